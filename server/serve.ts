@@ -14,7 +14,7 @@ import type { Log } from './log/log.ts'
 import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
 import { demonstrationSettings } from './start/page-settings.ts'
-import { openStore } from './store/open.ts'
+import { openStore, type UpgradeReport } from './store/open.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {
@@ -34,11 +34,12 @@ const databaseTimeoutMs = 30_000
 /** A load balancer that requested `/readyz` this recently will request it again. */
 const watchedWithinMs = 10_000
 
-type Surroundings = { log: Log; clock?: TimeSources }
+/** `report` is called while the start upgrades a database. */
+type Surroundings = { log: Log; clock?: TimeSources; report?: UpgradeReport }
 
 /** Throws CarillonError with a sentence for the operator if the service cannot start. */
-export async function startService(config: Config, { log, clock }: Surroundings): Promise<Service> {
-  const store = await openLogged(config, log)
+export async function startService(config: Config, { log, clock, report }: Surroundings): Promise<Service> {
+  const store = await openLogged(config, log, report)
   try {
     // The database's clock, if it has one, is the same for every process of the service.
     const sources = clock ?? { wall: store.clock ?? Date.now, monotonic: () => performance.now() }
@@ -50,12 +51,16 @@ export async function startService(config: Config, { log, clock }: Surroundings)
   }
 }
 
-async function openLogged({ database, databasePartitions: partitions }: Config, log: Log): Promise<Store> {
+async function openLogged(
+  { database, databasePartitions: partitions, databaseCacheMib: cacheMib }: Config,
+  log: Log,
+  report: UpgradeReport | undefined,
+): Promise<Store> {
   refuseLostDatabase(database)
   const onWait = (reason: string) =>
     log.warn({ event: 'store-awaited', reason }, `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`)
   const startTimeout = { timeoutMs: databaseTimeoutMs, onWait }
-  const { store, migrations, notice } = await openStore(database, { partitions, startTimeout })
+  const { store, migrations, notice } = await openStore(database, { partitions, startTimeout, cacheMib, report })
   if (notice !== undefined) log.warn({ event: 'log-set-aside' }, notice)
   for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')
   return store

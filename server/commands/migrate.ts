@@ -3,14 +3,19 @@ import { Command } from 'commander'
 import { refuseLostDatabase } from '../start/database-file.ts'
 import { openStore } from '../store/open.ts'
 import { configOf, withSettings } from './settings.ts'
+import { interruptible } from './terminal/interruption.ts'
 import { print, warn } from './terminal/output.ts'
+import { withProgress } from './terminal/progress.ts'
 
 export function migrateCommand(): Command {
   const command = new Command('migrate').description("Bring the store to this program's schema")
   return withSettings(command, 'migrate').action(async (options) => {
     const { database, databasePartitions: partitions } = configOf(command, 'migrate')
     refuseLostDatabase(database)
-    const { store, migrations, notice } = await openStore(database, { partitions })
+    const { store, migrations, notice } = await interruptible(
+      () => 'No row is lost, and the next start continues.',
+      () => withProgress(options, (report) => openStore(database, { partitions, report })),
+    )
     if (notice !== undefined) warn(notice)
     await store.close()
     print(options, { applied: migrations }, () =>

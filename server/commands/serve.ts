@@ -8,12 +8,16 @@ import { replaceDurably } from '../files/durable-file.ts'
 import { createLog, type Log } from '../log/log.ts'
 import { type Service, startService } from '../serve.ts'
 import { firstSignInText } from '../start/first-start.ts'
+import type { UpgradeReport } from '../store/open.ts'
 import { configOf, withSettings } from './settings.ts'
+import { withProgress } from './terminal/progress.ts'
 
 /** How long load balancers see "not ready" before a service that has failed closes its port. */
 const lameDuckMs = 500
 /** After CARILLON_DRAIN_GRACE. The drain ends within 8 seconds; a supervisor must not wait for one that hangs. */
 const maxStopMs = 12_000
+const reportEveryMs = 10_000
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 export function serveCommand(): Command {
   const command = new Command('serve').description('Run the service')
@@ -23,7 +27,11 @@ export function serveCommand(): Command {
 async function serve(config: Config, { json = false }: { json?: boolean }): Promise<void> {
   const isTerminal = process.stdout.isTTY === true && !json
   const log = await createLog({ level: config.logLevel, isTerminal })
-  const service = await startService(config, { log })
+  const service = await stoppable(log, () =>
+    isTerminal
+      ? withProgress({ json }, (report) => startService(config, { log, report }))
+      : startService(config, { log, report: reportTo(log) }),
+  )
 
   let isStopping = false
   const stop = async (status: number, reason: string) => {
@@ -37,7 +45,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
     log.info({ event: 'stopped', reason }, 'stopped')
     process.exit(status)
   }
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void stop(0, signal))
+  for (const signal of signals) process.on(signal, () => void stop(0, signal))
   showOnce(service, { config, isTerminal, log })
   // Last, because a program that waits for this line may then read the first sign-in or stop the service.
   log.info({ event: 'started', url: service.url, openInBrowser: `${service.url}/` }, 'Carillon is listening')
@@ -47,6 +55,34 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   else log.fatal({ event: 'store-failed', err: error }, 'the store failed; restart this process')
   await sleep(lameDuckMs)
   await stop(1, 'the store failed')
+}
+
+/**
+ * Ends at a signal before the service is ready, which an upgrade of a large database delays by minutes. Every transaction is
+ * complete, so the next start continues. Without a listener, process 1 of a container would ignore the signal.
+ */
+async function stoppable(log: Log, start: () => Promise<Service>): Promise<Service> {
+  const end = (reason: NodeJS.Signals) => {
+    log.info({ event: 'stopped', reason }, 'stopped before it was ready')
+    process.exit(0)
+  }
+  for (const signal of signals) process.on(signal, end)
+  try {
+    return await start()
+  } finally {
+    for (const signal of signals) process.off(signal, end)
+  }
+}
+
+/** One line at the beginning, one for each step, and one every ten seconds. */
+function reportTo(log: Log): UpgradeReport {
+  let last = { step: '', at: 0 }
+  return ({ step, done, total }) => {
+    if (step === last.step && performance.now() - last.at < reportEveryMs) return
+    last = { step, at: performance.now() }
+    const what = { Moving: 'moving the rows to the tables of this version', Indexing: 'creating the last index' }
+    log.info({ event: 'upgrade', done, total }, what[step])
+  }
 }
 
 /** Printed on a terminal. Other output may be stored, so there the text goes to a file that only its owner can read. */

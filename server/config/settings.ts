@@ -77,6 +77,14 @@ const table = {
     commands: ['serve', 'migrate', 'restore', 'move'],
     read: integer(1, 256),
   },
+  databaseCacheMib: {
+    name: 'CARILLON_DATABASE_CACHE',
+    absent: 'a sixteenth of the memory that the process may use, from 8 to 64',
+    meaning:
+      'On SQLite: at most how many MiB of pages the writes keep in memory. More helps if deliveries go to many inboxes of a large database.',
+    commands: ['serve'],
+    read: integer(2, 65536),
+  },
   target: {
     name: 'CARILLON_TARGET_URL',
     absent: 'not set',

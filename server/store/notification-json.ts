@@ -24,20 +24,27 @@ const beforeId = '{"id":"'
 /** ISO 8601 with milliseconds. In a content `createdAt` and its two quotes are the last characters. */
 export const timeLength = 24
 
-/** A content without the value of its `createdAt`, and that value. */
+export const beforeTime = ',"createdAt":"'
+
+/** A content without its `createdAt`, and the value of that. */
 export function apart(content: string): { given: string; createdAt: string } {
-  return { given: content.slice(0, -timeLength - 2), createdAt: content.slice(-timeLength - 1, -1) }
+  const createdAt = content.slice(-timeLength - 1, -1)
+  return { given: content.slice(0, -beforeTime.length - timeLength - 1), createdAt }
 }
 
 /**
- * The JSON text of a row `n` of notification, as SQL of both engines. The values are expressions: `createdAt` is that of
- * the content, `readAt` is null for an unread notification.
+ * The JSON text of a row `n` of notification, as SQL of both engines. The values are expressions: `content` has all members that the
+ * delivery gave, `createdAt` is one of them, `readAt` is null for an unread notification. `concat` takes half the time of `||`.
  */
-export function notificationJsonSql({ createdAt, readAt }: { createdAt: string; readAt: string }): string {
+export function notificationJsonSql({
+  content,
+  createdAt,
+  readAt,
+}: Record<'content' | 'createdAt' | 'readAt', string>): string {
   return `
-  '${beforeId}' || n.id || '",' || n.content || ',"updatedAt":"' || coalesce(n.updated_at, ${createdAt}) ||
-  '","seq":' || n.seq || ',"count":' || n.count ||
-  coalesce(',"read":true,"readAt":"' || ${readAt} || '"', ',"read":false,"readAt":null') || ',"archivedAt":null}'`
+  concat('${beforeId}', n.id, '",', ${content}, ',"updatedAt":"', coalesce(n.updated_at, ${createdAt}),
+    '","seq":', n.seq, ',"count":', n.count,
+    coalesce(',"read":true,"readAt":"' || ${readAt} || '"', ',"read":false,"readAt":null'), ',"archivedAt":null}')`
 }
 
 export const noItems = '[]'

@@ -40,6 +40,12 @@ export function schemaFinding({ applied, known }: { applied: readonly string[]; 
   return warning('schema', { found, change: 'npx carillon migrate' })
 }
 
+/** An upgrade of SQLite was interrupted, or is running. */
+export const halfUpgraded = warning('schema', {
+  found: 'the rows are not all moved to the tables of this version',
+  change: 'npx carillon migrate, or start the service: both continue',
+})
+
 /** The row of the table that records a move (transfer-state.ts). */
 export type MovingRow = { target: string; started_at: number; ended_at: number | null }
 

@@ -17,6 +17,7 @@ import {
 } from '../../store/sqlite/database.ts'
 import { hasForeignLog } from '../../store/sqlite/file/identity.ts'
 import { appliedMigrations } from '../../store/sqlite/migrate.ts'
+import { isHalfUpgraded } from '../../store/sqlite/upgrade/move-rows.ts'
 import type { SigningKey } from '../../store/store.ts'
 import { fillingTable, movingTable } from '../../store/transfer-state.ts'
 import { ownersBeside, readOnlyMount, rightsOf } from '../file-mode.ts'
@@ -25,6 +26,7 @@ import { processesWith, processFindings } from '../processes.ts'
 import {
   type Examination,
   type Examined,
+  halfUpgraded,
   type MovingRow,
   schemaFinding,
   signingKeysQuery,
@@ -153,7 +155,7 @@ function contentOf(file: string, { deep }: { deep: boolean }): Examined {
       const applied = appliedMigrations(database)
       return {
         findings: [
-          schemaFinding({ applied, known: knownMigrations(migrations) }),
+          isHalfUpgraded(database) ? halfUpgraded : schemaFinding({ applied, known: knownMigrations(migrations) }),
           ...transferState(database),
           ...(deep ? [pagesOf(database, file)] : []),
         ],

@@ -125,7 +125,7 @@ type WriteOperations = {
 }
 
 /** The database that was found at `path` when the store was opened, and the history of changes that continues in it. */
-export type WriterPlace = { path: string; file: FileNumber; history: string }
+export type WriterPlace = { path: string; file: FileNumber; history: string; cacheKib: number }
 
 /** If the writer thread dies, every pending write is rejected at once. */
 export class Writer {

@@ -17,12 +17,12 @@ const applicationId = 0x43524c4e
 const minSqlite = '3.51.3'
 const busyTimeoutMs = 5_000
 
-const busy = 5
+export const busy = 5
 const locked = 6
 const readonly = 8
 export const corrupt = 11
 const cannotOpen = 14
-const constraint = 19
+export const constraint = 19
 export const notADatabase = 26
 const ioError = 10
 const systemFailures = new Set([busy, locked, readonly, ioError, corrupt, 13 /* full */, cannotOpen, notADatabase])

@@ -52,7 +52,7 @@ test('refuses a schema with an unknown migration, and applies nothing', async (t
   const older = place.folder('older')
   writeFileSync(new URL('0001-start.sql', older), good)
   writeFileSync(new URL('0002-other.sql', older), 'create table other (what text)')
-  await assert.rejects(migrate(place.database, older), (error) => {
+  await assert.rejects(migrate(place.database, { from: older }), (error) => {
     assert.ok(isUnavailable(error))
     assert.match(error.message, /schema 0003-newer; this program knows 0002-other/)
     return true
@@ -73,7 +73,7 @@ async function newPlace(t: TestContext) {
     database,
     folder,
     write: (name: string, sql: string) => writeFileSync(new URL(`${name}.sql`, migrations), sql),
-    migrate: () => migrate(database, migrations),
+    migrate: () => migrate(database, { from: migrations }),
     query: (sql: string) => Array.from(database.prepare(sql).iterate(), (row) => ({ ...row })),
     async [Symbol.asyncDispose]() {
       database.close()

@@ -2,11 +2,21 @@
 import { readFileSync } from 'node:fs'
 import { applyPending, knownMigrations, refuseNewer as refuseNewerThan } from '../migrations.ts'
 import type { Database } from './database.ts'
+import { isHalfUpgraded, moveRows, type UpgradeReport } from './upgrade/move-rows.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
 /** Applies the pending migrations and returns their names. Throws UNAVAILABLE if the schema is newer than this program. */
-export async function migrate(database: Database, from: URL = folder): Promise<string[]> {
+export async function migrate(
+  database: Database,
+  { from = folder, report }: { from?: URL; report?: UpgradeReport } = {},
+): Promise<string[]> {
+  const applied = await applyFiles(database, from)
+  if (isHalfUpgraded(database)) await moveRows(database, report)
+  return applied
+}
+
+async function applyFiles(database: Database, from: URL): Promise<string[]> {
   const known = knownMigrations(from)
   refuseNewer(database, from)
   if (appliedMigrations(database).length === known.length) return []

@@ -129,7 +129,7 @@ test('refuses a delivery at once, as UNAVAILABLE, if deliveries to too many reci
     at: 1,
     recipients: Array.from({ length: 1_000 }, (_, to) => ({
       to: { userId: to === 0 ? ann.id : `unknown ${to}` },
-      notificationId: `${index}-${to}`,
+      notificationId: newId(),
     })),
   })
   const outcomes = await Promise.allSettled(Array.from({ length: 60 }, (_, index) => store.deliver(letter(index))))

@@ -1,5 +1,6 @@
 // The store on SQLite, for one process: reads on the main thread, writes on one writer thread, one file in WAL mode.
 import { statSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { bindOperations } from '../operations.ts'
 import { PageBlocksCache } from '../page-blocks.ts'
@@ -22,6 +23,8 @@ import * as signIns from './reads/sign-in/sign-ins.ts'
 import * as signingKeys from './reads/sign-in/signing-keys.ts'
 import * as tokens from './reads/sign-in/tokens.ts'
 import * as users from './reads/sign-in/users.ts'
+import type { UpgradeReport } from './upgrade/move-rows.ts'
+import { hasOldRows, upgradeFile } from './upgrade/upgrade-file.ts'
 
 /** Every exported function of these files is the store's read of that name. */
 const reads = {
@@ -42,25 +45,41 @@ const reads = {
 }
 
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
-export async function openSqliteStore(file: string): Promise<{ store: Store; migrations: string[]; notice?: string }> {
+export async function openSqliteStore(
+  file: string,
+  { cacheMib = usualCacheMib(), report }: { cacheMib?: number | undefined; report?: UpgradeReport | undefined } = {},
+): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
   const notice = hasForeignLog(path) ? setLogAside(path) : undefined
   peek(path, (found) => refuseNewer(found))
-  const database = openDatabase(path)
+  let database = openDatabase(path)
   try {
     refuseHalfFilled(database)
-    const migrations = await migrate(database)
+    const migrations: string[] = []
+    if (hasOldRows(database)) {
+      database.close()
+      migrations.push(...(await upgradeFile(path, { report })))
+      database = openDatabase(path)
+    }
+    migrations.push(...(await migrate(database)))
     const { dev, ino } = statSync(path, { bigint: true })
     const history = continuedHistory(database, path)
-    const place = { path, file: { dev, ino }, history }
+    const place = { path, file: { dev, ino }, history, cacheKib: cacheMib * 1_024 }
     const store = storeAt(place, `${historyOf(database)} ${history}`)
     return { store, migrations, ...(notice !== undefined && { notice }) }
   } catch (error) {
     throw openingFailure(error, path)
   } finally {
-    database.close()
+    if (database.isOpen) database.close()
   }
+}
+
+/** Of the memory of the machine or of its container. */
+function usualCacheMib(): number {
+  // Without a limit Node returns 0, or more than any machine has.
+  const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
+  return Math.round(Math.min(Math.max(memory / 16 / 2 ** 20, 8), 64))
 }
 
 function storeAt(place: WriterPlace, history: string): Store {

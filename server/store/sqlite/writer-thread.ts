@@ -25,9 +25,14 @@ export type WriterMessage = {
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = connect(workerData.path)
-// What a rollback needs is kept in memory. The log grows to 16 MB before it is copied into the file: a page that changes
-// often is then copied less often.
-database.exec('pragma temp_store = memory; pragma wal_autocheckpoint = 4000; pragma cache_size = -16384')
+/** Log pages of 4 KiB that are copied into the file between two commits: a page that changes often is then copied less often. */
+const dueLogPages = 4_000
+/** Only if so many are written within a second is the log copied during a commit. */
+const maxLogPages = 16_000
+// What a rollback needs is kept in memory.
+database.exec(`
+  pragma temp_store = memory; pragma wal_autocheckpoint = ${maxLogPages}; pragma cache_size = ${-workerData.cacheKib}`)
+const logPages = database.prepare('pragma wal_checkpoint(noop)')
 /** A copy of the file that is made while the service runs has an older stamp, so it is later recognised as a copy. */
 const stampEveryMs = 600_000
 const sql = database.createTagStore(64)
@@ -142,6 +147,7 @@ function everySecond(): void {
   }
   if (hasWritten && performance.now() - stampedAt > stampEveryMs) stamp()
   else if (!guard.isSettled) settle()
+  else if (Number(logPages.get()?.log) > dueLogPages) database.exec('pragma wal_checkpoint(passive)')
 }
 
 // Closing the last connection writes the log into the file at the path, so it must be the right file. If it is not,

@@ -1,5 +1,6 @@
 // Fills an empty database with the rows of a source, continues an interrupted attempt, and compares the two.
 import { CarillonError } from '../../errors.ts'
+import { upgradeTable } from '../transfer-state.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { type Counts, type Endpoint, inUse, type Place, placeAfter, type Source, totalOf } from './endpoint/endpoint.ts'
 import { currentMigrations, tables } from './endpoint/tables.ts'
@@ -11,6 +12,10 @@ export type Report = (progress: { step: 'Copying' | 'Verifying'; done: number; t
 export async function refuseOtherSchema(endpoint: Endpoint, name: string, { mayBeOlder = false } = {}): Promise<void> {
   const found = await endpoint.migrations()
   if (found.length === 0) throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${name}`)
+  if (await endpoint.has(upgradeTable))
+    throw new CarillonError('UNAVAILABLE', `The rows of ${name} are not all moved to the tables of this version`, {
+      remedy: 'Bring it up to date with carillon migrate.',
+    })
   if (isCurrent(found)) return
   const newest = found.at(-1) ?? ''
   const isOlder = found.join() === currentMigrations.slice(0, found.length).join()

@@ -5,11 +5,9 @@ import assert from 'node:assert/strict'
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import { readDatabaseUrl } from '../../config/database-url.ts'
 import { usualPartitions } from '../open.ts'
-import { connect, openDatabase } from '../sqlite/database.ts'
-import { migrate } from '../sqlite/migrate.ts'
+import { connect } from '../sqlite/database.ts'
 import { openSqliteStore } from '../sqlite/store.ts'
 import { newFolder } from '../sqlite/testing/folder.ts'
 import { backUp } from './backup.ts'
@@ -17,11 +15,12 @@ import { type Digest, digestsOf } from './digest.ts'
 import { writeDump } from './dump.ts'
 import { openEndpoint } from './endpoint/open.ts'
 import { openSqliteFile } from './endpoint/sqlite.ts'
-import { asOf, columnsAt, currentMigrations, tablesAt } from './endpoint/tables.ts'
+import { asOf, currentMigrations } from './endpoint/tables.ts'
 import { restoreBackup } from './restore.ts'
 import { carillon } from './testing/command.ts'
 import { makeEarlierBackup } from './testing/earlier-backup.ts'
-import { digestsAt, emptyPlace, filledPlace, sqliteFile } from './testing/filled.ts'
+import { digestsAt, emptyPlace, filledPlace } from './testing/filled.ts'
+import { makeOlderDatabase } from './testing/older-database.ts'
 
 const report = () => {}
 const at = '2026-01-01T00:00:00.000Z'
@@ -35,7 +34,7 @@ type Older = { sqlite: string; portable: string; migrated: string; digests: Dige
 async function olderBackups(t: TestContext, schema: string): Promise<Older> {
   const folder = await newFolder(t)
   const file = (name: string) => join(folder, name)
-  await makeDatabase(t, file('carillon.db'), { schema, from: sqliteFile(await filledPlace(t)) })
+  await makeOlderDatabase(t, file('carillon.db'), { schema, from: await filledPlace(t) })
   copyFileSync(file('carillon.db'), file('sqlite'))
   const endpoint = openSqliteFile(file('carillon.db'))
   assert.ok(endpoint)
@@ -48,30 +47,6 @@ async function olderBackups(t: TestContext, schema: string): Promise<Older> {
   for (const name of ['carillon.db', 'migrated']) await (await openSqliteStore(file(name))).store.close()
   const digests = await digestsAt(`sqlite:${file('carillon.db')}`)
   return { sqlite: file('sqlite'), portable: file('portable'), migrated: file('migrated'), digests }
-}
-
-/** A database that has the migrations up to `schema`, with the rows of the one at `from`. */
-async function makeDatabase(
-  t: TestContext,
-  path: string,
-  { schema, from }: { schema: string; from: string },
-): Promise<void> {
-  const database = openDatabase(path)
-  await migrate(database, await migrationsUpTo(t, schema))
-  database.exec(`attach '${from}' as filled`)
-  for (const table of tablesAt(schema)) {
-    const columns = columnsAt(table, schema).join(', ')
-    database.exec(`insert into "${table.name}" (${columns}) select ${columns} from filled."${table.name}"`)
-  }
-  database.close()
-}
-
-/** A folder with the migrations of that time. */
-async function migrationsUpTo(t: TestContext, schema: string): Promise<URL> {
-  const folder = await newFolder(t)
-  for (const name of currentMigrations.filter((one) => one <= schema))
-    copyFileSync(new URL(`../sqlite/migrations/${name}.sql`, import.meta.url), join(folder, `${name}.sql`))
-  return pathToFileURL(`${folder}/`)
 }
 
 test('a backup of each earlier schema restores into both engines as if it had been migrated', async (t) => {

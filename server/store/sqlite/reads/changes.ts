@@ -1,54 +1,55 @@
 // Reads what changed in an inbox after a version.
 import { type ChangeRow, toChanges } from '../../operations.ts'
-import type { Changes, ChangesQuery, InboxState } from '../../store.ts'
+import type { Changes, ChangesQuery } from '../../store.ts'
 import type { Reader } from '../connection.ts'
-import { inboxOf, notificationSql, readAt } from './pages.ts'
+import { type FoundInbox, inboxOf } from './found-inbox.ts'
+import { notificationSql, readAt } from './pages.ts'
 
 /** `?2` is the user's readThrough: no read-all covers what lies beyond it. */
 const readAtBeyond = `case when n.seq > ?2 then n.read_at else ${readAt} end`
 
 export const newestUpTo = `
-  select seq, version from notification where user_id = ? and seq > ? and seq <= ? order by seq desc limit 1`
+  select seq, version from notification where user_number = ? and seq > ? and seq <= ? order by seq desc limit 1`
 export const arrivals = `
   select n.version, case when n.count > 1 then 'replaced' else 'created' end,
     ${notificationSql(readAtBeyond)} from notification n
-  where n.user_id = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`
+  where n.user_number = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`
 export const laterChanges = `
   select n.changed_version, case
       when n.replaced_version > max(?3, n.version) then 'replaced'
       when n.read_at is null and (n.seq > ?2 or n.unread_version >= ?5) then 'unread'
       else 'read'
     end, ${notificationSql(readAtBeyond)}
-  from notification n where n.user_id = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`
+  from notification n where n.user_number = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`
 export const readAlls = `
   select m.version, m.through_seq, n.id, m.at
-  from read_mark m left join notification n on n.user_id = m.user_id and n.seq = m.through_seq
-  where m.user_id = ?1 and m.version > ?2 order by m.version limit +?3`
+  from read_mark m left join notification n on n.user_number = m.user_number and n.seq = m.through_seq
+  where m.user_number = ?1 and m.version > ?2 order by m.version limit +?3`
 
 export async function changesSince(reader: Reader, query: ChangesQuery): Promise<Changes | 'reset'> {
-  const { userId, version, limit, maxBehind = Number.POSITIVE_INFINITY } = query
-  const inbox = inboxOf(reader, userId)
+  const { version, limit, maxBehind = Number.POSITIVE_INFINITY } = query
+  const { user, inbox } = inboxOf(reader, query.userId)
   const { readThrough, readVersion } = inbox
   const behind = inbox.version - version
   if (behind < 0 || version < inbox.resetVersion || behind > maxBehind) return 'reset'
   if (behind === 0) return { inbox, changes: [], more: false }
   const atOnce = limit + 1
-  const earliest = lastSeqUpTo(reader, query, inbox)
-  const created = reader.all<ChangeRow>(arrivals, userId, readThrough, earliest, version, atOnce)
+  const earliest = lastSeqUpTo(reader, query, { user, inbox })
+  const created = reader.all<ChangeRow>(arrivals, user, readThrough, earliest, version, atOnce)
   if (created.length === behind) return toChanges(inbox, limit, { notifications: created, readAlls: [] })
-  const later = reader.all<ChangeRow>(laterChanges, userId, readThrough, version, atOnce, readVersion)
+  const later = reader.all<ChangeRow>(laterChanges, user, readThrough, version, atOnce, readVersion)
   const notifications = [...created, ...later]
-  return toChanges(inbox, limit, { notifications, readAlls: reader.all(readAlls, userId, version, atOnce) })
+  return toChanges(inbox, limit, { notifications, readAlls: reader.all(readAlls, user, version, atOnce) })
 }
 
 // A sequence number with no arrival after `version` at or below it, and with few other notifications above it. At most
 // one arrived, or was sent again, per version since. If that is more than one result holds, bisection finds it: versions rise with seq.
-function lastSeqUpTo(reader: Reader, query: ChangesQuery, inbox: InboxState): number {
+function lastSeqUpTo(reader: Reader, query: ChangesQuery, { user, inbox }: FoundInbox): number {
   let low = Math.max(inbox.lastSeq - (inbox.version - query.version), inbox.firstSeq - 1)
   let high = inbox.lastSeq
   while (high - low > query.limit) {
     const middle = Math.floor((low + high) / 2)
-    const [seq, version] = reader.one<[number, number]>(newestUpTo, query.userId, low, middle) ?? [middle, 0]
+    const [seq, version] = reader.one<[number, number]>(newestUpTo, user, low, middle) ?? [middle, 0]
     if (version > query.version) high = seq
     else low = middle
   }

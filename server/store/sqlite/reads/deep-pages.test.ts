@@ -17,14 +17,18 @@ test('deep pages of more inboxes than the cache holds, read at the same time, ar
   const file = join(await newFolder(t), 'carillon.db')
   await (await openSqliteStore(file)).store.close()
   const database = connect(file)
-  for (const user of users)
+  for (const [index, user] of users.entries()) {
+    const number = index + 1
     database.exec(`
+      insert into user (number, id, created_at) values (${number}, '${user}', 0);
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
-      insert into notification (user_id, seq, id, version, content, read_at, changed_version)
-        select '${user}', n, 'id' || n, n, '"title":"x","createdAt":"2026-01-01T00:00:00.000Z"', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
+      insert into notification (user_number, seq, id, version, content, created_at, read_at, changed_version)
+        select ${number}, n, 'id' || n, n, '"title":"x"', '2026-01-01T00:00:00.000Z', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
           iif(n % 2 = 0, ${count} + n / 2, null)
         from numbers;
-      insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through) values ('${user}', ${count * 1.5}, 1, ${count}, ${count}, ${count / 2}, 0)`)
+      insert into inbox (user_number, category, total, unread, version, first_seq, last_seq, read_through, read_version, marked_unread, reset_version)
+        values (${number}, '', ${count}, ${count / 2}, ${count * 1.5}, 1, ${count}, 0, 0, 0, 0)`)
+  }
   let counted = 0
   const reader = new Reader(database)
   const one = reader.one.bind(reader)

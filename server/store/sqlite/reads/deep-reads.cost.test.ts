@@ -27,17 +27,19 @@ function fill(): void {
   database.exec(`
     pragma synchronous = off;
     begin;
+    insert into user (number, id, created_at) values (1, 'ann', 0), (2, 'ben', 0);
     with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
-    insert into notification (user_id, seq, id, version, category, content, read_at, changed_version)
-      select 'ann', n, 'id' || n, n, iif(n % 2000 < 2, 'rare', 'common'), '"title":"x","createdAt":"2026-01-01T00:00:00.000Z"', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
+    insert into notification (user_number, seq, id, version, category, content, created_at, read_at, changed_version)
+      select 1, n, 'id' || n, n, iif(n % 2000 < 2, 'rare', 'common'), '"title":"x"', '2026-01-01T00:00:00.000Z', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
         iif(n % 2 = 0, ${count} + n / 2, null)
       from numbers;
-    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through) values ('ann', ${count * 1.5}, 1, ${count}, ${count}, ${count / 2}, 0);
-    insert into inbox_category (user_id, category, total, unread)
-      select user_id, category, count(*), sum(read_at is null) from notification group by user_id, category;
-    insert into notification (user_id, seq, id, version, content)
-      select 'ben', seq, id, version, content from notification where user_id = 'ann' and seq % 2 = 0;
-    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through) values ('ben', ${count}, 2, ${count}, ${count / 2}, ${count / 2}, 0);
+    insert into inbox (user_number, category, total, unread, version, first_seq, last_seq, read_through, read_version, marked_unread, reset_version)
+      values (1, '', ${count}, ${count / 2}, ${count * 1.5}, 1, ${count}, 0, 0, 0, 0),
+        (2, '', ${count / 2}, ${count / 2}, ${count}, 2, ${count}, 0, 0, 0, 0);
+    insert into inbox (user_number, category, total, unread)
+      select user_number, category, count(*), sum(read_at is null) from notification group by user_number, category;
+    insert into notification (user_number, seq, id, version, content, created_at)
+      select 2, seq, id, version, content, created_at from notification where user_number = 1 and seq % 2 = 0;
     commit`)
   database.close()
 }

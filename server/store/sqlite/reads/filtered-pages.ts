@@ -3,21 +3,22 @@
 // the list. SQLite merges the runs and reads no further than the page, so a page by cursor costs the same at any depth. A numbered
 // page passes over the index entries from the nearer end (decision 0030).
 import { unreadAbove } from '../../page-blocks.ts'
-import type { InboxState, PageQuery } from '../../store.ts'
+import type { InboxState, PageRequest } from '../../store.ts'
 import type { Reader } from '../connection.ts'
+import type { FoundInbox } from './found-inbox.ts'
 
-type Runs = { status: PageQuery['status']; categoryCount: number; hasMarkedUnread: boolean; isFromOldest: boolean }
+type Runs = { status: PageRequest['status']; categoryCount: number; hasMarkedUnread: boolean; isFromOldest: boolean }
 
-/** `?1` is the user, `?2` the sequence number below which the page begins, `?3` its size, `?4` how many are skipped. */
+/** `?1` is the user's number, `?2` the sequence number below which the page begins, `?3` its size, `?4` how many are skipped. */
 const fixedParameters = 6
 const markedUnread = `select n.seq from notification n indexed by notification_marked_unread
-  where n.user_id = ?1 and n.unread_version >= ?5 and n.seq <= ?6`
+  where n.user_number = ?1 and n.unread_version >= ?5 and n.seq <= ?6`
 
 /** `bounds` begins with the sequence number that the run is below. `indexed by`: SQLite would take the primary key instead of an index of read notifications. */
 function run(isRead: boolean, category: string | undefined, bounds: string): string {
   const index = `notification_${isRead ? 'read' : 'unread'}${category === undefined ? '' : '_by_category'}`
   return `select n.seq from notification n indexed by ${index}
-    where n.user_id = ?1 ${category === undefined ? '' : `and n.category = ${category}`}
+    where n.user_number = ?1 ${category === undefined ? '' : `and n.category = ${category}`}
       and n.read_at is ${isRead ? 'not' : ''} null and n.seq < ${bounds}`
 }
 
@@ -57,19 +58,19 @@ function textOf(runs: Runs): string {
 }
 
 export const categoryTotals = `
-  select coalesce(sum(total), 0), coalesce(sum(unread), 0) from inbox_category
-  where user_id = ?1 and category in (select value from json_each(?2))`
+  select coalesce(sum(total), 0), coalesce(sum(unread), 0) from inbox
+  where user_number = ?1 and category in (select value from json_each(?2))`
 
-function totalOf(reader: Reader, { userId, status, categories }: PageQuery, inbox: InboxState): number {
+function totalOf(reader: Reader, { status, categories }: PageRequest, { user, inbox }: FoundInbox): number {
   const [total, unread] =
     categories === undefined
       ? [inbox.total, inbox.unread]
-      : (reader.one<[number, number]>(categoryTotals, userId, JSON.stringify(categories)) as [number, number])
+      : (reader.one<[number, number]>(categoryTotals, user, JSON.stringify(categories)) as [number, number])
   return status === 'all' ? total : status === 'unread' ? unread : total - unread
 }
 
 /** Whether the page is read here. A page of unread notifications that all lie above the high-water mark is not. */
-export function isFiltered(query: PageQuery, inbox: InboxState): boolean {
+export function isFiltered(query: PageRequest, inbox: InboxState): boolean {
   if (query.categories !== undefined || query.status === 'read') return true
   if (query.status === 'all' || inbox.markedUnread === 0) return false
   return 'before' in query || query.page * query.limit > unreadAbove(inbox)
@@ -80,39 +81,39 @@ type Chosen = { seqs: number[]; hasMore: boolean }
 const nothing: Chosen = { seqs: [], hasMore: false }
 
 /** The sequence numbers of the page, and how many notifications match on all pages. */
-export function choosePage(reader: Reader, query: PageQuery, inbox: InboxState): Chosen & { total: number } {
-  const total = totalOf(reader, query, inbox)
+export function choosePage(reader: Reader, query: PageRequest, found: FoundInbox): Chosen & { total: number } {
+  const total = totalOf(reader, query, found)
   if (total === 0) return { ...nothing, total }
-  const chosen = 'before' in query ? before(reader, query, inbox) : numbered(reader, query, { inbox, total })
+  const chosen = 'before' in query ? before(reader, query, found) : numbered(reader, query, { ...found, total })
   return { ...chosen, total }
 }
 
-function before(reader: Reader, query: PageQuery & { before: number }, inbox: InboxState): Chosen {
+function before(reader: Reader, query: PageRequest & { before: number }, found: FoundInbox): Chosen {
   const { before: below, limit } = query
   // One more than the page has: it says whether more follow.
-  const found = choose(reader, query, { inbox, below, taken: limit + 1, skipped: 0, isFromOldest: false })
-  return { seqs: found.slice(0, limit), hasMore: found.length > limit }
+  const seqs = choose(reader, query, { ...found, below, taken: limit + 1, skipped: 0, isFromOldest: false })
+  return { seqs: seqs.slice(0, limit), hasMore: seqs.length > limit }
 }
 
-type Of = { inbox: InboxState; total: number }
+type Of = FoundInbox & { total: number }
 
-function numbered(reader: Reader, query: PageQuery & { page: number }, { inbox, total }: Of): Chosen {
+function numbered(reader: Reader, query: PageRequest & { page: number }, { user, inbox, total }: Of): Chosen {
   const skipped = (query.page - 1) * query.limit
   if (skipped >= total) return nothing
   const taken = Math.min(query.limit, total - skipped)
   const behind = total - skipped - taken
-  const place = { inbox, below: inbox.lastSeq + 1, taken }
+  const place = { user, inbox, below: inbox.lastSeq + 1, taken }
   const isFromOldest = behind < skipped
   const found = choose(reader, query, { ...place, skipped: isFromOldest ? behind : skipped, isFromOldest })
   return { seqs: isFromOldest ? found.reverse() : found, hasMore: behind > 0 }
 }
 
-type Place = { inbox: InboxState; below: number; taken: number; skipped: number; isFromOldest: boolean }
+type Place = FoundInbox & { below: number; taken: number; skipped: number; isFromOldest: boolean }
 
-function choose(reader: Reader, { userId, status, categories = [] }: PageQuery, place: Place): number[] {
-  const { inbox, below, taken, skipped, isFromOldest } = place
+function choose(reader: Reader, { status, categories = [] }: PageRequest, place: Place): number[] {
+  const { user, inbox, below, taken, skipped, isFromOldest } = place
   const hasMarkedUnread = inbox.markedUnread > 0
   const text = textOf({ status, categoryCount: categories.length, hasMarkedUnread, isFromOldest })
-  const values = [userId, below, taken, skipped, inbox.readVersion, inbox.readThrough, ...categories]
+  const values = [user, below, taken, skipped, inbox.readVersion, inbox.readThrough, ...categories]
   return reader.all<[number]>(text, ...values).map(([seq]) => seq)
 }

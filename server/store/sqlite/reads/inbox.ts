@@ -4,10 +4,11 @@ import type { PagePlace } from '../../page-blocks.ts'
 import type { Counts, InboxState, Input, Page, PageQuery } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 import { readDeepPage } from './deep-pages.ts'
-import { inboxOf, notificationSql, pageOf, readAt } from './pages.ts'
+import { inboxOf } from './found-inbox.ts'
+import { notificationSql, pageOf, readAt } from './pages.ts'
 
 export async function readInbox(reader: Reader, userId: string): Promise<InboxState> {
-  return inboxOf(reader, userId)
+  return inboxOf(reader, userId).inbox
 }
 
 export async function readPage(reader: Reader, query: PageQuery): Promise<Page | 'unchanged'> {
@@ -16,23 +17,25 @@ export async function readPage(reader: Reader, query: PageQuery): Promise<Page |
 }
 
 function pageNow(reader: Reader, query: PageQuery, place?: PagePlace): Page | 'unchanged' | 'uncounted' {
-  const inbox = inboxOf(reader, query.userId)
-  return inbox.version === query.unlessVersion ? 'unchanged' : pageOf(reader, query, { inbox, place })
+  const found = inboxOf(reader, query.userId)
+  return found.inbox.version === query.unlessVersion ? 'unchanged' : pageOf(reader, query, { ...found, place })
 }
 
 export const notificationById = `
-  select ${notificationSql(readAt)} from notification n where n.user_id = ?1 and n.id = ?2`
+  select ${notificationSql(readAt)} from notification n indexed by notification_by_id
+  where unhex(n.id, '-') = unhex(?2, '-') and n.user_number = ?1 and n.id = ?2`
 
 export async function readNotification(reader: Reader, of: Input<'readNotification'>): Promise<string | undefined> {
-  return reader.one<[string]>(notificationById, of.userId, of.id)?.[0]
+  return reader.one<[string]>(notificationById, inboxOf(reader, of.userId).user, of.id)?.[0]
 }
 
 export const categoryCounts = `
-  select category, total, unread from inbox_category where user_id = ? and total > 0 order by category`
+  select category, total, unread from inbox where user_number = ? and category > '' and total > 0 order by category`
 
 export async function readCounts(reader: Reader, userId: string): Promise<Counts> {
   const categories: Counts['categories'] = Object.create(null)
-  for (const [category, total, unread] of reader.all<[string, number, number]>(categoryCounts, userId))
+  const { user, inbox } = inboxOf(reader, userId)
+  for (const [category, total, unread] of reader.all<[string, number, number]>(categoryCounts, user))
     categories[category] = { total, unread }
-  return { inbox: inboxOf(reader, userId), categories }
+  return { inbox, categories }
 }

@@ -1,45 +1,36 @@
 // The state of an inbox and a page of it as JSON text: one row, one string. `limit +?` and not `limit ?` in the SQL: for a bare parameter
 // SQLite lets its value decide about the plan, and prepares the statement again each time.
-import { noItems, notificationJsonSql, timeLength } from '../../notification-json.ts'
-import { toInbox } from '../../operations.ts'
+import { noItems, notificationJsonSql } from '../../notification-json.ts'
 import { blockSize, isDense, type PagePlace, unreadAbove } from '../../page-blocks.ts'
-import { emptyInbox, type InboxState, type Page, type PageQuery } from '../../store.ts'
+import type { InboxState, Page, PageRequest } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 import { choosePage, isFiltered } from './filtered-pages.ts'
+import type { FoundInbox } from './found-inbox.ts'
 
-/** Of the first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user. */
+/** Of the first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user's number. */
 function readAllOver(seq: string, column: 'at' | 'through_seq'): string {
   return `(
     select m.${column} from read_mark m
-    where m.user_id = ?1 and m.through_seq >= ${seq} and m.through_seq > m.before_through order by m.through_seq limit 1
+    where m.user_number = ?1 and m.through_seq >= ${seq} and m.through_seq > m.before_through order by m.through_seq limit 1
   )`
 }
 
 /** Of a notification `n` that was marked as unread: the time of the first read-all after that which covers it. */
 const readAtAgain = `(
     select m.at from read_mark m
-    where m.user_id = ?1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
+    where m.user_number = ?1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
   )`
 
-/** When the notification `n` was read, alone or by a read-all; null if it is unread. `?1` is the user. */
+/** When the notification `n` was read, alone or by a read-all; null if it is unread. `?1` is the user's number. */
 export const readAt = `coalesce(n.read_at,
   case when n.unread_version is null then ${readAllOver('n.seq', 'at')} else ${readAtAgain} end)`
 
-// As bytes: of a text SQLite counts all characters first, at 3 times the cost.
-const createdAt = `cast(substr(cast(n.content as blob), -${timeLength + 1}, ${timeLength}) as text)`
+/** With the commas around `createdAt`, which has a column of its own. */
+const content = `n.content, ',"createdAt":"', n.created_at, '"'`
 
 /** The JSON text of the notification `n`, which was read at `at`. */
 export function notificationSql(at: string): string {
-  return notificationJsonSql({ createdAt, readAt: at })
-}
-
-export const inboxByUser = `
-  select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version
-  from inbox where user_id = ?`
-
-export function inboxOf(reader: Reader, userId: string): InboxState {
-  const row = reader.one(inboxByUser, userId)
-  return row === undefined ? emptyInbox : toInbox(row)
+  return notificationJsonSql({ content, createdAt: 'n.created_at', readAt: at })
 }
 
 // In a range ?2 is the user's readThrough: no read-all covers what lies beyond it, so none is looked up. Usually the first
@@ -56,11 +47,11 @@ function itemsSql(at: string, condition: string): string {
   return `
   select '[' || group_concat(text, ',') || ']', min(seq) from (
     select ${notificationSql(at)} as text, n.seq from notification n
-    where n.user_id = ?1 and ${condition} order by n.seq desc
+    where n.user_number = ?1 and ${condition} order by n.seq desc
   )`
 }
 
-const isUnread = 'n.user_id = ?1 and n.seq > ?2 and n.read_at is null'
+const isUnread = 'n.user_number = ?1 and n.seq > ?2 and n.read_at is null'
 
 function unreadItemsSql(chosen: string): string {
   return itemsSql('null', `n.seq in (select n.seq from notification n where ${isUnread} ${chosen})`)
@@ -75,7 +66,7 @@ export const unreadFrom = unreadItemsSql('and n.seq <= ?3 order by n.seq desc li
 
 /** The highest and the lowest sequence number of a page of all: no other notification lies between them. */
 function boundsSql(chosen: string): string {
-  return `select max(seq), min(seq) from (select n.seq from notification n where n.user_id = ?1 ${chosen})`
+  return `select max(seq), min(seq) from (select n.seq from notification n where n.user_number = ?1 ${chosen})`
 }
 
 export const boundsFrom = boundsSql('and n.seq <= ?2 order by n.seq desc limit +?3 offset +?4')
@@ -87,29 +78,29 @@ type ItemsRow = [items: string, lowest: number] | [items: null, lowest: null]
 type BoundsRow = [highest: number, lowest: number] | [highest: null, lowest: null]
 
 /** The inbox that the page is read from and, for a deep page among gaps, where it begins. */
-type PageSource = { inbox: InboxState; place?: PagePlace | undefined }
+type PageSource = FoundInbox & { place?: PagePlace | undefined }
 
 /** 'uncounted' if this is a deep page of an inbox with gaps, and `place` is missing. */
-export function pageOf(reader: Reader, query: PageQuery, source: PageSource): Page | 'uncounted' {
-  const { inbox } = source
-  if (isFiltered(query, inbox)) return filteredPageOf(reader, query, inbox)
+export function pageOf(reader: Reader, query: PageRequest, source: PageSource): Page | 'uncounted' {
+  const { user, inbox } = source
+  if (isFiltered(query, inbox)) return filteredPageOf(reader, query, source)
   const total = query.status === 'unread' ? inbox.unread : inbox.total
-  const found = 'before' in query ? itemsBefore(reader, query, inbox) : numberedItems(reader, query, source)
+  const found = 'before' in query ? itemsBefore(reader, query, source) : numberedItems(reader, query, source)
   if (found === 'uncounted') return found
   if (!found?.[0]) return emptyPage(inbox, total)
   const [items, lowest] = found
   const hasMore =
     query.status === 'unread'
-      ? inbox.markedUnread > 0 || reader.one(isUnreadBelow, query.userId, inbox.readThrough, lowest)?.[0] === 1
+      ? inbox.markedUnread > 0 || reader.one(isUnreadBelow, user, inbox.readThrough, lowest)?.[0] === 1
       : lowest > inbox.firstSeq
   return { inbox, total, items, next: hasMore ? lowest : null }
 }
 
-function filteredPageOf(reader: Reader, query: PageQuery, inbox: InboxState): Page {
-  const { seqs, hasMore, total } = choosePage(reader, query, inbox)
+function filteredPageOf(reader: Reader, query: PageRequest, { user, inbox }: FoundInbox): Page {
+  const { seqs, hasMore, total } = choosePage(reader, query, { user, inbox })
   const lowest = seqs.at(-1)
   if (lowest === undefined) return emptyPage(inbox, total)
-  const values = [query.userId, inbox.readThrough, lowest - 1, JSON.stringify(seqs)]
+  const values = [user, inbox.readThrough, lowest - 1, JSON.stringify(seqs)]
   const [items] = reader.one<[string]>(chosenItems, ...values) ?? [noItems]
   return { inbox, total, items, next: hasMore ? lowest : null }
 }
@@ -118,19 +109,22 @@ function emptyPage(inbox: InboxState, total: number): Page {
   return { inbox, total, items: noItems, next: null }
 }
 
-function itemsBefore(reader: Reader, query: PageQuery & { before: number }, inbox: InboxState): ItemsRow | undefined {
-  const { userId, status, before, limit } = query
+function itemsBefore(
+  reader: Reader,
+  { status, before, limit }: PageRequest & { before: number },
+  { user, inbox }: FoundInbox,
+): ItemsRow | undefined {
   const { lastSeq, readThrough } = inbox
-  if (status === 'unread') return reader.one(unreadBefore, userId, readThrough, before, limit)
+  if (status === 'unread') return reader.one(unreadBefore, user, readThrough, before, limit)
   const highest = Math.min(before - 1, lastSeq)
-  if (isDense(inbox, false)) return reader.one(range, userId, readThrough, highest - limit, highest)
-  return between(reader, { userId, inbox }, reader.one(boundsFrom, userId, highest, limit, 0))
+  if (isDense(inbox, false)) return reader.one(range, user, readThrough, highest - limit, highest)
+  return between(reader, { user, inbox }, reader.one(boundsFrom, user, highest, limit, 0))
 }
 
 function numberedItems(
   reader: Reader,
-  { userId, status, page, limit }: PageQuery & { page: number },
-  { inbox, place }: PageSource,
+  { status, page, limit }: PageRequest & { page: number },
+  { user, inbox, place }: PageSource,
 ): ItemsRow | undefined | 'uncounted' {
   const { readThrough, lastSeq } = inbox
   const unreadOnly = status === 'unread'
@@ -143,24 +137,22 @@ function numberedItems(
   // ones, and notifications that were sent again between all. Near either end of the inbox SQLite passes over the
   // notifications; further away the counts of blocks say where the page begins (deep-pages.ts).
   const highest = lastSeq - skipped
-  if (isDense(inbox, unreadOnly)) return reader.one(range, userId, readThrough, highest - taken, highest)
+  if (isDense(inbox, unreadOnly)) return reader.one(range, user, readThrough, highest - taken, highest)
   if (place === undefined && Math.min(skipped, behind) > blockSize) return 'uncounted'
   const from = place ?? (skipped <= behind ? { highest: lastSeq, skip: skipped } : undefined)
   if (unreadOnly)
     return from === undefined
-      ? reader.one(unreadFromOldest, userId, readThrough, taken, behind)
-      : reader.one(unreadFrom, userId, readThrough, from.highest, taken, from.skip)
+      ? reader.one(unreadFromOldest, user, readThrough, taken, behind)
+      : reader.one(unreadFrom, user, readThrough, from.highest, taken, from.skip)
   const bounds =
     from === undefined
-      ? reader.one<BoundsRow>(boundsFromOldest, userId, taken, behind)
-      : reader.one<BoundsRow>(boundsFrom, userId, from.highest, taken, from.skip)
-  return between(reader, { userId, inbox }, bounds)
+      ? reader.one<BoundsRow>(boundsFromOldest, user, taken, behind)
+      : reader.one<BoundsRow>(boundsFrom, user, from.highest, taken, from.skip)
+  return between(reader, { user, inbox }, bounds)
 }
 
-type Of = { userId: string; inbox: InboxState }
-
-function between(reader: Reader, { userId, inbox }: Of, bounds: BoundsRow | undefined): ItemsRow | undefined {
+function between(reader: Reader, { user, inbox }: FoundInbox, bounds: BoundsRow | undefined): ItemsRow | undefined {
   if (!bounds?.[0]) return undefined
   const [highest, lowest] = bounds
-  return reader.one(range, userId, inbox.readThrough, lowest - 1, highest)
+  return reader.one(range, user, inbox.readThrough, lowest - 1, highest)
 }

@@ -6,6 +6,7 @@ import { migrate } from '../migrate.ts'
 import * as changes from './changes.ts'
 import * as deepPages from './deep-pages.ts'
 import * as filteredPages from './filtered-pages.ts'
+import * as foundInbox from './found-inbox.ts'
 import * as inbox from './inbox.ts'
 import * as pages from './pages.ts'
 import * as audit from './sign-in/audit.ts'
@@ -23,15 +24,15 @@ import * as users from './sign-in/users.ts'
 /** Each table that is searched, and by which key; `alone` if the index holds all that is read. Tables read `whole` are small. */
 const paths: Record<string, Record<string, string>> = {
   users: {
-    userById: 'user by key',
+    userById: 'user by sqlite_autoindex_user_1',
     credentialsByUsername: 'user by sqlite_autoindex_user_2',
     userByUsername: 'user by sqlite_autoindex_user_2',
     userByExternalId: 'user by user_by_external_id',
-    usersAfter: 'user by key',
+    usersAfter: 'user by sqlite_autoindex_user_1',
     usersByEmail: 'user by user_by_email',
     usersByExternalId: 'user by user_by_external_id, sorted',
   },
-  sessions: { sessionWithInbox: 's by key, i by key' },
+  sessions: { sessionWithInbox: 's by key, i by key, user by sqlite_autoindex_user_1 alone' },
   links: { linkByHash: 'one_time_link by one_time_link_by_hash' },
   tokens: {
     // At the start, and after a command revoked tokens. A later revocation removes expired rows.
@@ -60,10 +61,10 @@ const paths: Record<string, Record<string, string>> = {
   guesses: { guessCount: 'guess_count by key' },
   inbox: {
     notificationById: 'n by notification_by_id, m by read_mark_by_seq alone, m by key',
-    categoryCounts: 'inbox_category by key',
+    categoryCounts: 'inbox by key',
   },
+  foundInbox: { inboxByUser: 'inbox by key, user by sqlite_autoindex_user_1 alone' },
   pages: {
-    inboxByUser: 'inbox by key',
     chosenItems:
       'n by key, m by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
     range: 'n by key, m by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
@@ -75,7 +76,7 @@ const paths: Record<string, Record<string, string>> = {
     isUnreadBelow: 'whole CONSTANT ROW, n by notification_unread alone',
   },
   filteredPages: {
-    categoryTotals: 'inbox_category by key',
+    categoryTotals: 'inbox by key',
     allOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
     unreadOfCategories: 'n by notification_unread_by_category alone, n by notification_unread_by_category alone',
     readOfCategoryFromOldest: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
@@ -137,6 +138,7 @@ const modules: Record<string, Record<string, unknown>> = {
   producers,
   providerAccounts,
   guesses,
+  foundInbox,
   inbox,
   pages,
   filteredPages: { ...filteredPages, ...filtered },

@@ -1,5 +1,5 @@
 // Delivers notifications, once per idempotency key: to all known recipients or none (the writer thread's transaction).
-import { apart, timeLength } from '../../notification-json.ts'
+import { apart } from '../../notification-json.ts'
 import { maxUnknown } from '../../operations.ts'
 import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient, UnknownRecipients } from '../../store.ts'
 import type { WriteContext } from './context.ts'
@@ -43,7 +43,9 @@ export function removeOldDeliveries({ sql }: WriteContext, before: number): void
 }
 
 type To = Delivery['recipients'][number]
-type Found = readonly (string | undefined)[]
+/** A user who is a recipient; `user` is the number. */
+type FoundUser = { user: number; userId: string }
+type Found = readonly (FoundUser | undefined)[]
 
 /** Whether a recipient that was not found becomes a user. */
 function isNew(recipient: To | undefined): boolean {
@@ -51,125 +53,137 @@ function isNew(recipient: To | undefined): boolean {
 }
 
 function deliverToEach(context: WriteContext, delivery: Delivery, found: Found): DeliveryResult[] {
-  const results = new Map<string, DeliveryResult>()
+  const results = new Map<number, DeliveryResult>()
   return delivery.recipients.map((recipient, n) => {
-    const userId = found[n] ?? createRecipient(context, recipient, delivery.at)
-    if (userId === undefined) return { userId: null, id: null, status: 'unknown_recipient' }
+    const to = found[n] ?? createRecipient(context, recipient, delivery.at)
+    if (to === undefined) return { userId: null, id: null, status: 'unknown_recipient' }
     const { notificationId } = recipient
-    const result = results.get(userId) ?? deliverToOne(context, { delivery, userId, notificationId })
-    results.set(userId, result)
+    const result = results.get(to.user) ?? deliverToOne(context, { ...to, delivery, notificationId })
+    results.set(to.user, result)
     return result
   })
 }
 
-function findRecipient({ sql }: WriteContext, to: Recipient): string | undefined {
+function findRecipient({ sql }: WriteContext, to: Recipient): FoundUser | undefined {
   const user =
     'userId' in to
-      ? sql.get`select id from user where id = ${to.userId}`
+      ? sql.get`select number as user, id as "userId" from user where id = ${to.userId}`
       : 'username' in to
-        ? sql.get`select id from user where username = ${to.username}`
-        : sql.get`select id from user where external_id = ${to.externalId} and issuer = ${to.issuer ?? ''}`
-  return user?.id as string | undefined
+        ? sql.get`select number as user, id as "userId" from user where username = ${to.username}`
+        : sql.get`
+            select number as user, id as "userId" from user
+            where external_id = ${to.externalId} and issuer = ${to.issuer ?? ''}`
+  return user as FoundUser | undefined
 }
 
-/** Returns the user's id; an earlier recipient of the same delivery may have the same external id. */
-function createRecipient(context: WriteContext, { to, newUserId }: To, at: number): string | undefined {
+/** An earlier recipient of the same delivery may have the same external id. */
+function createRecipient(context: WriteContext, { to, newUserId }: To, at: number): FoundUser | undefined {
   if (newUserId === undefined || !('externalId' in to)) return undefined
-  const { changes } = context.sql.run`
+  const added = context.sql.get`
     insert into user (id, external_id, issuer, created_at)
     values (${newUserId}, ${to.externalId}, ${to.issuer ?? ''}, ${at})
-    on conflict (external_id, issuer) where external_id is not null do nothing`
-  return changes === 1 ? newUserId : findRecipient(context, to)
+    on conflict (external_id, issuer) where external_id is not null do nothing
+    returning number as user, id as "userId"`
+  return (added as FoundUser | undefined) ?? findRecipient(context, to)
 }
 
-type OneDelivery = { delivery: Delivery; userId: string; notificationId: string }
+type OneDelivery = FoundUser & { delivery: Delivery; notificationId: string }
 
 function deliverToOne(context: WriteContext, one: OneDelivery): DeliveryResult {
-  const { delivery, userId } = one
+  const { delivery, user, userId } = one
   const earlier =
     delivery.key === null
       ? undefined
       : context.sql.get`
-          select n.id, n.seq, n.category, n.read_at, n.unread_version, i.read_through, i.read_version, i.undo_version
-          from notification n join inbox i on i.user_id = n.user_id
-          where n.user_id = ${userId} and n.key = ${delivery.key}`
+          select n.user_number, n.id, n.seq, n.category, n.read_at, n.unread_version, i.read_through,
+            i.read_version, i.undo_version
+          from notification n join inbox i on i.user_number = n.user_number and i.category = ''
+          where n.user_number = ${user} and n.key = ${delivery.key}`
   context.signal({ about: 'inbox', userId })
   if (earlier === undefined) return insertNotification(context, one)
   const replace = delivery.again ? sendAgain : replaceInPlace
   return replace(context, one, earlier as unknown as Earlier)
 }
 
-function insertNotification({ sql }: WriteContext, { delivery, userId, notificationId }: OneDelivery): DeliveryResult {
+function insertNotification({ sql }: WriteContext, one: OneDelivery): DeliveryResult {
+  const { delivery, user, userId, notificationId } = one
+  const { given, createdAt } = apart(delivery.content)
   const inbox = sql.get`
-    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
-    values (${userId}, 1, 1, 1, 1, 1, 0)
-    on conflict (user_id) do update set
+    insert into inbox (user_number, category, total, unread, version, first_seq, last_seq, read_through, read_version,
+      marked_unread, reset_version)
+    values (${user}, '', 1, 1, 1, 1, 1, 0, 0, 0, 0)
+    on conflict (user_number, category) do update set
       version = version + 1, last_seq = last_seq + 1, total = total + 1, unread = unread + 1
     returning version, last_seq`
   sql.run`
-    insert into notification (user_id, seq, id, version, content, category, key)
-    values (${userId}, ${inbox?.last_seq as number}, ${notificationId}, ${inbox?.version as number},
-      ${delivery.content}, ${delivery.category}, ${delivery.key})`
-  countInCategory(sql, { userId, category: delivery.category, total: 1, unread: 1 })
+    insert into notification (user_number, seq, id, version, content, created_at, category, key)
+    values (${user}, ${inbox?.last_seq as number}, ${notificationId}, ${inbox?.version as number}, ${given}, ${createdAt},
+      ${delivery.category}, ${delivery.key})`
+  countInCategory(sql, { user, category: delivery.category, total: 1, unread: 1 })
   return { userId, id: notificationId, status: 'delivered' }
 }
 
 type Earlier = ReadState & { id: string }
 
 /** Id, sequence number, createdAt and read state stay, so the notification keeps its place in the list. */
-function replaceInPlace({ sql }: WriteContext, { delivery, userId }: OneDelivery, earlier: Earlier): DeliveryResult {
+function replaceInPlace(
+  { sql }: WriteContext,
+  { delivery, user, userId }: OneDelivery,
+  earlier: Earlier,
+): DeliveryResult {
   const { id, seq, category } = earlier
-  const isMadeRead = readByLastReadAll(sql, userId, earlier) !== undefined
+  const isMadeRead = readByLastReadAll(sql, earlier) !== undefined
   const { given, createdAt } = apart(delivery.content)
-  const inbox = sql.get`update inbox set version = version + 1 where user_id = ${userId} returning version`
+  const inbox = sql.get`
+    update inbox set version = version + 1 where user_number = ${user} and category = '' returning version`
   sql.run`
-    update notification set content = ${given} || substr(content, ${-timeLength - 2}), category = ${delivery.category},
+    update notification set content = ${given}, category = ${delivery.category},
       updated_at = ${createdAt}, changed_version = ${inbox?.version as number},
       replaced_version = ${inbox?.version as number}
-    where user_id = ${userId} and seq = ${seq}`
+    where user_number = ${user} and seq = ${seq}`
   const unread = isUnreadNow(earlier) ? 1 : 0
-  if (isMadeRead) countMadeRead(sql, { userId, category, more: -1 })
-  moveCategory(sql, { userId, from: category, to: delivery.category, wasUnread: unread, isUnread: unread })
-  if (isMadeRead) countMadeRead(sql, { userId, category: delivery.category, more: 1 })
+  if (isMadeRead) countMadeRead(sql, { user, category, more: -1 })
+  moveCategory(sql, { user, from: category, to: delivery.category, wasUnread: unread, isUnread: unread })
+  if (isMadeRead) countMadeRead(sql, { user, category: delivery.category, more: 1 })
   return { userId, id, status: 'updated' }
 }
 
 /** The notification becomes the newest and unread, as if it had just arrived; id and createdAt stay. */
-function sendAgain({ sql }: WriteContext, { delivery, userId }: OneDelivery, earlier: Earlier): DeliveryResult {
+function sendAgain({ sql }: WriteContext, { delivery, user, userId }: OneDelivery, earlier: Earlier): DeliveryResult {
   const { id, seq, category } = earlier
   const wasUnread = isUnreadNow(earlier) ? 1 : 0
-  if (readByLastReadAll(sql, userId, earlier) !== undefined) leaveUndo(sql, userId, earlier)
+  if (readByLastReadAll(sql, earlier) !== undefined) leaveUndo(sql, earlier)
   const { given, createdAt } = apart(delivery.content)
   const inbox = sql.get`
     update inbox set version = version + 1, last_seq = last_seq + 1, unread = unread + ${1 - wasUnread},
       marked_unread = marked_unread - ${isMarkedUnread(earlier) ? 1 : 0}
-    where user_id = ${userId} returning version, first_seq, last_seq`
+    where user_number = ${user} and category = '' returning version, first_seq, last_seq`
   sql.run`
-    update notification set content = ${given} || substr(content, ${-timeLength - 2}), category = ${delivery.category},
+    update notification set content = ${given}, category = ${delivery.category},
       updated_at = ${createdAt}, seq = ${inbox?.last_seq as number}, count = count + 1, read_at = null, unread_version = null,
       version = ${inbox?.version as number}, changed_version = null, replaced_version = ${inbox?.version as number}
-    where user_id = ${userId} and seq = ${seq}`
+    where user_number = ${user} and seq = ${seq}`
   if (inbox?.first_seq === seq)
     sql.run`
-      update inbox set first_seq = (select min(seq) from notification where user_id = ${userId})
-      where user_id = ${userId}`
-  moveCategory(sql, { userId, from: category, to: delivery.category, wasUnread, isUnread: 1 })
+      update inbox set first_seq = (select min(seq) from notification where user_number = ${user})
+      where user_number = ${user} and category = ''`
+  moveCategory(sql, { user, from: category, to: delivery.category, wasUnread, isUnread: 1 })
   return { userId, id, status: 'updated' }
 }
 
-type Move = { userId: string; from: string | null; to: string | null; wasUnread: number; isUnread: number }
+type Move = { user: number; from: string | null; to: string | null; wasUnread: number; isUnread: number }
 
-function moveCategory(sql: WriteContext['sql'], { userId, from, to, wasUnread, isUnread }: Move): void {
-  countInCategory(sql, { userId, category: from, total: -1, unread: -wasUnread })
-  sql.run`delete from inbox_category where user_id = ${userId} and total = 0`
-  countInCategory(sql, { userId, category: to, total: 1, unread: isUnread })
+function moveCategory(sql: WriteContext['sql'], { user, from, to, wasUnread, isUnread }: Move): void {
+  countInCategory(sql, { user, category: from, total: -1, unread: -wasUnread })
+  sql.run`delete from inbox where user_number = ${user} and category > '' and total = 0`
+  countInCategory(sql, { user, category: to, total: 1, unread: isUnread })
 }
 
-type Count = { userId: string; category: string | null; total: number; unread: number }
+type Count = { user: number; category: string | null; total: number; unread: number }
 
-function countInCategory(sql: WriteContext['sql'], { userId, category, total, unread }: Count): void {
+function countInCategory(sql: WriteContext['sql'], { user, category, total, unread }: Count): void {
   if (category === null) return
   sql.run`
-    insert into inbox_category (user_id, category, total, unread) values (${userId}, ${category}, ${total}, ${unread})
-    on conflict (user_id, category) do update set total = total + excluded.total, unread = unread + excluded.unread`
+    insert into inbox (user_number, category, total, unread) values (${user}, ${category}, ${total}, ${unread})
+    on conflict (user_number, category) do update set total = total + excluded.total, unread = unread + excluded.unread`
 }

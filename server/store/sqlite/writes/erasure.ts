@@ -9,13 +9,13 @@ import { revokeTokens } from './sign-in/tokens.ts'
 export function deleteUser(context: WriteContext, change: Input<'deleteUser'>): 'done' | 'absent' {
   const { sql, signal } = context
   const { userId, at, revocationExpiresAt } = change
-  const { changes } = sql.run`delete from user where id = ${userId}`
-  if (changes === 0) return 'absent'
+  const erased = sql.get`delete from user where id = ${userId} returning number`
+  if (erased === undefined) return 'absent'
+  const user = erased.number as number
   sql.run`delete from session where user_id = ${userId}`
-  sql.run`delete from inbox where user_id = ${userId}`
-  sql.run`delete from inbox_category where user_id = ${userId}`
-  sql.run`delete from notification where user_id = ${userId}`
-  sql.run`delete from read_mark where user_id = ${userId}`
+  sql.run`delete from inbox where user_number = ${user}`
+  sql.run`delete from notification where user_number = ${user}`
+  sql.run`delete from read_mark where user_number = ${user}`
   sql.run`delete from token_cutoff where user_id = ${userId}`
   sql.run`delete from known_device where user_id = ${userId}`
   sql.run`delete from one_time_link where user_id = ${userId}`

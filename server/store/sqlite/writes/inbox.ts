@@ -9,159 +9,176 @@ type Sql = WriteContext['sql']
 
 function findOne(sql: Sql, userId: string, id: string): ReadState | undefined {
   return sql.get`
-    select n.seq, n.category, n.read_at, n.unread_version, i.read_through, i.read_version, i.undo_version
-    from inbox i join notification n on n.user_id = i.user_id
-    where i.user_id = ${userId} and n.id = ${id}` as ReadState | undefined
+    select n.user_number, n.seq, n.category, n.read_at, n.unread_version, i.read_through, i.read_version, i.undo_version
+    from notification n indexed by notification_by_id join inbox i on i.user_number = n.user_number and i.category = ''
+    where unhex(n.id, '-') = unhex(${id}, '-') and n.id = ${id}
+      and n.user_number = (select number from user where id = ${userId})` as ReadState | undefined
 }
 
 export function markRead({ sql, signal }: WriteContext, { userId, id, at }: Input<'markRead'>): 'done' | 'absent' {
   const found = findOne(sql, userId, id)
   if (found === undefined) return 'absent'
   if (!isUnreadNow(found)) {
-    keepRead(sql, userId, found)
+    keepRead(sql, found)
     return 'done'
   }
+  const { user_number: user, seq, category } = found
   const inbox = sql.get`
     update inbox set version = version + 1, unread = unread - 1,
       marked_unread = marked_unread - ${isMarkedUnread(found) ? 1 : 0}
-    where user_id = ${userId} returning version`
+    where user_number = ${user} and category = '' returning version`
   sql.run`
     update notification set read_at = ${iso(at)}, unread_version = null, changed_version = ${inbox?.version as number}
-    where user_id = ${userId} and seq = ${found.seq}`
-  countUnread(sql, { userId, category: found.category, more: -1 })
+    where user_number = ${user} and seq = ${seq}`
+  countUnread(sql, { user, category, more: -1 })
   signal({ about: 'inbox', userId })
   return 'done'
 }
 
 /** An undo leaves it read. The difference is invisible until then, so this is no change. */
-function keepRead(sql: Sql, userId: string, found: ReadState): void {
-  const readAt = readByLastReadAll(sql, userId, found)
+function keepRead(sql: Sql, found: ReadState): void {
+  const readAt = readByLastReadAll(sql, found)
   if (readAt === undefined) return
   sql.run`
     update notification set read_at = ${readAt}, unread_version = null
-    where user_id = ${userId} and seq = ${found.seq}`
-  leaveUndo(sql, userId, found)
+    where user_number = ${found.user_number} and seq = ${found.seq}`
+  leaveUndo(sql, found)
 }
 
 export function markUnread({ sql, signal }: WriteContext, { userId, id }: Input<'markUnread'>): 'done' | 'absent' {
   const found = findOne(sql, userId, id)
   if (found === undefined) return 'absent'
   if (isUnreadNow(found)) return 'done'
-  if (readByLastReadAll(sql, userId, found) !== undefined) leaveUndo(sql, userId, found)
+  if (readByLastReadAll(sql, found) !== undefined) leaveUndo(sql, found)
+  const { user_number: user, seq, category } = found
   const inbox = sql.get`
     update inbox set version = version + 1, unread = unread + 1,
-      marked_unread = marked_unread + ${found.seq <= found.read_through ? 1 : 0}
-    where user_id = ${userId} returning version`
+      marked_unread = marked_unread + ${seq <= found.read_through ? 1 : 0}
+    where user_number = ${user} and category = '' returning version`
   const version = inbox?.version as number
   sql.run`
     update notification set read_at = null, unread_version = ${version}, changed_version = ${version}
-    where user_id = ${userId} and seq = ${found.seq}`
-  countUnread(sql, { userId, category: found.category, more: 1 })
+    where user_number = ${user} and seq = ${seq}`
+  countUnread(sql, { user, category, more: 1 })
   signal({ about: 'inbox', userId })
   return 'done'
 }
 
-type Count = { userId: string; category: string | null; more: number }
+type Count = { user: number; category: string | null; more: number }
 
-function countUnread(sql: Sql, { userId, category, more }: Count): void {
+function countUnread(sql: Sql, { user, category, more }: Count): void {
   if (category === null) return
-  sql.run`update inbox_category set unread = unread + ${more} where user_id = ${userId} and category = ${category}`
+  sql.run`update inbox set unread = unread + ${more} where user_number = ${user} and category = ${category}`
 }
 
-type Box = { last_seq: number; unread: number; read_through: number; read_version: number; marked_unread: number }
+type Box = {
+  user_number: number
+  last_seq: number
+  unread: number
+  read_through: number
+  read_version: number
+  marked_unread: number
+}
 
 export function markAllRead({ sql, signal }: WriteContext, change: Input<'markAllRead'>): 'done' | 'absent' {
   const { userId, throughId, throughSeq = Number.POSITIVE_INFINITY, at } = change
   const box = sql.get`
-    select last_seq, unread, read_through, read_version, marked_unread from inbox where user_id = ${userId}` as
-    | Box
-    | undefined
-  const through =
-    throughId === null
-      ? box && Math.min(box.last_seq, throughSeq)
-      : (sql.get`select seq from notification where user_id = ${userId} and id = ${throughId}`?.seq as number)
-  if (box === undefined || through === undefined) return throughId === null ? 'done' : 'absent'
+    select user_number, last_seq, unread, read_through, read_version, marked_unread from inbox
+    where user_number = (select number from user where id = ${userId}) and category = ''` as Box | undefined
+  if (box === undefined) return throughId === null ? 'done' : 'absent'
+  const user = box.user_number
+  const through = throughId === null ? Math.min(box.last_seq, throughSeq) : seqOf(sql, user, throughId)
+  if (through === undefined) return 'absent'
   const isRaised = through > box.read_through
-  const stillMarked = isRaised ? 0 : countMarked(sql, userId, { box, after: through })
-  const stillUnread = isRaised ? countAbove(sql, userId, through) : box.unread - box.marked_unread + stillMarked
+  const stillMarked = isRaised ? 0 : countMarked(sql, { box, after: through })
+  const stillUnread = isRaised ? countAbove(sql, user, through) : box.unread - box.marked_unread + stillMarked
   if (stillUnread === box.unread) return 'done'
   const changed = sql.get`
     update inbox set version = version + 1, read_through = max(read_through, ${through}), read_version = version + 1,
       unread = ${stillUnread}, marked_unread = ${stillMarked}, undo_version = version + 1
-    where user_id = ${userId} returning version`
+    where user_number = ${user} and category = '' returning version`
   const version = changed?.version as number
   sql.run`
-    insert into read_mark (user_id, version, through_seq, at, before_through, before_version, made_read)
-    values (${userId}, ${version}, ${through}, ${iso(at)}, ${box.read_through}, ${box.read_version},
+    insert into read_mark (user_number, version, through_seq, at, before_through, before_version, made_read)
+    values (${user}, ${version}, ${through}, ${iso(at)}, ${box.read_through}, ${box.read_version},
       ${box.unread - stillUnread})`
-  if (isRaised) recountCategories(sql, userId, { after: through, stillUnread })
-  else lowerCategories(sql, userId, { box, through })
-  if (stillMarked > 0) keepMarked(sql, userId, { box, after: through, version })
+  if (isRaised) recountCategories(sql, user, { after: through, stillUnread })
+  else lowerCategories(sql, { box, through })
+  if (stillMarked > 0) keepMarked(sql, { box, after: through, version })
   signal({ about: 'inbox', userId })
   return 'done'
 }
 
+function seqOf(sql: Sql, user: number, id: string): number | undefined {
+  return sql.get`select seq from notification indexed by notification_by_id where unhex(id, '-') = unhex(${id}, '-') and id = ${id} and user_number = ${user}`
+    ?.seq as number | undefined
+}
+
 // Reads only what lies after that: nothing after the last sequence number, and little after what a client has shown.
-function countAbove(sql: Sql, userId: string, after: number): number {
+function countAbove(sql: Sql, user: number, after: number): number {
   return sql.get`
-    select count(*) as count from notification where user_id = ${userId} and seq > ${after} and read_at is null`
+    select count(*) as count from notification where user_number = ${user} and seq > ${after} and read_at is null`
     ?.count as number
 }
 
 /** How many up to the high-water mark were marked as unread and have a higher sequence number. */
-function countMarked(sql: Sql, userId: string, { box, after }: { box: Box; after: number }): number {
+function countMarked(sql: Sql, { box, after }: { box: Box; after: number }): number {
   if (box.marked_unread === 0) return 0
   return sql.get`
     select count(*) as count from notification
-    where user_id = ${userId} and unread_version >= ${box.read_version} and seq > ${after}
+    where user_number = ${box.user_number} and unread_version >= ${box.read_version} and seq > ${after}
       and seq <= ${box.read_through}`?.count as number
 }
 
 /** Without this the new read-all would make them read: their versions are lower than its own. */
-function keepMarked(sql: Sql, userId: string, kept: { box: Box; after: number; version: number }): void {
+function keepMarked(sql: Sql, kept: { box: Box; after: number; version: number }): void {
   const { box, after, version } = kept
   sql.run`
     update notification set unread_version = ${version}
-    where user_id = ${userId} and unread_version >= ${box.read_version} and seq > ${after}
+    where user_number = ${box.user_number} and unread_version >= ${box.read_version} and seq > ${after}
       and seq <= ${box.read_through}`
 }
 
 type Rest = { after: number; stillUnread: number }
 
-function recountCategories(sql: Sql, userId: string, { after, stillUnread }: Rest): void {
+function recountCategories(sql: Sql, user: number, { after, stillUnread }: Rest): void {
   sql.run`
-    update inbox_category set made_read = unread, unread = 0
-    where user_id = ${userId} and (unread > 0 or made_read > 0)`
+    update inbox set made_read = unread, unread = 0
+    where user_number = ${user} and category > '' and (unread > 0 or made_read > 0)`
   if (stillUnread === 0) return
   sql.run`
-    update inbox_category set unread = found.count, made_read = made_read - found.count
+    update inbox set unread = found.count, made_read = made_read - found.count
     from (
       select category, count(*) as count from notification
-      where user_id = ${userId} and seq > ${after} and read_at is null and category is not null group by category
+      where user_number = ${user} and seq > ${after} and read_at is null and category is not null group by category
     ) found
-    where user_id = ${userId} and inbox_category.category = found.category`
+    where user_number = ${user} and inbox.category = found.category`
 }
 
 /** If the high-water mark stays, only notifications that were marked as unread became read. */
-function lowerCategories(sql: Sql, userId: string, { box, through }: { box: Box; through: number }): void {
-  sql.run`update inbox_category set made_read = 0 where user_id = ${userId} and made_read > 0`
+function lowerCategories(sql: Sql, { box, through }: { box: Box; through: number }): void {
+  const { user_number: user } = box
+  sql.run`update inbox set made_read = 0 where user_number = ${user} and made_read > 0`
   sql.run`
-    update inbox_category set unread = unread - found.count, made_read = found.count
+    update inbox set unread = unread - found.count, made_read = found.count
     from (
       select category, count(*) as count from notification
-      where user_id = ${userId} and unread_version >= ${box.read_version} and seq <= ${through}
+      where user_number = ${user} and unread_version >= ${box.read_version} and seq <= ${through}
         and category is not null group by category
     ) found
-    where user_id = ${userId} and inbox_category.category = found.category`
+    where user_number = ${user} and inbox.category = found.category`
 }
 
 export function undoReadAll({ sql, signal }: WriteContext, { userId, at }: Input<'undoReadAll'>): 'done' | 'nothing' {
-  const inbox = sql.get`select undo_version, reset_version from inbox where user_id = ${userId}`
+  const inbox = sql.get`
+    select user_number, undo_version, reset_version from inbox
+    where user_number = (select number from user where id = ${userId}) and category = ''`
   if (inbox === undefined) return 'nothing'
+  const user = inbox.user_number as number
   if (inbox.undo_version === null) return inbox.reset_version === 0 ? 'nothing' : 'done'
   const mark = sql.get`
     delete from read_mark
-    where user_id = ${userId} and version = ${inbox.undo_version as number} and at >= ${iso(at - undoableFor)}
+    where user_number = ${user} and version = ${inbox.undo_version as number} and at >= ${iso(at - undoableFor)}
     returning before_through, before_version, made_read`
   if (mark === undefined) return 'nothing'
   const { before_through, before_version, made_read } = mark as Record<string, number>
@@ -170,13 +187,13 @@ export function undoReadAll({ sql, signal }: WriteContext, { userId, at }: Input
       read_version = ${before_version as number}, unread = unread + ${made_read as number},
       marked_unread = (
         select count(*) from notification n
-        where n.user_id = ${userId} and n.unread_version >= ${before_version as number}
+        where n.user_number = ${user} and n.unread_version >= ${before_version as number}
           and n.seq <= ${before_through as number}
       ),
       undo_version = null, reset_version = version + 1
-    where user_id = ${userId}`
+    where user_number = ${user} and category = ''`
   sql.run`
-    update inbox_category set unread = unread + made_read, made_read = 0 where user_id = ${userId} and made_read > 0`
+    update inbox set unread = unread + made_read, made_read = 0 where user_number = ${user} and made_read > 0`
   signal({ about: 'inbox', userId })
   return 'done'
 }

@@ -5,6 +5,7 @@ type Sql = WriteContext['sql']
 
 /** A notification, with the columns of its inbox that say whether it is unread. */
 export type ReadState = {
+  user_number: number
   seq: number
   category: string | null
   read_at: string | null
@@ -24,12 +25,12 @@ export function isMarkedUnread(found: ReadState): boolean {
 }
 
 /** The time of the last read-all, if an undo would make this notification unread. */
-export function readByLastReadAll(sql: Sql, userId: string, found: ReadState): string | undefined {
-  const { seq, read_at, unread_version, undo_version } = found
+export function readByLastReadAll(sql: Sql, found: ReadState): string | undefined {
+  const { user_number, seq, read_at, unread_version, undo_version } = found
   if (undo_version === null || read_at !== null) return undefined
   const mark = sql.get`
     select version, through_seq, at, before_through, before_version from read_mark
-    where user_id = ${userId} and version = ${undo_version}`
+    where user_number = ${user_number} and version = ${undo_version}`
   if (mark === undefined) return undefined
   const isCovered = seq <= Number(mark.through_seq) && (unread_version ?? 0) < Number(mark.version)
   const wasUnread = seq > Number(mark.before_through) || (unread_version ?? -1) >= Number(mark.before_version)
@@ -37,16 +38,17 @@ export function readByLastReadAll(sql: Sql, userId: string, found: ReadState): s
 }
 
 /** From now on an undo leaves this notification, which `readByLastReadAll` found, as it is. */
-export function leaveUndo(sql: Sql, userId: string, { undo_version, category }: ReadState): void {
+export function leaveUndo(sql: Sql, { user_number, undo_version, category }: ReadState): void {
   sql.run`
-    update read_mark set made_read = made_read - 1 where user_id = ${userId} and version = ${undo_version}`
-  countMadeRead(sql, { userId, category, more: -1 })
+    update read_mark set made_read = made_read - 1 where user_number = ${user_number} and version = ${undo_version}`
+  countMadeRead(sql, { user: user_number, category, more: -1 })
 }
 
-type Count = { userId: string; category: string | null; more: number }
+/** `user` is the number of the user. */
+type Count = { user: number; category: string | null; more: number }
 
-export function countMadeRead(sql: Sql, { userId, category, more }: Count): void {
+export function countMadeRead(sql: Sql, { user, category, more }: Count): void {
   if (category === null) return
   sql.run`
-    update inbox_category set made_read = made_read + ${more} where user_id = ${userId} and category = ${category}`
+    update inbox set made_read = made_read + ${more} where user_number = ${user} and category = ${category}`
 }

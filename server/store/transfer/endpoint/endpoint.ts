@@ -3,7 +3,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
 import { fillingTable, movingTable } from '../../transfer-state.ts'
-import { type Batch, columnsAt, columnsOf, type Row, type Table, tables, tablesAt, upgraded } from './tables.ts'
+import { type Batch, type Row, type Table, tablesAt, upgraded } from './tables.ts'
 
 /** The progress of a filling: all earlier tables, and `rows` rows of `table`; `key` is the key of the last row. */
 export type Place = { table: string; rows: number; key: Row }
@@ -37,6 +37,11 @@ export interface Driver {
   }
   /** `text` has the placeholders $1, $2 ... in this order. The error is that of the database. */
   query(text: string, values?: Row): Promise<Row[]>
+  /** The tables that accept no writes during a move. With the ledger: a newer program must not migrate the database then. */
+  readonly guarded: readonly string[]
+  /** The first `limit` rows behind a key, or all of them if it is null, in the order of the key, with the columns of `schema`. */
+  rowsAfter(after: Row | null, table: Table, limit: number): Promise<Row[]>
+  count(table: Table): Promise<number>
   insert(batch: Batch): Promise<void>
   /** Statements after `begin` that wait for the writes in progress and block new ones until the commit. */
   lock(tables: readonly string[]): string[]
@@ -104,17 +109,14 @@ export class Endpoint implements Source {
   }
 
   async #rowsAfter(after: Row | null, table: Table): Promise<readonly Row[]> {
-    const key = columnsOf(table).slice(0, table.key).join(', ')
-    const behind = after === null ? '' : `where (${key}) > (${after.map((_, i) => `$${i + 1}`).join(', ')})`
-    const columns = columnsAt(table, this.#driver.schema).join(', ')
-    const text = `select ${columns} from "${table.name}" ${behind} order by ${key} limit ${rowsInBatch}`
-    return upgraded({ table, rows: await this.read(text, after ?? []) }, this.#driver.schema)
+    const rows = await this.#reading(() => this.#driver.rowsAfter(after, table, rowsInBatch))
+    return upgraded({ table, rows }, this.#driver.schema)
   }
 
   async counts(): Promise<Counts> {
     const counts: Record<string, number> = {}
-    for (const { name } of tablesAt(this.#driver.schema))
-      counts[name] = Number((await this.read(`select count(*) from "${name}"`))[0]?.[0])
+    for (const table of tablesAt(this.#driver.schema))
+      counts[table.name] = await this.#reading(() => this.#driver.count(table))
     return counts
   }
 
@@ -130,7 +132,7 @@ export class Endpoint implements Source {
   /** Waits for the writes in progress. From then on it refuses every write of every process. */
   refuseWrites({ id, target, startedAt }: Move): Promise<void> {
     const { integer, tableOptions } = this.#driver.dialect
-    return this.#exclusively(guarded, async () => {
+    return this.#exclusively(this.#driver.guarded, async () => {
       if (await this.has(movingTable)) throw inUse()
       await this.#driver.query(
         `create table ${movingTable} (
@@ -150,7 +152,7 @@ export class Endpoint implements Source {
   }
 
   allowWrites(): Promise<void> {
-    return this.#exclusively(guarded, async () => {
+    return this.#exclusively(this.#driver.guarded, async () => {
       for (const text of this.#driver.unguards()) await this.#driver.query(text)
       await this.#driver.query(`drop table if exists ${movingTable}`)
     })
@@ -191,9 +193,13 @@ export class Endpoint implements Source {
     return (await this.read(this.#driver.dialect.find, [table])).length > 0
   }
 
-  async read(text: string, values: Row = []): Promise<Row[]> {
+  read(text: string, values: Row = []): Promise<Row[]> {
+    return this.#reading(() => this.#driver.query(text, values))
+  }
+
+  async #reading<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await this.#driver.query(text, values)
+      return await work()
     } catch (error) {
       throw this.#driver.readFailure(error)
     }
@@ -260,8 +266,6 @@ export function inUse(): CarillonError {
 
 /** Rows that are read, and written, in one transaction. */
 export const rowsInBatch = 1_000
-/** The tables that accept no writes during a move. With the ledger: a newer program must not migrate the database then. */
-export const guarded = [...tables.map(({ name }) => name), 'kysely_migration']
 
 export function placeAfter(before: Place | null, { table, rows }: Batch): Place {
   const earlier = before?.table === table.name ? before.rows : 0

@@ -5,8 +5,8 @@ import { asStoreError } from '../../postgres/connection/connection.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
 import { migrate } from '../../postgres/schema/migrate.ts'
 import { refusedWrite, refusedWriteState } from '../../transfer-state.ts'
-import { callFailure, type Driver, Endpoint, endpointFailure, guarded } from './endpoint.ts'
-import { type Batch, columnsOf, newestMigration, type Row } from './tables.ts'
+import { callFailure, type Driver, Endpoint, endpointFailure } from './endpoint.ts'
+import { type Batch, columnsOf, newestMigration, type Row, type Table, tables } from './tables.ts'
 
 type Pool = Awaited<ReturnType<typeof openCheckedPool>>
 type Client = {
@@ -19,6 +19,7 @@ const itsUrl = 'its URL'
 /** Counting many rows is slow. */
 const slowTimeoutMs = 3_600_000
 const guard = 'carillon_moving'
+const guarded = [...tables.map(({ name }) => name), 'kysely_migration']
 /** Shorter than the server's deadlock_timeout: in a deadlock the move is cancelled, never a write of the service. */
 const lockWithinMs = 500
 const lockTimeouts = new Set(['55P03' /* lock_timeout */, '40P01' /* deadlock */])
@@ -35,6 +36,7 @@ class PostgresDriver implements Driver {
     snapshot: ['begin isolation level repeatable read read only'],
   } as const
   readonly schema = newestMigration
+  readonly guarded = guarded
   readonly #pool: Pool
   readonly #client: Client
   readonly #partitions: number
@@ -61,6 +63,18 @@ class PostgresDriver implements Driver {
 
   async query(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return (await this.#client.query({ text, values: [...values], rowMode: 'array' })).rows
+  }
+
+  async rowsAfter(after: Row | null, table: Table, limit: number): Promise<Row[]> {
+    const columns = columnsOf(table)
+    const key = columns.slice(0, table.key).join(', ')
+    const behind = after === null ? '' : `where (${key}) > (${after.map((_, i) => `$${i + 1}`).join(', ')})`
+    const text = `select ${columns.join(', ')} from "${table.name}" ${behind} order by ${key} limit ${limit}`
+    return this.query(text, after ?? [])
+  }
+
+  async count({ name }: Table): Promise<number> {
+    return Number((await this.query(`select count(*) from "${name}"`))[0]?.[0])
   }
 
   async insert({ table, rows }: Batch): Promise<void> {
@@ -90,8 +104,8 @@ class PostgresDriver implements Driver {
     return [...guarded.map(drop), `drop function if exists ${guard}`]
   }
 
-  lock(tables: readonly string[]): string[] {
-    const names = tables.map((table) => `"${table}"`).join(', ')
+  lock(locked: readonly string[]): string[] {
+    const names = locked.map((table) => `"${table}"`).join(', ')
     return [`set local lock_timeout = ${lockWithinMs}`, `lock table ${names} in share row exclusive mode`]
   }
 

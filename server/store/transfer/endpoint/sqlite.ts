@@ -5,8 +5,9 @@ import { asStoreError, Database, isOurs, openDatabase, openingFailure, readHeade
 import { hasForeignLog } from '../../sqlite/file/identity.ts'
 import { appliedMigrations, migrate, refuseNewer } from '../../sqlite/migrate.ts'
 import { refusedWrite } from '../../transfer-state.ts'
-import { callFailure, type Driver, Endpoint, guarded } from './endpoint.ts'
-import { type Batch, columnsOf, newestMigration, type Row } from './tables.ts'
+import { callFailure, type Driver, Endpoint } from './endpoint.ts'
+import { SqliteRows, tablesIn } from './sqlite-rows.ts'
+import { type Batch, newestMigration, type Row, type Table } from './tables.ts'
 
 export class SqliteDriver implements Driver {
   readonly engine = 'sqlite'
@@ -19,12 +20,15 @@ export class SqliteDriver implements Driver {
   } as const
   readonly name: string
   readonly schema: string
+  readonly guarded = guarded
   readonly #database: Database
+  readonly #rows: SqliteRows
 
   constructor(database: Database, path: string, schema = newestMigration) {
     this.#database = database
     this.name = path
     this.schema = schema
+    this.#rows = new SqliteRows(database, schema)
   }
 
   async migrate(): Promise<void> {
@@ -41,11 +45,16 @@ export class SqliteDriver implements Driver {
     return statement.all(...values) as unknown as Row[]
   }
 
+  async rowsAfter(after: Row | null, table: Table, limit: number): Promise<Row[]> {
+    return this.#rows.after(after, table, limit)
+  }
+
+  async count(table: Table): Promise<number> {
+    return this.#rows.count(table)
+  }
+
   async insert({ table, rows }: Batch): Promise<void> {
-    const columns = columnsOf(table)
-    const places = columns.map(() => '?').join(', ')
-    const insert = this.#database.prepare(`insert into "${table.name}" (${columns.join(', ')}) values (${places})`)
-    for (const row of rows) insert.run(...row)
+    this.#rows.insert(table, rows)
   }
 
   /** `begin immediate` is enough: SQLite has one writer at a time. */
@@ -115,6 +124,7 @@ export function openSqliteFile(path: string): Endpoint | undefined {
   }
 }
 
+const guarded = [...tablesIn, 'kysely_migration']
 const triggers = guarded.flatMap((table) =>
   ['insert', 'update', 'delete'].map((change) => [`carillon_moving_${table}_${change}`, `${change} on "${table}"`]),
 )

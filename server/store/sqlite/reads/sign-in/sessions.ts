@@ -6,10 +6,10 @@ import { pageOf } from '../pages.ts'
 
 export const sessionWithInbox = `
   select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
-    coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
+    coalesce(i.user_number, 0), coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
     coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0),
     coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0)
-  from session s left join inbox i on i.user_id = s.user_id
+  from session s left join inbox i on i.user_number = (select number from user where id = s.user_id) and i.category = ''
   where s.user_id = ? and s.secret_hash = ?`
 
 type SessionRow = [
@@ -18,6 +18,7 @@ type SessionRow = [
   lastSeenAt: number,
   signInId: string | null,
   confirmedAt: number,
+  user: number,
   ...inbox: number[],
 ]
 
@@ -28,9 +29,9 @@ export async function findSession(
 ): Promise<LiveSession | undefined> {
   const row = reader.one<SessionRow>(sessionWithInbox, userId, secretHash)
   if (row === undefined) return undefined
-  const [username, createdAt, lastSeenAt, signInId, confirmedAt] = row
-  const inbox = toInbox(row, 5)
+  const [username, createdAt, lastSeenAt, signInId, confirmedAt, user] = row
+  const inbox = toInbox(row, 6)
   const session = { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inbox }
-  const found = page === undefined ? 'uncounted' : pageOf(reader, { ...page, userId }, { inbox })
+  const found = page === undefined ? 'uncounted' : pageOf(reader, page, { user, inbox })
   return found === 'uncounted' ? session : { ...session, page: found }
 }

@@ -1,0 +1,86 @@
+// Upgrades a database file with rows from before migration 0006, alone: no other process may read or write it until the rows are
+// moved. A node of the version before would answer from tables that are being emptied.
+import { statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CarillonError } from '../../../errors.ts'
+import { busy, connect, type Database, resultCode } from '../database.ts'
+import { continuedHistory, stampDatabase } from '../file/identity.ts'
+import { appliedMigrations, migrate } from '../migrate.ts'
+import { isHalfUpgraded, type UpgradeReport } from './move-rows.ts'
+
+const movingMigration = '0006-half-the-cost'
+const waitMs = 5_000
+const tryEveryMs = 50
+const mebibyte = 2 ** 20
+
+/** Not a database without users: then nothing is to be moved, and several processes may start at the same time. */
+export function hasOldRows(database: Database): boolean {
+  if (isHalfUpgraded(database)) return true
+  const applied = appliedMigrations(database)
+  if (applied.length === 0 || applied.includes(movingMigration)) return false
+  return database.prepare('select 1 from user limit 1').get() !== undefined
+}
+
+/** Returns the applied migrations. Throws UNAVAILABLE, and has changed nothing, if the file is in use or the disk is too full. */
+export async function upgradeFile(
+  path: string,
+  { report, freeOn = freeBytesOn }: { report?: UpgradeReport | undefined; freeOn?: (folder: string) => number } = {},
+): Promise<string[]> {
+  const database = await openAlone(path)
+  try {
+    refuseFullDisk(path, freeOn(dirname(path)))
+    // If the process is killed and the file is replaced by a backup, the next start must not apply the log to it (decision 0023).
+    stampDatabase(database, { path, history: continuedHistory(database, path) })
+    // A power failure may undo the last transactions, whole ones; their rows are moved again. Sorting needs room on this disk only.
+    database.exec(`pragma synchronous = normal; pragma wal_autocheckpoint = 4000; pragma cache_size = -16384;
+      pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
+    return await migrate(database, report && { report })
+  } finally {
+    database.exec("pragma temp_store_directory = ''")
+    database.close()
+  }
+}
+
+/** Every other connection prevents the exclusive lock, which also an idle one does; while it is held, SQLite refuses any other. */
+async function openAlone(path: string): Promise<Database> {
+  const giveUpAt = performance.now() + waitMs
+  for (;;) {
+    const database = connect(path)
+    try {
+      database.exec(`pragma busy_timeout = ${tryEveryMs}; pragma locking_mode = exclusive; begin immediate; rollback`)
+      return database
+    } catch (error) {
+      database.close()
+      if (resultCode(error) !== busy) throw error
+      if (performance.now() > giveUpAt) throw inUse(path, error)
+    }
+    await sleep(tryEveryMs)
+  }
+}
+
+function inUse(path: string, cause: unknown): CarillonError {
+  return new CarillonError('UNAVAILABLE', `${path} is used by another process, and this version has to move its rows`, {
+    remedy: 'Stop every Carillon process on this database, then start again. The database was left as it is.',
+    cause,
+  })
+}
+
+/** The file itself keeps its size. Beside it are the log, and the index that is sorted at the end: measured in decision 0054. */
+function refuseFullDisk(path: string, free: number): void {
+  const missing = 64 * mebibyte + statSync(path).size / 8 - free
+  if (missing <= 0) return
+  const needed = Math.ceil(missing / mebibyte)
+  throw new CarillonError(
+    'UNAVAILABLE',
+    `${path} cannot be upgraded: its disk needs ${needed} MiB more of free space`,
+    {
+      remedy: 'Make room, then start again. The database was left as it is.',
+    },
+  )
+}
+
+function freeBytesOn(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize
+}
