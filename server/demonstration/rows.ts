@@ -6,6 +6,8 @@ export type Row = { table: string; columns: Readonly<Record<string, string | num
 
 const tables = ['session', 'token_cutoff', 'known_device', 'inbox'] as const
 
+const conditions: Readonly<Record<string, string>> = { inbox: 'user_number = (select number from user where id = ?)' }
+
 export class Rows {
   readonly #database: Database
   readonly #statements: readonly { table: string; statement: Statement }[]
@@ -15,7 +17,7 @@ export class Rows {
     this.#database.exec('pragma query_only = on')
     this.#statements = tables.map((table) => ({
       table,
-      statement: this.#database.prepare(`select * from ${table} where user_id = ?`),
+      statement: this.#database.prepare(`select * from ${table} where ${conditions[table] ?? 'user_id = ?'}`),
     }))
   }
 

@@ -241,8 +241,10 @@ export async function startTestService({
     },
 
     /** Restarts on the same database with the same clock. */
-    async restart(): Promise<void> {
+    /** `change` runs while the service is stopped. */
+    async restart(change: () => Promise<unknown> = async () => {}): Promise<void> {
       await service.stop()
+      await change()
       service = await start()
       notes = notesOf(service.store)
     },

@@ -112,7 +112,9 @@ test('finds a schema that is newer, older or missing', async (t) => {
   }
   change("insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
   isOnly(await wrong(place), ['schema', 'fault', /run the version that applied it, or a later one/])
-  change('delete from kysely_migration')
+  change("delete from kysely_migration where name like '9999%'; create table carillon_upgrade (name text)")
+  isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate, or start the service: both continue'])
+  change('delete from kysely_migration; drop table carillon_upgrade')
   isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
   change('drop table kysely_migration')
   isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
@@ -168,7 +170,8 @@ test('with --deep, finds damaged pages, and none in a sound database, in use or 
   const filling = connect(path)
   filling.exec(`
     with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
-    insert into notification (user_id, seq, id, version, content) select 'ann', n, 'id' || n, n, '"title":"x"' from numbers`)
+    insert into notification (user_number, seq, id, version, content, created_at)
+      select 1, n, 'id' || n, n, '"title":"x"', '2026-01-01T00:00:00.000Z' from numbers`)
   filling.close()
   const whole = readFileSync(path)
   const pageSize = whole.readUInt16BE(16)

@@ -15,7 +15,7 @@ const body = (to: TestUser, title = 'Hi') => ({ recipients: [{ userId: to.id }],
 const send = (idempotencyKey: string, sent: unknown, producerKey = key) =>
   app.post('/api/notifications', sent, { authorization: `Bearer ${producerKey}`, 'idempotency-key': idempotencyKey })
 const countOf = async ({ id }: TestUser) =>
-  (await app.database.rows(`select * from notification where user_id = '${id}'`)).length
+  (await app.database.rows(`select * from notification where ${app.database.isOf(id)}`)).length
 
 test('the same key and body give the same response and one notification, however often they are sent (P1)', async () => {
   const ann = await app.user()

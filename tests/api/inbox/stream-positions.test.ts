@@ -104,7 +104,7 @@ for (const variant of variants)
       const proof = await app.signIn(ann, variant)
       await send(ann, 'one')
       const [own] = [(await positionNow(proof)).slice(2)]
-      await app.database.change(`update inbox set version = 10001 where user_id = '${ann.id}'`)
+      await app.database.change(`update inbox set version = 10001 where ${app.database.isOf(ann.id)}`)
       using near = await EventReader.open(app.url, { headers: { ...proof, 'last-event-id': `1-${own}` } })
       assert.equal((await near.next('hello')).id, `1-${own}`)
       await isLost(ann, { headers: { ...proof, 'last-event-id': '0' } })

@@ -1,12 +1,16 @@
 // Tokens are revoked by a counter (T7): a new password or disabling a user raises the user's credential generation, and every
 // token with a lower one is refused, even if the clocks of two nodes differ.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { madeAt } from '../../../server/ids.ts'
 import { Passwords } from '../../../server/sign-in/password/passwords.ts'
 import { setPassword } from '../../../server/sign-in/users/users.ts'
+import { makeOlderDatabase } from '../../../server/store/transfer/testing/older-database.ts'
 import { openForge } from '../../support/http/forge.ts'
+import { engine } from '../../support/network/database-behind.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
 
 const minute = 60_000
@@ -164,7 +168,7 @@ test('a token with a generation that is not a whole number from 0 is refused', a
   }
 })
 
-/** What the migrations after 0002 added. */
+/** What the migrations after 0002 added to PostgreSQL. */
 const later = [
   ...['external_id', 'issuer', 'locale', 'email', 'issued_generation'].map((column) => ['user', column]),
   ...['email_verified_at', 'device_generation', 'password_reported_at'].map((column) => ['user', column]),
@@ -187,20 +191,26 @@ const laterIndexes = [
   ...['notification_read_by_category', 'notification_read'],
 ]
 
-test('a database of the previous version is migrated at the start, and no user is signed out (T7)', async () => {
-  const user = await app.user()
-  const [old, ended] = [await issuedBefore(user), await issuedBefore(user)]
-  const session = await app.signIn(user, 'stateful')
-  await app.post('/logout', undefined, ended)
-  await app.database.change(
-    `${laterIndexes.map((name) => `drop index ${name};`).join('')} alter table "user" drop column credential_generation;
+const toFirstSchema = `${laterIndexes.map((name) => `drop index ${name};`).join('')} alter table "user" drop column credential_generation;
      alter table token_cutoff drop column first_generation;
      ${laterTables.map((name) => `drop table ${name};`).join('')}
      ${later.map(([table, column]) => `alter table "${table}" drop column ${column};`).join('')}
      create unique index read_mark_by_seq on read_mark (user_id, through_seq);
-     delete from kysely_migration where name > '0001-start'`,
-  )
-  await app.restart()
+     delete from kysely_migration where name > '0001-start'`
+
+async function toFirstSqliteSchema(t: TestContext): Promise<void> {
+  await app.database.close()
+  const [file, older] = ['carillon.db', 'older.db'].map((name) => join(app.dir, name)) as [string, string]
+  await makeOlderDatabase(t, older, { schema: '0001-start', from: `sqlite:${file}` })
+  renameSync(older, file)
+}
+
+test('a database of the previous version is migrated at the start, and no user is signed out (T7)', async (t) => {
+  const user = await app.user()
+  const [old, ended] = [await issuedBefore(user), await issuedBefore(user)]
+  const session = await app.signIn(user, 'stateful')
+  await app.post('/logout', undefined, ended)
+  await app.restart(() => (engine === 'sqlite' ? toFirstSqliteSchema(t) : app.database.change(toFirstSchema)))
   assert.deepEqual(await Promise.all([session, old, ended].map(request)), [200, 200, 401])
   const token = await app.signIn(user, 'stateless')
   await setPassword(users(), { username: user.username, password: another })

@@ -27,6 +27,8 @@ export type DatabaseBehind = {
   holdWrites(): Promise<() => Promise<void>>
   /** Each insert into the table (of that user, if given) fails until the returned function is called. */
   failInserts(table: string, failure: { userId?: string; message: string }): Promise<() => Promise<void>>
+  /** An SQL condition for the rows of a user in the tables of inboxes. */
+  isOf(userId: string): string
   close(): Promise<void>
 }
 
@@ -71,15 +73,20 @@ export class SqliteBehind implements DatabaseBehind {
   }
 
   async failInserts(table: string, { userId, message }: { userId?: string; message: string }) {
-    const condition = userId === undefined ? '' : `when new.user_id = '${userId}'`
+    const condition = userId === undefined ? '' : `when new.${this.isOf(userId)}`
     await this.change(
       `create trigger failing before insert on "${table}" ${condition} begin select raise(abort, '${message}'); end`,
     )
     return () => this.change('drop trigger failing')
   }
 
+  isOf(userId: string): string {
+    return `user_number = (select number from user where id = '${userId}')`
+  }
+
   async close(): Promise<void> {
     this.#opened?.close()
+    this.#opened = undefined
   }
 
   get #reader(): Database {
@@ -140,12 +147,16 @@ export class PostgresBehind implements DatabaseBehind {
   }
 
   async failInserts(table: string, { userId, message }: { userId?: string; message: string }) {
-    const condition = userId === undefined ? '' : `when (new.user_id = '${userId}')`
+    const condition = userId === undefined ? '' : `when (new.${this.isOf(userId)})`
     await this.change(
       `create function fail() returns trigger language plpgsql as $$ begin raise exception '${message}'; end $$;
        create trigger failing before insert on "${table}" for each row ${condition} execute function fail()`,
     )
     return () => this.change('drop function fail cascade')
+  }
+
+  isOf(userId: string): string {
+    return `user_id = '${userId}'`
   }
 
   close(): Promise<void> {
