@@ -85,20 +85,21 @@ test('items that arrive together are spread over turns: each turn handles items 
   for (const together of inTurn.values()) assert.ok(together.length <= 2, `${together.length} items in one turn`)
 })
 
-test('an item that arrives alone is handled at once, and one that arrives behind waiting items after them', async () => {
+test('the first four items may start at once, further ones until the share of the turn is used up, and none while others wait', async () => {
   const handled: string[] = []
-  const items = new WorkInTurns<string>(1, (item) => {
-    handled.push(item)
-    work(2)
-  })
-  items.runOrAdd('first')
-  assert.deepEqual(handled, ['first'])
-  items.runOrAdd('second')
-  items.runOrAdd('third')
-  assert.deepEqual(handled, ['first'])
-  while (items.size > 0) await nextTurn()
-  assert.deepEqual(handled, ['first', 'second', 'third'])
+  const items = new WorkInTurns<string>(100, (item) => handled.push(item))
+  assert.deepEqual(
+    Array.from({ length: 6 }, () => items.startNow()),
+    Array(6).fill(true),
+  )
+  work(110)
+  assert.equal(items.startNow(), false)
   await nextTurn()
-  items.runOrAdd('fourth')
-  assert.equal(handled.at(-1), 'fourth')
+  assert.ok(items.startNow())
+  items.add('late')
+  assert.equal(items.startNow(), false)
+  while (items.size > 0) await nextTurn()
+  assert.deepEqual(handled, ['late'])
+  await nextTurn()
+  assert.ok(items.startNow())
 })

@@ -21,6 +21,11 @@ export function handleInTurns(server: Server): void {
   const connections = new WorkInTurns<Socket>(maxMs, handle)
   server.removeListener('request', handler)
   server.on('request', (request, response) => {
+    // The usual case, without a look at the connection: nothing waits.
+    if (connections.startNow()) {
+      handler(request, response)
+      return
+    }
     const { socket } = request
     // Sent without waiting for the response before. It does not wait here either, so that request checks count such requests
     // before memory is full of them (SECURITY.md, I8); nor does the one before it, so that they stay in order.
@@ -29,7 +34,7 @@ export function handleInTurns(server: Server): void {
       handler(request, response)
     } else {
       arrived.set(socket, [request, response])
-      connections.runOrAdd(socket)
+      connections.add(socket)
     }
   })
 }
