@@ -122,7 +122,7 @@ const box = [inbox, 'inbox by key (user_id) alone']
 const notification = 'notification by key (user_id, seq)'
 // If sequence numbers are missing: at most a block from either end.
 const fromEnd = 'notification by key (user_id) alone'
-const byId = 'notification by notification_by_id (user_id, id)'
+const byId = 'notification by notification_by_id (id, user_id)'
 const unread = 'notification by notification_unread (user_id, seq)'
 const changed = 'notification by notification_changed (user_id, changed_version)'
 const mark = 'read_mark by key (user_id, version)'
@@ -313,7 +313,7 @@ const paths: Path[] = [
       inbox,
       allSessions,
       allCategories,
-      'many notification by notification_by_id (user_id)',
+      'many notification by key (user_id)',
       'many read_mark by key (user_id)',
       'token_cutoff by key (user_id)',
       'guess_count by key (key)',
