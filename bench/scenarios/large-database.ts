@@ -26,12 +26,13 @@ export const largeDatabase: Scenario = {
   question: 'deliveries to 10,000 inboxes of 1,000,000 notifications and of 1,000, and bytes per notification',
   async run(bench) {
     const loader = bench.using(new Loader('anywhere'))
-    const small = await prepare(bench, 'small')
-    const large = await prepare(bench, 'large')
+    const prepared = await prepareReaders(bench, { users: inboxes, proofs: 0 })
+    const small = await fill(bench, { prepared, size: 'small' })
+    const large = await fill(bench, { prepared, size: 'large' })
     const all = await inTurns(bench, {
       contenders: {
-        small: () => deliverToAll(bench, { loader, prepared: small }),
-        large: () => deliverToAll(bench, { loader, prepared: large }),
+        small: () => deliverToAll(bench, { loader, database: small }),
+        large: () => deliverToAll(bench, { loader, database: large }),
       },
     })
     return {
@@ -49,14 +50,18 @@ export const largeDatabase: Scenario = {
 
 type Database = { dir: string; bytes: number; requests: string[] }
 
-async function prepare(bench: Bench, size: keyof typeof sizes): Promise<Database> {
+/** A copy of the database with the users, with notifications. */
+async function fill(
+  bench: Bench,
+  { prepared, size }: { prepared: Prepared; size: keyof typeof sizes },
+): Promise<Database> {
   const dir = join(bench.dir, size)
   mkdirSync(dir)
-  bench.progress(`making ${asCount(inboxes)} inboxes with ${asCount(sizes[size])} notifications`)
-  const place = { checkout: bench.checkout, dir }
-  const prepared = await prepareReaders(place, { users: inboxes, proofs: 0 })
+  copyFileSync(databaseIn(bench.dir), databaseIn(dir))
+  bench.progress(`making ${asCount(sizes[size])} notifications of ${asCount(inboxes)} users`)
   const filled = prepared.readers.slice(0, Math.min(inboxes, sizes[size]))
-  await fillInboxes(place, { userIds: filled.map(({ userId }) => userId), count: sizes[size] / filled.length })
+  const userIds = filled.map(({ userId }) => userId)
+  await fillInboxes({ checkout: bench.checkout, dir }, { userIds, count: sizes[size] / filled.length })
   return { dir, bytes: statSync(databaseIn(dir)).size, requests: deliveriesOf(prepared) }
 }
 
@@ -115,16 +120,16 @@ async function storageRow(bench: Bench, loader: Loader): Promise<Row> {
 
 async function deliverToAll(
   { checkout, dir }: Bench,
-  { loader, prepared }: { loader: Loader; prepared: Database },
+  { loader, database }: { loader: Loader; database: Database },
 ): Promise<Loaded> {
   const copy = mkdtempSync(join(dir, 'copy-'))
-  copyFileSync(databaseIn(prepared.dir), databaseIn(copy))
+  copyFileSync(databaseIn(database.dir), databaseIn(copy))
   const service = await startService({ checkout, dir: copy, role: 'anywhere' })
   const load = { port: service.port, connections, status: 201, isOnce: true, seconds: 120, warmUpSeconds: 0 }
-  await loader.measure(service.process, { ...load, requests: prepared.requests.slice(-warmUps) })
+  await loader.measure(service.process, { ...load, requests: database.requests.slice(-warmUps) })
   const loaded = await loader.measure(service.process, {
     ...load,
-    requests: [...prepared.requests, ...prepared.requests],
+    requests: [...database.requests, ...database.requests],
   })
   await service.stop()
   rmSync(copy, { recursive: true })
