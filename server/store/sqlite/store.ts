@@ -84,8 +84,8 @@ function usualCacheMib(): number {
 
 function storeAt(place: WriterPlace, history: string): Store {
   const database = connect(place.path)
-  // The reads map the file into memory instead of copying its pages. The writer must not map it, and copies.
-  database.exec('pragma query_only = on; pragma mmap_size = 268435456')
+  // The reads map the first 64 MiB of the file into memory instead of copying its pages. The writer must not map it, and copies.
+  database.exec('pragma query_only = on; pragma mmap_size = 67108864')
   const reader = new Reader(database)
   const listeners = new Set<(signal: ChangeSignal) => void>()
   const writer = new Writer(place, (signals) => {
