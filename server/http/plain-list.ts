@@ -1,4 +1,4 @@
-// Answers a plain `GET /api/notifications` before Fastify, which would take a third of the time of a kept page
+// Answers a plain `GET /api/notifications` before Fastify, which would add a quarter to the time of a kept page
 // (docs/decisions/0058-the-list-before-fastify.md). A request is plain if no request check and no schema can refuse it. Any other
 // goes to Fastify, and so does a plain one whose guard or handler refuses it: each refusal is made in one place.
 import type { IncomingMessage, ServerResponse } from 'node:http'
