@@ -56,6 +56,14 @@ export function connect(path: string): Database {
   }
 }
 
+/**
+ * The process sorts large indexes in a file beside the database: a container may have no other folder that it can write, and an
+ * upgrade checks the free space of this disk only. SQLite deletes the file when it opens it.
+ */
+export function sortBeside(database: Database, path: string): void {
+  database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
+}
+
 /** In WAL mode. Creates the file (0600) and its folder (0700) if missing. Throws UNAVAILABLE if it cannot be used. */
 export function openDatabase(path: string): Database {
   refuseOldSqlite(process.versions.sqlite ?? '0')

@@ -127,12 +127,13 @@ function changesOf(run: () => { changes: number | bigint }, table: string): numb
   }
 }
 
-/** By the 16 bytes of the id, which the row has as text: a list would have to format them. */
-const byId = "create unique index notification_by_id on notification (unhex(id, '-'), user_number)"
+/** By the 16 bytes of the id, which the row has as text: a list would have to format them. Last, because rows come by users. */
+export const createById =
+  "create unique index if not exists notification_by_id on notification (unhex(id, '-'), user_number)"
 
 /** Creates the last index, counts once more what the tables of now hold, and drops the old ones. */
 function end(database: Database): void {
-  database.exec(byId)
+  database.exec(createById)
   const totalOf = database.prepare(`select total from ${upgradeTable} where name = ?`)
   for (const { table, moved } of moves) {
     const [total, found] = [

@@ -4,7 +4,7 @@ import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
-import { busy, connect, type Database, resultCode } from '../database.ts'
+import { busy, connect, type Database, resultCode, sortBeside } from '../database.ts'
 import { continuedHistory, stampDatabase } from '../file/identity.ts'
 import { appliedMigrations, migrate } from '../migrate.ts'
 import { isHalfUpgraded, type UpgradeReport } from './move-rows.ts'
@@ -32,12 +32,11 @@ export async function upgradeFile(
     refuseFullDisk(path, freeOn(dirname(path)))
     // If the process is killed and the file is replaced by a backup, the next start must not apply the log to it (decision 0023).
     stampDatabase(database, { path, history: continuedHistory(database, path) })
-    // A power failure may undo the last transactions, whole ones; their rows are moved again. Sorting needs room on this disk only.
-    database.exec(`pragma synchronous = normal; pragma wal_autocheckpoint = 4000; pragma cache_size = -16384;
-      pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
+    // A power failure may undo the last transactions, whole ones; their rows are moved again.
+    database.exec('pragma synchronous = normal; pragma wal_autocheckpoint = 4000; pragma cache_size = -16384')
+    sortBeside(database, path)
     return await migrate(database, report && { report })
   } finally {
-    database.exec("pragma temp_store_directory = ''")
     database.close()
   }
 }

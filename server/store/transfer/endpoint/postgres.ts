@@ -37,6 +37,8 @@ class PostgresDriver implements Driver {
   } as const
   readonly schema = newestMigration
   readonly guarded = guarded
+  readonly fillingBegins = []
+  readonly fillingEnds = []
   readonly #pool: Pool
   readonly #client: Client
   readonly #partitions: number

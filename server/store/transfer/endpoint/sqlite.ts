@@ -1,9 +1,18 @@
 // A SQLite database as an endpoint of a transfer. Uses one connection; the service and its writer thread may have others.
 import { existsSync, statSync } from 'node:fs'
 import { CarillonError } from '../../../errors.ts'
-import { asStoreError, Database, isOurs, openDatabase, openingFailure, readHeader } from '../../sqlite/database.ts'
+import {
+  asStoreError,
+  Database,
+  isOurs,
+  openDatabase,
+  openingFailure,
+  readHeader,
+  sortBeside,
+} from '../../sqlite/database.ts'
 import { hasForeignLog } from '../../sqlite/file/identity.ts'
 import { appliedMigrations, migrate, refuseNewer } from '../../sqlite/migrate.ts'
+import { createById } from '../../sqlite/upgrade/move-rows.ts'
 import { refusedWrite } from '../../transfer-state.ts'
 import { callFailure, type Driver, Endpoint } from './endpoint.ts'
 import { SqliteRows, tablesIn } from './sqlite-rows.ts'
@@ -21,6 +30,8 @@ export class SqliteDriver implements Driver {
   readonly name: string
   readonly schema: string
   readonly guarded = guarded
+  readonly fillingBegins = ['drop index if exists notification_by_id']
+  readonly fillingEnds = [createById]
   readonly #database: Database
   readonly #rows: SqliteRows
 
@@ -104,6 +115,7 @@ export function openSqlite(path: string): Endpoint {
   try {
     database = openDatabase(path)
     refuseNewer(database)
+    sortBeside(database, path)
     return new Endpoint(new SqliteDriver(database, path))
   } catch (error) {
     database?.close()
