@@ -35,7 +35,9 @@ export async function upgradeFile(
     // A power failure may undo the last transactions, whole ones; their rows are moved again.
     database.exec('pragma synchronous = normal; pragma wal_autocheckpoint = 4000; pragma cache_size = -16384')
     sortBeside(database, path)
-    return await migrate(database, report && { report })
+    // The ledger has its name since the rows began to move; it is applied when they all have.
+    const finished = isHalfUpgraded(database) ? [movingMigration] : []
+    return [...finished, ...(await migrate(database, report && { report }))]
   } finally {
     database.close()
   }
