@@ -123,7 +123,7 @@ test('refuses a delivery at once, as UNAVAILABLE, if deliveries to too many reci
     id: `letter ${index}`,
     producerId: world.producerId,
     idempotency: null,
-    content: '"title":"To many"',
+    content: '"title":"To many","createdAt":"2026-01-01T00:00:00.000Z"',
     category: null,
     key: null,
     at: 1,

@@ -263,8 +263,8 @@ export const tokens = [
       ],
       ['the previous secret is not compared', 'return equalSecrets(previousSecretHash, secretHash)', 'return true'],
       ['the secret is not compared', 'if (equalSecrets(producer.secretHash, secretHash)) return true', 'return true'],
-      ['a revoked one is accepted', 'producer.revokedAt !== null || ', ''],
-      ['an expired one is accepted', '(producer.expiresAt !== null && at >= producer.expiresAt)', 'false'],
+      ['a revoked one is accepted', ' || producer.revokedAt !== null', ''],
+      ['an expired one is accepted', 'producer.expiresAt === null || presented.at < producer.expiresAt', 'true'],
     ],
   }),
   ...checksIn('guard', {
