@@ -161,9 +161,9 @@ export function createApp(given: AppDependencies): FastifyInstance {
     if (isSafeMethod(request.method)) afterUnreadBody(request, reply, done)
     else done()
   })
+  handleInTurns(app.server)
   if (log.isLevelEnabled('debug')) logResponses(app, log)
   else answerListsFirst(app, { dependencies, headers, isKnownHost })
-  handleInTurns(app.server)
   for (const each of routes) addRoute(app, each, dependencies)
   if (demonstration !== undefined) addWorlds(app, pages.prefix, demonstration)
   return app
