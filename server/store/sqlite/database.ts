@@ -64,6 +64,19 @@ export function sortBeside(database: Database, path: string): void {
   database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
 }
 
+/** One transaction, which takes the write lock when it begins. */
+export function inWriteLock<Result>(database: Database, work: () => Result): Result {
+  database.exec('begin immediate')
+  try {
+    const result = work()
+    database.exec('commit')
+    return result
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback')
+    throw error
+  }
+}
+
 /** In WAL mode. Creates the file (0600) and its folder (0700) if missing. Throws UNAVAILABLE if it cannot be used. */
 export function openDatabase(path: string): Database {
   refuseOldSqlite(process.versions.sqlite ?? '0')

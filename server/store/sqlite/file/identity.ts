@@ -6,7 +6,7 @@ import { type BigIntStats, existsSync, readFileSync, realpathSync, renameSync, r
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { replaceDurably, syncFolder } from '../../../files/durable-file.ts'
-import { corrupt, Database, notADatabase, readHeader, resultCode } from '../database.ts'
+import { corrupt, Database, inWriteLock, notADatabase, readHeader, resultCode } from '../database.ts'
 
 /** Identifies a file by its inode and, if the file system has it, its creation time. */
 type FileId = { inode: string; bornAt?: string }
@@ -200,17 +200,5 @@ export function statusOf(path: string): BigIntStats | undefined {
     return statSync(path, { bigint: true, throwIfNoEntry: false })
   } catch {
     return undefined
-  }
-}
-
-function inWriteLock<Result>(database: Database, work: () => Result): Result {
-  database.exec('begin immediate')
-  try {
-    const result = work()
-    database.exec('commit')
-    return result
-  } catch (error) {
-    if (database.isTransaction) database.exec('rollback')
-    throw error
   }
 }

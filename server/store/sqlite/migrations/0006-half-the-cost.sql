@@ -2,8 +2,8 @@
 -- have it in place of the id. The index of ids begins with them: ids rise with time, so a new one goes to its end. createdAt is not in
 -- the content any more. The counts of an inbox's categories lie beside the inbox.
 --
--- The rows stay in the tables old_*, with their indexes dropped, until upgrade.ts has moved them, a few thousand at a time; then the
--- tables old_* are dropped. An older program refuses the database from now on.
+-- The rows stay in the tables old_*, with their indexes dropped, until upgrade/move-rows.ts has moved them, a few thousand at a time; then
+-- the tables old_* are dropped. An older program refuses the database from now on.
 
 -- Exists until all rows are moved. Counted here, while the indexes exist, which are smaller than the tables.
 create table carillon_upgrade (name text primary key, total integer not null, moved integer not null default 0) strict;

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
 import { beforeTime, timeLength } from '../../notification-json.ts'
 import { upgradeTable } from '../../transfer-state.ts'
-import { constraint, type Database, resultCode } from '../database.ts'
+import { constraint, type Database, inWriteLock, resultCode } from '../database.ts'
 
 /** Called after every transaction. `total` is the number of rows of all tables. */
 export type UpgradeReport = (progress: { step: 'Moving' | 'Indexing'; done: number; total: number }) => void
@@ -76,7 +76,7 @@ export async function moveRows(database: Database, report: UpgradeReport = () =>
   let rows = 1_000
   for (;;) {
     const startedAt = performance.now()
-    const progress = inOneTransaction(database, () => step(database, rows))
+    const progress = inWriteLock(database, () => step(database, rows))
     if (progress === undefined) return
     report({ step: 'Moving', ...progress })
     if (progress.done === progress.total) report({ step: 'Indexing', ...progress })
@@ -154,16 +154,4 @@ function notMoved(table: string, why: string): CarillonError {
       remedy: 'No row is lost. Restore the backup from before with the version before, and report this sentence.',
     },
   )
-}
-
-function inOneTransaction<Result>(database: Database, work: () => Result): Result {
-  database.exec('begin immediate')
-  try {
-    const result = work()
-    database.exec('commit')
-    return result
-  } catch (error) {
-    if (database.isTransaction) database.exec('rollback')
-    throw error
-  }
 }
