@@ -48,7 +48,7 @@ async function buildServer(folder: string): Promise<void> {
   for (const file of globSync('**/*.js', { cwd: folder })) nameWorkers(join(folder, file))
   for (const file of globSync('{bin/*.js,**/*.{sql,css}}', {
     cwd: server,
-    // public/ and bundle/ may be of an earlier build; the next steps make them anew.
+    // public/ and bundle/ may come from an earlier build. The next steps build both again.
     exclude: (name) => ['node_modules', 'public', 'bundle'].includes(name),
   })) {
     mkdirSync(dirname(join(folder, file)), { recursive: true })

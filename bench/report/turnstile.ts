@@ -5,7 +5,7 @@ export class Turnstile {
   readonly #waiting: (() => void)[] = []
   #isTaken = false
 
-  /** Resolves when nobody else works. */
+  /** Resolves when no other run works. */
   enter(): Promise<void> {
     if (!this.#isTaken) {
       this.#isTaken = true

@@ -1,4 +1,4 @@
-// The same work by other programs, from the npm registry: a user lists his newest 20 of 1,000 notifications, and a server creates one.
+// The same work by other programs, from the npm registry: users list their newest 20 of 1,000 notifications, and a server creates one.
 // All on one PostgreSQL, in turns with Carillon on it; beside them Carillon on SQLite. Only on request: it installs their packages.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
