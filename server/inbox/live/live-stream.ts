@@ -46,6 +46,11 @@ export class LiveStream {
     sink.onClose(() => this.leave())
   }
 
+  /** Whether nothing more is sent: it was ended, or its client is gone. */
+  get hasEnded(): boolean {
+    return this.#hasEnded || this.isOver
+  }
+
   begin(position: number, text: string): void {
     this.position = position
     this.#hasBegun = true
@@ -83,12 +88,16 @@ export class LiveStream {
     this.position = version
   }
 
-  /** Continues after the store lost changes that were sent. A stream that catches up ends, and gets the resync later. */
+  /** Continues at `version` with a resync, in place of changes that are not known. */
+  resync(version: number, text: Buffer): void {
+    this.position = version
+    this.send(text)
+  }
+
+  /** After the store lost changes that were sent. A stream that catches up ends, and gets the resync when it reconnects. */
   restart(version: number, resync: Buffer): void {
-    if (this.isLive) {
-      this.position = version
-      this.send(resync)
-    } else if (this.#hasBegun) this.end()
+    if (this.isLive) this.resync(version, resync)
+    else if (this.#hasBegun) this.end()
   }
 
   /** Returns whether the proof is still valid; if not, sends the reason and ends the stream. Throws UNAVAILABLE if the store cannot be read. */

@@ -269,6 +269,90 @@ test('a stream that opens during a read that has found fewer changes is sent not
   assert.deepEqual([reader.versions, late.versions], [[1, 2, 3], [3]])
 })
 
+/** A user with a read-all that can be undone, and an open stream; all later reads of changes are delayed. */
+async function heldUndo(t: TestContext, { notifications }: { notifications: number }) {
+  const made = await heldReads(t)
+  const { world, store, open, hold, untilRead } = made
+  const ann = await world.addUser('ann')
+  await world.sendTimes(notifications, ann)
+  await store.markAllRead({ userId: ann.id, throughId: null, at: 1_000 })
+  const reader = await open(ann)
+  await untilRead(1)
+  hold(true)
+  const undo = async () => assert.equal(await store.undoReadAll({ userId: ann.id, at: 2_000 }), 'done')
+  return { ...made, ann, reader, undo }
+}
+
+test('a stream that resumes while the undo is being read for the others gets one resync, and each change since the undo once (N3, N4)', async (t) => {
+  const { world, open, held, hold, ann, reader, undo } = await heldUndo(t, { notifications: 1 })
+  await undo()
+  await reader.until(() => held.length === 1)
+  const late = await open(ann, { from: '2' })
+  assert.deepEqual(late.types, ['hello', 'resync'])
+  await world.send(ann)
+  hold(false)
+  for (const response of held) response()
+  await late.until(() => late.versions.at(-1) === 4)
+  await world.send(ann)
+  for (const one of [reader, late]) await one.until(() => one.versions.at(-1) === 5)
+  assert.deepEqual(reader.types, ['hello', 'resync', 'created'])
+  assert.deepEqual(reader.versions, [4, 5])
+  assert.deepEqual(late.types, ['hello', 'resync', 'created', 'created'])
+  assert.deepEqual(late.versions, [3, 4, 5])
+})
+
+for (const first of ['the streams that are live', 'the stream that catches up'])
+  test(`an undo during the catch-up of a stream ends no stream: each gets one resync, if it is read first for ${first} (N3)`, async (t) => {
+    const { world, live, held, hold, ann, reader, undo } = await heldUndo(t, { notifications: 150 })
+    const behind = new Reader()
+    const opening = live.open({ userId: ann.id, validUntil: forever }, '0', behind)
+    await reader.until(() => held.length === 1)
+    await undo()
+    await reader.until(() => held.length === 2)
+    hold(false)
+    const [catchUp, undone] = held
+    const steps = [
+      async () => {
+        undone?.()
+        await reader.until(() => reader.types.includes('resync'))
+      },
+      async () => {
+        catchUp?.()
+        await opening
+      },
+    ]
+    for (const step of first === 'the streams that are live' ? steps : steps.reverse()) await step()
+    await world.send(ann)
+    for (const one of [reader, behind]) await one.until(() => one.how !== 'open' || one.versions.at(-1) === 153)
+    assert.deepEqual([reader.how, behind.how], ['open', 'open'])
+    assert.deepEqual(reader.types, ['hello', 'resync', 'created'])
+    assert.deepEqual(behind.types.slice(101), ['resync', 'created'])
+    assert.deepEqual(behind.versions.slice(100), [152, 153])
+  })
+
+test('a stream that has ended during its catch-up reads no more changes, even if its client has yet to take what was sent', async (t) => {
+  const { world, live, reads } = await newWorld(t)
+  const ann = await world.addUser('ann')
+  await world.sendTimes(250, ann)
+  const reader = new Reader()
+  reader.isReading = false
+  reader.end = () => {}
+  let [isValid, isOpened] = [true, false]
+  const validUntil = async () => (isValid ? Number.POSITIVE_INFINITY : null)
+  void live.open({ userId: ann.id, validUntil }, '0', reader).then(() => {
+    isOpened = true
+  })
+  await reader.until(() => reader.events.length === 101)
+  isValid = false
+  live.checkProofs(ann.id)
+  await reader.until(() => reader.types.at(-1) === 'session-ended')
+  const { begun } = reads
+  reader.unread = 0
+  await reader.until(() => isOpened)
+  assert.ok(reads.begun <= begun + 1, `${reads.begun - begun} reads after the end`)
+  reader.leave()
+})
+
 test('a stream that is being opened when the service stops is refused like every later one, without a byte on it (R9)', async (t) => {
   const { world, live } = await newWorld(t)
   const ann = await world.addUser('ann')

@@ -180,11 +180,11 @@ export class Live {
   async #catchUp(subscription: Subscription, stream: LiveStream): Promise<void> {
     const { userId, inboxTag } = subscription
     try {
-      while (!stream.isOver && stream.position < (subscription.version ?? 0)) {
+      while (!stream.hasEnded && stream.position < (subscription.version ?? 0)) {
         const query = { userId, version: stream.position, limit: changesAtOnce, maxBehind }
         const found = await this.#dependencies.store.changesSince(query)
-        if (found === 'reset') return stream.end()
-        await stream.replay(eventsOf(found, inboxTag), reached(found))
+        if (found === 'reset') await this.#resync(stream, inboxTag)
+        else await stream.replay(eventsOf(found, inboxTag), reached(found))
         await yieldToEventLoop()
       }
       stream.isLive = true
@@ -193,6 +193,13 @@ export class Live {
       this.#dependencies.onFailure(error)
       stream.end()
     }
+  }
+
+  /** In place of missed changes, if they are from before an undo. Otherwise the client gets the resync when it reconnects. */
+  async #resync(stream: LiveStream, inboxTag: string): Promise<void> {
+    const inbox = await this.#dependencies.store.readInbox(stream.userId)
+    if (stream.position < inbox.resetVersion) stream.resync(inbox.version, Buffer.from(resyncText(inbox, inboxTag)))
+    else stream.end()
   }
 
   #onSignal(signal: ChangeSignal): void {
@@ -228,14 +235,24 @@ export class Live {
   }
 
   /** After an undo, or for a store that has, or may have, lost changes that were sent: after a failover or a restore. */
-  async #restart(subscription: Subscription, lost: number): Promise<void> {
+  async #restart(subscription: Subscription, reachedBefore: number): Promise<void> {
     const { history } = this.#dependencies.store
     const inbox = await this.#dependencies.store.readInbox(subscription.userId)
-    if (subscription.version !== lost) return
-    subscription.version = inbox.version
+    if (subscription.version !== reachedBefore) return
+    const isUndo = history === subscription.history && reachedBefore < inbox.resetVersion
     subscription.follow(history)
     const bytes = Buffer.from(resyncText(inbox, subscription.inboxTag))
+    if (isUndo) return this.#restartAfterUndo(subscription, inbox, bytes)
+    subscription.version = inbox.version
     for (const stream of subscription.streams) stream.restart(inbox.version, bytes)
+  }
+
+  /** A stream that began after the undo has had its resync, and gets only the changes since the undo. */
+  #restartAfterUndo(subscription: Subscription, { version, resetVersion }: InboxState, resync: Buffer): void {
+    subscription.version = resetVersion
+    for (const stream of subscription.streams)
+      if (stream.isLive && stream.position < resetVersion) stream.resync(version, resync)
+    if (version > resetVersion) this.#reading.add(subscription)
   }
 
   async #checkProofsOf(subscription: Subscription): Promise<void> {
