@@ -3,7 +3,7 @@
 
 import { maxUnknown } from '../operations.ts'
 import type { Delivery, DeliveryOutcome, Input, Recipient, UnknownRecipients } from '../store.ts'
-import { type Database, type Read, sqlState, type Together } from './connection/connection.ts'
+import { briefly, type Database, type Read, sqlState, type Together } from './connection/connection.ts'
 import { alone } from './connection/gathering.ts'
 
 /** A recipient was erased between two statements of the delivery, which was rolled back. */
@@ -34,7 +34,8 @@ const deliveriesTogether: Together<Delivery, string> = {
   async run(read, deliveries) {
     const [one, another] = deliveries
     // The statement for many costs a third more for one.
-    if (one !== undefined && another === undefined) return [(await read(...statementOf(one)))[0]?.[0] as string]
+    if (one !== undefined && another === undefined)
+      return [(await read(...briefly(statementOf(one))))[0]?.[1] as string]
     const rows = await read('deliverTogether', 'select deliver_together($1)', [JSON.stringify(batchOf(deliveries))])
     const answers = rows[0]?.[0] as unknown as readonly (string | null)[]
     return answers.map((answer) => answer ?? alone)

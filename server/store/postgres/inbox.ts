@@ -3,7 +3,7 @@
 import { iso } from '../../times.ts'
 import { inboxWidth, toInbox, undoableFor } from '../operations.ts'
 import { type Counts, emptyInbox, type InboxState, type Input, type Page, type PageQuery } from '../store.ts'
-import type { Database, Read, Row, Together } from './connection/connection.ts'
+import { briefly, type Database, type Read, type Row, type Together } from './connection/connection.ts'
 import { alone } from './connection/gathering.ts'
 import { readDeepPage } from './deep-pages.ts'
 import { isDeepPage, notificationText, pageParameters, pageStatements, toPage, withInbox } from './pages.ts'
@@ -55,7 +55,8 @@ function markReadStatement({ userId, id, at }: Input<'markRead'>): Parameters<Re
 const readTogether: Together<Input<'markRead'>, string> = {
   async run(read, marks) {
     const [one, another] = marks
-    if (one !== undefined && another === undefined) return [(await read(...markReadStatement(one)))[0]?.[0] as string]
+    if (one !== undefined && another === undefined)
+      return [(await read(...briefly(markReadStatement(one))))[0]?.[1] as string]
     const values = [marks.map(({ userId }) => userId), marks.map(({ id }) => id), marks.map(({ at }) => iso(at))]
     const rows = await read('markReadTogether', 'select mark_read_together($1, $2, $3)', values)
     return rows[0]?.[0] as unknown as readonly string[]

@@ -188,6 +188,15 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
 
+/**
+ * The statement as a batch of one call runs it: it gives up a lock that is held for long, as the functions of batches do. The call then
+ * runs alone, and the following ones do not wait behind it. Its column comes second.
+ */
+export function briefly([name, text, values]: Parameters<Read>): Parameters<Read> {
+  const limited = text.replace(/^select /, "select set_config('lock_timeout', '250ms', true), ")
+  return [`${name}Briefly`, limited, values]
+}
+
 /** Deadlocks and locks that another transaction holds for long: the other calls of the batch are free of them. */
 const conflicts = /^(40|55P03)/
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
-import { isUnavailable, type Person, World } from '../../contract/world.ts'
+import { at, isUnavailable, type Person, World } from '../../contract/world.ts'
 import { openPostgresStore } from '../store.ts'
 import { Gathering, type Kind } from './gathering.ts'
 
@@ -118,6 +118,51 @@ test('a delivery to an inbox that another transaction holds waits alone; those s
   await client.end()
   assert.equal(await sent[0], true)
   assert.deepEqual(await world.titles(held), ['Second', 'First'])
+})
+
+test('deliveries and marks that wait for locks one after the other do not hold up those that are sent after them', async () => {
+  const people = await world.addUsers(6)
+  const ids = await Promise.all(people.map((person) => world.send(person, 'First')))
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query('begin')
+  await client.query('select from inbox where user_id = any ($1) for update', [people.slice(0, 3).map(({ id }) => id)])
+  let isReleased = false
+  const waiting = []
+  for (const [n, { id: userId }] of people.slice(0, 3).entries()) {
+    waiting.push(world.send(people[n] as Person, 'Second'), store.markRead({ userId, id: ids[n] as string, at: at(1) }))
+    await nextTurns()
+  }
+  const others = people
+    .slice(3)
+    .flatMap((person, n) => [
+      world.send(person, 'Second').then(() => isReleased),
+      store.markRead({ userId: person.id, id: ids[n + 3] as string, at: at(1) }).then(() => isReleased),
+    ])
+  assert.deepEqual(await Promise.all(others), Array(6).fill(false))
+  isReleased = true
+  await client.query('rollback')
+  await client.end()
+  await Promise.all(waiting)
+  for (const { id } of people) assert.deepEqual((await store.readInbox(id)).unread, 1)
+})
+
+test('a batch locks the inboxes before the counts of their categories, in the order in which a delivery alone locks them', async () => {
+  const people = await world.addUsers(3)
+  for (const person of people) await world.deliver({ to: [person], category: 'ci' })
+  const [held] = people
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query('begin')
+  await client.query('select from inbox where user_id = $1 for update', [held?.id])
+  const sent = people.map((person) => world.deliver({ to: [person], category: 'ci' }))
+  const isWaiting = "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%deliver_together%'"
+  while ((await client.query(isWaiting)).rows.length === 0) await nextTurns()
+  // The batch waits for this inbox, so it has locked no counts.
+  await client.query('select from inbox_category where category = $1 for update nowait', ['ci'])
+  await client.query('rollback')
+  await client.end()
+  await Promise.all(sent)
 })
 
 test('closing the store completes the deliveries that wait', async () => {

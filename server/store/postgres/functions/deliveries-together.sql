@@ -93,10 +93,12 @@ begin
     select w.user_id, b.last_seq - w.count + w.nth, w.id, b.version - w.count + w.nth, d.content, d.category
     from wanted w join boxes b on b.user_id = w.user_id join delivered d on d.n = w.n
   ),
+  -- From boxes, so that the inboxes are locked first. Otherwise PostgreSQL runs this part before that one.
   counted as (
     insert into inbox_category (user_id, category, total, unread)
-    select w.user_id, d.category, count(*), count(*)
-    from wanted w join delivered d on d.n = w.n where d.category is not null group by w.user_id, d.category
+    select b.user_id, d.category, count(*), count(*)
+    from wanted w join boxes b on b.user_id = w.user_id join delivered d on d.n = w.n
+    where d.category is not null group by b.user_id, d.category
     on conflict (user_id, category) do update set
       total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread
   )

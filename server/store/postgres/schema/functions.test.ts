@@ -59,6 +59,7 @@ const hashes: Record<number, string> = {
   39: '5b2dfb8e0199ffc4',
   40: '472d0b65ca5de424',
   41: 'd69da181894cfef4',
+  42: '026c60fb64bb07ae',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */

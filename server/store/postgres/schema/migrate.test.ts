@@ -1,7 +1,7 @@
 // Migrations on PostgreSQL: each is applied once, and completely or not at all, even if several processes start at the same time
 // or the connection is lost at any message (R12).
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -126,6 +126,32 @@ test('while a migration waits for a table that a backup reads, other processes c
   assert.equal(isApplied, false)
   await backup.end()
   assert.deepEqual(await migrating, ['0002-more'])
+})
+
+test('while migration 0006 builds its index, other processes can read notifications (R12)', async (t) => {
+  const place = await newPlace(t)
+  const all = new URL('../migrations/', import.meta.url)
+  const folderBefore = (number: string) => {
+    const copy = place.folder(`before ${number}`)
+    for (const file of readdirSync(all).filter((name) => name < number))
+      copyFileSync(new URL(file, all), new URL(file, copy))
+    return copy
+  }
+  await place.migrate({ from: folderBefore('0006') })
+  // The migration pauses when it has built the index, until this test releases the lock.
+  await place.query(`
+    create function pause() returns event_trigger language plpgsql as 'begin perform pg_advisory_xact_lock(6); end';
+    create event trigger pausing on ddl_command_end when tag in ('CREATE INDEX') execute function pause()`)
+  const holder = new pg.Client({ connectionString: place.url })
+  await holder.connect()
+  await holder.query('select pg_advisory_lock(6)')
+  const migrating = place.migrate({ from: folderBefore('0007') })
+  migrating.catch(() => {})
+  while ((await place.query("select from pg_locks where locktype = 'advisory' and not granted")).length === 0)
+    await sleep(2)
+  await place.query("set statement_timeout = '200ms'; select from notification")
+  await holder.end()
+  assert.deepEqual(await migrating, ['0006-half-the-cost'])
 })
 
 /** A new database and a folder for migrations. */
