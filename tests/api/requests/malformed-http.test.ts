@@ -290,6 +290,17 @@ test('valid but unusual requests are not refused (I7)', async () => {
   }
 })
 
+test('a target without a path is no failure of the service, as JSON and as a page (I7, E1)', async () => {
+  for (const target of ['*', 'http://a', 'http://a?b/c'])
+    for (const accept of ['*/*', 'text/html'])
+      for (const method of ['GET', 'HEAD']) {
+        const sent = head(`${method} ${target} HTTP/1.1`, 'Host: a', `Accept: ${accept}`)
+        const { bytes: received } = await exchangeBytes(app.url, [sent])
+        const status = /^HTTP\/1\.1 (\d+) /.exec(received.toString('latin1'))?.[1]
+        assert.ok(Number(status) < 500, `${sent}${received}`)
+      }
+})
+
 test('an absolute form opens no route that needs a proof (I7)', async () => {
   for (const target of ['http://a/api/me', 'http://example.org/api/notifications', 'HTTP://A/routeRestreinte']) {
     const [response] = readResponses((await exchangeBytes(app.url, [path(target)])).bytes)

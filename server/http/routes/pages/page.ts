@@ -25,7 +25,8 @@ export async function viewOf(dependencies: Dependencies, request: FastifyRequest
   ])
   const { pages, scripts } = dependencies
   const language = languageFor(request.headers['accept-language'], user?.locale)
-  const root = '../'.repeat(pathOf(request.url).split('/').length - 2)
+  // The target `*` has no path, nor has an absolute form that ends with the host.
+  const root = '../'.repeat(Math.max(0, pathOf(request.url).split('/').length - 2))
   return {
     language,
     texts: await textsOf('frame', language),
