@@ -13,15 +13,21 @@ const notPassed = () => Promise.reject(noSuchVisit())
 
 export function addWorlds(app: FastifyInstance, prefix: string, open: () => Promise<Worlds>): void {
   const place = `${prefix}/demonstration/service`
-  const onRequest = (request: FastifyRequest, reply: FastifyReply) => passOn({ request, reply, place, open })
+  const bodies = new WeakMap<IncomingMessage, Body>()
+  // Before a request waits for its turn (connections/requests-in-turns.ts): Node passes on what arrives of its body meanwhile.
+  app.server.prependListener('request', (raw: IncomingMessage) => {
+    if (raw.url?.includes(place)) bodies.set(raw, copyOfBody(raw))
+  })
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    const body = bodies.get(request.raw)
+    if (body !== undefined) await passOn({ request, reply, place, open, body })
+  }
   app.route({ method: [...methods], url: `${place}/*`, onRequest, handler: notPassed })
 }
 
-type Passed = { request: FastifyRequest; reply: FastifyReply; place: string; open: () => Promise<Worlds> }
+type Passed = { request: FastifyRequest; reply: FastifyReply; place: string; open: () => Promise<Worlds>; body: Body }
 
-async function passOn({ request: { raw }, reply, place, open }: Passed): Promise<void> {
-  // Before the first await: Node may pass the body on in this turn.
-  const body = copyOfBody(raw)
+async function passOn({ request: { raw }, reply, place, open, body }: Passed): Promise<void> {
   const url = raw.url ?? ''
   const target = targetOf(raw.method, url.slice(url.indexOf(place) + place.length))
   const world = worldOf(await open(), raw, target.visit)
