@@ -1,6 +1,5 @@
-// The transfer state: the tables and triggers that a restore, a move or an upgrade leaves in a database, and what the engines say when they
-// find them. transfer/ creates and removes them,
-// and sqlite/upgrade/ those of an upgrade.
+// The transfer state: the tables and triggers that a restore, a move or an upgrade leaves in a database, and what the engines say when
+// they find them. transfer/ creates and removes them, and sqlite/upgrade/ those of an upgrade.
 import { CarillonError } from '../errors.ts'
 
 /** Exists while a move or a restore fills the database. Holds the progress. */

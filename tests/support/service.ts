@@ -240,8 +240,7 @@ export async function startTestService({
       })
     },
 
-    /** Restarts on the same database with the same clock. */
-    /** `change` runs while the service is stopped. */
+    /** Restarts on the same database with the same clock. `change` runs while the service is stopped. */
     async restart(change: () => Promise<unknown> = async () => {}): Promise<void> {
       await service.stop()
       await change()

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { isUnavailable } from '../contract/world.ts'
-import { connect, Database, refuseOldSqlite } from './database.ts'
+import { connect, Database, openingFailure, refuseOldSqlite } from './database.ts'
 import { openSqliteStore } from './store.ts'
 import { contentOf, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
@@ -31,6 +31,17 @@ test('refuses a SQLite database of another program (R6)', async (t) => {
     database.close()
     await refuses(path, nameAnother)
   }
+})
+
+test('says that the disk is full if a migration or an upgrade needs more room than there is', async (t) => {
+  const path = join(await newFolder(t), 'full.db')
+  const database = new Database(path)
+  t.after(() => database.close())
+  database.exec('create table diary (entry blob); pragma max_page_count = 3')
+  assert.throws(
+    () => database.exec('insert into diary values (zeroblob(100000))'),
+    (error) => /full\.db is on a full disk\. Make room, then start again/.test(openingFailure(error, path).message),
+  )
 })
 
 test('refuses a database with damaged pages that the start reads (R6)', async (t) => {

@@ -25,7 +25,8 @@ const cannotOpen = 14
 export const constraint = 19
 export const notADatabase = 26
 const ioError = 10
-const systemFailures = new Set([busy, locked, readonly, ioError, corrupt, 13 /* full */, cannotOpen, notADatabase])
+const full = 13
+const systemFailures = new Set([busy, locked, readonly, ioError, corrupt, full, cannotOpen, notADatabase])
 
 /** SQLite's primary result code of an error, or undefined if the error is not SQLite's. */
 export function resultCode(error: unknown): number | undefined {
@@ -204,6 +205,7 @@ function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: stri
     ]
   if (code === readonly || system === 'EACCES' || system === 'EPERM')
     return ['cannot be written', 'Make the file and its folder writable for this user, then start again.']
+  if (code === full) return ['is on a full disk', 'Make room, then start again; an upgrade continues.']
   if (code === corrupt || code === notADatabase)
     return ['is damaged and was left as it is', 'Restore a backup, or name another file in the database URL.']
   return [`cannot be opened: ${messageOf(error)}`, 'Correct the database URL.']

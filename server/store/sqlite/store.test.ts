@@ -37,6 +37,21 @@ test('the writer thread commits to a write-ahead log and waits for the disk at e
   assert.deepEqual(pragmas, [{ journal_mode: 'wal', synchronous: full }])
 })
 
+test('the writer keeps as many pages in memory as CARILLON_DATABASE_CACHE says, and without it 8 to 64 MiB', async (t) => {
+  const cacheOf = async (options: { cacheMib?: number }) => {
+    await using other = await OtherProcess.start({
+      nodeOptions: ['--import', import.meta.resolve('./testing/writer-tap.ts')],
+    })
+    await other.open(join(await newFolder(t), 'carillon.db'), options)
+    await other.store.addSigningKey({ key: signingKey('k1'), after: null })
+    const [{ cache_size: negativeKib }] = (await other.queryWriter('pragma cache_size')) as [{ cache_size: number }]
+    return -negativeKib / 1_024
+  }
+  assert.equal(await cacheOf({ cacheMib: 5 }), 5)
+  const usual = await cacheOf({})
+  assert.ok(usual >= 8 && usual <= 64, `${usual} MiB`)
+})
+
 test('256 concurrent writes share at most four commits (law 5)', async (t) => {
   await using opened = await openWorld(t)
   const { world, path } = opened

@@ -6,7 +6,7 @@ import { connect, type Database, openDatabase } from '../database.ts'
 import { openSqliteStore } from '../store.ts'
 
 export type Order =
-  | { act: 'open'; path: string }
+  | { act: 'open'; path: string; cacheMib?: number }
   | { act: 'call'; method: keyof Store; args: unknown[] }
   | { act: 'run'; path: string; sql: string }
   | { act: 'query writer'; sql: string }
@@ -22,7 +22,7 @@ let connection: Database | undefined
 async function execute(order: Order): Promise<unknown> {
   switch (order.act) {
     case 'open': {
-      const opened = await openSqliteStore(order.path)
+      const opened = await openSqliteStore(order.path, { cacheMib: order.cacheMib })
       store = opened.store
       return opened.migrations
     }
