@@ -117,7 +117,10 @@ async function runAll(): Promise<void> {
 
 /** As after `npm ci`: a service whose sources have changed since then would run them instead of its bundle, and start later. */
 function bundle(root: string): void {
-  if (existsSync(join(root, 'tools/bundle.js'))) spawnSync(process.execPath, ['tools/bundle.js'], { cwd: root })
+  // Versions before decision 0056 have no bundle.
+  if (!existsSync(join(root, 'tools/bundle.js'))) return
+  const { status, stderr } = spawnSync(process.execPath, ['tools/bundle.js'], { cwd: root, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`tools/bundle.js failed in ${root}: ${stderr}`)
 }
 
 function compared(root: string): Fact {
