@@ -21,7 +21,7 @@ export class BoundedCache<Value> {
     return old.value
   }
 
-  /** `weight` is in the unit of the bound: entries, or characters. */
+  /** `weight` is in the unit of the bound: entries, characters or bytes. */
   set(key: string, value: Value, weight: number): void {
     this.#keep(key, { value, weight })
   }

@@ -3,7 +3,7 @@
 
 /** An immediate costs little, even one that finds the share used up. */
 const maxImmediates = 64
-/** Items that are handled at once without a look at the clock: to note the turn costs 2 us, an iteration of an idle event loop. */
+/** Items, since the last turn that was noted, that are handled without a look at the clock: to note one costs 2 us, an iteration of an idle event loop. */
 const maxUnnoted = 4
 
 /** Items in the order of arrival. A turn handles them until `maxMs` are used up, including what each of them resumes. */
