@@ -11,7 +11,7 @@ export const scopes = ['send', 'users'] as const
 export type Scope = (typeof scopes)[number]
 
 const touchEveryMs = 60_000
-/** Within this time a revoked key may be answered with the fault of its request in place of a 401; it never delivers. */
+/** Within this time a request with a revoked key may get the refusal of another fault that it has, instead of 401. It never delivers. */
 const rememberedMs = 1_000
 const maxRemembered = 1_000
 const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/

@@ -13,7 +13,7 @@ import type { Dependencies } from '../dependencies.ts'
 /** A user on a long-lived route. `validUntil` checks the proof again: until when it is valid, null if it has ended. */
 export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
 
-/** A producer whose key may have been checked up to a second ago: the delivery checks it again, and asks `checkAgain` if it changed. */
+/** A producer whose key may have been checked up to a second ago: the delivery checks it again, and calls `checkAgain` if it changed. */
 export type Sender = Producer & { checkAgain: () => Promise<Producer> }
 
 export type Guard<Caller> = {

@@ -85,7 +85,7 @@ export async function moveRows(database: Database, report: UpgradeReport = () =>
   }
 }
 
-/** Moves at most so many rows, or ends the upgrade if none is left; undefined if it is ended. */
+/** Moves at most `rows` rows, or ends the upgrade if none is left. Undefined if it has ended. */
 function step(database: Database, rows: number): { done: number; total: number } | undefined {
   // Another process may have ended it since.
   if (!isHalfUpgraded(database)) return undefined

@@ -1,5 +1,5 @@
 // Upgrades a database file with rows from before migration 0006, alone: no other process may read or write it until the rows are
-// moved. A node of the version before would answer from tables that are being emptied.
+// moved. A node of the version before would read tables that are being emptied.
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
