@@ -265,6 +265,12 @@ export const tokens = [
       ['the secret is not compared', 'if (equalSecrets(producer.secretHash, secretHash)) return true', 'return true'],
       ['a revoked one is accepted', ' || producer.revokedAt !== null', ''],
       ['an expired one is accepted', 'producer.expiresAt === null || presented.at < producer.expiresAt', 'true'],
+      ['a remembered one is remembered for ever', 'if (at >= remembered.at + rememberedMs) return null', ''],
+      [
+        'the secret, the revocation and the expiry of a remembered one are not checked',
+        'return isValid(remembered.producer, { ...presented, at }) ? remembered.producer : null',
+        'return remembered.producer',
+      ],
     ],
   }),
   ...checksIn('guard', {
