@@ -137,7 +137,7 @@ async function fill({ users, deliveries }: Awaited<ReturnType<typeof compose>>, 
   for (let n = 1; n <= 7; n++)
     await deliveries.deliver('test', {
       recipients: [{ userId: user.id }],
-      title: `Grüße ${n} ✓`,
+      title: n % 3 > 0 ? `Order ${n}` : `Grüße ${n} ✓`,
       category: `c${n % 2}`,
     })
   const signIn = async (variant: string) => {

@@ -15,9 +15,10 @@ export type Reader = { userId: string; inbox?: InboxState; read?: { request: Pag
 
 /**
  * A page as it is sent. It is current while the inbox has this `version`. A kept one is bytes: it is not encoded for each response,
- * and lies outside of the heap that the garbage collector copies.
+ * and lies outside of the heap that the garbage collector copies. `bytes`: the length of `json` in UTF-8. A text of as many
+ * characters is ASCII.
  */
-export type RenderedPage = { version: number; json: string | Buffer; etag: string }
+export type RenderedPage = { version: number; json: string | Buffer; bytes: number; etag: string }
 type NewPage = RenderedPage & { json: string }
 type KeptPage = RenderedPage & { json: Buffer }
 
@@ -75,10 +76,10 @@ export class Inbox {
   }
 
   #keep(userId: string, query: ListQuery, rendered: NewPage): KeptPage {
-    const kept = { ...rendered, json: bytesOf(rendered.json) }
+    const kept = { ...rendered, json: bytesOf(rendered) }
     const pages = this.#firstPages.get(userId) ?? new Map<number, KeptPage>()
     pages.set(variantOf(query), kept)
-    const weight = pages.values().reduce((sum, { json }) => sum + json.byteLength, 0)
+    const weight = pages.values().reduce((sum, { bytes }) => sum + bytes, 0)
     this.#firstPages.set(userId, pages, weight)
     return kept
   }
@@ -153,19 +154,19 @@ function notFound(): CarillonError {
   return new CarillonError('NOT_FOUND', 'You have no such notification')
 }
 
-function render({ inbox, total, items, next }: Page, query: ListQuery, userId: string): NewPage {
+function render({ inbox, total, items, itemsBytes, next }: Page, query: ListQuery, userId: string): NewPage {
   const hasMore = 'page' in query ? query.page * query.limit < total : next !== null
   const state = `"total":${total},"hasMore":${hasMore},"unread":${inbox.unread},"version":${inbox.version}`
   const json = `{"success":true,"data":{"items":${items},${state},"next":${next === null ? null : `"${next}"`}}}`
   // Has the user, so that a browser whose user changes does not take one user's page for another's, and the newest notification,
   // since after a lost disk another change can have the same version. Of each UUID the last 12 characters, which are random.
   const etag = `"${userId.slice(-12)}-${inbox.version}-${newestIdIn(items)?.slice(-12) ?? ''}"`
-  return { version: inbox.version, json, etag }
+  return { version: inbox.version, json, bytes: json.length - items.length + itemsBytes, etag }
 }
 
 /** Not from Buffer's pool: a small page would keep all of the pool's part that it lies in. */
-function bytesOf(text: string): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
-  bytes.write(text)
-  return bytes
+function bytesOf({ json, bytes }: NewPage): Buffer {
+  const buffer = Buffer.allocUnsafeSlow(bytes)
+  buffer.write(json)
+  return buffer
 }

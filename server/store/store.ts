@@ -306,6 +306,8 @@ export type Page = {
   total: number
   /** A JSON array, newest first. */
   items: string
+  /** The bytes of `items` in UTF-8. */
+  itemsBytes: number
   /** The `before` of the next page, or null if this page reaches the end. */
   next: number | null
 }

@@ -17,7 +17,7 @@ export function pagePromises(promise: PromiseOf): void {
     for (const status of ['unread', 'all'] as const)
       for (const place of [{ page: 1 }, { page: 7 }, { before: 9 }]) {
         const page = await world.page({ userId: ann.id, limit: 5, status, ...place })
-        assert.deepEqual(page, { inbox: emptyInbox, total: 0, items: '[]', next: null })
+        assert.deepEqual(page, { inbox: emptyInbox, total: 0, items: '[]', itemsBytes: 2, next: null })
       }
     assert.deepEqual(await world.store.readInbox(ann.id), emptyInbox)
   })

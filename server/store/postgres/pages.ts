@@ -208,7 +208,7 @@ function placeOf(request: PageRequest): number {
 
 export function toPage(row: Row, at = 0): Page {
   const [items, lowest, hasOlder, total] = row.slice(at + inboxWidth) as [string, number, boolean, number]
-  return { inbox: toInbox(row, at), total, items, next: hasOlder ? lowest : null }
+  return { inbox: toInbox(row, at), total, items, itemsBytes: Buffer.byteLength(items), next: hasOlder ? lowest : null }
 }
 
 /** Whether a numbered page came back empty because it is a deep one, among gaps: deep-pages.ts reads it. */
