@@ -1,6 +1,9 @@
 // Times as they are sent and stored: ISO 8601 in UTC with milliseconds.
 
-/** `at` in milliseconds since 1970. */
+let last = { at: 0, text: '1970-01-01T00:00:00.000Z' }
+
+/** `at` in milliseconds since 1970. Many requests of one moment have the same time. */
 export function iso(at: number): string {
-  return new Date(at).toISOString()
+  if (at !== last.at) last = { at, text: new Date(at).toISOString() }
+  return last.text
 }

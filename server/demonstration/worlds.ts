@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { CarillonError } from '../errors.ts'
 import { networkOfClient } from '../ip-addresses.ts'
-import { equalSecrets, hashOf } from '../sign-in/secrets.ts'
+import { equalHashes, hashOf } from '../sign-in/secrets.ts'
 import { makePassphrase } from '../sign-in/users/users.ts'
 import { type InTurn, World, type WorldCookie, type WorldCookies, type WorldOptions } from './world.ts'
 
@@ -114,7 +114,7 @@ export class Worlds {
   ofSecret(secret: string | null): World | undefined {
     if (secret === null) return undefined
     const hash = hashOf(secret)
-    return this.#used([...this.#visits.values()].find(({ secretHash }) => equalSecrets(secretHash, hash)))
+    return this.#used([...this.#visits.values()].find(({ secretHash }) => equalHashes(secretHash, hash)))
   }
 
   /** For requests that must have no cookie. The id opens nothing: it says which service shall judge the request. */

@@ -5,7 +5,7 @@ import { BoundedCache } from '../bounded-cache.ts'
 import { CarillonError } from '../errors.ts'
 import type { Producer, Store } from '../store/store.ts'
 import { recorded, type Source } from './audit/entry.ts'
-import { equalSecrets, hashOf } from './secrets.ts'
+import { equalHashes, hashOf } from './secrets.ts'
 
 export const scopes = ['send', 'users'] as const
 export type Scope = (typeof scopes)[number]
@@ -117,7 +117,7 @@ function isValid(producer: Producer, presented: PresentedKey & { at: number }): 
 /** The current secret, or the one before it until the overlap ends. */
 function isSecretOf(producer: Producer, { secretHash, at }: { secretHash: string; at: number }): boolean {
   const { previousSecretHash, previousUntil } = producer
-  if (equalSecrets(producer.secretHash, secretHash)) return true
+  if (equalHashes(producer.secretHash, secretHash)) return true
   if (previousSecretHash === null || previousUntil === null || at >= previousUntil) return false
-  return equalSecrets(previousSecretHash, secretHash)
+  return equalHashes(previousSecretHash, secretHash)
 }

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
 import type { Producer, Store } from '../store/store.ts'
 import { ProducerKeys } from './producer-key.ts'
-import { equalSecrets } from './secrets.ts'
+import { equalHashes, equalSecrets, hashOf } from './secrets.ts'
 
 /** Counts the comparisons in constant time while `work` runs. */
 async function constantTimeComparisons(work: () => unknown): Promise<number> {
@@ -37,6 +37,13 @@ test('two secrets are equal only if every byte is, also if their lengths differ'
     ['a'.repeat(43), `b${'a'.repeat(42)}`],
   ] as const)
     assert.equal(equalSecrets(a, b), false)
+})
+
+test('two hashes are equal only if every character is', () => {
+  const a = hashOf('abc')
+  assert.equal(equalHashes(a, hashOf('abc')), true)
+  for (const b of [hashOf('abd'), `${a.slice(0, -1)}*`, `*${a.slice(1)}`, a.slice(0, -1), ''])
+    assert.equal(equalHashes(a, b), false, b)
 })
 
 test('compares two secrets, and the secret of a producer key, in constant time (P4)', async () => {

@@ -8,6 +8,11 @@ export function equalSecrets(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
 }
 
+/** Of two values of `hashOf`, which have one length, so they are not hashed again. */
+export function equalHashes(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+}
+
 /** SHA-256 as base64url. For secrets of 32 random bytes, which cannot be guessed from their hash; not for passwords. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret, 'base64url')

@@ -167,6 +167,7 @@ const charsets = /;[ \t]*charset[ \t]*=[ \t]*"?([^ \t;"]*)/gi
 /** Bodies are UTF-8 (RFC 8259, section 8.1). ASCII only: Fastify and `\s` read 0xA0 as a space, a proxy does not. */
 function refuseOtherCharset({ headers }: FastifyRequest): void {
   const type = headers['content-type'] ?? ''
+  if (type === 'application/json') return
   if (/[^\t -~]/.test(type))
     throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type must be ASCII, such as application/json')
   for (const [, charset = ''] of type.matchAll(charsets))

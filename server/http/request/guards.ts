@@ -14,7 +14,7 @@ import type { Dependencies } from '../dependencies.ts'
 export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
 
 /** A producer whose key may have been checked up to a second ago: the delivery checks it again, and calls `checkAgain` if it changed. */
-export type Sender = Producer & { checkAgain: () => Promise<Producer> }
+export type Sender = Pick<Producer, 'id' | 'scopes' | 'secretHash'> & { checkAgain: () => Promise<Producer> }
 
 export type Guard<Caller> = {
   name: 'open' | 'visitor' | 'user' | 'token' | 'producer'
@@ -153,7 +153,8 @@ async function admitSender({ producerKeys }: Dependencies, { raw }: FastifyReque
   const key = bearerToken(authorizationsOf(raw))
   const check = async () => withScope('send', key === null ? null : await producerKeys.verify(key))
   const remembered = key === null ? null : producerKeys.verifyRemembered(key)
-  return { ...(remembered === null ? await check() : withScope('send', remembered)), checkAgain: check }
+  const { id, scopes, secretHash } = remembered === null ? await check() : withScope('send', remembered)
+  return { id, scopes, secretHash, checkAgain: check }
 }
 
 function withScope(scope: Scope, found: Producer | null): Producer {

@@ -1,4 +1,5 @@
 // The route of a producer: one request, notifications in many inboxes.
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { type Fault, invalidRequest } from '../../errors.ts'
 import { externalIdFault } from '../../sign-in/users/external-id.ts'
@@ -27,40 +28,47 @@ export const send: Operation<Sender> = {
 
 async function sendNotification({ deliveries }: Dependencies, request: GuardedRequest<Sender>, reply: FastifyReply) {
   const { caller, body, raw } = request
-  const key = raw.headersDistinct['idempotency-key']
-  if (key !== undefined && key.length > 1)
-    throw invalidRequest([{ field: 'Idempotency-Key', reason: 'must be sent once' }])
+  const idempotencyKey = idempotencyKeyOf(raw)
   const { recipients, ...content } = body as DeliveryBody
   refuseInvalid(recipients)
   const delivery = { recipients: recipients.map(toRecipient), ...withoutNulls(content) }
   const createsUsers = caller.scopes.includes('users')
   const outcome = await deliveries.deliver(caller.id, delivery, {
-    idempotencyKey: key?.[0],
+    idempotencyKey,
     createsUsers,
     checkedKey: caller,
   })
   return sendData(reply.code(201), outcome)
 }
 
+function idempotencyKeyOf(raw: IncomingMessage): string | undefined {
+  if (raw.headers['idempotency-key'] === undefined) return undefined
+  const [key, another] = raw.headersDistinct['idempotency-key'] ?? []
+  if (another !== undefined) throw invalidRequest([{ field: 'Idempotency-Key', reason: 'must be sent once' }])
+  return key
+}
+
 /** A null means that the member is absent, also for the comparison of two bodies with one idempotency key. */
 function withoutNulls<Members extends object>(members: Members) {
-  const given = Object.entries(members).filter(([, value]) => value !== null)
-  return Object.fromEntries(given) as { [Name in keyof Members]: Exclude<Members[Name], null> }
+  const given: Partial<Members> = {}
+  for (const name in members) if (members[name] !== null) given[name] = members[name]
+  return given as { [Name in keyof Members]: Exclude<Members[Name], null> }
 }
 
 type NamedRecipient = DeliveryBody['recipients'][number]
 
 function refuseInvalid(recipients: readonly NamedRecipient[]): void {
-  const details = recipients.flatMap((recipient, n) => {
+  const details: Fault[] = []
+  for (const [n, recipient] of recipients.entries()) {
     const fault = faultOf(recipient)
-    return fault === undefined ? [] : { ...fault, field: [`recipients.${n}`, fault.field].filter(Boolean).join('.') }
-  })
+    if (fault) details.push({ ...fault, field: [`recipients.${n}`, fault.field].filter(Boolean).join('.') })
+  }
   if (details.length > 0) throw invalidRequest(details)
 }
 
 /** `field` is empty if the fault is of the whole recipient. */
 function faultOf({ username, userId, externalId, issuer }: NamedRecipient): Fault | undefined {
-  if ([username, userId, externalId].filter(isText).length !== 1)
+  if (Number(isText(username)) + Number(isText(userId)) + Number(isText(externalId)) !== 1)
     return { field: '', reason: 'must have exactly one of username, userId and externalId' }
   if (!isText(externalId)) return isText(issuer) ? { field: 'issuer', reason: 'is only for an externalId' } : undefined
   const reason = externalIdFault(externalId)

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { CarillonError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { contentJson } from '../../store/notification-json.ts'
-import type { DeliveryOutcome, Recipient, Store, UnknownRecipients } from '../../store/store.ts'
+import type { Delivery, DeliveryOutcome, Recipient, Store, UnknownRecipients } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import { linkFault } from './link.ts'
 
@@ -81,7 +81,7 @@ export class Deliveries {
     const at = wall()
     const { recipients, again, unknownRecipients, ...given } = request
     const content = { body: null, url: null, category: null, data: null, key: null, ...given, createdAt: iso(at) }
-    const delivery = {
+    const delivery: Delivery = {
       id: newId(at),
       producerId,
       idempotency: key === undefined ? null : { key, bodyHash: hash('sha256', JSON.stringify(request), 'base64url') },
@@ -96,8 +96,9 @@ export class Deliveries {
       })),
       unknownRecipients,
       at: now(),
+      secretHash: checkedKey?.secretHash,
     }
-    let outcome = await store.deliver({ ...delivery, secretHash: checkedKey?.secretHash })
+    let outcome = await store.deliver(delivery)
     while (outcome === 'refused')
       outcome = await store.deliver({ ...delivery, secretHash: (await checkedKey?.checkAgain())?.secretHash })
     if (outcome === 'mismatch')
