@@ -198,6 +198,9 @@ function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: stri
   const code = resultCode(error)
   if (code === busy || code === locked)
     return ['is locked by another process', 'Stop that process, or wait until it is done, and start again.']
+  if (code === full || system === 'ENOSPC' || system === 'EDQUOT')
+    return ['cannot be written: its disk is full', 'Make room, then start again.']
+  if (code === ioError) return [`cannot be used: ${messageOf(error)}`, 'Check its disk, then start again.']
   if (system === 'EROFS')
     return [
       'is on a file system that is mounted read-only',

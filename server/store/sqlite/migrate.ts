@@ -59,7 +59,11 @@ function asKyselyDatabase(database: Database) {
       return {
         reader: statement.columns().length > 0,
         all: (parameters: readonly unknown[]) => statement.all(...(parameters as string[])),
-        run: (parameters: readonly unknown[]) => statement.run(...(parameters as string[])),
+        run(parameters: readonly unknown[]) {
+          // A full disk has ended the transaction. An error of the rollback would hide that.
+          if (sql === 'rollback' && !database.isTransaction) return { changes: 0, lastInsertRowid: 0 }
+          return statement.run(...(parameters as string[]))
+        },
         iterate: (parameters: readonly unknown[]) => statement.iterate(...(parameters as string[])),
       }
     },

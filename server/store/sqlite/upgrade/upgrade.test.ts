@@ -10,7 +10,7 @@ import { isUnavailable } from '../../contract/world.ts'
 import { openSource } from '../../transfer/endpoint/open.ts'
 import { digestsAt } from '../../transfer/testing/filled.ts'
 import { migrationsUpTo } from '../../transfer/testing/older-database.ts'
-import { connect, Database } from '../database.ts'
+import { connect, Database, openingFailure } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import { openSqliteStore } from '../store.ts'
 import { assertIntact, contentOf, newFolder } from '../testing/folder.ts'
@@ -84,6 +84,20 @@ test('a disk with too little room is refused, and nothing is changed', async (t)
   const missing = upgradeFile(path, { freeOn: () => 60 * 2 ** 20 })
   await assert.rejects(missing, unavailable(/: its disk needs 5 MiB more of free space\. Make room, then start again/))
   assert.deepEqual(contentOf(join(path, '..')), before)
+})
+
+test('a disk that gets full during the upgrade is named as the reason, and the next start continues', async (t) => {
+  const path = await olderDatabase(t)
+  const database = connect(path)
+  database.exec(`pragma max_page_count = ${database.prepare('pragma page_count').get()?.page_count}`)
+  const failed = migrate(database).catch((error: unknown) => {
+    throw openingFailure(error, path)
+  })
+  await assert.rejects(failed, unavailable(/ cannot be written: its disk is full\. Make room, then start again\.$/))
+  database.close()
+  assert.deepEqual(await upgradeFile(path), ['0006-half-the-cost'])
+  const digests = await digestsAt(`sqlite:${path}`)
+  assert.equal(createHash('sha256').update(JSON.stringify(digests)).digest('hex'), digestsBefore)
 })
 
 test('an interrupted upgrade is continued; until then transfers and the version before refuse the database', async (t) => {
