@@ -106,14 +106,17 @@ suite('slow clients (I8)', { concurrency: true }, () => {
   })
 
   test('a client that sends many requests without waiting is disconnected, and one that sends a few ahead is served (I8)', async () => {
-    const request = 'GET /docs HTTP/1.1\r\nHost: a\r\n\r\n'
-    const flood = await exchangeBytes(app.url, [request.repeat(2_000)], { timeoutMs: 5_000 })
-    assert.ok(flood.ended, `it lived for ${flood.lifeMs} ms`)
-    const last = 'GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
-    const ahead = await exchangeBytes(app.url, [request.repeat(10) + last], { timeoutMs: 10_000 })
-    const responses = readResponses(ahead.bytes)
-    assert.equal(responses.length, 11)
-    assert.match(responses.at(-1)?.text ?? '', /alive/)
+    // The list is answered before Fastify, unless a request before it on the same connection has no response yet.
+    const list = `GET /api/notifications?limit=1 HTTP/1.1\r\nHost: a\r\nCookie: ${proof.cookie}\r\n\r\n`
+    for (const request of ['GET /docs HTTP/1.1\r\nHost: a\r\n\r\n', list]) {
+      const flood = await exchangeBytes(app.url, [request.repeat(2_000)], { timeoutMs: 4_000 })
+      assert.ok(flood.ended, `it lived for ${flood.lifeMs} ms`)
+      const last = 'GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+      const ahead = await exchangeBytes(app.url, [request.repeat(10) + last], { timeoutMs: 10_000 })
+      const responses = readResponses(ahead.bytes)
+      assert.equal(responses.length, 11)
+      assert.match(responses.at(-1)?.text ?? '', /alive/)
+    }
   })
 
   test('all other clients are served in the usual time (I8)', async (t) => {

@@ -236,7 +236,8 @@ test('with CARILLON_DRAIN_GRACE the service still serves requests and streams du
   await untilSo(async () => (await user.request({ path: '/readyz' })).status === 503)
   // On new connections: the service closes each connection after its response.
   const later = await EventReader.of(running.url, proof)
-  assert.equal((await user.request({ path: '/api/notifications', headers: proof })).status, 200)
+  const list = await user.request({ path: '/api/notifications', headers: proof })
+  assert.deepEqual([list.status, list.headers.get('connection')], [200, 'close'])
   const seenAfterMs = performance.now() - signalledAt
   await Promise.all([before.ended(), later.ended()])
   const endedAfterMs = performance.now() - signalledAt
