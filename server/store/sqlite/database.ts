@@ -199,7 +199,12 @@ function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: stri
   if (code === busy || code === locked)
     return ['is locked by another process', 'Stop that process, or wait until it is done, and start again.']
   if (code === full || system === 'ENOSPC' || system === 'EDQUOT')
-    return ['cannot be written: its disk is full', 'Make room, then start again.']
+    return ['is on a full disk', 'Make room, then start again; an upgrade continues.']
+  if (code === constraint && messageOf(error) === refusedWrite)
+    return [
+      'is being moved to another database, or was moved, by an earlier version',
+      'Finish the move or take it back (carillon move --give-up) with that version. The database was left as it is.',
+    ]
   if (code === ioError) return [`cannot be used: ${messageOf(error)}`, 'Check its disk, then start again.']
   if (system === 'EROFS')
     return [
@@ -208,7 +213,6 @@ function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: stri
     ]
   if (code === readonly || system === 'EACCES' || system === 'EPERM')
     return ['cannot be written', 'Make the file and its folder writable for this user, then start again.']
-  if (code === full) return ['is on a full disk', 'Make room, then start again; an upgrade continues.']
   if (code === corrupt || code === notADatabase)
     return ['is damaged and was left as it is', 'Restore a backup, or name another file in the database URL.']
   return [`cannot be opened: ${messageOf(error)}`, 'Correct the database URL.']

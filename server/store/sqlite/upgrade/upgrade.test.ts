@@ -10,6 +10,7 @@ import { isUnavailable } from '../../contract/world.ts'
 import { openSource } from '../../transfer/endpoint/open.ts'
 import { digestsAt } from '../../transfer/testing/filled.ts'
 import { migrationsUpTo } from '../../transfer/testing/older-database.ts'
+import { refusedWrite } from '../../transfer-state.ts'
 import { connect, Database, openingFailure } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import { openSqliteStore } from '../store.ts'
@@ -93,11 +94,26 @@ test('a disk that gets full during the upgrade is named as the reason, and the n
   const failed = migrate(database).catch((error: unknown) => {
     throw openingFailure(error, path)
   })
-  await assert.rejects(failed, unavailable(/ cannot be written: its disk is full\. Make room, then start again\.$/))
+  await assert.rejects(failed, unavailable(/ is on a full disk\. Make room, then start again; an upgrade continues\.$/))
   database.close()
   assert.deepEqual(await upgradeFile(path), ['0006-half-the-cost'])
   const digests = await digestsAt(`sqlite:${path}`)
   assert.equal(createHash('sha256').update(JSON.stringify(digests)).digest('hex'), digestsBefore)
+})
+
+test('a database that the version before has moved away is refused and left as it is, and the sentence says what to do', async (t) => {
+  const path = await olderDatabase(t)
+  for (const table of ['kysely_migration', 'notification'])
+    change(
+      path,
+      `create trigger carillon_moving_${table}_insert before insert on ${table} begin select raise(abort, '${refusedWrite}'); end`,
+    )
+  const before = rowsIn(path, 'select name, sql from sqlite_schema')
+  await assert.rejects(
+    openSqliteStore(path),
+    unavailable(/ was moved, by an earlier version\. Finish the move or take it/),
+  )
+  assert.deepEqual(rowsIn(path, 'select name, sql from sqlite_schema'), before)
 })
 
 test('an interrupted upgrade is continued; until then transfers and the version before refuse the database', async (t) => {
