@@ -250,6 +250,12 @@ export const tokens = [
         "timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))",
         "timingSafeEqual(hash('sha256', a.slice(0, 8), 'buffer'), hash('sha256', b.slice(0, 8), 'buffer'))",
       ],
+      [
+        'hashes are compared in a time that shows how much is right',
+        'a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))',
+        'a === b',
+      ],
+      ['hashes are compared by their length', ' && timingSafeEqual(Buffer.from(a), Buffer.from(b))', ''],
     ],
   }),
   ...checksIn('producer key', {
@@ -261,8 +267,8 @@ export const tokens = [
         'previousUntil === null || at >= previousUntil',
         'previousUntil === null',
       ],
-      ['the previous secret is not compared', 'return equalSecrets(previousSecretHash, secretHash)', 'return true'],
-      ['the secret is not compared', 'if (equalSecrets(producer.secretHash, secretHash)) return true', 'return true'],
+      ['the previous secret is not compared', 'return equalHashes(previousSecretHash, secretHash)', 'return true'],
+      ['the secret is not compared', 'if (equalHashes(producer.secretHash, secretHash)) return true', 'return true'],
       ['a revoked one is accepted', ' || producer.revokedAt !== null', ''],
       ['an expired one is accepted', 'producer.expiresAt === null || presented.at < producer.expiresAt', 'true'],
       ['a remembered one is remembered for ever', 'if (at >= remembered.at + rememberedMs) return null', ''],
