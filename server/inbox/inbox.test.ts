@@ -39,3 +39,28 @@ test('if another change has the same version after a failover, the kept page is 
   assert.match(String(after.json), /"title":"Kept"/)
   assert.notEqual(after.etag, before.etag)
 })
+
+test('the bytes of a page are those that are sent, also of a text that is damaged in the file', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'carillon.db')
+  const { store } = await openStore(readDatabaseUrl(`sqlite:${path}`))
+  t.after(() => store.close())
+  const world = await World.on(store)
+  const ann = await world.addUser('ann')
+  const damaging = new Database(path, { timeout: 5_000 })
+  for (const title of ['Grüße', 'Hi']) await world.send(ann, title)
+  // 0xFF is in no UTF-8, and a surrogate takes other bytes when it is replaced.
+  for (const bytes of ['ff', 'eda080', 'f09f98']) {
+    damaging.exec(`update notification set content = cast(x'227469746c65223a22${bytes}22' as text) where seq = 2`)
+    for (const query of [
+      { page: 1, limit: 5 },
+      { before: 3, limit: 2 },
+    ]) {
+      const { json, bytes: announced } = await new Inbox({ store, now: () => 0 }).list({ userId: ann.id }, query)
+      assert.equal(announced, Buffer.byteLength(json))
+      assert.doesNotThrow(() => JSON.parse(String(json)))
+    }
+  }
+  damaging.close()
+})

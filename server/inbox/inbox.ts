@@ -161,12 +161,15 @@ function render({ inbox, total, items, itemsBytes, next }: Page, query: ListQuer
   // Has the user, so that a browser whose user changes does not take one user's page for another's, and the newest notification,
   // since after a lost disk another change can have the same version. Of each UUID the last 12 characters, which are random.
   const etag = `"${userId.slice(-12)}-${inbox.version}-${newestIdIn(items)?.slice(-12) ?? ''}"`
-  return { version: inbox.version, json, bytes: json.length - items.length + itemsBytes, etag }
+  // A page of another length than in the file is counted: a damaged text is sent with other bytes than the file has, and a wrong
+  // Content-Length would mix two responses of a connection.
+  const isAscii = itemsBytes === items.length
+  return { version: inbox.version, json, bytes: isAscii ? json.length : Buffer.byteLength(json), etag }
 }
 
 /** Not from Buffer's pool: a small page would keep all of the pool's part that it lies in. */
 function bytesOf({ json, bytes }: NewPage): Buffer {
   const buffer = Buffer.allocUnsafeSlow(bytes)
-  buffer.write(json)
+  buffer.write(json, json.length === bytes ? 'latin1' : 'utf8')
   return buffer
 }

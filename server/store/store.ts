@@ -306,7 +306,7 @@ export type Page = {
   total: number
   /** A JSON array, newest first. */
   items: string
-  /** The bytes of `items` in UTF-8. */
+  /** The bytes of `items` in UTF-8, as they are stored: of a damaged text they may differ from those of the string. */
   itemsBytes: number
   /** The `before` of the next page, or null if this page reaches the end. */
   next: number | null
