@@ -31,9 +31,8 @@ export async function bundle(folder = bundleFolder, sources = server) {
     ...(await write({ carillon: join(server, 'carillon.ts') }, folder)),
     ...(await write({ 'writer-thread': join(server, 'store', 'sqlite', 'writer-thread.ts') }, folder)),
   ]
-  const isForeign = (/** @type {string} */ id) => id.includes('node_modules')
-  writeFileSync(join(folder, 'LICENSES.txt'), licences(made.filter(isForeign)))
-  const own = new Set(made.filter((id) => id.startsWith(server + sep) && !isForeign(id)))
+  writeFileSync(join(folder, 'LICENSES.txt'), licences(made.filter(isOfPackage)))
+  const own = new Set(made.filter((id) => id.startsWith(server + sep) && !isOfPackage(id)))
   const files = [...own].map((id) => join(sources, relative(server, id)))
   const named = sources === server ? [...files, installed] : files.map((file) => file.replace(/\.ts$/, '.js'))
   const entries = named.map((file) => [
@@ -41,6 +40,11 @@ export async function bundle(folder = bundleFolder, sources = server) {
     stampOf(file),
   ])
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify(Object.fromEntries(entries)))
+}
+
+/** Seen from the root folder, which may itself lie below one of that name. @param {string} id */
+function isOfPackage(id) {
+  return /(^|[\\/])node_modules[\\/]/.test(relative(root, id))
 }
 
 /** The licences of the packages in the bundle, which ask to be with every copy. @param {string[]} modules */
@@ -93,7 +97,7 @@ async function write(input, folder) {
 /** @param {string} id @param {string | undefined} importer */
 function isExternal(id, importer) {
   if (id.startsWith('node:') || unused.test(id)) return true
-  if (importer === undefined || importer.includes('node_modules') || /^[./]/.test(id)) return false
+  if (importer === undefined || isOfPackage(importer) || /^[./]/.test(id)) return false
   return !inlined.test(id)
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { bundle } from '../../../tools/bundle.js'
@@ -67,6 +67,21 @@ test('a checkout runs the sources as soon as one of them has another content, or
   assert.ok(loaded().includes('bundle/carillon.js'))
   rmSync(join(server, 'bundle', 'manifest.json'))
   assert.ok(loaded().includes('carillon.ts'))
+})
+
+test('a checkout below a folder whose name has node_modules in it has a bundle of all its sources', () => {
+  const checkout = copy.file('my-node_modules/checkout')
+  mkdirSync(join(checkout, 'tools'), { recursive: true })
+  cpSync(join(root, 'tools', 'bundle.js'), join(checkout, 'tools', 'bundle.js'))
+  cpSync(join(root, 'package.json'), join(checkout, 'package.json'))
+  const isSource = (path: string) => !generated.includes(basename(path))
+  cpSync(join(root, 'server'), join(checkout, 'server'), { recursive: true, filter: isSource })
+  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
+  const { status, stderr } = spawnSync(process.execPath, [join(checkout, 'tools', 'bundle.js')], { encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  const sources = JSON.parse(readFileSync(join(checkout, 'server', 'bundle', 'manifest.json'), 'utf8'))
+  for (const source of ['carillon.ts', 'http/app.ts', 'store/sqlite/writer-thread.ts'])
+    assert.ok(`../${source}` in sources, source)
 })
 
 test('the bundle has the licence of every package in it', () => {
