@@ -6,8 +6,8 @@ import { disown, headerOnDisk, logOf, readIdentity, statusOf } from './identity.
 /** Identifies a file until the machine restarts. */
 export type FileNumber = { dev: bigint; ino: bigint }
 
-/** A checkpoint writes some 16 MB. */
-const checkpointTimeoutMs = 1_000
+/** A checkpoint writes up to 64 MB (maxLogPages in writer-thread.ts). */
+const checkpointTimeoutMs = 3_000
 
 export type FileLoss = {
   reason: string
