@@ -7,6 +7,8 @@ export type SignIn = { username: string; password: string; key: string }
 
 export class UserOfService {
   readonly client: HttpClient
+  /** The cookie of a known device, which the next sign-in sends. */
+  device: Proof = {}
   readonly #signIn: SignIn
 
   constructor(url: string, signIn: SignIn, { connections = 64 }: { connections?: number } = {}) {
@@ -16,10 +18,13 @@ export class UserOfService {
 
   async signIn(variant: 'stateful' | 'stateless' = 'stateful'): Promise<Proof> {
     const { username, password } = this.#signIn
-    const response = await this.post('/login', { username, password, variant })
+    const response = await this.post('/login', { username, password, variant }, this.device)
     assert.equal(response.status, 200, response.text)
     if (variant === 'stateless') return { authorization: `Bearer ${response.json().token}` }
-    return { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+    const cookies = response.headers.getSetCookie().map((line) => line.split(';')[0] ?? '')
+    const device = cookies.find((cookie) => cookie.startsWith('carillon-device='))
+    if (device !== undefined) this.device = { cookie: device }
+    return { cookie: cookies[0] ?? '' }
   }
 
   /** Sends a notification to this user. */
