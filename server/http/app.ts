@@ -9,7 +9,7 @@ import { handleInTurns } from './connections/requests-in-turns.ts'
 import { endSlowReaders } from './connections/slow-readers.ts'
 import type { AppDependencies, Dependencies } from './dependencies.ts'
 import { documentationOf } from './openapi/documentation.ts'
-import { answerListsFirst, throwEarlyRefusal } from './plain-list.ts'
+import { sendListsFirst, throwEarlyRefusal } from './plain-list.ts'
 import { refuseUnrouted } from './request/allowed-methods.ts'
 import {
   acceptBodies,
@@ -163,7 +163,7 @@ export function createApp(given: AppDependencies): FastifyInstance {
   })
   handleInTurns(app.server)
   if (log.isLevelEnabled('debug')) logResponses(app, log)
-  else answerListsFirst(app, { dependencies, headers, isKnownHost })
+  else sendListsFirst(app, { dependencies, headers, isKnownHost })
   for (const each of routes) addRoute(app, each, dependencies)
   if (demonstration !== undefined) addWorlds(app, pages.prefix, demonstration)
   return app

@@ -3,8 +3,16 @@
 import type { Mutation } from './mutation.ts'
 import { factors } from './table/factors.ts'
 import { linksAndProviders } from './table/links-and-providers.ts'
+import { plainList } from './table/plain-list.ts'
 import { requests } from './table/requests.ts'
 import { signIns } from './table/sign-ins.ts'
 import { tokens } from './table/tokens.ts'
 
-export const mutations: readonly Mutation[] = [...tokens, ...signIns, ...factors, ...linksAndProviders, ...requests]
+export const mutations: readonly Mutation[] = [
+  ...tokens,
+  ...signIns,
+  ...factors,
+  ...linksAndProviders,
+  ...requests,
+  ...plainList,
+]

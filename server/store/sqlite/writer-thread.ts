@@ -147,7 +147,12 @@ function everySecond(): void {
   }
   if (hasWritten && performance.now() - stampedAt > stampEveryMs) stamp()
   else if (!guard.isSettled) settle()
-  else if (Number(logPages.get()?.log) > dueLogPages) database.exec('pragma wal_checkpoint(passive)')
+  else if (pagesToCopy() > dueLogPages) database.exec('pragma wal_checkpoint(passive)')
+}
+
+function pagesToCopy(): number {
+  const { log, checkpointed } = logPages.get() as { log: number; checkpointed: number }
+  return log - checkpointed
 }
 
 // Closing the last connection writes the log into the file at the path, so it must be the right file. If it is not,
