@@ -1,7 +1,6 @@
 // `carillon serve`: runs the service until a signal or a failure ends it.
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
 import { Command } from 'commander'
 import type { Config } from '../config/settings.ts'
 import { CarillonError } from '../errors.ts'
@@ -9,6 +8,7 @@ import { replaceDurably } from '../files/durable-file.ts'
 import { createLog, type Log } from '../log/log.ts'
 import { type Service, startService } from '../serve.ts'
 import { firstSignInText } from '../start/first-start.ts'
+import { boundNewSpace } from '../start/new-space.ts'
 import type { UpgradeReport } from '../store/open.ts'
 import { configOf, withSettings } from './settings.ts'
 import { withProgress } from './terminal/progress.ts'
@@ -33,7 +33,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
       ? withProgress({ json }, (report) => startService(config, { log, report }))
       : startService(config, { log, report: reportTo(log) }),
   )
-  boundYoungGeneration()
+  boundNewSpace()
 
   let isStopping = false
   const stop = async (status: number, reason: string) => {
@@ -85,15 +85,6 @@ function reportTo(log: Log): UpgradeReport {
     const what = { Moving: 'moving the rows to the tables of this version', Indexing: 'creating the last index' }
     log.info({ event: 'upgrade', done, total }, what[step])
   }
-}
-
-/**
- * The space for new objects stays as large as the start needed, 2 to 4 MB; V8 would grow it to 32 MB and keep that (decision 0057).
- * Collecting so little on several threads costs more than it saves.
- */
-function boundYoungGeneration(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString('--no-parallel-scavenge')
 }
 
 /** Printed on a terminal. Other output may be stored, so there the text goes to a file that only its owner can read. */
