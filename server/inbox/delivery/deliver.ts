@@ -104,7 +104,9 @@ export class Deliveries {
     for (let n = 0; outcome === 'refused' && n < maxChecksAgain; n++)
       outcome = await store.deliver({ ...delivery, secretHash: (await checkedKey?.checkAgain())?.secretHash })
     if (outcome === 'refused')
-      throw new CarillonError('UNAVAILABLE', 'The producer key changes too often', { remedy: 'Send the request again.' })
+      throw new CarillonError('UNAVAILABLE', 'The producer key changes too often', {
+        remedy: 'Send the request again.',
+      })
     if (outcome === 'mismatch')
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
         remedy: 'Use a new key.',
