@@ -129,7 +129,9 @@ export type Break = 'before the call' | 'before the reply' | 'in the reply' | 'r
  */
 export function breakOnce(proxy: TcpProxy, statement: string, where: Break): Promise<void> {
   const bind = Buffer.from(`\0${statement}\0`)
-  const { promise, resolve } = Promise.withResolvers<void>()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  // A statement that has another name now must not let its test wait for ever.
+  setTimeout(() => reject(new Error(`no statement ${statement} was sent in a minute`)), 60_000).unref()
   let isSpent = false
   proxy.intercept = ({ direction, bytes, notes }) => {
     if (direction === 'to server' && !isSpent && bytes.includes(bind)) {
