@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readDatabaseUrl } from '../config/database-url.ts'
 import { World } from '../store/contract/world.ts'
@@ -12,7 +12,8 @@ import { openStore } from '../store/open.ts'
 import { Database } from '../store/sqlite/database.ts'
 import { Inbox } from './inbox.ts'
 
-test('if another change has the same version after a failover, the kept page is not sent, and the ETag differs', async (t) => {
+/** A store on a SQLite file of its own, with one user. */
+async function openWithAnn(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'carillon.db')
@@ -20,6 +21,11 @@ test('if another change has the same version after a failover, the kept page is 
   t.after(() => store.close())
   const world = await World.on(store)
   const ann = await world.addUser('ann')
+  return { path, store, world, ann }
+}
+
+test('if another change has the same version after a failover, the kept page is not sent, and the ETag differs', async (t) => {
+  const { path, store, world, ann } = await openWithAnn(t)
   const id = await world.send(ann, 'Lost')
   const inbox = new Inbox({ store, now: () => 0 })
   const first = () => inbox.list({ userId: ann.id }, { page: 1, limit: 5 })
@@ -41,13 +47,7 @@ test('if another change has the same version after a failover, the kept page is 
 })
 
 test('the bytes of a page are those that are sent, also of a text that is damaged in the file', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const path = join(folder, 'carillon.db')
-  const { store } = await openStore(readDatabaseUrl(`sqlite:${path}`))
-  t.after(() => store.close())
-  const world = await World.on(store)
-  const ann = await world.addUser('ann')
+  const { path, store, world, ann } = await openWithAnn(t)
   const damaging = new Database(path, { timeout: 5_000 })
   for (const title of ['Grüße', 'Hi']) await world.send(ann, title)
   // 0xFF is in no UTF-8, and a surrogate takes other bytes when it is replaced.
