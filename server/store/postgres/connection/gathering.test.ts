@@ -153,6 +153,8 @@ test('a batch locks the inboxes before the counts of their categories, in the or
   const [held] = people
   const client = new pg.Client(url)
   await client.connect()
+  // So that the batch waits until this test has seen it wait, however slow the machine.
+  await client.query('alter function deliver_together(json) reset lock_timeout')
   await client.query('begin')
   await client.query('select from inbox where user_id = $1 for update', [held?.id])
   const sent = people.map((person) => world.deliver({ to: [person], category: 'ci' }))
@@ -161,8 +163,9 @@ test('a batch locks the inboxes before the counts of their categories, in the or
   // The batch waits for this inbox, so it has locked no counts.
   await client.query('select from inbox_category where category = $1 for update nowait', ['ci'])
   await client.query('rollback')
-  await client.end()
   await Promise.all(sent)
+  await client.query("alter function deliver_together(json) set lock_timeout = '250ms'")
+  await client.end()
 })
 
 test('closing the store completes the deliveries that wait', async () => {
