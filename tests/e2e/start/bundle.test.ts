@@ -55,6 +55,18 @@ test('the bundle serves sign-in, a list, a page and its style, with the writer t
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
 
+test('the bundle is ASCII, which V8 keeps in half the memory, and no String.raw has a character that is escaped for that', () => {
+  const notAscii = /[^\0-\x7f]/
+  for (const name of readdirSync(join(server, 'bundle')).filter((file) => file.endsWith('.js')))
+    assert.doesNotMatch(readFileSync(join(server, 'bundle', name), 'utf8'), notAscii, name)
+  const sources = Object.keys(JSON.parse(readFileSync(join(server, 'bundle', 'manifest.json'), 'utf8')))
+  const raw = sources.flatMap(
+    (file) => readFileSync(join(server, 'bundle', file), 'utf8').match(/String\.raw`[^`]*`/g) ?? [],
+  )
+  assert.ok(raw.length > 5)
+  for (const text of raw) assert.doesNotMatch(text, notAscii)
+})
+
 test('a checkout runs the sources as soon as one of them has another content, or is gone', () => {
   appendFileSync(join(server, 'inbox', 'inbox.ts'), '\n// changed\n')
   const files = loaded()
