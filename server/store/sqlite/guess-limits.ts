@@ -1,4 +1,4 @@
-// When does a limit on guesses refuse one, and what does a guess change? On PostgreSQL: postgres/functions/guesses.sql.
+// When does a limit on guesses refuse one, and what does a guess change? On PostgreSQL: postgres/functions/sign-in/guesses.sql.
 import { guessClockLeewayMs } from '../operations.ts'
 import type { GuessLimits, GuessRate, GuessRefusal } from '../store.ts'
 

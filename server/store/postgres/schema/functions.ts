@@ -3,6 +3,7 @@
 // gets a new name, and the old one stays for one more version (tests/e2e/nodes/rolling-upgrade.test.ts).
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Pool } from 'pg'
 
 /**
@@ -20,10 +21,13 @@ export type Functions = { version: number; hash: string; text: string }
 /** The functions of this program in a folder, or undefined if there is no such folder. */
 export function knownFunctions(folder: URL): Functions | undefined {
   if (!existsSync(folder)) return undefined
-  const files = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+  const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter(({ name }) =>
+    name.endsWith('.sql'),
+  )
+  // By name, wherever they lie, so that the hash of the whole does not depend on the folders.
   const text = files
-    .sort()
-    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
     .join('\n')
   const hash = createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex').slice(0, 16)
   return { version: functionsVersion, hash, text }

@@ -1,4 +1,4 @@
-// The second factors of the store on PostgreSQL. Their laws are in functions/factors.sql. A reset, which ends the
+// The second factors of the store on PostgreSQL. Their laws are in functions/sign-in/factors.sql. A reset, which ends the
 // proofs of the user, is in users.ts.
 import { toFactor } from '../../operations.ts'
 import type { Challenge, Factor, FactorOutcome, Input } from '../../store.ts'

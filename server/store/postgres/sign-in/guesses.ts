@@ -1,4 +1,4 @@
-// Counts guesses on PostgreSQL. The limits are in functions/guesses.sql.
+// Counts guesses on PostgreSQL. The limits are in functions/sign-in/guesses.sql.
 import { guessClockLeewayMs } from '../../operations.ts'
 import type { GuessLimits, GuessRefusal, Input } from '../../store.ts'
 import type { Database } from '../connection/connection.ts'

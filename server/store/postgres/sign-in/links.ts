@@ -1,4 +1,4 @@
-// The one-time links of the store on PostgreSQL. Their laws are in functions/links.sql.
+// The one-time links of the store on PostgreSQL. Their laws are in functions/sign-in/links.sql.
 import type { Input, Link } from '../../store.ts'
 import type { Database } from '../connection/connection.ts'
 import { auditText } from './audit-text.ts'

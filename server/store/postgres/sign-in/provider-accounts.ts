@@ -1,4 +1,4 @@
-// The accounts at providers of the store on PostgreSQL. Their laws are in functions/provider-accounts.sql.
+// The accounts at providers of the store on PostgreSQL. Their laws are in functions/sign-in/provider-accounts.sql.
 import type { Input, ProviderAccount, User } from '../../store.ts'
 import type { Database } from '../connection/connection.ts'
 import { auditText } from './audit-text.ts'

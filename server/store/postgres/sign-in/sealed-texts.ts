@@ -1,4 +1,4 @@
-// What was sealed with another secret, on PostgreSQL. The write is in functions/sealed-texts.sql.
+// What was sealed with another secret, on PostgreSQL. The write is in functions/sign-in/sealed-texts.sql.
 import type { Input, SealedFactor } from '../../store.ts'
 import type { Database } from '../connection/connection.ts'
 import { auditText } from './audit-text.ts'

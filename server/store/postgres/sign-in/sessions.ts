@@ -1,4 +1,4 @@
-// The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sessions.sql.
+// The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sign-in/sessions.sql.
 import { toInbox } from '../../operations.ts'
 import type {
   EndedSession,

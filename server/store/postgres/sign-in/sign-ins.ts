@@ -1,4 +1,4 @@
-// The sign-ins of a user, on PostgreSQL. The writes, and which stateless sign-ins are alive, are in functions/sign-ins.sql.
+// The sign-ins of a user, on PostgreSQL. The writes, and which stateless sign-ins are alive, are in functions/sign-in/sign-ins.sql.
 import { firstIdAt } from '../../../ids.ts'
 import type { AliveSignIns, Familiarity, Input, ListedSignIn } from '../../store.ts'
 import type { Database } from '../connection/connection.ts'

@@ -1,4 +1,4 @@
-// The keys that sign access tokens, on PostgreSQL. The writes of several rows are in functions/signing-keys.sql.
+// The keys that sign access tokens, on PostgreSQL. The writes of several rows are in functions/sign-in/signing-keys.sql.
 import type { Input, SigningKey } from '../../store.ts'
 import type { Database } from '../connection/connection.ts'
 import { auditText } from './audit-text.ts'

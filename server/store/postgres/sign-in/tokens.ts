@@ -1,4 +1,4 @@
-// Revocations of access tokens, on PostgreSQL. The writes are in functions/tokens.sql.
+// Revocations of access tokens, on PostgreSQL. The writes are in functions/sign-in/tokens.sql.
 import type { Input, TokenRevocation } from '../../store.ts'
 import type { Database } from '../connection/connection.ts'
 import { audited, auditText } from './audit-text.ts'

@@ -1,4 +1,4 @@
-// The users of the store on PostgreSQL. Their laws are in functions/users.sql.
+// The users of the store on PostgreSQL. Their laws are in functions/sign-in/users.sql.
 import { erasedKey } from '../../erased-key.ts'
 import type { Audited, Credentials, Input, NewUser, Profile, PutUser, User } from '../../store.ts'
 import type { Database } from '../connection/connection.ts'
