@@ -201,7 +201,9 @@ async function assertProcessEnds(
       assert.equal(status, 503, text)
       assert.match(text, /The store cannot be written|The store went away/)
     }
-    assert.equal((await user.request({ path: '/readyz' })).status, 503)
+    // It ends half a second later: on a slow machine, before it gets this request.
+    const notReady = await user.request({ path: '/readyz' }).catch(() => undefined)
+    assert.equal(notReady?.status ?? 503, 503)
   }
   assert.deepEqual(await process.isGone(), { status: 1, signal: null })
   const fatal = process.lines.filter(({ level }) => level === 60)
