@@ -6,11 +6,15 @@ const maxImmediates = 64
 /** Items, since the last turn that was noted, that are handled without a look at the clock: to note one costs 2 us, an iteration of an idle event loop. */
 const maxUnnoted = 4
 
+type Waiting<Item> = { item: Item; next: Waiting<Item> | undefined }
+
 /** Items in the order of arrival. A turn handles them until `maxMs` are used up, including what each of them resumes. */
 export class WorkInTurns<Item> {
   readonly #handle: (item: Item) => void
   readonly #maxMs: number
-  readonly #waiting = new Set<Item>()
+  #first: Waiting<Item> | undefined
+  #last: Waiting<Item> | undefined
+  #size = 0
   #turnBeganAt = 0
   #isTurnScheduled = false
   #isTurnNoted = false
@@ -22,22 +26,26 @@ export class WorkInTurns<Item> {
   }
 
   get size(): number {
-    return this.#waiting.size
+    return this.#size
   }
 
   get hasTimeLeft(): boolean {
-    return this.#waiting.size === 0 && this.#isWithinShare()
+    return this.#size === 0 && this.#isWithinShare()
   }
 
   /** Handles the item in this turn's check phase or a later one. */
   add(item: Item): void {
-    this.#waiting.add(item)
+    const added = { item, next: undefined }
+    if (this.#last === undefined) this.#first = added
+    else this.#last.next = added
+    this.#last = added
+    this.#size++
     this.#scheduleTurn()
   }
 
   /** Whether an item may be handled at once: this turn has time left and nothing waits. For what arrives in the poll phase. */
   startNow(): boolean {
-    if (this.#waiting.size > 0) return false
+    if (this.#size > 0) return false
     if (++this.#unnoted <= maxUnnoted) return true
     this.#noteTurn()
     return this.#isWithinShare()
@@ -56,12 +64,12 @@ export class WorkInTurns<Item> {
 
   /** One immediate per item: what the item resumes is done before the following immediate reads the clock. */
   #scheduleTurn(): void {
-    if (this.#isTurnScheduled || this.#waiting.size === 0) return
+    if (this.#isTurnScheduled || this.#size === 0) return
     this.#isTurnScheduled = true
     setImmediate(() => {
       this.#turnBeganAt = performance.now()
     })
-    for (let n = Math.min(this.#waiting.size, maxImmediates); n > 0; n--) setImmediate(this.#handleFirst)
+    for (let n = Math.min(this.#size, maxImmediates); n > 0; n--) setImmediate(this.#handleFirst)
     setImmediate(() => {
       this.#isTurnScheduled = false
       this.#scheduleTurn()
@@ -69,10 +77,14 @@ export class WorkInTurns<Item> {
   }
 
   readonly #handleFirst = (): void => {
-    const [first] = this.#waiting
+    const first = this.#first
     if (first === undefined || !this.#isWithinShare()) return
-    this.#waiting.delete(first)
-    this.#handle(first)
+    this.#first = first.next
+    if (this.#first === undefined) this.#last = undefined
+    this.#size--
+    // So that it does not keep alive what waited after it, if V8 moved it to the objects that it collects rarely.
+    first.next = undefined
+    this.#handle(first.item)
   }
 
   #isWithinShare(): boolean {

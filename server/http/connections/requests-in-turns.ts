@@ -9,16 +9,19 @@ const maxMs = 2
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
+const arrived = Symbol('arrived')
+/** The request that waits, if one does. Not a Map: V8 moves its table to the objects that it collects rarely, and with it the requests that were in it. */
+type Connection = Socket & { [arrived]?: Parameters<Handler> | undefined }
+
 /** Call it when the server has its listener for requests. Until a request is handled, Node keeps what arrives of its body. */
 export function handleInTurns(server: Server): void {
   const [handler] = server.listeners('request') as [Handler]
-  const arrived = new Map<Socket, Parameters<Handler>>()
-  const handle = (socket: Socket) => {
-    const one = arrived.get(socket)
-    arrived.delete(socket)
+  const handle = (connection: Connection) => {
+    const one = connection[arrived]
+    connection[arrived] = undefined
     if (one !== undefined) handler(...one)
   }
-  const connections = new WorkInTurns<Socket>(maxMs, handle)
+  const connections = new WorkInTurns<Connection>(maxMs, handle)
   server.removeListener('request', handler)
   server.on('request', (request, response) => {
     // The usual case, without a look at the connection: nothing waits.
@@ -26,15 +29,15 @@ export function handleInTurns(server: Server): void {
       handler(request, response)
       return
     }
-    const { socket } = request
+    const connection: Connection = request.socket
     // Sent without waiting for the response before. It does not wait here either, so that request checks count such requests
     // before memory is full of them (SECURITY.md, I8); nor does the one before it, so that they stay in order.
-    if (arrived.has(socket) || response.socket === null) {
-      handle(socket)
+    if (connection[arrived] !== undefined || response.socket === null) {
+      handle(connection)
       handler(request, response)
     } else {
-      arrived.set(socket, [request, response])
-      connections.add(socket)
+      connection[arrived] = [request, response]
+      connections.add(connection)
     }
   })
 }
