@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { applyPending, knownMigrations, refuseNewer as refuseNewerThan } from '../migrations.ts'
 import type { Database } from './database.ts'
-import { isHalfUpgraded, moveRows, type UpgradeReport } from './upgrade/move-rows.ts'
+import { endIfEmpty, isHalfUpgraded, moveRows, type UpgradeReport } from './upgrade/move-rows.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -20,9 +20,10 @@ async function applyFiles(database: Database, from: URL): Promise<string[]> {
   const known = knownMigrations(from)
   refuseNewer(database, from)
   if (appliedMigrations(database).length === known.length) return []
-  return applyPending(await dialectOf(database), known, (name) =>
-    database.exec(readFileSync(new URL(`${name}.sql`, from), 'utf8')),
-  )
+  return applyPending(await dialectOf(database), known, (name) => {
+    database.exec(readFileSync(new URL(`${name}.sql`, from), 'utf8'))
+    endIfEmpty(database)
+  })
 }
 
 /** Throws UNAVAILABLE if the database has a migration that this program does not know. Only reads. */

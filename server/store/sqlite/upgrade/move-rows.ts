@@ -101,6 +101,11 @@ function progressIn(database: Database): { done: number; total: number } {
   return { done: Number(found?.done), total: Number(found?.total) }
 }
 
+/** In the transaction of the migration: another process that starts on a new file must not find it half upgraded. */
+export function endIfEmpty(database: Database): void {
+  if (isHalfUpgraded(database) && progressIn(database).total === 0) end(database)
+}
+
 /** The first rows of the old table, in the order of its key. Returns how many. */
 function moveSome(database: Database, { table, key, insert }: Move, rows: number): number {
   const lastOf = database.prepare(`select ${key} from old_${table} order by ${key} limit 1 offset ?`)

@@ -4,7 +4,7 @@ import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
-import { busy, connect, type Database, resultCode, sortBeside } from '../database.ts'
+import { busy, connect, Database, resultCode, sortBeside } from '../database.ts'
 import { continuedHistory, stampDatabase } from '../file/identity.ts'
 import { appliedMigrations, migrate } from '../migrate.ts'
 import { isHalfUpgraded, type UpgradeReport } from './move-rows.ts'
@@ -16,6 +16,16 @@ const mebibyte = 2 ** 20
 
 /** Not a database without users: then nothing is to be moved, and several processes may start at the same time. */
 export function hasOldRows(database: Database): boolean {
+  // One snapshot: another process may be creating the tables of now.
+  database.exec('begin')
+  try {
+    return findsOldRows(database)
+  } finally {
+    database.exec('rollback')
+  }
+}
+
+function findsOldRows(database: Database): boolean {
   if (isHalfUpgraded(database)) return true
   const applied = appliedMigrations(database)
   if (applied.length === 0 || applied.includes(movingMigration)) return false
@@ -28,6 +38,7 @@ export async function upgradeFile(
   { report, freeOn = freeBytesOn }: { report?: UpgradeReport | undefined; freeOn?: (folder: string) => number } = {},
 ): Promise<string[]> {
   const database = await openAlone(path)
+  if (database === undefined) return []
   try {
     refuseFullDisk(path, freeOn(dirname(path)))
     // If the process is killed and the file is replaced by a backup, the next start must not apply the log to it (decision 0023).
@@ -43,8 +54,11 @@ export async function upgradeFile(
   }
 }
 
-/** Every other connection prevents the exclusive lock, which also an idle one does; while it is held, SQLite refuses any other. */
-async function openAlone(path: string): Promise<Database> {
+/**
+ * Every other connection prevents the exclusive lock, which also an idle one does; while it is held, SQLite refuses any other.
+ * Undefined if another process has moved the rows meanwhile.
+ */
+async function openAlone(path: string): Promise<Database | undefined> {
   const giveUpAt = performance.now() + waitMs
   for (;;) {
     const database = connect(path)
@@ -54,9 +68,22 @@ async function openAlone(path: string): Promise<Database> {
     } catch (error) {
       database.close()
       if (resultCode(error) !== busy) throw error
+      if (isDone(path)) return undefined
       if (performance.now() > giveUpAt) throw inUse(path, error)
     }
     await sleep(tryEveryMs)
+  }
+}
+
+function isDone(path: string): boolean {
+  const database = new Database(path, { timeout: 0 })
+  try {
+    return !hasOldRows(database)
+  } catch (error) {
+    if (resultCode(error) !== busy) throw error
+    return false
+  } finally {
+    database.close()
   }
 }
 

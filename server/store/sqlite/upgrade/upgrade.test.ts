@@ -1,12 +1,12 @@
 // The upgrade of a database from before migration 0006: every row is moved, and what prevents that is said before anything changes.
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
-import { isUnavailable } from '../../contract/world.ts'
+import { at, isUnavailable, runs } from '../../contract/world.ts'
 import { openSource } from '../../transfer/endpoint/open.ts'
 import { digestsAt } from '../../transfer/testing/filled.ts'
 import { migrationsUpTo } from '../../transfer/testing/older-database.ts'
@@ -15,6 +15,7 @@ import { connect, Database, openingFailure } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import { openSqliteStore } from '../store.ts'
 import { assertIntact, contentOf, newFolder } from '../testing/folder.ts'
+import { OtherProcess } from '../testing/other-process.ts'
 import { upgradeFile } from './upgrade-file.ts'
 
 const versionBefore = '0005-safe-sign-in'
@@ -64,6 +65,21 @@ test('a file that another process uses is refused and left as it is', async (t) 
   assert.deepEqual(rowsIn(path, 'select name, sql from sqlite_schema'), before)
   other.close()
   assert.deepEqual(await upgradeFile(path), ['0006-half-the-cost'])
+})
+
+test('two processes start on a database of the version before, one moves the rows, and both serve it', async (t) => {
+  await using one = await OtherProcess.start()
+  await using two = await OtherProcess.start()
+  for (let round = 0; round < runs(6); round++) {
+    const path = await olderDatabase(t)
+    const applied = await Promise.all([one.open(path), two.open(path)])
+    assert.deepEqual(applied.flat(), ['0006-half-the-cost'])
+    const ann = { id: randomUUID(), username: `ann ${round}`, displayName: null, passwordHash: null, createdAt: at(0) }
+    assert.equal(await one.store.addUser(ann), 'added')
+    assert.equal((await two.store.findUser(ann.id))?.username, ann.username)
+    await Promise.all([one.store.close(), two.store.close()])
+    assertIntact(path)
+  }
 })
 
 test('nothing else can open the file while its rows are moved', async (t) => {
