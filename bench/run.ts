@@ -51,6 +51,8 @@ ${scenarios.map(({ name, question }) => `  ${name.padEnd(25)}${question}`).join(
   --rounds N     rounds, in each of which every contender is measured once; ${usual.rounds}
   --seconds S    seconds per contender and round; ${usual.seconds}, or longer if a scenario needs it
 
+With SOAK=1, large-database has 5,000,000 notifications.
+
 Example: what the working tree changed since the commit before
 
   git worktree add ../before HEAD~1 && (cd ../before && npm ci)

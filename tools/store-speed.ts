@@ -33,7 +33,7 @@ const deliverTo = (ids: readonly string[], key: string | null = null) =>
     id: newId(Date.now()),
     producerId: 'speed',
     idempotency: null,
-    content: '"title":"Number 1","body":"It is on its way."',
+    content: '"title":"Number 1","body":"It is on its way.","createdAt":"2026-01-01T00:00:00.000Z"',
     category: 'orders',
     key,
     recipients: ids.map((userId) => ({ to: { userId }, notificationId: newId(Date.now()) })),

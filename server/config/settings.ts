@@ -79,9 +79,9 @@ const table = {
   },
   databaseCacheMib: {
     name: 'CARILLON_DATABASE_CACHE',
-    absent: 'a sixteenth of the memory that the process may use, from 8 to 64',
+    default: '8',
     meaning:
-      'On SQLite: at most how many MiB of pages the writes keep in memory. More helps if deliveries go to many inboxes of a large database.',
+      'On SQLite: at most how many MiB of pages the writes keep in memory. The system keeps pages of the file in memory, too.',
     commands: ['serve'],
     read: integer(2, 65536),
   },

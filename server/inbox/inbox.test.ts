@@ -35,14 +35,18 @@ test('if another change has the same version after a failover, the kept page is 
   // The state after a failover to a replica that was behind: the same version, with another notification.
   const behind = new Database(path, { timeout: 5_000 })
   const other = id.replace(/.{4}$/, 'ffff')
-  behind.prepare('update notification set id = ?, content = ? where id = ?').run(other, '"title":"Kept"', id)
+  behind.prepare('update notification set id = ?, content = ? where id = ?').run(other, 'Kept"', id)
   behind.close()
 
   for (const giveUpAt = performance.now() + 5_000; (await first()) === before; await sleep(20))
     assert.ok(performance.now() < giveUpAt, 'the kept page is still sent')
   const after = await first()
   assert.equal(after.version, before.version)
-  assert.match(String(after.json), /"title":"Kept"/)
+  const { items } = JSON.parse(String(after.json)).data as { items: { title: string }[] }
+  assert.deepEqual(
+    items.map(({ title }) => title),
+    ['Kept'],
+  )
   assert.notEqual(after.etag, before.etag)
 })
 
@@ -52,7 +56,7 @@ test('the bytes of a page are those that are sent, also of a text that is damage
   for (const title of ['Grüße', 'Hi']) await world.send(ann, title)
   // 0xFF is in no UTF-8, and a surrogate takes other bytes when it is replaced.
   for (const bytes of ['ff', 'eda080', 'f09f98']) {
-    damaging.exec(`update notification set content = cast(x'227469746c65223a22${bytes}22' as text) where seq = 2`)
+    damaging.exec(`update notification set content = cast(x'${bytes}22' as text) where seq = 2`)
     for (const query of [
       { page: 1, limit: 5 },
       { before: 3, limit: 2 },

@@ -24,17 +24,10 @@ const beforeId = '{"id":"'
 /** ISO 8601 with milliseconds. In a content `createdAt` and its two quotes are the last characters. */
 export const timeLength = 24
 
-export const beforeTime = ',"createdAt":"'
-
-/** A content without its `createdAt`, and the value of that. */
-export function apart(content: string): { given: string; createdAt: string } {
-  const createdAt = content.slice(-timeLength - 1, -1)
-  return { given: content.slice(0, -beforeTime.length - timeLength - 1), createdAt }
-}
-
 /**
- * The JSON text of a row `n` of notification, as SQL of both engines. The values are expressions: `content` has all members that the
- * delivery gave, `createdAt` is one of them, `readAt` is null for an unread notification. `concat` takes half the time of `||`.
+ * The JSON text of a row `n` of notification, as SQL of both engines. The values are expressions: `createdAt` is one of the
+ * members of the content, `readAt` is null for an unread notification. `content`, all members that the delivery gave, begins and ends within
+ * a literal, since each argument of `concat` costs time. `concat` takes half the time of `||`.
  */
 export function notificationJsonSql({
   content,
@@ -42,7 +35,7 @@ export function notificationJsonSql({
   readAt,
 }: Record<'content' | 'createdAt' | 'readAt', string>): string {
   return `
-  concat('${beforeId}', n.id, '",', ${content}, ',"updatedAt":"', coalesce(n.updated_at, ${createdAt}),
+  concat('${beforeId}', n.id, '",${content},"updatedAt":"', coalesce(n.updated_at, ${createdAt}),
     '","seq":', n.seq, ',"count":', n.count,
     coalesce(',"read":true,"readAt":"' || ${readAt} || '"', ',"read":false,"readAt":null'), ',"archivedAt":null}')`
 }

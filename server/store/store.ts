@@ -381,7 +381,7 @@ export type Delivery = {
   /** Of the producer's key, as the caller checked it; without one, nothing is checked. */
   secretHash?: string | undefined
   idempotency: { key: string; bodyHash: string } | null
-  /** What the delivery gives of the notification: members of a JSON object, without its braces. The last one is createdAt. */
+  /** What the delivery gives of the notification: members of a JSON object, without its braces. The first is title, a string, the last createdAt. */
   content: string
   category: string | null
   /** At most one notification of an inbox has this key: a later delivery replaces the content of the earlier one. */

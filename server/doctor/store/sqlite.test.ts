@@ -171,7 +171,7 @@ test('with --deep, finds damaged pages, and none in a sound database, in use or 
   filling.exec(`
     with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
     insert into notification (user_number, seq, id, version, content, created_at)
-      select 1, n, 'id' || n, n, '"title":"x"', '2026-01-01T00:00:00.000Z' from numbers`)
+      select 1, n, 'id' || n, n, 'x"', '2026-01-01T00:00:00.000Z' from numbers`)
   filling.close()
   const whole = readFileSync(path)
   const pageSize = whole.readUInt16BE(16)

@@ -1,7 +1,8 @@
 // The promises about deliveries: every known recipient gets the notification exactly once, or none gets it.
 import assert from 'node:assert/strict'
+import { contentJson } from '../notification-json.ts'
 import { emptyInbox } from '../store.ts'
-import { at, isoAt, type Letter, newId, type Person, type PromiseOf } from './world.ts'
+import { at, isoAt, type Letter, newId, type Person, type PromiseOf, refusedId } from './world.ts'
 
 export function deliveryPromises(promise: PromiseOf): void {
   promise('delivers to every recipient, by username or by id, and returns the result of each', async (world) => {
@@ -44,7 +45,7 @@ export function deliveryPromises(promise: PromiseOf): void {
       const ann = await world.addUser('ann')
       const odd = `\\u00e9 é 😀 \\u2028 \\"q\\" \\\\ 'x' -- %s $1 ?`
       const createdAt = isoAt(3)
-      const content = `"z":1,"a":"${odd}","n":{"b":[1,2.50,null]},"t":"${'x'.repeat(9_000)}","createdAt":"${createdAt}"`
+      const content = `"title":"","z":1,"a":"${odd}","n":{"b":[1,2.50,null]},"t":"${'x'.repeat(9_000)}","createdAt":"${createdAt}"`
       const more = `${content},"updatedAt":"${createdAt}","seq":1,"count":1`
       const id = await world.send(ann, '', { content })
       const text = await world.store.readNotification({ userId: ann.id, id })
@@ -55,6 +56,36 @@ export function deliveryPromises(promise: PromiseOf): void {
       const read = await world.store.readNotification({ userId: ann.id, id })
       const state = `"read":true,"readAt":"${isoAt(7)}","archivedAt":null`
       assert.equal(read, `{"id":"${id}",${more},${state}}`)
+    },
+  )
+
+  promise(
+    'returns every content as it was delivered, whatever its members are, also after a replacement',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const categories = [null, 'orders', 'null', 'x","k":"y', '\n', '😀']
+      const datas = [
+        null,
+        {},
+        { category: 'orders', data: [null], key: null },
+        { a: 1, category: 'x', k: 'y', data: 2 },
+      ]
+      const kinds = categories.flatMap((category) => datas.map((data) => ({ category, data })))
+      for (const key of [null, 'k'])
+        for (const [n, kind] of kinds.entries()) {
+          const title = `,"category":null,"data":null,"key":null ${n}`
+          const content = contentJson({
+            title,
+            body: n % 2 === 0 ? null : 'é',
+            url: null,
+            ...kind,
+            key,
+            createdAt: isoAt(0),
+          })
+          const id = await world.send(ann, '', { content, category: kind.category, key, again: n % 3 === 0 })
+          const text = await world.store.readNotification({ userId: ann.id, id })
+          assert.ok(text?.startsWith(`{"id":"${id}",${content},"updatedAt":"`), `${text} has not ${content}`)
+        }
     },
   )
 
@@ -92,7 +123,8 @@ export function deliveryPromises(promise: PromiseOf): void {
       assert.equal(results[1]?.status, 'delivered')
       const times = { createdAt: isoAt(0), updatedAt: isoAt(6) }
       const unread = { read: false, readAt: null, archivedAt: null }
-      const deployed = { id, title: 'Deployed', category: 'done', key, ...times, seq: 3, count: 2, ...unread }
+      const content = { title: 'Deployed', body: null, url: null, category: 'done', data: null, key }
+      const deployed = { id, ...content, ...times, seq: 3, count: 2, ...unread }
       assert.deepEqual(await world.find(ann, id), deployed)
       assert.deepEqual(await world.titles(ann), ['Deployed', 'Something else'])
       const { inbox, categories } = await world.store.readCounts(ann.id)
@@ -167,10 +199,10 @@ export function deliveryPromises(promise: PromiseOf): void {
 
   promise('delivers to no recipient and stores no key if the delivery to one of them fails (P3)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const taken = await world.send(ben, 'Earlier')
+    await world.send(ben, 'Earlier')
     const before = [await world.inboxOf(ann), await world.inboxOf(ben)]
     const letter = { to: [ann, ben], title: 'Both', idempotency: { key: 'k1', bodyHash: 'b1' } }
-    await assert.rejects(world.deliver({ ...letter, ids: [newId(), taken] }))
+    await assert.rejects(world.deliver({ ...letter, ids: [newId(), refusedId] }))
     assert.deepEqual([await world.inboxOf(ann), await world.inboxOf(ben)], before)
     const { results } = await world.deliver(letter)
     assert.deepEqual(
@@ -206,9 +238,9 @@ export function deliveryPromises(promise: PromiseOf): void {
 
   promise('a delivery that fails does not affect those that are sent at the same time', async (world) => {
     const people = await world.addUsers(20)
-    const taken = await world.send(people[0] as Person, 'Earlier')
+    await world.send(people[0] as Person, 'Earlier')
     const outcomes = await Promise.allSettled(
-      people.map((person, n) => world.deliver({ to: [person], title: `${n}`, ...(n === 0 && { ids: [taken] }) })),
+      people.map((person, n) => world.deliver({ to: [person], title: `${n}`, ...(n === 0 && { ids: [refusedId] }) })),
     )
     assert.deepEqual(
       outcomes.map(({ status }) => status === 'fulfilled'),

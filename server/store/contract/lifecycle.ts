@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { SessionKey } from '../store.ts'
 import { signingKey } from './sign-in/signing-keys.ts'
-import { at, isUnavailable, newId, type Person, type PromiseOf, type World } from './world.ts'
+import { at, isUnavailable, newId, type Person, type PromiseOf, refusedId, type World } from './world.ts'
 
 export function lifecyclePromises(promise: PromiseOf): void {
   promise('every acknowledged write is there after the store is opened again (law 5)', async (world) => {
@@ -23,11 +23,11 @@ export function lifecyclePromises(promise: PromiseOf): void {
 
   promise('of many concurrent writes each succeeds or fails alone (law 5)', async (world) => {
     const ann = await world.addUser('ann')
-    const taken = await world.send(ann, 'Earlier')
+    await world.send(ann, 'Earlier')
     const letters = Array.from({ length: 60 }, (_, n) => ({
       to: [ann],
       title: `no. ${n}`,
-      ids: [n % 3 === 1 ? taken : newId()],
+      ids: [n % 3 === 1 ? refusedId : newId()],
       idempotency: { key: `k${n}`, bodyHash: 'b1' },
     }))
     const settled = await Promise.allSettled([
@@ -40,7 +40,7 @@ export function lifecyclePromises(promise: PromiseOf): void {
       settled.map(({ status }) => status),
       [...expected, 'rejected', 'fulfilled'],
     )
-    const stored = letters.filter(({ ids }) => ids[0] !== taken).map(({ title }) => title)
+    const stored = letters.filter(({ ids }) => ids[0] !== refusedId).map(({ title }) => title)
     assert.deepEqual(new Set(await world.titles(ann)), new Set([...stored, 'Earlier']))
     assert.equal((await world.store.readInbox(ann.id)).version, 41)
     assert.equal((await world.store.listProducers()).length, 2)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CarillonError } from '../../errors.ts'
 import { iso } from '../../times.ts'
+import { contentJson } from '../notification-json.ts'
 import type {
   Delivery,
   DeliveryOutcome,
@@ -34,12 +35,14 @@ export type Letter = {
   unknownRecipients?: 'report' | 'refuse'
   title?: string
   category?: string | null
+  data?: Record<string, unknown> | null
   key?: string | null
   again?: boolean
   idempotency?: { key: string; bodyHash: string } | null
   producerId?: string
   /** The ids of the notifications, one per recipient; new ids by default. */
   ids?: readonly string[]
+  /** In place of the members above. */
   content?: string
   at?: number
 }
@@ -48,7 +51,10 @@ export type Letter = {
 export type Seen = {
   id: string
   title: string
+  body: null
+  url: null
   category: string | null
+  data: Record<string, unknown> | null
   key: string | null
   createdAt: string
   updatedAt: string
@@ -65,6 +71,9 @@ export const runs = (everyday: number): number => (process.env.SOAK === undefine
 /** The frozen clock: `seconds` after the start of every test. */
 export const at = (seconds: number): number => Date.UTC(2026, 0, 1) + seconds * 1_000
 export const isoAt = (seconds: number): string => iso(at(seconds))
+
+/** As the id of a notification: the database refuses its row, and with it the delivery. */
+export const refusedId = null as unknown as string
 
 let idsMade = 0
 /** Each id is lower than the one before, so that a test fails if the store orders by id. */
@@ -126,6 +135,7 @@ export class World {
     to,
     title = 'Hi',
     category = null,
+    data = null,
     key = null,
     again = false,
     idempotency = null,
@@ -136,13 +146,15 @@ export class World {
       id: newId(),
       producerId: rest.producerId ?? this.producerId,
       idempotency,
-      content: rest.content ?? JSON.stringify({ title, category, key, createdAt: iso(moment) }).slice(1, -1),
+      content:
+        rest.content ?? contentJson({ title, body: null, url: null, category, data, key, createdAt: iso(moment) }),
       category,
       key,
       again,
       recipients: to.map((recipient, index) => ({
         to: 'id' in recipient ? { userId: recipient.id } : recipient,
-        notificationId: rest.ids?.[index] ?? newId(),
+        // Not `??`: one that is given may be `refusedId`.
+        notificationId: rest.ids?.[index] === undefined ? newId() : rest.ids[index],
         ...(rest.createsUsers && { newUserId: newId() }),
       })),
       unknownRecipients: rest.unknownRecipients,

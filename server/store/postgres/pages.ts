@@ -22,7 +22,7 @@ const createdAt = `convert_from(${lastBytes}, 'UTF8')`
 
 /** The JSON text of the notification `n`, which was read at `readAt`. */
 export function textReadAt(readAt: string): string {
-  return notificationJsonSql({ content: 'n.content', createdAt, readAt })
+  return notificationJsonSql({ content: "', n.content, '", createdAt, readAt })
 }
 
 export const notificationText = textReadAt(readAtText)

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { applyPending, knownMigrations, refuseNewer as refuseNewerThan } from '../migrations.ts'
 import type { Database } from './database.ts'
-import { endIfEmpty, isHalfUpgraded, moveRows, type UpgradeReport } from './upgrade/move-rows.ts'
+import { endUpgradeIfEmpty, isHalfUpgraded, moveRows, type UpgradeReport } from './upgrade/move-rows.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
@@ -22,7 +22,7 @@ async function applyFiles(database: Database, from: URL): Promise<string[]> {
   if (appliedMigrations(database).length === known.length) return []
   return applyPending(await dialectOf(database), known, (name) => {
     database.exec(readFileSync(new URL(`${name}.sql`, from), 'utf8'))
-    endIfEmpty(database)
+    endUpgradeIfEmpty(database)
   })
 }
 

@@ -1,6 +1,5 @@
 // The store on SQLite, for one process: reads on the main thread, writes on one writer thread, one file in WAL mode.
 import { statSync } from 'node:fs'
-import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { bindOperations } from '../operations.ts'
 import { PageBlocksCache } from '../page-blocks.ts'
@@ -44,10 +43,13 @@ const reads = {
   ...guesses,
 }
 
+/** Eight times as much is not faster: the system keeps the pages, too, and some commits walk through the whole cache (decision 0054). */
+const usualCacheMib = 8
+
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
 export async function openSqliteStore(
   file: string,
-  { cacheMib = usualCacheMib(), report }: { cacheMib?: number | undefined; report?: UpgradeReport | undefined } = {},
+  { cacheMib = usualCacheMib, report }: { cacheMib?: number | undefined; report?: UpgradeReport | undefined } = {},
 ): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
@@ -73,13 +75,6 @@ export async function openSqliteStore(
   } finally {
     if (database.isOpen) database.close()
   }
-}
-
-/** Of the memory of the machine or of its container. */
-function usualCacheMib(): number {
-  // Without a limit Node returns 0, or more than any machine has.
-  const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
-  return Math.round(Math.min(Math.max(memory / 16 / 2 ** 20, 8), 64))
 }
 
 function storeAt(place: WriterPlace, history: string): Store {

@@ -76,7 +76,8 @@ export class Model {
       }
       return { userId, id: earlier.id, status: 'updated' }
     }
-    inbox.items.push({ id, title, category, key, createdAt: at, updatedAt: at, seq, count: 1, ...unread })
+    const content = { title, body: null, url: null, category, data: null, key, createdAt: at }
+    inbox.items.push({ id, ...content, updatedAt: at, seq, count: 1, ...unread })
     return { userId, id, status: 'delivered' }
   }
 

@@ -1,7 +1,7 @@
 // The promises about who receives a delivery: users by external id, users that a delivery creates, and unknown recipients.
 import assert from 'node:assert/strict'
 import { emptyInbox } from '../../store.ts'
-import { at, newId, type PromiseOf, type World } from '../world.ts'
+import { at, newId, type PromiseOf, refusedId, type World } from '../world.ts'
 
 const issuer = 'https://id.example'
 const external = (externalId: string) => ({ externalId })
@@ -118,8 +118,8 @@ export function recipientPromises(promise: PromiseOf): void {
 
   promise('creates no user if the delivery fails', async (world) => {
     const ann = await world.addUser('ann')
-    const taken = await world.send(ann)
-    const letter = { to: [external('new'), ann], createsUsers: true, ids: [newId(), taken] }
+    await world.send(ann)
+    const letter = { to: [external('new'), ann], createsUsers: true, ids: [newId(), refusedId] }
     await assert.rejects(world.deliver(letter))
     assert.equal(await world.store.findUserByExternalId({ issuer: '', ...external('new') }), undefined)
   })

@@ -1,6 +1,6 @@
 -- Smaller rows and fewer pages for each change (decision 0054). A user has a number, which is never given again, and the tables of inboxes
--- have it in place of the id. The index of ids begins with them: ids rise with time, so a new one goes to its end. createdAt is not in
--- the content any more. The counts of an inbox's categories lie beside the inbox.
+-- have it in place of the id. The index of ids begins with them: ids rise with time, so a new one goes to its end. The content has
+-- columns of its own, without names that every content has (content.ts). The counts of an inbox's categories lie beside the inbox.
 --
 -- The rows stay in the tables old_*, with their indexes dropped, until upgrade/move-rows.ts has moved them, a few thousand at a time; then
 -- the tables old_* are dropped. An older program refuses the database from now on.
@@ -74,6 +74,7 @@ create table notification (
   id text not null,
   version integer not null,
   content text not null,
+  data text,
   created_at text not null,
   category text,
   key text,
@@ -90,7 +91,7 @@ create unique index notification_by_key on notification (user_number, key) where
 create index notification_changed on notification (user_number, changed_version) where changed_version is not null;
 create index notification_marked_unread on notification (user_number, unread_version) where unread_version is not null;
 -- The indexes of lists contain read_at, so that passing over notifications reads only the index.
-create index notification_unread on notification (user_number, seq, category, read_at) where read_at is null;
+create index notification_unread on notification (user_number, seq, read_at) where read_at is null;
 create index notification_read on notification (user_number, seq, read_at) where read_at is not null;
 create index notification_unread_by_category on notification (user_number, category, seq, read_at)
   where read_at is null and category is not null;

@@ -23,7 +23,7 @@ test('deep pages of more inboxes than the cache holds, read at the same time, ar
       insert into user (number, id, created_at) values (${number}, '${user}', 0);
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
       insert into notification (user_number, seq, id, version, content, created_at, read_at, changed_version)
-        select ${number}, n, 'id' || n, n, '"title":"x"', '2026-01-01T00:00:00.000Z', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
+        select ${number}, n, 'id' || n, n, 'x"', '2026-01-01T00:00:00.000Z', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
           iif(n % 2 = 0, ${count} + n / 2, null)
         from numbers;
       insert into inbox (user_number, category, total, unread, version, first_seq, last_seq, read_through, read_version, marked_unread, reset_version)

@@ -30,7 +30,7 @@ function fill(): void {
     insert into user (number, id, created_at) values (1, 'ann', 0), (2, 'ben', 0);
     with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
     insert into notification (user_number, seq, id, version, category, content, created_at, read_at, changed_version)
-      select 1, n, 'id' || n, n, iif(n % 2000 < 2, 'rare', 'common'), '"title":"x"', '2026-01-01T00:00:00.000Z', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
+      select 1, n, 'id' || n, n, iif(n % 2000 < 2, 'rare', 'common'), 'x"', '2026-01-01T00:00:00.000Z', iif(n % 2 = 0, '2026-01-01T00:00:00.000Z', null),
         iif(n % 2 = 0, ${count} + n / 2, null)
       from numbers;
     insert into inbox (user_number, category, total, unread, version, first_seq, last_seq, read_through, read_version, marked_unread, reset_version)

@@ -23,7 +23,7 @@ function pageNow(reader: Reader, query: PageQuery, place?: PagePlace): Page | 'u
 
 export const notificationById = `
   select ${notificationSql(readAt)} from notification n indexed by notification_by_id
-  where unhex(n.id, '-') = unhex(?2, '-') and n.user_number = ?1 and n.id = ?2`
+  where unhex(substr(n.id, 1, 18), '-') = unhex(substr(?2, 1, 18), '-') and n.user_number = ?1 and n.id = ?2`
 
 export async function readNotification(reader: Reader, of: Input<'readNotification'>): Promise<string | undefined> {
   return reader.one<[string]>(notificationById, inboxOf(reader, of.userId).user, of.id)?.[0]

@@ -4,6 +4,7 @@ import { noItems, notificationJsonSql } from '../../notification-json.ts'
 import { blockSize, isDense, type PagePlace, unreadAbove } from '../../page-blocks.ts'
 import type { InboxState, Page, PageRequest } from '../../store.ts'
 import type { Reader } from '../connection.ts'
+import { contentSql } from '../content.ts'
 import { choosePage, isFiltered } from './filtered-pages.ts'
 import type { FoundInbox } from './found-inbox.ts'
 
@@ -25,12 +26,9 @@ const readAtAgain = `(
 export const readAt = `coalesce(n.read_at,
   case when n.unread_version is null then ${readAllOver('n.seq', 'at')} else ${readAtAgain} end)`
 
-/** With the commas around `createdAt`, which has a column of its own. */
-const content = `n.content, ',"createdAt":"', n.created_at, '"'`
-
 /** The JSON text of the notification `n`, which was read at `at`. */
 export function notificationSql(at: string): string {
-  return notificationJsonSql({ content, createdAt: 'n.created_at', readAt: at })
+  return contentSql('n', (content) => notificationJsonSql({ content, createdAt: 'n.created_at', readAt: at }))
 }
 
 // In a range ?2 is the user's readThrough: no read-all covers what lies beyond it, so none is looked up. Usually the first

@@ -21,6 +21,13 @@ import * as signingKeys from './sign-in/signing-keys.ts'
 import * as tokens from './sign-in/tokens.ts'
 import * as users from './sign-in/users.ts'
 
+/** A page of notifications has the look-ups of readAt once for each form of the content; each row takes one of them. */
+const inEachForm = (path: string) => [path, path, path].join(', ')
+const readAt = inEachForm('m by read_mark_by_seq alone, m by key')
+const readAtInRange = inEachForm(
+  'm by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
+)
+
 /** Each table that is searched, and by which key; `alone` if the index holds all that is read. Tables read `whole` are small. */
 const paths: Record<string, Record<string, string>> = {
   users: {
@@ -60,14 +67,13 @@ const paths: Record<string, Record<string, string>> = {
   },
   guesses: { guessCount: 'guess_count by key' },
   inbox: {
-    notificationById: 'n by notification_by_id, m by read_mark_by_seq alone, m by key',
+    notificationById: `n by notification_by_id, ${readAt}`,
     categoryCounts: 'inbox by key',
   },
   foundInbox: { inboxByUser: 'inbox by key, user by sqlite_autoindex_user_1 alone' },
   pages: {
-    chosenItems:
-      'n by key, m by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
-    range: 'n by key, m by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
+    chosenItems: `n by key, ${readAtInRange}`,
+    range: `n by key, ${readAtInRange}`,
     unreadBefore: 'n by key, n by notification_unread alone',
     boundsFrom: 'n by key',
     boundsFromOldest: 'n by key',
@@ -98,8 +104,8 @@ const paths: Record<string, Record<string, string>> = {
   },
   changes: {
     newestUpTo: 'notification by key',
-    arrivals: 'n by key, m by read_mark_by_seq alone, m by key',
-    laterChanges: 'n by notification_changed, m by read_mark_by_seq alone, m by key',
+    arrivals: `n by key, ${readAt}`,
+    laterChanges: `n by notification_changed, ${readAt}`,
     readAlls: 'm by key, n by key',
   },
 }

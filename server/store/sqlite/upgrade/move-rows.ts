@@ -3,8 +3,9 @@
 // continues, and the file keeps its size, because the space of the deleted rows is used again.
 import { setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
-import { beforeTime, timeLength } from '../../notification-json.ts'
+import { timeLength } from '../../notification-json.ts'
 import { upgradeTable } from '../../transfer-state.ts'
+import { toColumnsIfContent } from '../content.ts'
 import { constraint, type Database, inWriteLock, resultCode } from '../database.ts'
 
 /** Called after every transaction. `total` is the number of rows of all tables. */
@@ -18,13 +19,10 @@ const inboxColumns =
 const otherColumns =
   'version, category, key, read_at, changed_version, replaced_version, count, updated_at, unread_version'
 const markColumns = 'version, through_seq, at, before_through, before_version, made_read'
-// Null without a user, or without a createdAt at the end of the content. Then the row is refused: these columns are `not null`.
+// `number` is null without a user, `content` if it does not begin with a title and end with createdAt. Then the row is refused: both columns
+// are `not null`.
 const number = '(select number from user where id = o.user_id)'
-const bytes = 'cast(o.content as blob)'
-const tail = beforeTime.length + timeLength + '"'.length
-const given = `cast(substr(${bytes}, 1, length(${bytes}) - ${tail}) as text)`
-const createdAt = `case when substr(${bytes}, -${tail}, ${beforeTime.length}) = cast('${beforeTime}' as blob)
-  then cast(substr(${bytes}, -${timeLength + 1}, ${timeLength}) as text) end`
+const column = (name: 'content' | 'data') => `column_of_content(o.content, o.category, '${name}')`
 
 /** In this order: the others need the numbers of the users. `moved` counts the rows in the table of now. */
 const moves = [
@@ -49,8 +47,8 @@ const moves = [
   {
     table: 'notification',
     key: 'user_id, seq',
-    insert: `notification (user_number, seq, id, content, created_at, ${otherColumns})
-      select ${number}, seq, id, ${given}, ${createdAt}, ${otherColumns}`,
+    insert: `notification (user_number, seq, id, content, data, created_at, ${otherColumns})
+      select ${number}, seq, id, ${column('content')}, ${column('data')}, substr(o.content, -${timeLength + 1}, ${timeLength}), ${otherColumns}`,
     moved: 'notification',
   },
   {
@@ -73,6 +71,10 @@ export function isHalfUpgraded(database: Database): boolean {
 
 /** Does nothing if all rows are moved. Throws UNAVAILABLE if a row cannot be moved; no row is ever lost. */
 export async function moveRows(database: Database, report: UpgradeReport = () => {}): Promise<void> {
+  database.function('column_of_content', (content, category, name) => {
+    const columns = toColumnsIfContent({ content: String(content), category: category as string | null })
+    return columns?.[name as 'content' | 'data'] ?? null
+  })
   let rows = 1_000
   for (;;) {
     const startedAt = performance.now()
@@ -102,7 +104,7 @@ function progressIn(database: Database): { done: number; total: number } {
 }
 
 /** In the transaction of the migration: another process that starts on a new file must not find it half upgraded. */
-export function endIfEmpty(database: Database): void {
+export function endUpgradeIfEmpty(database: Database): void {
   if (isHalfUpgraded(database) && progressIn(database).total === 0) end(database)
 }
 
@@ -132,9 +134,12 @@ function changesOf(run: () => { changes: number | bigint }, table: string): numb
   }
 }
 
-/** By the 16 bytes of the id, which the row has as text: a list would have to format them. Last, because rows come by users. */
+/**
+ * By the first 8 bytes of the id: its time and 12 more bits, which with the number of the user are nearly always unique. The row has the id
+ * as text: a list would have to format bytes. Last, because rows come by users.
+ */
 export const createById =
-  "create unique index if not exists notification_by_id on notification (unhex(id, '-'), user_number)"
+  "create index if not exists notification_by_id on notification (unhex(substr(id, 1, 18), '-'), user_number)"
 
 /** Creates the last index, counts once more what the tables of now hold, and drops the old ones. */
 function end(database: Database): void {

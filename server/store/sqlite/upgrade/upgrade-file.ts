@@ -21,7 +21,8 @@ export function hasOldRows(database: Database): boolean {
   try {
     return findsOldRows(database)
   } finally {
-    database.exec('rollback')
+    // An I/O error may have ended it.
+    if (database.isTransaction) database.exec('rollback')
   }
 }
 
@@ -40,6 +41,7 @@ export async function upgradeFile(
   const database = await openAlone(path)
   if (database === undefined) return []
   try {
+    if (!hasOldRows(database)) return []
     refuseFullDisk(path, freeOn(dirname(path)))
     // If the process is killed and the file is replaced by a backup, the next start must not apply the log to it (decision 0023).
     stampDatabase(database, { path, history: continuedHistory(database, path) })
@@ -56,7 +58,7 @@ export async function upgradeFile(
 
 /**
  * Every other connection prevents the exclusive lock, which also an idle one does; while it is held, SQLite refuses any other.
- * Undefined if another process has moved the rows meanwhile.
+ * Undefined if another process has moved the rows before this one could.
  */
 async function openAlone(path: string): Promise<Database | undefined> {
   const giveUpAt = performance.now() + waitMs
@@ -68,14 +70,14 @@ async function openAlone(path: string): Promise<Database | undefined> {
     } catch (error) {
       database.close()
       if (resultCode(error) !== busy) throw error
-      if (isDone(path)) return undefined
+      if (areRowsMoved(path)) return undefined
       if (performance.now() > giveUpAt) throw inUse(path, error)
     }
     await sleep(tryEveryMs)
   }
 }
 
-function isDone(path: string): boolean {
+function areRowsMoved(path: string): boolean {
   const database = new Database(path, { timeout: 0 })
   try {
     return !hasOldRows(database)

@@ -6,11 +6,13 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
-import { at, isUnavailable, runs } from '../../contract/world.ts'
+import { at, isoAt, isUnavailable, runs } from '../../contract/world.ts'
+import { contentJson } from '../../notification-json.ts'
 import { openSource } from '../../transfer/endpoint/open.ts'
 import { digestsAt } from '../../transfer/testing/filled.ts'
 import { migrationsUpTo } from '../../transfer/testing/older-database.ts'
 import { refusedWrite } from '../../transfer-state.ts'
+import { contentSql } from '../content.ts'
 import { connect, Database, openingFailure } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import { openSqliteStore } from '../store.ts'
@@ -146,6 +148,30 @@ test('an interrupted upgrade is continued; until then transfers and the version 
   await (await openSqliteStore(path)).store.close()
   const digests = await digestsAt(`sqlite:${path}`)
   assert.equal(createHash('sha256').update(JSON.stringify(digests)).digest('hex'), digestsBefore)
+})
+
+test('every content is the same afterwards, whatever its members are', async (t) => {
+  const path = await olderDatabase(t)
+  const database = connect(path)
+  const set = database.prepare(`
+    update notification set content = ?, category = ? where id = (select id from notification order by id limit 1 offset ?)`)
+  const datas = [null, { a: 1, category: 'orders', data: 2 }, { a: 1, category: 'x', k: 'y', data: 2, key: null }]
+  const categories = [null, 'orders', 'x","k":"y', '\u0000é😀', '\\', 'null']
+  const contents = categories.flatMap((category) =>
+    datas.flatMap((data) => [null, 'k'].map((key) => ({ category, data, key }))),
+  )
+  for (const [n, { category, data, key }] of contents.entries()) {
+    const title = `,"category":null,"data": é ${n}`
+    const content = contentJson({ title, body: null, url: null, category, data, key, createdAt: isoAt(n) })
+    assert.equal(set.run(content, n % 5 === 4 ? 'another' : category, n).changes, 1)
+  }
+  database.close()
+  const before = rowsIn(path, 'select id, content from notification order by id')
+  await upgradeFile(path)
+  const content = contentSql('n', (members) => `concat('${members}')`)
+  const after = rowsIn(path, `select id, ${content} as content from notification n order by id`)
+  assert.deepEqual(after, before)
+  assert.ok(rowsIn(path, 'select 1 from notification where data is not null and category is not null').length > 2)
 })
 
 test('a row whose user is missing stops the upgrade and is not lost', async (t) => {

@@ -1,7 +1,7 @@
 // Delivers notifications, once per idempotency key: to all known recipients or none (the writer thread's transaction).
-import { apart } from '../../notification-json.ts'
 import { maxUnknown } from '../../operations.ts'
 import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient, UnknownRecipients } from '../../store.ts'
+import { toColumns } from '../content.ts'
 import type { WriteContext } from './context.ts'
 import { countMadeRead, isMarkedUnread, isUnreadNow, leaveUndo, type ReadState, readByLastReadAll } from './undoable.ts'
 
@@ -107,7 +107,7 @@ function deliverToOne(context: WriteContext, one: OneDelivery): DeliveryResult {
 
 function insertNotification({ sql }: WriteContext, one: OneDelivery): DeliveryResult {
   const { delivery, user, userId, notificationId } = one
-  const { given, createdAt } = apart(delivery.content)
+  const { content, data, createdAt } = toColumns(delivery)
   const inbox = sql.get`
     insert into inbox (user_number, category, total, unread, version, first_seq, last_seq, read_through, read_version,
       marked_unread, reset_version)
@@ -116,9 +116,9 @@ function insertNotification({ sql }: WriteContext, one: OneDelivery): DeliveryRe
       version = version + 1, last_seq = last_seq + 1, total = total + 1, unread = unread + 1
     returning version, last_seq`
   sql.run`
-    insert into notification (user_number, seq, id, version, content, created_at, category, key)
-    values (${user}, ${inbox?.last_seq as number}, ${notificationId}, ${inbox?.version as number}, ${given}, ${createdAt},
-      ${delivery.category}, ${delivery.key})`
+    insert into notification (user_number, seq, id, version, content, data, created_at, category, key)
+    values (${user}, ${inbox?.last_seq as number}, ${notificationId}, ${inbox?.version as number}, ${content}, ${data},
+      ${createdAt}, ${delivery.category}, ${delivery.key})`
   countInCategory(sql, { user, category: delivery.category, total: 1, unread: 1 })
   return { userId, id: notificationId, status: 'delivered' }
 }
@@ -133,11 +133,11 @@ function replaceInPlace(
 ): DeliveryResult {
   const { id, seq, category } = earlier
   const isMadeRead = readByLastReadAll(sql, earlier) !== undefined
-  const { given, createdAt } = apart(delivery.content)
+  const { content, data, createdAt } = toColumns(delivery)
   const inbox = sql.get`
     update inbox set version = version + 1 where user_number = ${user} and category = '' returning version`
   sql.run`
-    update notification set content = ${given}, category = ${delivery.category},
+    update notification set content = ${content}, data = ${data}, category = ${delivery.category},
       updated_at = ${createdAt}, changed_version = ${inbox?.version as number},
       replaced_version = ${inbox?.version as number}
     where user_number = ${user} and seq = ${seq}`
@@ -153,13 +153,13 @@ function sendAgain({ sql }: WriteContext, { delivery, user, userId }: OneDeliver
   const { id, seq, category } = earlier
   const wasUnread = isUnreadNow(earlier) ? 1 : 0
   if (readByLastReadAll(sql, earlier) !== undefined) leaveUndo(sql, earlier)
-  const { given, createdAt } = apart(delivery.content)
+  const { content, data, createdAt } = toColumns(delivery)
   const inbox = sql.get`
     update inbox set version = version + 1, last_seq = last_seq + 1, unread = unread + ${1 - wasUnread},
       marked_unread = marked_unread - ${isMarkedUnread(earlier) ? 1 : 0}
     where user_number = ${user} and category = '' returning version, first_seq, last_seq`
   sql.run`
-    update notification set content = ${given}, category = ${delivery.category},
+    update notification set content = ${content}, data = ${data}, category = ${delivery.category},
       updated_at = ${createdAt}, seq = ${inbox?.last_seq as number}, count = count + 1, read_at = null, unread_version = null,
       version = ${inbox?.version as number}, changed_version = null, replaced_version = ${inbox?.version as number}
     where user_number = ${user} and seq = ${seq}`

@@ -11,7 +11,7 @@ function findOne(sql: Sql, userId: string, id: string): ReadState | undefined {
   return sql.get`
     select n.user_number, n.seq, n.category, n.read_at, n.unread_version, i.read_through, i.read_version, i.undo_version
     from notification n indexed by notification_by_id join inbox i on i.user_number = n.user_number and i.category = ''
-    where unhex(n.id, '-') = unhex(${id}, '-') and n.id = ${id}
+    where unhex(substr(n.id, 1, 18), '-') = unhex(substr(${id}, 1, 18), '-') and n.id = ${id}
       and n.user_number = (select number from user where id = ${userId})` as ReadState | undefined
 }
 
@@ -110,8 +110,10 @@ export function markAllRead({ sql, signal }: WriteContext, change: Input<'markAl
 }
 
 function seqOf(sql: Sql, user: number, id: string): number | undefined {
-  return sql.get`select seq from notification indexed by notification_by_id where unhex(id, '-') = unhex(${id}, '-') and id = ${id} and user_number = ${user}`
-    ?.seq as number | undefined
+  const found = sql.get`
+    select seq from notification indexed by notification_by_id
+    where unhex(substr(id, 1, 18), '-') = unhex(substr(${id}, 1, 18), '-') and id = ${id} and user_number = ${user}`
+  return found?.seq as number | undefined
 }
 
 // Reads only what lies after that: nothing after the last sequence number, and little after what a client has shown.
@@ -149,8 +151,11 @@ function recountCategories(sql: Sql, user: number, { after, stillUnread }: Rest)
   sql.run`
     update inbox set unread = found.count, made_read = made_read - found.count
     from (
-      select category, count(*) as count from notification
-      where user_number = ${user} and seq > ${after} and read_at is null and category is not null group by category
+      select i.category, (
+        select count(*) from notification n indexed by notification_unread_by_category
+        where n.user_number = ${user} and n.category = i.category and n.seq > ${after} and n.read_at is null
+      ) as count
+      from inbox i where i.user_number = ${user} and i.category > '' and i.made_read > 0
     ) found
     where user_number = ${user} and inbox.category = found.category`
 }

@@ -1,32 +1,33 @@
-// How the rows of a transfer lie in SQLite. Since migration 0006 the tables of inboxes have the number of a user in place of the id,
-// createdAt of a notification has a column of its own, and an inbox lies beside its categories in one table. A transfer reads
+// How the rows of a transfer lie in SQLite. Since migration 0006 the tables of inboxes have the number of a user in place of the id, a
+// notification has its content in columns (sqlite/content.ts), and an inbox lies beside its categories in one table. A transfer reads
 // and writes the rows as they were before, which are the same in both engines.
 import { CarillonError } from '../../../errors.ts'
-import { apart, beforeTime } from '../../notification-json.ts'
+import { contentSql, toColumnsIfContent } from '../../sqlite/content.ts'
 import type { Database, Statement } from '../../sqlite/database.ts'
 import { columnsAt, columnsOf, type Row, type Table, tables, type Value } from './tables.ts'
 
 /** The first schema with numbers. */
 const numbered = '0006-half-the-cost'
 
-/** Where the rows of a table are that begin with a user. `extra`: a column of SQLite's, which `stored` puts behind the others. */
+/** Where the rows of a table are that begin with a user. `extra`: columns of SQLite's, which `stored` puts behind the others. */
 type Home = {
   table: string
   rows?: string
-  extra?: string
+  extra?: readonly string[]
   columns?: Readonly<Record<string, string>>
   stored?: (values: Row) => Row
 }
 const contentAt = 3
+const categoryAt = 4
 
 const homes: Readonly<Record<string, Home>> = {
-  inbox: { table: 'inbox', rows: "r.category = ''", extra: 'category', stored: (values) => [...values, ''] },
+  inbox: { table: 'inbox', rows: "r.category = ''", extra: ['category'], stored: (values) => [...values, ''] },
   inbox_category: { table: 'inbox', rows: "r.category <> ''" },
   notification: {
     table: 'notification',
-    extra: 'created_at',
-    columns: { content: `concat(r.content, '${beforeTime}', r.created_at, '"')` },
-    stored: withTimeApart,
+    extra: ['data', 'created_at'],
+    columns: { content: contentSql('r', (content) => `concat('${content}')`) },
+    stored: withContentInColumns,
   },
   read_mark: { table: 'read_mark' },
 }
@@ -73,8 +74,8 @@ export class SqliteRows {
       for (const row of rows) statement.run(...row)
       return
     }
-    const { extra, stored = (values) => values } = home
-    const others = [...columns.slice(1), ...(extra === undefined ? [] : [extra])]
+    const { extra = [], stored = (values) => values } = home
+    const others = [...columns.slice(1), ...extra]
     const statement = this.#insertion(home.table, ['user_number', ...others])
     for (const [user, ...values] of rows) statement.run(this.#numberOf(String(user), table), ...stored(values))
   }
@@ -126,11 +127,14 @@ function secondOf(table: Table): string {
   return `r.${columnsOf(table)[1]}`
 }
 
-/** Of a notification without its user. Throws UNPROCESSABLE if its content does not end with `createdAt`. */
-function withTimeApart(values: Row): Row {
-  const content = String(values[contentAt])
-  const { given, createdAt } = apart(content)
-  if (`${given}${beforeTime}${createdAt}"` !== content)
-    throw new CarillonError('UNPROCESSABLE', `The content of the notification ${values[1]} does not end with createdAt`)
-  return [...values.with(contentAt, given as Value), createdAt]
+/** Of a notification without its user. Throws UNPROCESSABLE if its content does not begin with `title` and end with `createdAt`. */
+function withContentInColumns(values: Row): Row {
+  const [content, category] = [String(values[contentAt]), values[categoryAt] as string | null]
+  const columns = toColumnsIfContent({ content, category })
+  if (columns === undefined)
+    throw new CarillonError(
+      'UNPROCESSABLE',
+      `The content of the notification ${values[1]} does not begin with title and end with createdAt`,
+    )
+  return [...values.with(contentAt, columns.content as Value), columns.data, columns.createdAt]
 }

@@ -23,7 +23,11 @@ function listedForSqlite(): Table[] {
   const changed = [
     { name: 'user', key: 1, columns: columnsAs('user', { number: 'integer' }) },
     { name: 'inbox', key: 2, columns: { ...columnsAs('inbox', ofUser), ...columnsAs('inbox_category', ofUser) } },
-    { name: 'notification', key: 2, columns: columnsAs('notification', { ...ofUser, created_at: 'text' }) },
+    {
+      name: 'notification',
+      key: 2,
+      columns: columnsAs('notification', { ...ofUser, data: 'text', created_at: 'text' }),
+    },
     { name: 'read_mark', key: 2, columns: columnsAs('read_mark', ofUser) },
   ] as Table[]
   for (const table of changed) found.set(table.name, table)

@@ -95,7 +95,8 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
   const [ann, ben, cid] = people as [Person, Person, Person]
   for (const [n, word] of words.entries()) {
     await world.send(ann, word, { category: word, key: word })
-    await world.deliver({ to: [ben], idempotency: { key: word, bodyHash: `${n}` }, producerId: newId() })
+    const content = { category: word, data: { category: word, data: n } }
+    await world.deliver({ to: [ben], ...content, idempotency: { key: word, bodyHash: `${n}` }, producerId: newId() })
     await store.revokeTokens({ userId: ann.id, signInId: word, notBefore: at(n), expiresAt: at(n) + hour })
     await startSession(store, ann, word)
   }
