@@ -21,8 +21,7 @@ async function inStore(folder: Folder) {
   const file = new SqliteBehind(folder.path)
   const users = (await file.rows('select username from user')).map(({ username }) => username)
   const keys = (await file.rows('select name, scopes from producer')).map(({ name, scopes }) => `${name}: ${scopes}`)
-  const rows = await file.rows('select content from notification')
-  const notifications = rows.map(({ content }) => JSON.parse(`{${content}}`).title)
+  const notifications = await file.titles()
   await file.close()
   return { users, keys, notifications }
 }

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPool } from '../../../server/store/postgres/connection/pool.ts'
+import { contentSql } from '../../../server/store/sqlite/content.ts'
 import { Database } from '../../../server/store/sqlite/database.ts'
 
 export const engines = ['sqlite', 'postgres'] as const
@@ -50,6 +51,12 @@ export class SqliteBehind implements DatabaseBehind {
       .prepare(sql)
       .all()
       .map((row) => ({ ...row }))
+  }
+
+  async titles(): Promise<string[]> {
+    const content = contentSql('n', (members) => `concat('{${members}}')`)
+    const rows = await this.rows(`select ${content} as content from notification n`)
+    return rows.map((row) => JSON.parse(String(row.content)).title)
   }
 
   async version(): Promise<unknown> {
