@@ -40,7 +40,11 @@ test('R9: a rolling upgrade from the version before, under load: 0 failed reques
   await load.stop()
 
   t.diagnostic(JSON.stringify([...load.counts]))
-  assert.deepEqual(load.failures, [])
+  assert.deepEqual(
+    load.failures,
+    [],
+    `a request failed; ${load.failures.join('; ')}; errors of the version before: ${errorsOf(before)}`,
+  )
   const kinds = 2 * Object.keys(load.requests).length + Object.keys(load.newRequests(key)).length
   assert.equal(load.counts.size, kinds, 'each node served each kind of request')
   const reader = current.user(nodes.firstSignIn)
@@ -50,6 +54,11 @@ test('R9: a rolling upgrade from the version before, under load: 0 failed reques
   await receives(streamBefore, load.sent)
   await receives(streamCurrent, load.sent.slice(sentBefore))
 })
+
+/** What a node logged about its failures. */
+function errorsOf(node: Node): string {
+  return JSON.stringify(node.process.lines.filter(({ level }) => Number(level) >= 50))
+}
 
 /** The number and hash of the functions that a version created last. */
 async function functionsOf(url: string): Promise<string> {
