@@ -41,8 +41,8 @@ function betweenUrlAndData(category: string | null): string {
   return `${beforeCategory}${category === null ? null : `"${category}"`}${beforeData}`
 }
 
-/** The SQL that `sqlFor` makes of the content of the row `of`: arguments of `concat`, of which the first and last are within a literal. */
-export function contentSql(of: string, sqlFor: (content: string) => string): string {
+/** The content of the row `of`, or what `sqlFor` makes of it: arguments of `concat`, of which the first and last are within a literal. */
+export function contentSql(of: string, sqlFor = (content: string) => `concat('${content}')`): string {
   const sqlWith = (rest: string) =>
     sqlFor(`${beforeTitle}', ${of}.content, '${rest}${beforeTime}', ${of}.created_at, '"`)
   return `case

@@ -54,9 +54,8 @@ export class SqliteBehind implements DatabaseBehind {
   }
 
   async titles(): Promise<string[]> {
-    const content = contentSql('n', (members) => `concat('{${members}}')`)
-    const rows = await this.rows(`select ${content} as content from notification n`)
-    return rows.map((row) => JSON.parse(String(row.content)).title)
+    const rows = await this.rows(`select ${contentSql('n')} as content from notification n`)
+    return rows.map(({ content }) => JSON.parse(`{${content}}`).title)
   }
 
   async version(): Promise<unknown> {

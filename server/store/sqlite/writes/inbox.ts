@@ -151,11 +151,10 @@ function recountCategories(sql: Sql, user: number, { after, stillUnread }: Rest)
   sql.run`
     update inbox set unread = found.count, made_read = made_read - found.count
     from (
-      select i.category, (
-        select count(*) from notification n indexed by notification_unread_by_category
-        where n.user_number = ${user} and n.category = i.category and n.seq > ${after} and n.read_at is null
-      ) as count
-      from inbox i where i.user_number = ${user} and i.category > '' and i.made_read > 0
+      select i.category, count(*) as count
+      from inbox i join notification n indexed by notification_unread_by_category
+        on n.user_number = i.user_number and n.category = i.category and n.seq > ${after} and n.read_at is null
+      where i.user_number = ${user} and i.category > '' and i.made_read > 0 group by i.category
     ) found
     where user_number = ${user} and inbox.category = found.category`
 }

@@ -26,7 +26,7 @@ const homes: Readonly<Record<string, Home>> = {
   notification: {
     table: 'notification',
     extra: ['data', 'created_at'],
-    columns: { content: contentSql('r', (content) => `concat('${content}')`) },
+    columns: { content: contentSql('r') },
     stored: withContentInColumns,
   },
   read_mark: { table: 'read_mark' },
