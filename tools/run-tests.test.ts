@@ -35,6 +35,12 @@ for (const [name, text] of [
   })
 }
 
+test('reports both errors of a test that failed before the end of what it used failed', () => {
+  const use = `await using used = { async [Symbol.asyncDispose]() { throw new Error('not ended') } }`
+  const { report } = runOn(`${start} test('x', async () => { ${use}; throw new Error('not right') })`)
+  assert.match(report, /Error: not right.+Then, as what the test used was ended:\s+Error: not ended/s)
+})
+
 test('fails if there is no test to run', () => {
   assert.deepEqual(runOn(), { passed: false, report: '0 passed, 0 failed', notes: [] })
 })

@@ -54,7 +54,7 @@ export function runTests(plan: { pattern: string; perTestMs: number; allMs: numb
   tests.on('test:fail', (test) => {
     const { error } = test.details
     const isReportedBySubtests = 'failureType' in error && error.failureType === 'subtestsFailed'
-    if (!isReportedBySubtests) blame(test.name, test, inspect(error.cause ?? error))
+    if (!isReportedBySubtests) blame(test.name, test, explain(error.cause ?? error))
   })
 
   return new Promise((done) => {
@@ -67,6 +67,12 @@ export function runTests(plan: { pattern: string; perTestMs: number; allMs: numb
       done({ passed: success && faults.length === 0 && passed > 0, report, notes })
     })
   })
+}
+
+/** A test that failed, and whose `using` then failed as well, is a SuppressedError: `inspect` leaves out both reasons. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error && 'suppressed' in error && 'error' in error)) return inspect(error)
+  return `${explain(error.suppressed)}\nThen, as what the test used was ended:\n${explain(error.error)}`
 }
 
 function filesThatMatch(pattern: string): string[] {

@@ -11,7 +11,7 @@ test('a link opens its experiment, and the address follows the one that is opene
   await using opened = await pages.open('/demonstration#experiment-change-character')
   const experiments = new ExperimentsPage(opened.page)
   await experiments.of('changeCharacter').getByRole('radio').first().waitFor()
-  assert.match(await opened.focused(), /Change one character/)
+  await opened.hasFocus(/Change one character/)
   await experiments.show('expiry')
   await opened.page.waitForFunction(() => location.hash === '#experiment-expiry')
   assert.equal(await experiments.of('changeCharacter').getAttribute('open'), null)
@@ -67,7 +67,7 @@ test('an experiment needs the keyboard only, and its result has the focus', asyn
   // From the title: the link of the experiment, the two groups of choices, the button.
   await press('Tab', 'Tab', 'Space', 'Tab', 'Space', 'ArrowDown', 'Tab', 'Enter')
   const result = await experiments.result('restart')
-  assert.equal(await opened.focused(), 'Result')
+  await opened.hasFocus('Result')
   assert.match((await result.locator('.lane-session').textContent()) ?? '', /You predicted this/)
   assert.match((await result.locator('.lane-token').textContent()) ?? '', /You predicted: The proof is refused/)
   await press('Tab', 'Enter')

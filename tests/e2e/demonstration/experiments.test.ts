@@ -94,7 +94,7 @@ async function runs(opened: BrowserPage, id: ExperimentId): Promise<ExperimentsP
   for (const lane of ['session', 'token'] as const)
     assert.deepEqual(await experiments.lines(id, lane), expected[id][lane].lines, lane)
   await isInTranscript(experiments, id)
-  assert.equal(await opened.focused(), 'Result')
+  await opened.hasFocus('Result')
   const refused = [...session.lines, ...token.lines].filter((one) => one.status >= 400 && one !== form)
   opened.expects(...refused.map(({ line, status }) => new RegExp(`^${status} ${line.replace(' /', ' .*/')}$`)))
   opened.expects(...(complaints[id] ?? []))

@@ -122,7 +122,7 @@ test('a passkey that the service does not know, and a browser without passkeys, 
   opened.expects(/^401 POST \/login\/passkey$/)
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
   await opened.alerts('This passkey is not known here.')
-  assert.equal(await opened.focused(), 'Sign in with a passkey')
+  await opened.hasFocus('Sign in with a passkey')
 
   await using old = await pages.open('/forgot')
   await old.context.addInitScript(() => Reflect.deleteProperty(globalThis, 'PublicKeyCredential'))

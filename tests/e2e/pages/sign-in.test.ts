@@ -66,7 +66,7 @@ for (const way of ways)
     assert.equal(await password.inputValue(), '')
     assert.equal(await password.getAttribute('aria-describedby'), 'fault')
     if (way.hasScript !== false) {
-      assert.equal(await opened.focused(), 'Password')
+      await opened.hasFocus('Password')
       await opened.isAccessible('sign-in-wrong')
     }
     await send(opened, ann)
@@ -75,7 +75,7 @@ for (const way of ways)
 
 test('the page is accessible in every state, and offers no passkey at an address that cannot have one', async () => {
   await using opened = await pages.open('/sign-in')
-  assert.equal(await opened.focused(), 'Username')
+  await opened.hasFocus('Username')
   await opened.isAccessible('sign-in')
   assert.equal(await opened.page.getByRole('button', { name: /passkey/ }).count(), 0)
 })
@@ -84,11 +84,12 @@ test('a whole sign-in works by keyboard alone', async () => {
   const ann = await service.user()
   await using opened = await pages.open('/sign-in')
   const { keyboard } = opened.page
+  await opened.hasFocus('Username')
   await keyboard.type(ann.username)
   await keyboard.press('Tab')
   await keyboard.type(ann.password)
   await keyboard.press('Tab')
-  assert.equal(await opened.focused(), 'Show password')
+  await opened.hasFocus('Show password')
   await keyboard.press('Space')
   assert.equal(await opened.page.getByLabel('Password', { exact: true }).getAttribute('type'), 'text')
   await keyboard.press('Tab')
@@ -121,7 +122,7 @@ for (const way of ways)
     await opened.heading('Second step')
     await page.getByText(`Now show that it is you, ${ann.username}.`).waitFor()
     if (way.hasScript !== false) {
-      assert.equal(await opened.focused(), 'Code')
+      await opened.hasFocus('Code')
       await opened.isAccessible('second-step')
     }
     await page.getByLabel('Code', { exact: true }).fill(app.wrongCode(service.now()))

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { setTimeout as wait } from 'node:timers/promises'
 import type * as Axe from 'axe-core'
 import type { BrowserContext, Page, Request } from 'playwright-core'
 import { Chromium } from '../chromium.ts'
@@ -177,6 +178,15 @@ export class BrowserPage implements AsyncDisposable {
     })
   }
 
+  /** Waits until `focused` is this: browsers move the focus only after the page is loaded (`autofocus`) or a dialog is displayed. */
+  async hasFocus(name: string | RegExp): Promise<void> {
+    const isWanted = (one: string) => (typeof name === 'string' ? one === name : name.test(one))
+    const last = Date.now() + 10_000
+    let found = await this.focused()
+    for (; !isWanted(found) && Date.now() < last; found = await this.focused()) await wait(20)
+    assert.ok(isWanted(found), `the focus is on "${found}", not on ${name}`)
+  }
+
   /** What is displayed now follows the rules of axe (targets of 24 px included) and fits its width, in both themes, wide and at 320 px. */
   async isAccessible(state: string): Promise<void> {
     const { page } = this
@@ -216,7 +226,6 @@ export class BrowserPage implements AsyncDisposable {
     if (context.pages().length === 0) await context.close()
     const isExpected = (complaint: string) => this.#expected.some((expected) => expected.test(complaint))
     const unexpected = this.complaints.filter((complaint) => !isExpected(complaint))
-    // A test that failed already is reported with this error alone, so it has to say what the page was.
     assert.deepEqual(unexpected, [], `complaints of ${this.page.url()}`)
     for (const expected of this.#expected)
       assert.ok(

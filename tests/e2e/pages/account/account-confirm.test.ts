@@ -32,6 +32,11 @@ async function isStarted({ page }: BrowserPage): Promise<void> {
   await page.locator('code.key').waitFor()
 }
 
+/** What was typed into the dialog is gone. The browser reports that a dialog is closed a moment after it has gone. */
+async function isEmptied({ page }: BrowserPage): Promise<void> {
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#confirm-proof')?.value === '')
+}
+
 /** The account page of a user, whose sign-in is too old. */
 async function openStale(user: { username: string; password: string }): Promise<BrowserPage> {
   const opened = await pages.open('/account', { user })
@@ -66,20 +71,20 @@ test('a user without a second factor confirms by the password, and the change is
   )
   await startAdding(opened)
   await dialog(opened).waitFor()
-  assert.equal(await opened.focused(), 'Password')
+  await opened.hasFocus('Password')
   await opened.isAccessible('confirm-password')
   await inDialog(opened, 'Confirm').click()
   await dialog(opened).getByText('This is not your password.').waitFor()
   await field(opened, 'Password').fill('not the one of ann')
   await field(opened, 'Password').press('Enter')
   await dialog(opened).getByText('This is not your password.').waitFor()
-  assert.equal(await opened.focused(), 'Password')
+  await opened.hasFocus('Password')
   await opened.isAccessible('confirm-wrong')
   await field(opened, 'Password').fill(ann.password)
   await field(opened, 'Password').press('Enter')
   await isStarted(opened)
   assert.equal(await dialog(opened).count(), 0)
-  assert.equal(await opened.page.locator('#confirm-proof').inputValue(), '')
+  await isEmptied(opened)
 })
 
 test('a user who cancels is where they were, with what is typed and nothing said; the same button works later', async () => {
@@ -98,7 +103,7 @@ test('a user who cancels is where they were, with what is typed and nothing said
       (await page.getByRole('alert').allTextContents()).filter((text) => text.trim()),
       [],
     )
-    assert.equal(await page.locator('#confirm-proof').inputValue(), '')
+    await isEmptied(opened)
     await page.locator('add-app').getByRole('button', { name: 'Cancel' }).click()
   }
   await startAdding(opened)
@@ -113,7 +118,7 @@ test('a user with an app confirms by a code or a recovery code; the password is 
   opened.expects(/^403 POST/, /^401 POST \/api\/me\/confirm$/)
   await startAdding(opened)
   await dialog(opened).waitFor()
-  assert.equal(await opened.focused(), 'Code from your authenticator app')
+  await opened.hasFocus('Code from your authenticator app')
   assert.equal(await field(opened, 'Password').count(), 0)
   await opened.isAccessible('confirm-code')
   await field(opened, 'Code from your authenticator app').fill(kim.app.wrongCode(service.now()))
@@ -127,7 +132,7 @@ test('a user with an app confirms by a code or a recovery code; the password is 
   await opened.page.locator('add-app').getByRole('button', { name: 'Cancel' }).click()
   await startAdding(opened)
   await inDialog(opened, 'Use a recovery code').click()
-  assert.equal(await opened.focused(), 'Recovery code')
+  await opened.hasFocus('Recovery code')
   await field(opened, 'Recovery code').fill(kim.recoveryCodes[0] ?? '')
   await field(opened, 'Recovery code').press('Enter')
   await isStarted(opened)

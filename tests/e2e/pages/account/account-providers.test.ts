@@ -42,7 +42,7 @@ test('a user links an account at a provider, comes back to the page, signs in wi
   await question.getByRole('button', { name: 'Unlink' }).press('Enter')
   await page.getByRole('status').filter({ hasText: 'Unlinked.' }).waitFor()
   await row.waitFor({ state: 'detached' })
-  assert.equal(await opened.focused(), 'Linked accounts')
+  await opened.hasFocus('Linked accounts')
   assert.equal((await browser().signIn('staff', 'ann')).status, 403)
 })
 

@@ -37,18 +37,18 @@ test('a user sees each sign-in with device and address, ends one, and then all o
   await page.locator(`#session-${first.id}`).getByRole('button', { name: 'End' }).click()
   await page.getByRole('status').filter({ hasText: 'The sign-in ended.' }).waitFor()
   await page.locator(`#session-${first.id}`).waitFor({ state: 'detached' })
-  assert.equal(await opened.focused(), 'Where you are signed in')
+  await opened.hasFocus('Where you are signed in')
   const isOpen = async (proof: Record<string, string>) => (await service.get('/routeRestreinte', proof)).status === 200
   assert.deepEqual([await isOpen(first.proof), await isOpen(second.proof)], [false, true])
 
   await page.getByRole('button', { name: 'End all others' }).click()
   const dialog = page.getByRole('alertdialog', { name: 'End all other sign-ins?' })
   await dialog.waitFor()
-  assert.equal(await opened.focused(), 'Cancel')
+  await opened.hasFocus('Cancel')
   await opened.isAccessible('sessions-question')
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'hidden' })
-  assert.equal(await opened.focused(), 'End all others')
+  await opened.hasFocus('End all others')
   assert.equal(await isOpen(second.proof), true, 'Escape changes nothing')
   await page.locator('#sessions > * > .buttons > [aria-disabled="false"]').press('Enter')
   await dialog.getByRole('button', { name: 'End all others' }).press('Enter')
@@ -132,7 +132,7 @@ test('a part of the page that cannot be loaded says so, and is loaded again on r
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.locator('#activity li').first().waitFor()
   assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
-  assert.equal(await opened.focused(), 'What happened to your account')
+  await opened.hasFocus('What happened to your account')
 })
 
 test('a session that ended meanwhile leads to the sign-in page and back here', async () => {

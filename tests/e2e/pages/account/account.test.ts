@@ -72,7 +72,7 @@ test('a name that is refused stays in its field, with the reason beside it', asy
   await field(opened, 'Display name').fill('a'.repeat(201))
   await button(opened, 'Save').click()
   await opened.alerts('Write at most 200 characters')
-  assert.equal(await opened.focused(), 'Display name')
+  await opened.hasFocus('Display name')
   assert.equal(await field(opened, 'Display name').getAttribute('aria-invalid'), 'true')
   assert.equal((await field(opened, 'Display name').inputValue()).length, 201)
   await opened.isAccessible('account-name-refused')
@@ -159,7 +159,7 @@ test('a password that is refused has its reason beside its field, in the languag
     await next.fill(tried)
     await change.click()
     await opened.page.locator('#new-password-fault', { hasText: reason }).waitFor()
-    assert.equal(await opened.focused(), 'New password')
+    await opened.hasFocus('New password')
     assert.equal(await next.getAttribute('aria-invalid'), 'true')
     assert.equal(await next.inputValue(), tried)
   }
@@ -168,7 +168,7 @@ test('a password that is refused has its reason beside its field, in the languag
   await next.fill(newPassword)
   await change.click()
   await opened.page.locator('#current-password-fault', { hasText: 'This is not your current password.' }).waitFor()
-  assert.equal(await opened.focused(), 'Current password')
+  await opened.hasFocus('Current password')
   assert.equal(await next.getAttribute('aria-invalid'), null)
   assert.equal(await next.inputValue(), newPassword)
   await opened.page.getByRole('combobox', { name: 'Language', exact: true }).selectOption('fr')
@@ -359,7 +359,7 @@ test('the account page works by keyboard alone', async () => {
     assert.fail(`${name} was not reached: ${walked.join(' | ')}`)
   }
   await page.keyboard.press('Tab')
-  assert.equal(await opened.focused(), 'Skip to the content')
+  await opened.hasFocus('Skip to the content')
   await page.keyboard.press('Enter')
   assert.equal(await page.locator('.target').count(), 0)
   await tabTo('Display name')
@@ -373,7 +373,7 @@ test('the account page works by keyboard alone', async () => {
   await tabTo('Change the password')
   await page.keyboard.press('Enter')
   await says(opened, 'Your password is changed.')
-  assert.equal(await opened.focused(), 'Change the password', 'the focus stays where it was')
+  await opened.hasFocus('Change the password')
 })
 
 test('without script, the account page says that it needs it', async () => {
