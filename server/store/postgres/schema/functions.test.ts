@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { untilSo } from '../../../../tests/support/processes/nodes.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { knownMigrations } from '../../migrations.ts'
 import { openStore } from '../../open.ts'
@@ -60,6 +61,7 @@ const hashes: Record<number, string> = {
   40: '472d0b65ca5de424',
   41: 'd69da181894cfef4',
   42: '026c60fb64bb07ae',
+  43: 'c539b164b75a99fa',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */
@@ -70,6 +72,7 @@ const calledByTheVersionBefore = [
   'deliver(text,text,text,text,text[],text[],text[],text,text,text,bigint)',
   'disable_user(text,bigint,bigint)',
   'end_sessions(text[],text[])',
+  'end_sessions_and_tokens(text[],text[],bigint,bigint)',
   'ensure_signing_key(text,text,text,bigint)',
   'mark_all_read(text,text,text)',
   'mark_read(text,text,text)',
@@ -119,6 +122,33 @@ test('the functions that a node of the version before calls raise the credential
     [2, 2, 7, 907],
     [3, 3, 7, 907],
   ])
+})
+
+test('R9: sessions end while their sign-out waits for a migration that adds a column to their table', async (t) => {
+  const { url, query } = await database(t)
+  const { store } = await openStore(readDatabaseUrl(url))
+  const pool = openPool(url)
+  t.after(() => Promise.all([store.close(), pool.end()]))
+  await query(`insert into "user" (id, username, created_at) values ('u', 'ann', 1)`)
+  await query(`insert into session (user_id, secret_hash, username, created_at, last_seen_at)
+    select 'u', n, 'ann', 1, 1 from generate_series(1, 3) n`)
+  const end = (secretHash: string) =>
+    store.endSessions({ keys: [{ userId: 'u', secretHash }], at: 2, revocationExpiresAt: 902 })
+  // The database plans the statement for the columns of now.
+  assert.equal((await end('1')).length, 1)
+  const migration = await pool.connect()
+  await migration.query('begin; alter table session add column extra text')
+  const waiting = end('2')
+  const locks = "select 1 from pg_locks where relation = 'session'::regclass and not granted"
+  await untilSo(async () => (await query(locks)).length > 0)
+  await migration.query('commit')
+  migration.release()
+  assert.deepEqual(
+    (await waiting).map(({ userId, hadTokens }) => [userId, hadTokens]),
+    [['u', false]],
+  )
+  assert.equal((await end('3')).length, 1)
+  assert.deepEqual(await query('select 1 from session'), [])
 })
 
 test('every function is PL/pgSQL, since Citus cannot plan an SQL function that has parameters', async (t) => {

@@ -90,10 +90,10 @@ export async function signInOfSession(
 
 export async function endSessions(db: Database, end: Input<'endSessions'>): Promise<EndedSession[]> {
   const text = `select user_id as "userId", nullif(username, '') as username, created_at as "createdAt", last_seen_at as "lastSeenAt",
-      sign_in_id as "signInId", coalesce(has_tokens = 1, sign_in_id is not null) as "hadTokens",
+      sign_in_id as "signInId", had_tokens as "hadTokens",
       case when created_at > $6 and last_seen_at > $7 and last_seen_at <= $8 and $5::jsonb is not null
         then record_audit(jsonb_build_array(($5::jsonb -> secret_hash) || jsonb_build_object('signInId', sign_in_id))) end
-    from end_sessions_and_tokens($1, $2, $3, $4)`
+    from ended_sessions($1, $2, $3, $4)`
   const { keys, at, revocationExpiresAt, audit } = end
   const live = end.live ?? { createdAfter: -1, lastSeenAfter: -1, lastSeenUntil: Number.MAX_SAFE_INTEGER }
   const entries = audit && JSON.stringify(Object.fromEntries(keys.map(({ secretHash }, n) => [secretHash, audit[n]])))

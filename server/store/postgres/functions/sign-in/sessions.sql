@@ -6,20 +6,24 @@ begin
   perform pg_notify('carillon', json_build_object('session', of_user)::text);
 end $$;
 
--- Ends sessions one by one, each found by its whole key, and returns the rows of those that existed.
-create or replace function end_sessions_and_tokens(of_users text[], of_hashes text[], moment bigint, cut_until bigint)
-returns setof session language plpgsql as $$
-declare
-  ended session;
+-- Ends sessions one by one, each found by its whole key, and returns those that existed. It returns no row of the table itself: a call that
+-- waits for a migration, which adds a column, would fail with 42804.
+create or replace function ended_sessions(of_users text[], of_hashes text[], moment bigint, cut_until bigint)
+returns table (
+  user_id text, secret_hash text, username text, created_at bigint, last_seen_at bigint, sign_in_id text, had_tokens boolean
+) language plpgsql as $$
 begin
   for i in 1 .. cardinality(of_users) loop
-    delete from session where user_id = of_users[i] and secret_hash = of_hashes[i] returning * into ended;
+    delete from session s where s.user_id = of_users[i] and s.secret_hash = of_hashes[i]
+      returning s.user_id, s.secret_hash, s.username, s.created_at, s.last_seen_at, s.sign_in_id,
+        coalesce(s.has_tokens = 1, s.sign_in_id is not null)
+      into user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, had_tokens;
     if found then
-      perform tell_session_ended(ended.user_id);
-      if coalesce(ended.has_tokens = 1, ended.sign_in_id is not null) then
-        perform cut_tokens(ended.user_id, ended.sign_in_id, moment, cut_until);
+      perform tell_session_ended(user_id);
+      if had_tokens then
+        perform cut_tokens(user_id, sign_in_id, moment, cut_until);
       end if;
-      return next ended;
+      return next;
     end if;
   end loop;
 end $$;
@@ -81,13 +85,12 @@ create or replace function end_sessions_listed(of_users text[], of_hashes text[]
 returns jsonb language plpgsql as $$
 begin
   return (
-    select coalesce(jsonb_agg(jsonb_build_object('userId', user_id, 'signInId', sign_in_id,
-      'hadTokens', coalesce(has_tokens = 1, sign_in_id is not null))), '[]')
-    from end_sessions_and_tokens(of_users, of_hashes, moment, cut_until)
+    select coalesce(jsonb_agg(jsonb_build_object('userId', user_id, 'signInId', sign_in_id, 'hadTokens', had_tokens)), '[]')
+    from ended_sessions(of_users, of_hashes, moment, cut_until)
   );
 end $$;
 
--- For nodes of the version before, which check the password's hash and give a session no sign-in.
+-- For still older nodes, which check the password's hash and give a session no sign-in.
 create or replace function add_session_ending(
   of_user text, of_hash text, checked_password_hash text, moment bigint, old_users text[], old_hashes text[], cut_until bigint
 ) returns jsonb language plpgsql as $$
@@ -99,7 +102,20 @@ begin
   return start_session(of_user, of_hash, generation, moment, old_users, old_hashes, cut_until, '{}', null) -> 'ended';
 end $$;
 
--- For nodes of the version before, which issue no tokens for sessions. A revocation is kept for 16 minutes, as
+-- For nodes of the version before.
+create or replace function end_sessions_and_tokens(of_users text[], of_hashes text[], moment bigint, cut_until bigint)
+returns setof session language plpgsql as $$
+declare
+  ended session;
+begin
+  for i in 1 .. cardinality(of_users) loop
+    select * into ended from session where user_id = of_users[i] and secret_hash = of_hashes[i];
+    perform 1 from ended_sessions(array[of_users[i]], array[of_hashes[i]], moment, cut_until);
+    if found then return next ended; end if;
+  end loop;
+end $$;
+
+-- For still older nodes, which issue no tokens for sessions. A revocation is kept for 16 minutes, as
 -- revocationKeptForMs says.
 create or replace function end_sessions(of_users text[], of_hashes text[]) returns setof session language plpgsql as $$
 declare
