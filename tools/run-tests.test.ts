@@ -24,6 +24,7 @@ for (const [name, text] of [
     `${start} test('x', () => { setTimeout(() => { throw new Error('late') }) })
      test('y', () => new Promise((done) => setTimeout(done, 50)))`,
   ],
+  ['a file that ends during a test', `${start} test('x', () => { process.exit(0) })`],
   ['a file without a test', ''],
   ['a file that cannot be loaded', `import './absent.ts'`],
 ] as const) {
@@ -41,6 +42,12 @@ test('reports both errors of a test that failed before the end of what it used f
   assert.match(report, /Error: not right.+Then, as what the test used was ended:\s+Error: not ended/s)
 })
 
+test('counts every test of a file that ends while the runner is busy', () => {
+  const busy = 'setTimeout(() => { const end = Date.now() + 3_000; while (Date.now() < end); }, 100)'
+  const many = `${start} for (let n = 0; n < 1_000; n++) test(String(n), () => {})`
+  assert.equal(runBeside(busy, many).report, '1000 passed, 0 failed')
+})
+
 test('fails if there is no test to run', () => {
   assert.deepEqual(runOn(), { passed: false, report: '0 passed, 0 failed', notes: [] })
 })
@@ -52,6 +59,11 @@ test('ends a file that still has a timer after its tests', () => {
 
 /** Runs test files with these texts, in a process without the environment variable that marks it as a test. */
 function runOn(...texts: string[]): Outcome {
+  return runBeside('', ...texts)
+}
+
+/** `code` runs first in the process of the runner. */
+function runBeside(code: string, ...texts: string[]): Outcome {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-run-tests-'))
   try {
     for (const [i, text] of texts.entries()) writeFileSync(join(folder, `${['first', 'second'][i]}.test.ts`), text)
@@ -60,6 +72,7 @@ function runOn(...texts: string[]): Outcome {
       join(folder, 'run.ts'),
       `import { writeFileSync } from 'node:fs'
        import { runTests } from '${program}'
+       ${code}
        const outcome = await runTests({ pattern: '*.test.ts', perTestMs: 1000, allMs: 20000 })
        writeFileSync('outcome.json', JSON.stringify(outcome))`,
     )

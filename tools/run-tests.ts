@@ -14,6 +14,12 @@ export type Outcome = { passed: boolean; report: string; notes?: readonly string
 
 type Place = { file?: string | undefined; line?: number | undefined }
 
+/**
+ * In the process of a test file: while this process is busy, what a test reports waits in the pipe. Node would write the rest later, and
+ * `forceExit` ends the process before it has.
+ */
+const writeAtOnce = 'data:text/javascript,process.stdout._handle?.setBlocking?.(true)'
+
 /** Ends a test after `perTestMs`, the run after `allMs`, and a file after its last test even if it holds something open. */
 export function runTests(plan: { pattern: string; perTestMs: number; allMs: number }): Promise<Outcome> {
   const faults: string[] = []
@@ -29,8 +35,11 @@ export function runTests(plan: { pattern: string; perTestMs: number; allMs: numb
     printed.set(file, (printed.get(file) ?? '') + message)
   }
 
+  const files = filesThatMatch(plan.pattern)
+  const unreported = new Set(files)
   const tests = run({
-    files: filesThatMatch(plan.pattern),
+    files,
+    execArgv: ['--import', writeAtOnce],
     concurrency: availableParallelism(),
     timeout: plan.perTestMs,
     signal: AbortSignal.timeout(plan.allMs),
@@ -59,7 +68,13 @@ export function runTests(plan: { pattern: string; perTestMs: number; allMs: numb
 
   return new Promise((done) => {
     tests.on('test:summary', ({ file, duration_ms, success }) => {
-      if (file !== undefined) return console.log(`  ${display(file)} (${duration_ms.toFixed(0)} ms)`)
+      if (file !== undefined) {
+        unreported.delete(file)
+        return console.log(`  ${display(file)} (${duration_ms.toFixed(0)} ms)`)
+      }
+      for (const name of unreported)
+        if (!faulty.has(name))
+          blame('a file that did not report its end', { file: name }, 'Some of its tests may not have run.')
       const words = [...faulty]
         .filter((name) => printed.has(name))
         .map((name) => `${display(name)} printed:\n${printed.get(name)}`)
