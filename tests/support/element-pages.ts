@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core'
 import { bundleAll } from '../../element/build.js'
 import { Chromium } from './chromium.ts'
+import { becomes } from './pages/browser-page.ts'
 import { startTestService, type TestService, type TestUser } from './service.ts'
 
 export const strictPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'"
@@ -93,4 +94,9 @@ export function focused(page: Page): Promise<string> {
     const title = active?.localName === 'article' ? active.querySelector('[part=item-title]')?.textContent : undefined
     return title ?? (active?.id || active?.getAttribute('part') || active?.localName || '')
   })
+}
+
+/** Waits until `focused` is this. */
+export async function hasFocus(page: Page, name: string): Promise<void> {
+  await becomes(() => focused(page), name)
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { ElementPages, focused } from '../../support/element-pages.ts'
+import { ElementPages, hasFocus } from '../../support/element-pages.ts'
+import { becomes } from '../../support/pages/browser-page.ts'
 
 const pages = await ElementPages.start()
 const { service } = pages
@@ -42,11 +43,11 @@ test('the panel is a named dialog, takes the focus, and gives it back when Escap
   await panel.waitFor()
   await page.getByRole('article', { name: 'Unread Number 1' }).waitFor()
   assert.equal(await bell.getAttribute('aria-expanded'), 'true')
-  assert.equal(await focused(page), 'all')
+  await hasFocus(page, 'all')
   await page.keyboard.press('Escape')
   await panel.waitFor({ state: 'hidden' })
-  assert.equal(await bell.getAttribute('aria-expanded'), 'false')
-  assert.equal(await focused(page), 'bell')
+  await becomes(async () => (await bell.getAttribute('aria-expanded')) ?? '', 'false')
+  await hasFocus(page, 'bell')
 })
 
 test('a click beside the panel closes it and keeps the focus that the click gives; so does a click on the bell', async () => {
@@ -57,7 +58,7 @@ test('a click beside the panel closes it and keeps the focus that the click give
   await page.getByRole('article').waitFor()
   await page.getByLabel('Name').click()
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
-  assert.equal(await focused(page), 'input')
+  await hasFocus(page, 'input')
   await bell.click()
   await page.getByRole('article').waitFor()
   await bell.click()

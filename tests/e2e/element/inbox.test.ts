@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { ElementPages, focused } from '../../support/element-pages.ts'
+import { ElementPages, hasFocus } from '../../support/element-pages.ts'
 
 const pages = await ElementPages.start()
 const { service } = pages
@@ -192,7 +192,7 @@ test('"Mark all as read" can be undone', async () => {
   await page.getByRole('article', { name: 'Unread Number 3' }).waitFor()
   await unreadAtService(user, 3)
   assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0)
-  assert.equal(await focused(page), 'mark-all')
+  await hasFocus(page, 'mark-all')
 })
 
 test('the offer to undo ends after ten seconds, but not while it has the focus', async () => {
@@ -257,7 +257,7 @@ test('"Load more" loads the next page and says how many', async () => {
   await page.keyboard.press('Enter')
   await page.getByRole('status').getByText('10 more notifications').waitFor()
   assert.equal(await articles(page).count(), 30)
-  assert.equal(await focused(page), 'Number 10', 'the button has disappeared: the first new item has the focus')
+  await hasFocus(page, 'Number 10')
 })
 
 test('the next page is loaded when the end of the list comes into view', async () => {
@@ -290,7 +290,7 @@ test('what arrives while the reader has scrolled waits behind a button, and move
   await newer.click()
   await page.getByText('Late 2', { exact: true }).waitFor()
   assert.deepEqual((await titles(page)).slice(0, 3), ['Late 2', 'Late 1', 'Number 15'])
-  assert.equal(await focused(page), 'Late 2')
+  await hasFocus(page, 'Late 2')
 })
 
 test('what arrives while an item has the focus waits behind a button', async () => {
@@ -300,7 +300,7 @@ test('what arrives while an item has the focus waits behind a button', async () 
   await service.deliver({ to: user, title: 'Late' })
   await page.getByRole('button', { name: '1 new' }).waitFor()
   assert.deepEqual(await titles(page), ['Number 3', 'Number 2', 'Number 1'])
-  assert.equal(await focused(page), 'Number 3')
+  await hasFocus(page, 'Number 3')
 })
 
 test('what arrives while the reader is at the top is displayed, and announced with its title', async () => {

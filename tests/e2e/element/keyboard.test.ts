@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { ElementPages, focused } from '../../support/element-pages.ts'
+import { ElementPages, focused, hasFocus } from '../../support/element-pages.ts'
 
 const pages = await ElementPages.start()
 const { service } = pages
@@ -74,10 +74,10 @@ test('PageDown on the last article loads the next page and continues there', asy
   await pages.userWith(25)
   const page = await pages.open('<carillon-inbox></carillon-inbox>')
   await page.getByRole('article').nth(19).focus()
-  assert.equal(await focused(page), 'Number 6')
+  await hasFocus(page, 'Number 6')
   await page.keyboard.press('PageDown')
   await page.getByText('Number 5', { exact: true }).waitFor()
-  while ((await focused(page)) !== 'Number 5') await page.waitForTimeout(20)
+  await hasFocus(page, 'Number 5')
 })
 
 test('Control+Home leads to the button of what has arrived', async () => {
@@ -97,5 +97,5 @@ test('the focus goes to the next item if the focused one leaves the list', async
   await page.getByRole('article').nth(1).getByRole('button').focus()
   await page.keyboard.press('Enter')
   await page.getByText('Number 2', { exact: true }).waitFor({ state: 'detached' })
-  assert.equal(await focused(page), 'Number 1')
+  await hasFocus(page, 'Number 1')
 })

@@ -178,13 +178,9 @@ export class BrowserPage implements AsyncDisposable {
     })
   }
 
-  /** Waits until `focused` is this: browsers move the focus only after the page is loaded (`autofocus`) or a dialog is displayed. */
+  /** Waits until `focused` is this. */
   async hasFocus(name: string | RegExp): Promise<void> {
-    const isWanted = (one: string) => (typeof name === 'string' ? one === name : name.test(one))
-    const last = Date.now() + 10_000
-    let found = await this.focused()
-    for (; !isWanted(found) && Date.now() < last; found = await this.focused()) await wait(20)
-    assert.ok(isWanted(found), `the focus is on "${found}", not on ${name}`)
+    await becomes(() => this.focused(), name)
   }
 
   /** What is displayed now follows the rules of axe (targets of 24 px included) and fits its width, in both themes, wide and at 320 px. */
@@ -233,6 +229,15 @@ export class BrowserPage implements AsyncDisposable {
         String(expected),
       )
   }
+}
+
+/** Waits: browsers move the focus only after a page is loaded (`autofocus`), a dialog is displayed, or an event was handled. */
+export async function becomes(read: () => Promise<string>, wanted: string | RegExp): Promise<void> {
+  const isWanted = (one: string) => (typeof wanted === 'string' ? one === wanted : wanted.test(one))
+  const last = Date.now() + 10_000
+  let found = await read()
+  for (; !isWanted(found) && Date.now() < last; found = await read()) await wait(20)
+  assert.ok(isWanted(found), `it is "${found}", not ${wanted}`)
 }
 
 function callOf(request: Request): string {
