@@ -61,7 +61,7 @@ const streamReaderTimeoutMs = 30_000
 
 const serverOptions = {
   logger: false,
-  // On every route but a delivery. The largest is a sign-in, which anyone can send without a limit on how often.
+  // Of a route that sets no limit of its own.
   bodyLimit: 4 * 1024,
   requestTimeout: timeouts.request,
   keepAliveTimeout: timeouts.keepAlive,
