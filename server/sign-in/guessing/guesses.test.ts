@@ -96,6 +96,8 @@ const steps = fc.array(
 )
 
 let accounts = 0
+/** Below 65,536: part of an address. */
+let networks = 0
 
 for (const engine of ['SQLite', 'PostgreSQL'] as const) {
   const stores = await nodesOn(engine)
@@ -131,7 +133,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         const world = new World(stores)
-        const network = ++accounts
+        const network = ++networks
         for (const { node, wait, atOnce, address } of all) {
           const guesses = Array.from({ length: atOnce }, (_, n) =>
             world.guess((node + n) % 2, {
