@@ -42,10 +42,17 @@ test('reports both errors of a test that failed before the end of what it used f
   assert.match(report, /Error: not right.+Then, as what the test used was ended:\s+Error: not ended/s)
 })
 
+const busy = 'setTimeout(() => { const end = Date.now() + 3_000; while (Date.now() < end); }, 100)'
+const many = `${start} for (let n = 0; n < 1_000; n++) test(String(n), () => {})`
+
 test('counts every test of a file that ends while the runner is busy', () => {
-  const busy = 'setTimeout(() => { const end = Date.now() + 3_000; while (Date.now() < end); }, 100)'
-  const many = `${start} for (let n = 0; n < 1_000; n++) test(String(n), () => {})`
   assert.equal(runBeside(busy, many).report, '1000 passed, 0 failed')
+})
+
+test('reports a file of which the end is lost', () => {
+  const { passed, report } = runBeside(busy, `${many}; process.stdout._handle.setBlocking(false)`)
+  assert.equal(passed, false)
+  assert.match(report, /✖ a file that did not report its end\n {2}first\.test\.ts/)
 })
 
 test('fails if there is no test to run', () => {

@@ -257,6 +257,7 @@ test('"Load more" loads the next page and says how many', async () => {
   await page.keyboard.press('Enter')
   await page.getByRole('status').getByText('10 more notifications').waitFor()
   assert.equal(await articles(page).count(), 30)
+  // The button has disappeared: the first new item has the focus.
   await hasFocus(page, 'Number 10')
 })
 

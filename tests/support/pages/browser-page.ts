@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { setTimeout as wait } from 'node:timers/promises'
 import type * as Axe from 'axe-core'
 import type { BrowserContext, Page, Request } from 'playwright-core'
 import { Chromium } from '../chromium.ts'
+import { untilSo } from '../processes/nodes.ts'
 import { startTestService, type TestService, type TestUser } from '../service.ts'
 
 declare global {
@@ -233,11 +233,14 @@ export class BrowserPage implements AsyncDisposable {
 
 /** Waits: browsers move the focus only after a page is loaded (`autofocus`), a dialog is displayed, or an event was handled. */
 export async function becomes(read: () => Promise<string>, wanted: string | RegExp): Promise<void> {
-  const isWanted = (one: string) => (typeof wanted === 'string' ? one === wanted : wanted.test(one))
-  const last = Date.now() + 10_000
-  let found = await read()
-  for (; !isWanted(found) && Date.now() < last; found = await read()) await wait(20)
-  assert.ok(isWanted(found), `it is "${found}", not ${wanted}`)
+  let found = ''
+  const isSo = async () => {
+    found = await read()
+    return typeof wanted === 'string' ? found === wanted : wanted.test(found)
+  }
+  await untilSo(isSo, 10_000).catch((cause: unknown) => {
+    throw new Error(`it is "${found}", not ${wanted}`, { cause })
+  })
 }
 
 function callOf(request: Request): string {

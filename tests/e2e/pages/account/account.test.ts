@@ -373,6 +373,7 @@ test('the account page works by keyboard alone', async () => {
   await tabTo('Change the password')
   await page.keyboard.press('Enter')
   await says(opened, 'Your password is changed.')
+  // It stays where it was.
   await opened.hasFocus('Change the password')
 })
 
