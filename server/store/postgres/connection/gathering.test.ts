@@ -28,6 +28,10 @@ function heldEcho({ weightOf = () => 1, keyOf = () => undefined }: Partial<Kind<
   return { gathering, batches, release: held.resolve }
 }
 
+/** A batch waits for a lock until its test has seen it wait, however slow the machine. */
+const waitForEver = 'alter function deliver_together(json) reset lock_timeout'
+const waitBriefly = "alter function deliver_together(json) set lock_timeout = '250ms'"
+
 const nextTurns = () => new Promise((resolve) => setTimeout(resolve, 5))
 
 test('calls of one turn are one batch; those that come while two batches run wait for the next one', async () => {
@@ -66,9 +70,9 @@ test('if the server hangs, waiting calls are refused after two seconds, and more
   await nextTurns()
   const second = gathering.add('c')
   await nextTurns()
+  const startedAt = performance.now()
   const waiting = Array.from({ length: 5_000 }, (_, n) => gathering.add(String(n)))
   assert.throws(() => gathering.add('one too many'), /Too many calls are waiting for the store/)
-  const startedAt = performance.now()
   for (const outcome of await Promise.allSettled(waiting)) {
     assert.equal(outcome.status, 'rejected')
     assert.match(String(outcome.status === 'rejected' && outcome.reason), /cannot be reached now; nothing was done/)
@@ -84,12 +88,18 @@ test('if the server ends the connection of a batch, each of its calls fails, and
   const ann = await world.addUser('ann')
   const client = new pg.Client(url)
   await client.connect()
+  await client.query(waitForEver)
   await client.query('begin')
   await client.query('lock producer in access exclusive mode')
+  let isOver = false
   const sent = Promise.allSettled(Array.from({ length: 9 }, () => world.send(ann)))
+  void sent.then(() => {
+    isOver = true
+  })
   const waiting = "select pg_terminate_backend(pid) from pg_locks where not granted and relation = 'producer'::regclass"
-  while ((await client.query(waiting)).rows.length === 0) await nextTurns()
+  while (!isOver && (await client.query(waiting)).rows.length === 0) await nextTurns()
   await client.query('rollback')
+  await client.query(waitBriefly)
   await client.end()
   for (const outcome of await sent) {
     assert.ok(outcome.status === 'rejected' && isUnavailable(outcome.reason))
@@ -153,8 +163,7 @@ test('a batch locks the inboxes before the counts of their categories, in the or
   const [held] = people
   const client = new pg.Client(url)
   await client.connect()
-  // So that the batch waits until this test has seen it wait, however slow the machine.
-  await client.query('alter function deliver_together(json) reset lock_timeout')
+  await client.query(waitForEver)
   await client.query('begin')
   await client.query('select from inbox where user_id = $1 for update', [held?.id])
   const sent = people.map((person) => world.deliver({ to: [person], category: 'ci' }))
@@ -168,7 +177,7 @@ test('a batch locks the inboxes before the counts of their categories, in the or
   await client.query('select from inbox_category where category = $1 for update nowait', ['ci'])
   await client.query('rollback')
   await Promise.all(sent)
-  await client.query("alter function deliver_together(json) set lock_timeout = '250ms'")
+  await client.query(waitBriefly)
   await client.end()
 })
 
