@@ -151,7 +151,7 @@ test('the folder of a world can be read by the user of the process only; a stop 
   await killed.end('SIGKILL')
   assert.equal(left().length, 1)
   await using off = await CarillonProcess.ready(folder, { env: { ...env, CARILLON_DEMONSTRATION: 'off' } })
-  for (let waited = 0; waited < 50 && left().length > 0; waited++) await setTimeout(100)
+  for (let waited = 0; waited < 600 && left().length > 0; waited++) await setTimeout(100)
   assert.deepEqual(left(), [], 'also if it is off since')
   await off.end('SIGTERM')
   await using last = await CarillonProcess.ready(folder, { env })

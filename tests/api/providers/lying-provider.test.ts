@@ -285,7 +285,8 @@ suite('a provider that cannot be used', () => {
     provider.lies.set(discovery, () => {})
     const from = performance.now()
     await startIsRefused()
-    assert.ok(performance.now() - from < 9_000)
+    // The delay of a busy machine is added.
+    assert.ok(performance.now() - from < 20_000)
     assert.match(failures().at(-1) ?? '', /cannot be reached: no response within 5 s/)
   })
 

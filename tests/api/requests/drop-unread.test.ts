@@ -1,6 +1,7 @@
 // A request that is refused before its body was read: the service reads and drops the rest, so that a proxy that is still sending
 // gets the refusal, and not a reset that it counts as a failure of the node (RFC 9112, section 9.6; I2, R9).
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, suite, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
@@ -143,9 +144,11 @@ test('a preflight and a live stream with a large body get their responses (I2)',
   assert.equal((await proxy.pass(headOf('OPTIONS /login HTTP/1.1', preflight), large)).status, 204)
   assert.equal(proxy.failures, 0)
   const stream = { ...cookie, 'content-length': String(large.length) }
-  const { bytes } = await exchangeBytes(app.url, [headOf('GET /api/notifications/stream HTTP/1.1', stream), large], {
-    timeoutMs: 1_000,
-  })
+  const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port) })
+  socket.write(headOf('GET /api/notifications/stream HTTP/1.1', stream))
+  socket.write(large)
+  const [bytes] = await once(socket, 'data')
+  socket.destroy()
   assert.match(String(bytes), /^HTTP\/1\.1 200 OK\r\n(.+\r\n)*content-type: text\/event-stream/)
 })
 

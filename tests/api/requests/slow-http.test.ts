@@ -109,10 +109,12 @@ suite('slow clients (I8)', { concurrency: true }, () => {
     // The list is answered before Fastify, unless a request before it on the same connection has no response yet.
     const list = `GET /api/notifications?limit=1 HTTP/1.1\r\nHost: a\r\nCookie: ${proof.cookie}\r\n\r\n`
     for (const request of ['GET /docs HTTP/1.1\r\nHost: a\r\n\r\n', list]) {
-      const flood = await exchangeBytes(app.url, [request.repeat(2_000)], { timeoutMs: 4_000 })
-      assert.ok(flood.ended, `it lived for ${flood.lifeMs} ms`)
+      const flood = await exchangeBytes(app.url, [request.repeat(2_000)], limits)
+      // A connection that was served would be closed, too, but only when it has been idle for seconds.
+      const served = String(flood.bytes).split('HTTP/1.1 200').length - 1
+      assert.ok(flood.ended && served < 2_000, `it got ${served} responses in ${flood.lifeMs} ms`)
       const last = 'GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
-      const ahead = await exchangeBytes(app.url, [request.repeat(10) + last], { timeoutMs: 10_000 })
+      const ahead = await exchangeBytes(app.url, [request.repeat(10) + last], limits)
       const responses = readResponses(ahead.bytes)
       assert.equal(responses.length, 11)
       assert.match(responses.at(-1)?.text ?? '', /alive/)
@@ -133,9 +135,11 @@ suite('slow clients (I8)', { concurrency: true }, () => {
     }
     for (const one of slow) isTimedOut(await one)
     waits.sort((a, b) => a - b)
-    const [median = 0, longest = 0] = [waits[Math.floor(waits.length / 2)], waits.at(-1)]
-    t.diagnostic(`${waits.length} requests: half within ${median.toFixed(1)} ms, all within ${longest.toFixed(1)} ms`)
-    // If they waited for the slow clients, each would wait for seconds.
-    assert.ok(median < 1_000 && longest < 5_000, `half within ${median} ms, all within ${longest} ms`)
+    const [median = 0, most = 0] = [waits[Math.floor(waits.length / 2)], waits[Math.floor(waits.length * 0.9)]]
+    t.diagnostic(
+      `${waits.length} requests: half within ${median.toFixed(1)} ms, nine of ten within ${most.toFixed(1)} ms, all within ${waits.at(-1)?.toFixed(1)} ms`,
+    )
+    // If they waited for the slow clients, each would wait for seconds. A pause of the machine is in one or two of them.
+    assert.ok(median < 1_000 && most < 5_000, `half within ${median} ms, nine of ten within ${most} ms`)
   })
 })

@@ -15,7 +15,7 @@ export type RawExchange = {
 }
 
 export type RawOptions = {
-  /** How long to wait until the service closes the connection. */
+  /** How long to wait until the service closes the connection; long, since the machine may be busy. */
   timeoutMs?: number
   /** Closes the sending side after the last byte. */
   halfClose?: boolean
@@ -29,7 +29,7 @@ export type RawOptions = {
 export async function exchangeBytes(
   url: string,
   pieces: readonly (string | Buffer)[],
-  { timeoutMs = 5_000, halfClose = false, pauseMs = 0, inTurn = false }: RawOptions = {},
+  { timeoutMs = 60_000, halfClose = false, pauseMs = 0, inTurn = false }: RawOptions = {},
 ): Promise<RawExchange> {
   const { socket, closed, closedAt } = open(url)
   const startedAt = performance.now()
