@@ -52,25 +52,33 @@ test('a command is one row, which names the user of the operating system, and on
 })
 
 test('--follow prints what another process does, once each, until Ctrl-C; the table is for people (A16)', async () => {
-  const following = new CarillonProcess(folder, { args: ['audit', '--follow', '--json', '--last', '0'] })
+  const following = new CarillonProcess(folder, { args: ['audit', '--follow', '--json', '--last', '1'] })
   const printed = (): Entry[] =>
     following.stdout
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line))
-  const readable = new CarillonProcess(folder, { args: ['audit', '--follow', '--last', '1'] })
-  await until(() => (/^time .*event/.test(readable.stdout) ? true : undefined))
-  await sleep(1_500)
+  const readable = new CarillonProcess(folder, { args: ['audit', '--follow', '--last', '0'] })
+  // Each prints something when it has begun to follow.
+  await until(() => (/^time .*event/.test(readable.stdout) && printed().length === 1 ? true : undefined))
   await operator.signIn('stateful')
   await run('user', 'add', 'ben')
-  const isDone = () => (printed().some(({ event }) => event === 'user-created') ? true : undefined)
+  const isDone = () =>
+    printed()
+      .slice(1)
+      .some(({ event }) => event === 'user-created')
+      ? true
+      : undefined
   await until(isDone)
   await sleep(1_200)
   assert.deepEqual(
-    printed().map(({ event }) => event),
+    printed()
+      .slice(1)
+      .map(({ event }) => event),
     ['sign-in', 'user-created'],
   )
   await until(() => (readable.stdout.includes('user-created') ? true : undefined))
+  assert.equal(readable.stdout.trimEnd().split('\n').length, 3, 'a headline and two rows')
   assert.equal((await following.end('SIGINT')).status, 0)
   assert.equal((await readable.end('SIGINT')).status, 0)
   const table = await run('audit', '--since', '1h')

@@ -14,7 +14,7 @@ import type { Proof } from '../../support/service.ts'
 async function isLogged(running: CarillonProcess, { requestId }: Refusal, inside: RegExp): Promise<void> {
   const logged = () => running.lines.filter((line) => line.requestId === requestId)
   // The log comes through a pipe, so the response may arrive first.
-  for (let waits = 0; logged().length === 0 && waits < 500; waits++) await sleep(10)
+  for (let waits = 0; logged().length === 0 && waits < 6_000; waits++) await sleep(10)
   const lines = logged()
   assert.equal(lines.length, 1, running.stdout)
   assert.equal(lines[0]?.level, 50)
