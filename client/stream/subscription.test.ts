@@ -148,19 +148,20 @@ test('after 2.5 heartbeats without data the client drops the connection and reco
   await received(subscribe(server, { timing: { heartbeatMs: 60, retryMs: 600_000, maxRetryMs: 600_000 } }), 1)
   const [first, second] = server.streams as [Stream, Stream]
   const silentMs = second.at - first.at
-  assert.ok(silentMs >= 145 && silentMs < 5_000, `it took ${silentMs} ms`)
+  assert.ok(silentMs >= 145 && silentMs < 60_000, `it took ${silentMs} ms`)
 })
 
 test('comments alone keep the connection open', async () => {
   await using server = await StreamServer.with(async (stream) => {
     stream.greet(0)
-    for (let i = 0; i < 8; i++) {
+    // Longer than 2.5 heartbeats, which are longer than a pause of the machine.
+    for (let i = 0; i < 17; i++) {
       await sleep(400)
       stream.write(':\n\n')
     }
     stream.notify(1)
   })
-  await received(subscribe(server, { timing: { heartbeatMs: 1_000 } }), 1)
+  await received(subscribe(server, { timing: { heartbeatMs: 2_500 } }), 1)
   assert.equal(server.streams.length, 1)
 })
 
@@ -183,7 +184,7 @@ test('the client waits for the time in Retry-After before it reconnects', async 
   await received(subscribe(server), 1)
   const [first, second, third] = server.streams.map(({ at }) => at) as [number, number, number]
   for (const waited of [second - first, third - second])
-    assert.ok(waited >= 995 && waited < 5_000, `it waited ${waited} ms`)
+    assert.ok(waited >= 995 && waited < 20_000, `it waited ${waited} ms`)
 })
 
 test('the backoff has full jitter, starts at the `retry` of the server, is capped, and restarts after an event', async (t) => {

@@ -1,11 +1,14 @@
 // When the client calls `auth`, with which reason and token, and which token its requests carry.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCarillon } from '../carillon-client.ts'
 import { failureOf } from '../testing/clients.ts'
 import { jwt } from '../testing/jwt.ts'
 import type { TokenRequest, TokenResult } from './tokens.ts'
+
+// It stands still: the tokens of these tests are to be renewed a moment after they were made, or the machine may pause for longer.
+mock.timers.enable({ apis: ['Date'], now: Date.now() })
 
 /** A client of a server that refuses the tokens in `refused`, after 200 ms. */
 function clientWith(auth: (request: TokenRequest) => TokenResult | Promise<TokenResult>, refused = new Set<string>()) {
@@ -29,13 +32,14 @@ function clientWith(auth: (request: TokenRequest) => TokenResult | Promise<Token
 test('before a token ends, a request renews it: `auth` gets the reason and the token, and the request has the new one', async () => {
   const tokens: string[] = []
   const { calls, sent, request } = clientWith(() => {
-    const token = jwt({ id: calls.length, endsIn: 2.3, lifetime: 20 })
+    const token = jwt({ id: calls.length, endsIn: 30.3, lifetime: 300 })
     tokens.push(token)
     return token
   })
   while (calls.length < 3) {
     await request()
     await sleep(20)
+    mock.timers.tick(20)
   }
   assert.deepEqual(calls, [
     { reason: 'first', token: undefined },
@@ -47,7 +51,7 @@ test('before a token ends, a request renews it: `auth` gets the reason and the t
 })
 
 test('requests that wait for a renewal share one call of `auth`', async () => {
-  const [old, fresh] = [jwt({ id: 1, endsIn: 2.1, lifetime: 20 }), jwt({ id: 2, endsIn: 100 })]
+  const [old, fresh] = [jwt({ id: 1, endsIn: 30.1, lifetime: 300 }), jwt({ id: 2, endsIn: 100 })]
   const { calls, sent, request } = clientWith(async ({ token }) => {
     await sleep(20)
     return token ? fresh : old
@@ -80,7 +84,7 @@ test('a refused token is not given to `auth`, which cannot renew it', async () =
 })
 
 test('if a renewal fails, requests carry the token that is still valid; after its refusal they get another one', async () => {
-  const [old, fresh] = [jwt({ id: 1, endsIn: 2.1, lifetime: 20 }), jwt({ id: 2, endsIn: 100 })]
+  const [old, fresh] = [jwt({ id: 1, endsIn: 30.1, lifetime: 300 }), jwt({ id: 2, endsIn: 100 })]
   const refused = new Set<string>()
   const { calls, sent, request } = clientWith(({ reason }) => {
     if (reason === 'expiring') throw new Error('the sign-in is too long ago')
@@ -102,7 +106,7 @@ test('if a renewal fails, requests carry the token that is still valid; after it
 })
 
 test('a token that is refused during its renewal is not used again, even if the renewal fails', async () => {
-  const [old, fresh] = [jwt({ id: 1, endsIn: 2.1, lifetime: 20 }), jwt({ id: 2, endsIn: 100 })]
+  const [old, fresh] = [jwt({ id: 1, endsIn: 30.1, lifetime: 300 }), jwt({ id: 2, endsIn: 100 })]
   const refused = new Set<string>()
   const renewal = Promise.withResolvers<string>()
   const { calls, sent, request } = clientWith(
@@ -146,7 +150,7 @@ for (const [what, token] of Object.entries(neverRenewed))
   })
 
 test('if `auth` always returns the same token, it is renewed once at most, and its refusal is thrown', async () => {
-  const token = jwt({ id: 1, endsIn: 2.1, lifetime: 20 })
+  const token = jwt({ id: 1, endsIn: 30.1, lifetime: 300 })
   const refused = new Set<string>()
   const { calls, request } = clientWith(() => token, refused)
   await request()
@@ -176,7 +180,7 @@ for (const [what, result] of Object.entries(noTokens))
     assert.match(error.message, /auth returned no token/)
     assert.deepEqual(first.sent, [])
 
-    const old = jwt({ id: 1, endsIn: 2.1, lifetime: 20 })
+    const old = jwt({ id: 1, endsIn: 30.1, lifetime: 300 })
     const renewed = clientWith(({ reason }) => (reason === 'first' ? old : (result as TokenResult)))
     await renewed.request()
     await sleep(150)

@@ -196,9 +196,20 @@ test('a leading tab that hangs or whose stream is silent loses the lock, and con
 })
 
 test('a leading tab whose stream has only heartbeats stays the leader', async () => {
+  for (let tries = 1; !(await staysTheLeader({ isLast: tries === 5 })); tries++);
+})
+
+/** Returns false if the machine stopped for so long that the heartbeats were late. The last try throws the failure. */
+async function staysTheLeader({ isLast }: { isLast: boolean }): Promise<boolean> {
+  let latestMs = 0
   await using server = await StreamServer.with(async (stream) => {
     stream.greet(1)
-    const beating = setInterval(() => stream.write(':\n\n'), 100)
+    let beatAt = performance.now()
+    const beating = setInterval(() => {
+      latestMs = Math.max(latestMs, performance.now() - beatAt)
+      beatAt = performance.now()
+      stream.write(':\n\n')
+    }, 100)
     await stream.closed
     clearInterval(beating)
   })
@@ -211,8 +222,10 @@ test('a leading tab whose stream has only heartbeats stays the leader', async ()
     await until(async () => (await receivedIn(page)).types[0] === 'hello')
   }
   await sleep(7_000)
+  if (server.streams.length > 1 && latestMs > 1_000 && !isLast) return false
   assert.equal(server.streams.length, 1)
-})
+  return true
+}
 
 test('a tab that leaves by break or abort holds no lock and no stream; the next tab leads', async () => {
   await using browser = await startBrowser()
