@@ -5,6 +5,7 @@ import { Sealing } from '../../../server/sign-in/sealing.ts'
 import { makeSigningKey } from '../../../server/sign-in/token/key-material.ts'
 import { acceptedAfterMs, publishedAheadMs } from '../../../server/sign-in/token/key-schedule.ts'
 import { openStore } from '../../../server/store/open.ts'
+import { isUsuallyQuick } from '../../support/processes/nodes.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 
 const app = await startTestService({ env: { CARILLON_SIGNING_KEY_LIFETIME: '30d' } })
@@ -60,7 +61,15 @@ test('the key set may be cached for less time than a key is published ahead, and
   assert.equal(other.status, 200)
 })
 
-test('a dropped key is refused within a second, in caches and streams too, and the next token has a new key (T12)', async () => {
+test('a dropped key is refused within a second, in caches and streams too, and the next token has a new key (T12)', async (t) => {
+  await isUsuallyQuick(async () => {
+    const { refusedAfterMs, endedAfterMs } = await dropKey()
+    t.diagnostic(`refused after ${refusedAfterMs.toFixed(0)} ms, the stream ended after ${endedAfterMs.toFixed(0)} ms`)
+    return refusedAfterMs < 1_000 && endedAfterMs < 1_500
+  })
+})
+
+async function dropKey() {
   const token = await signedIn()
   assert.equal(await statusOf(token), 200)
   const stream = await fetch(`${app.url}/api/notifications/stream`, { headers: { ...token } })
@@ -80,8 +89,8 @@ test('a dropped key is refused within a second, in caches and streams too, and t
   assert.equal(kidOf(await signedIn()), key.kid)
   assert.deepEqual((await published()).includes(kidOf(token)), false)
   await store.close()
-  assert.ok(refusedAfterMs < 1_000 && endedAfterMs < 1_500, `${refusedAfterMs} ms, the stream ${endedAfterMs} ms`)
-})
+  return { refusedAfterMs, endedAfterMs }
+}
 
 test('a token of a key that this node has not read yet is accepted, and forged ones cause at most one read a second', async (t) => {
   const { signingKeys } = app.store

@@ -1,10 +1,10 @@
 // Signing keys of two real nodes on one PostgreSQL database, rotated and dropped by commands while both are under load.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { newDatabase } from '../../support/postgres.ts'
 import { carillon } from '../../support/processes/carillon-process.ts'
 import { Load } from '../../support/processes/load.ts'
-import { Nodes, untilSo } from '../../support/processes/nodes.ts'
+import { isUsuallyQuick, Nodes, untilSo } from '../../support/processes/nodes.ts'
 import type { UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
 
@@ -38,9 +38,12 @@ test('a rotation under load on two nodes: 0 failed requests, and the new key is 
   const old = await users[0].signIn('stateless')
   const load = await Load.start(users)
   await load.more(50)
-  const { kid } = await keys('rotate', '--after', '3s')
-  for (const user of users) await untilSo(async () => (await published(user)).includes(kid), 1_000)
-  assert.equal(kidOf(await users[0].signIn('stateless')), kidOf(old), 'published, and nobody signs with it yet')
+  const rotatedAt = performance.now()
+  const { kid } = await keys('rotate', '--after', '6s')
+  for (const user of users) await untilSo(async () => (await published(user)).includes(kid))
+  const signer = kidOf(await users[0].signIn('stateless'))
+  // A slow machine may need longer than that for the command alone.
+  if (performance.now() - rotatedAt < 6_000) assert.equal(signer, kidOf(old), 'published, and nobody signs with it yet')
   for (const user of users) await untilSo(async () => kidOf(await user.signIn('stateless')) === kid)
   await load.more(200)
   await load[Symbol.asyncDispose]()
@@ -61,22 +64,25 @@ test('a rotation under load on two nodes: 0 failed requests, and the new key is 
 })
 
 test('a dropped key is refused on both nodes within a second, and the next sign-in has a new one (T12)', async (t) => {
+  await isUsuallyQuick(async () => (await refusedAfterDrop(t)) < 1_000)
+})
+
+/** Drops a key, and returns how many milliseconds after the command both nodes refuse its tokens. */
+async function refusedAfterDrop(t: TestContext): Promise<number> {
   const stolen = await users[0].signIn('stateless')
   for (const user of users) assert.equal(await statusOf(user, stolen), 200)
   const before = performance.now()
   const { replacedBy } = await keys('drop', kidOf(stolen))
   const commandMs = performance.now() - before
-  const waits = await Promise.all(
-    users.map((user) => untilSo(async () => (await statusOf(user, stolen)) === 401, 10_000)),
-  )
+  const waits = await Promise.all(users.map((user) => untilSo(async () => (await statusOf(user, stolen)) === 401)))
   t.diagnostic(`refused ${Math.max(...waits).toFixed(0)} ms after the command, which took ${commandMs.toFixed(0)} ms`)
-  assert.ok(Math.max(...waits) < 1_000)
   for (const user of users) {
     const token = await user.signIn('stateless')
     assert.equal(kidOf(token), replacedBy)
     for (const other of users) assert.equal(await statusOf(other, token), 200)
   }
-})
+  return Math.max(...waits)
+}
 
 test('keys drop names the keys in use if it does not know the one that is given, and changes nothing', async () => {
   const before = await keys('list')
