@@ -115,7 +115,7 @@ function run(examples: readonly Example[], { folder, address, firstSignIn }: Ser
     cwd: folder,
     env: { ...environment(), PATH: path, CARILLON_URL: address },
     input: `${secrets.join('\n')}\n`,
-    timeout: 60_000,
+    timeout: 300_000,
     encoding: 'utf8',
   })
   return examples.map((example, i): { example: Example; outcome: Outcome } => {

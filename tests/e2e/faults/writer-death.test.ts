@@ -19,6 +19,14 @@ function isUnavailable(response: HttpResponse): void {
 }
 
 test('when the writer thread dies, waiting and later writes are 503, reads still work, and the process ends (E3)', async () => {
+  for (let tries = 1; !(await outlivesItsWriter({ isLast: tries === 5 })); tries++);
+})
+
+/**
+ * Returns false if this process was too slow: the service responds for half a second after the failure, and then closes its port. The
+ * last try throws the failure.
+ */
+async function outlivesItsWriter({ isLast }: { isLast: boolean }): Promise<boolean> {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { nodeOptions: ['--import', tap] })
   const user = new UserOfService(running.url, firstSignInOf(folder))
@@ -37,12 +45,14 @@ test('when the writer thread dies, waiting and later writes are 503, reads still
   const waiting = Array.from({ length: 20 }, (_, n) => user.deliver(`Waiting ${n}`, `waiting-${n}`))
   const signingOut = user.request({ method: 'POST', path: '/logout', headers: ended })
   await sleep(300)
+  const killedAt = performance.now()
   running.child.kill('SIGUSR2')
   await untilSo(async () => running.stderr.includes('terminated'))
   await letGo()
   for (const response of await Promise.all([...waiting, signingOut])) isUnavailable(response)
 
   // All at the same time, on open connections: the service closes them within a second.
+  const sentAfterMs = performance.now() - killedAt
   const writes = [
     user.deliver('Too late'),
     user.request({ method: 'PATCH', path: `${path}/read`, headers: cookie }),
@@ -52,10 +62,16 @@ test('when the writer thread dies, waiting and later writes are 503, reads still
   ]
   const readable = ['/api/notifications', '/api/notifications/counts', path, '/api/me', '/routeRestreinte']
   const reads = readable.flatMap((one) => [cookie, token].map((headers) => user.request({ path: one, headers })))
-  for (const response of await Promise.all(writes)) isUnavailable(response)
-  for (const response of await Promise.all([...reads, user.request({ path: '/livez' })]))
-    assert.equal(response.status, 200, response.text)
+  const responses = await Promise.all([...writes, ...reads, user.request({ path: '/livez' })]).catch((error) => {
+    if (sentAfterMs < 400 || isLast) throw error
+  })
   user.close()
+  if (responses === undefined) {
+    await file.close()
+    return false
+  }
+  for (const response of responses.slice(0, writes.length)) isUnavailable(response)
+  for (const response of responses.slice(writes.length)) assert.equal(response.status, 200, response.text)
 
   const { status, signal } = await running.isGone()
   assert.deepEqual([status, signal], [1, null])
@@ -78,7 +94,8 @@ test('when the writer thread dies, waiting and later writes are 503, reads still
   assert.equal(all.length, 1 + 20 + 20)
   assert.equal((await later.request({ path: '/readyz' })).status, 200)
   later.close()
-})
+  return true
+}
 
 test('the process also ends if the writer thread dies while no write is waiting (E3)', async () => {
   using folder = new Folder()

@@ -21,15 +21,11 @@ const engines = {
   PostgreSQL: () => newDatabase(),
 }
 
-function hasBeats(reader: EventReader, openedAt: number): void {
-  const beatsAt = reader.piecesAt.filter((_, index) => String(reader.pieces[index]) === ':\n\n')
-  assert.equal(beatsAt.length, reader.beats)
-  assert.ok(reader.beats >= Math.floor(quietMs / 15_500), `${reader.beats} comments`)
-  for (const [index, at] of beatsAt.entries()) {
-    const ms = at - (beatsAt[index - 1] ?? openedAt)
-    // Each comment may be late on a busy machine.
-    assert.ok(ms < 18_000 && (index === 0 || ms > 12_000), `a comment after ${ms} ms`)
-  }
+/** One comment every 15 s, of which each may be late on a busy machine; live.test.ts has the exact times. */
+function hasBeats(reader: EventReader): void {
+  const { beats, pieces } = reader
+  assert.equal(pieces.filter((piece) => String(piece) === ':\n\n').length, beats)
+  assert.ok(beats >= Math.floor(quietMs / 20_000) && beats <= Math.floor(quietMs / 15_000) + 1, `${beats} comments`)
 }
 
 suite('a stream that stays open', { concurrency: true }, () => {
@@ -42,11 +38,10 @@ suite('a stream that stays open', { concurrency: true }, () => {
       const user = node.user(nodes.firstSignIn)
       const readers: EventReader[] = []
       for (const variant of variants) readers.push(await EventReader.of(node.url, await user.signIn(variant)))
-      const openedAt = performance.now()
       await sleep(quietMs)
       for (const reader of readers) {
         assert.deepEqual([reader.isOver, reader.events.length], [false, 1])
-        hasBeats(reader, openedAt)
+        hasBeats(reader)
       }
       const id = idIn(await user.deliver('after a long silence'))
       for (const reader of readers) {
