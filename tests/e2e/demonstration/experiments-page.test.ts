@@ -60,7 +60,7 @@ test('an experiment needs the keyboard only, and its result has the focus', asyn
   await using opened = await pages.open('/demonstration#experiment-restart')
   const { keyboard } = opened.page
   const experiments = new ExperimentsPage(opened.page)
-  await experiments.of('restart').getByRole('radio').first().waitFor()
+  await opened.hasFocus(/^Restart the server/)
   const press = async (...keys: string[]) => {
     for (const key of keys) await keyboard.press(key)
   }

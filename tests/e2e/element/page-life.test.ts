@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { ElementPages } from '../../support/element-pages.ts'
+import { becomes } from '../../support/pages/browser-page.ts'
 
 const pages = await ElementPages.start()
 const { service } = pages
@@ -60,8 +61,14 @@ test('an element that is moved keeps its list; one that is removed ends its stre
   await service.deliver({ to: user, title: 'While away' })
   await page.evaluate(() => document.body.append((globalThis as unknown as { inbox: Element }).inbox))
   await page.getByText('While away', { exact: true }).waitFor()
+  const paths: string[] = []
+  const streams = async () => {
+    paths.push(...requests())
+    return String(count(paths, stream))
+  }
+  await becomes(streams, '1')
   await page.waitForTimeout(200)
-  assert.equal(count(requests(), stream), 1)
+  assert.equal(await streams(), '1')
 })
 
 test('attributes that change at run time take effect', async () => {

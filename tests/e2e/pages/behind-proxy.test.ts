@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startBehindPath } from '../../support/network/stripping-proxy.ts'
-import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { BrowserPages, becomes } from '../../support/pages/browser-page.ts'
 import type { TestService } from '../../support/service.ts'
 
 type Documented = Record<string, { get?: { tags: string[]; responses: Record<string, { content?: object }> } }>
@@ -96,7 +96,8 @@ for (const prefix of ['', '/hello']) {
     assert.equal(opened.path, `/bell${prefix}/inbox`)
     await page.getByRole('button', { name: 'Mark as read' }).click()
     await page.waitForFunction(() => !document.title.startsWith('('))
-    assert.equal((await service.list(await service.signIn(user, 'stateful'))).unread, 0)
+    const proof = await service.signIn(user, 'stateful')
+    await becomes(async () => `${(await service.list(proof)).unread} unread`, '0 unread')
   })
 
   test(`${where}: a one-time link sets a password, and leads to the sign-in page`, async () => {
@@ -107,6 +108,7 @@ for (const prefix of ['', '/hello']) {
     await using opened = await pages.open(made.json().data.url)
     const { page } = opened
     const password = 'grey heron over the weir'
+    await page.locator('input[type=password]').first().waitFor()
     for (const field of await page.locator('input[type=password]').all()) await field.fill(password)
     await page.keyboard.press('Enter')
     await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startBehindPath } from '../../support/network/stripping-proxy.ts'
-import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
+import { type BrowserPage, BrowserPages, becomes } from '../../support/pages/browser-page.ts'
 import { type TestUser, variants } from '../../support/service.ts'
 
 const { service, url: publicUrl, stop } = await startBehindPath()
@@ -108,7 +108,7 @@ test('the token leaves the address bar at once, and no request has it but the bo
   await using opened = await pages.open(link)
   const { page, requests } = opened
   await isTitled(opened, 'Choose a new password')
-  assert.equal(page.url(), `${publicUrl}/reset`)
+  await becomes(async () => page.url(), `${publicUrl}/reset`)
   assert.ok(!(await page.content()).includes(token))
   await send(opened, newPassword)
   await isTitled(opened, 'Your password is set')
@@ -144,7 +144,7 @@ test('without a token, or with half of one, the page says what to do, and a link
       location.hash = hash
     }, tokenOf(link))
     await isTitled(opened, 'Choose a new password')
-    assert.equal(opened.page.url(), `${publicUrl}/reset`)
+    await becomes(async () => opened.page.url(), `${publicUrl}/reset`)
   }
 })
 

@@ -95,7 +95,7 @@ test('the page for printing has the recovery codes and nothing else', async () =
     globalThis.print = () => document.body.setAttribute('data-printed', '')
   })
   await page.getByRole('button', { name: 'Print' }).click()
-  assert.equal(await page.locator('body[data-printed]').count(), 1)
+  await page.locator('body[data-printed]').waitFor()
   await page.emulateMedia({ media: 'print' })
   const visible = page.locator('button, a, h1, h2, input').locator('visible=true')
   assert.equal(await visible.count(), 0)

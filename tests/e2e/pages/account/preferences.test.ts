@@ -11,7 +11,7 @@ const { service } = pages
 
 async function openPreferences(options: PageOptions): Promise<BrowserPage> {
   const opened = await pages.open('/account#preferences', options)
-  await opened.page.locator('section#preferences.target').waitFor()
+  await opened.page.locator('section#preferences.target:focus').waitFor()
   return opened
 }
 
