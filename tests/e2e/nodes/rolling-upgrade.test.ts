@@ -1,7 +1,8 @@
 // A rolling upgrade: nodes of the version before and of this one serve one database at the same time. While requests run on
 // every node, this version starts, migrates and creates its database functions; no request may fail on either side.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
@@ -14,6 +15,16 @@ import type { HttpResponse } from '../../support/service.ts'
 const loadMs = 1_500
 
 test('R9: a rolling upgrade from the version before, under load: 0 failed requests on both versions', async (t) => {
+  for (let tries = 1; !(await goesUnnoticed(t, { isLast: tries === 3 })); tries++);
+})
+
+/**
+ * Returns false if a request failed while the machine paused: a service waits two seconds for a connection to the database, and four
+ * for a response. The last try throws the failure.
+ */
+async function goesUnnoticed(t: TestContext, { isLast }: { isLast: boolean }): Promise<boolean> {
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
   const database = await newDatabase({ isBare: true })
   t.after(() => database.drop())
   using program = new Folder()
@@ -39,6 +50,8 @@ test('R9: a rolling upgrade from the version before, under load: 0 failed reques
   await sleep(loadMs)
   await load.stop()
 
+  delay.disable()
+  if (load.failures.length > 0 && delay.max > 1.5e9 && !isLast) return false
   t.diagnostic(JSON.stringify([...load.counts]))
   assert.deepEqual(
     load.failures,
@@ -53,7 +66,8 @@ test('R9: a rolling upgrade from the version before, under load: 0 failed reques
   // Each version receives the change signals of the other: both streams send what was delivered on every node.
   await receives(streamBefore, load.sent)
   await receives(streamCurrent, load.sent.slice(sentBefore))
-})
+  return true
+}
 
 /** What a node logged about its failures. */
 function errorsOf(node: Node): string {
