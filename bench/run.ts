@@ -1,6 +1,7 @@
 // `npm run bench`: runs the scenarios, prints their results and writes RESULTS.md.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -120,9 +121,20 @@ async function runAll(): Promise<void> {
 /** As after `npm ci`: a service whose sources have changed since then would run them instead of its bundle, and start later. */
 function bundle(root: string): void {
   // Versions before decision 0056 have no bundle.
-  if (!existsSync(join(root, 'tools/bundle.js'))) return
+  if (!existsSync(join(root, 'tools/bundle.js')) || isBundleCurrent(root)) return
   const { status, stderr } = spawnSync(process.execPath, ['tools/bundle.js'], { cwd: root, encoding: 'utf8' })
   if (status !== 0) throw new Error(`tools/bundle.js failed in ${root}: ${stderr}`)
+}
+
+/** If so, it is not made again: other processes, such as those of other tests, may be running it. */
+function isBundleCurrent(root: string): boolean {
+  const folder = join(root, 'server/bundle')
+  if (!existsSync(join(folder, 'manifest.json'))) return false
+  const files: Record<string, { content: string }> = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
+  return Object.entries(files).every(([name, { content }]) => {
+    const file = join(folder, name)
+    return existsSync(file) && createHash('sha256').update(readFileSync(file)).digest('base64') === content
+  })
 }
 
 function compared(root: string): Fact {
