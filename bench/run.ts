@@ -1,7 +1,6 @@
 // `npm run bench`: runs the scenarios, prints their results and writes RESULTS.md.
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -20,7 +19,7 @@ import { signIns } from './scenarios/sign-ins.ts'
 import { start } from './scenarios/start.ts'
 import { streamLatency } from './scenarios/stream-latency.ts'
 import { streams } from './scenarios/streams.ts'
-import { type Checkout, thisCheckout } from './setup/checkout.ts'
+import { bundle, type Checkout, thisCheckout } from './setup/checkout.ts'
 
 const scenarios: readonly Scenario[] = [
   list,
@@ -72,6 +71,10 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds ?? usual.rounds)
 const seconds = values.seconds === undefined ? undefined : Number(values.seconds)
 const before = values.before === undefined ? undefined : resolve(values.before)
+const checkouts: Checkout[] = [
+  thisCheckout,
+  ...(before === undefined ? [] : [{ name: 'before' as const, root: before }]),
+]
 
 const problem = problemOf()
 if (values.help) process.stdout.write(help)
@@ -102,7 +105,7 @@ async function runAll(): Promise<void> {
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const machine = [...describeMachine(data), ...(before === undefined ? [] : [compared(before)])]
   for (const [what, value] of machine) console.log(`${what}: ${value}`)
-  for (const root of [thisCheckout.root, ...(before === undefined ? [] : [before])]) bundle(root)
+  for (const checkout of checkouts) await bundle(checkout)
   const results: Result[] = []
   for (const scenario of chosen) {
     console.log(`\n${scenario.name}`)
@@ -118,25 +121,6 @@ async function runAll(): Promise<void> {
   console.log('Written to bench/RESULTS.md')
 }
 
-/** As after `npm ci`: a service whose sources have changed since then would run them instead of its bundle, and start later. */
-function bundle(root: string): void {
-  // Versions before decision 0056 have no bundle.
-  if (!existsSync(join(root, 'tools/bundle.js')) || isBundleCurrent(root)) return
-  const { status, stderr } = spawnSync(process.execPath, ['tools/bundle.js'], { cwd: root, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`tools/bundle.js failed in ${root}: ${stderr}`)
-}
-
-/** If so, it is not made again: other processes, such as those of other tests, may be running it. */
-function isBundleCurrent(root: string): boolean {
-  const folder = join(root, 'server/bundle')
-  if (!existsSync(join(folder, 'manifest.json'))) return false
-  const files: Record<string, { content: string }> = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
-  return Object.entries(files).every(([name, { content }]) => {
-    const file = join(folder, name)
-    return existsSync(file) && createHash('sha256').update(readFileSync(file)).digest('base64') === content
-  })
-}
-
 function compared(root: string): Fact {
   const commitOf = (at: string) => {
     const { stdout } = spawnSync('git', ['-C', at, 'log', '-1', '--format=%h of %cs'], { encoding: 'utf8' })
@@ -148,10 +132,7 @@ function compared(root: string): Fact {
 async function measure(scenario: Scenario): Promise<Result> {
   const startedAt = performance.now()
   const turnstile = new Turnstile()
-  const reports = await Promise.all([
-    runOne(scenario, { checkout: thisCheckout, turnstile }),
-    ...(before === undefined ? [] : [runOne(scenario, { checkout: { name: 'before', root: before }, turnstile })]),
-  ])
+  const reports = await Promise.all(checkouts.map((checkout) => runOne(scenario, { checkout, turnstile })))
   const [{ rows, notes }, earlier] = reports as [Report, Report?]
   return {
     scenario: scenario.name,

@@ -1,5 +1,7 @@
 // The Carillon that a scenario measures: this checkout, or the one that it is compared with (`--before`). Its own modules prepare its
 // database, so that each has its own schema. Another checkout must have these modules under the same names.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
@@ -52,4 +54,17 @@ async function endpointOf(load: <Module>(path: string) => Promise<Module>) {
     load<typeof import('../../server/store/transfer/endpoint/tables.ts')>('store/transfer/endpoint/tables.ts'),
   ])
   return { openEndpoint: open.openEndpoint, placeAfter: endpoint.placeAfter, tables: tables.tables }
+}
+
+/** As after `npm ci`: a service whose sources have changed since then would run them instead of its bundle, and start later. */
+export async function bundle({ root }: Checkout): Promise<void> {
+  // Versions before decision 0056 have no bundle.
+  if (!existsSync(join(root, 'tools/bundle.js'))) return
+  const { isBundleCurrent }: typeof import('../../server/bin/run.js') = await import(
+    pathToFileURL(join(root, 'server/bin/run.js')).href
+  )
+  // Other processes, such as those of other tests, may be running it.
+  if (isBundleCurrent()) return
+  const { status, stderr } = spawnSync(process.execPath, ['tools/bundle.js'], { cwd: root, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`tools/bundle.js failed in ${root}: ${stderr}`)
 }

@@ -25,7 +25,7 @@ function entry() {
 }
 
 /** Whether every file that the bundle was made of is as it was: since that time, or, in a copy, in its content. */
-function isBundleCurrent() {
+export function isBundleCurrent() {
   try {
     const files = JSON.parse(readFileSync(manifest, 'utf8'))
     let isCopy = false
