@@ -32,7 +32,8 @@ function heldEcho({ weightOf = () => 1, keyOf = () => undefined }: Partial<Kind<
 const waitForEver = 'alter function deliver_together(json) reset lock_timeout'
 const waitBriefly = "alter function deliver_together(json) set lock_timeout = '250ms'"
 
-const nextTurns = () => new Promise((resolve) => setTimeout(resolve, 5))
+/** After a pause of the machine, a timer fires before the immediate in which a batch is sent. */
+const nextTurns = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), 5))
 
 test('calls of one turn are one batch; those that come while two batches run wait for the next one', async () => {
   const { gathering, batches, release } = heldEcho()
