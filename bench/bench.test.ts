@@ -11,18 +11,12 @@ const run = fileURLToPath(new URL('./run.ts', import.meta.url))
 const bench = (...args: string[]) => promisify(execFile)(process.execPath, [run, ...args])
 
 test('the bench compares a list with both of its floors, and says the processor time of a request', async () => {
-  const { stdout } = await bench('list', '--rounds', '1', '--seconds', '0.2')
+  // If the machine paused for as long as a load lasts, its row would have no figure.
+  const { stdout } = await bench('list', '--rounds', '1', '--seconds', '1')
   const rows = stdout
     .split('\n')
-    .filter((line) =>
-      /^(list|counts), .*\d\/s.* us each .*\d\/s.* us each .*(\d\.\d\d|NaN|Infinity) \(.*CPU/.test(line),
-    )
+    .filter((line) => /^(list|counts), .*\d\/s.* us each .*\d\/s.* us each .*\d\.\d\d \(.*CPU/.test(line))
   assert.equal(rows.length, 9, stdout)
-  // If the machine pauses for as long as a load lasts, its row has no figure.
-  assert.ok(
-    rows.some((line) => /\d\.\d\d \(/.test(line)),
-    stdout,
-  )
 })
 
 test('the bench measures two checkouts in turns, and the result has both and their ratio', async () => {

@@ -50,7 +50,7 @@ test('over more than three lifetimes of a token of 6 s, each event arrives once,
 })
 
 test('a stream is opened again with the renewed token, at its position; both streams have the same events once', async (t) => {
-  // Or the machine may pause for longer than the token has until its renewal.
+  // If the machine paused for longer than the token has until its renewal, the client would renew it at once.
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   const tokens: string[] = []
   await using server = await StreamServer.with(

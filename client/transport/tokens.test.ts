@@ -7,7 +7,7 @@ import { failureOf } from '../testing/clients.ts'
 import { jwt } from '../testing/jwt.ts'
 import type { TokenRequest, TokenResult } from './tokens.ts'
 
-// It stands still: the tokens of these tests are to be renewed a moment after they were made, or the machine may pause for longer.
+// The clock stands still. These tests make tokens that the client renews a moment later: if the machine paused, it would renew them at once.
 mock.timers.enable({ apis: ['Date'], now: Date.now() })
 
 /** A client of a server that refuses the tokens in `refused`, after 200 ms. */

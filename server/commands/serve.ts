@@ -33,7 +33,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
       ? withProgress({ json }, (report) => startService(config, { log, report }))
       : startService(config, { log, report: reportTo(log) }),
   )
-  // A request to PostgreSQL waits for a round trip: in a bounded space its objects would survive collections, a quarter of its processor time.
+  // A request to PostgreSQL waits for a round trip. In a bounded space its objects would survive collections, which took a quarter of its time.
   if (config.database.engine === 'sqlite') boundNewSpace()
 
   let isStopping = false

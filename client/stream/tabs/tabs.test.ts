@@ -199,7 +199,7 @@ test('a leading tab whose stream has only heartbeats stays the leader', async ()
   for (let tries = 1; !(await staysTheLeader({ isLast: tries === 5 })); tries++);
 })
 
-/** Returns false if the machine stopped for so long that the heartbeats were late. The last try throws the failure. */
+/** False if this process paused, and so sent its heartbeats late. The last try fails instead. */
 async function staysTheLeader({ isLast }: { isLast: boolean }): Promise<boolean> {
   let latestMs = 0
   await using server = await StreamServer.with(async (stream) => {

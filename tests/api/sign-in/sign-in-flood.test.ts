@@ -40,7 +40,7 @@ for (const variant of variants)
     const statuses = await signIns
     const count = (status: number) => statuses.filter((one) => one === status).length
     // Without the longest, which may be a pause of the machine.
-    const p99 = took.toSorted((a, b) => a - b).slice(0, -1)[Math.floor(took.length * 0.99) - 1] ?? Number.NaN
+    const p99 = took.toSorted((a, b) => a - b)[Math.floor(took.length * 0.99) - 1] ?? Number.NaN
     t.diagnostic(`${count(200)} signed in, ${count(503)} got 503; ${took.length} lists, p99 ${p99.toFixed(0)} ms`)
     assert.equal(count(200) + count(503), 500, `${[...new Set(statuses)]}`)
     assert.ok(count(200) > 0 && count(503) > 0 && took.length > 20)

@@ -63,20 +63,13 @@ test('--follow prints what another process does, once each, until Ctrl-C; the ta
   await until(() => (/^time .*event/.test(readable.stdout) && printed().length === 1 ? true : undefined))
   await operator.signIn('stateful')
   await run('user', 'add', 'ben')
-  const isDone = () =>
+  const followed = () =>
     printed()
+      .map(({ event }) => event)
       .slice(1)
-      .some(({ event }) => event === 'user-created')
-      ? true
-      : undefined
-  await until(isDone)
+  await until(() => (followed().includes('user-created') ? true : undefined))
   await sleep(1_200)
-  assert.deepEqual(
-    printed()
-      .slice(1)
-      .map(({ event }) => event),
-    ['sign-in', 'user-created'],
-  )
+  assert.deepEqual(followed(), ['sign-in', 'user-created'])
   await until(() => (readable.stdout.includes('user-created') ? true : undefined))
   assert.equal(readable.stdout.trimEnd().split('\n').length, 3, 'a headline and two rows')
   assert.equal((await following.end('SIGINT')).status, 0)
