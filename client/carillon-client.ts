@@ -2,7 +2,6 @@
 import { type Inbox, inboxOf } from './inbox.ts'
 import { type Producer, producerOf } from './producer/producer.ts'
 import { type SignIn, signInOf } from './sign-in.ts'
-import { isRefusal } from './store/acts.ts'
 import type { OpenList, OpenOptions } from './store/inbox-list.ts'
 import { Source } from './store/source.ts'
 import { type Auth, type Connection, Requests } from './transport/requests.ts'
@@ -20,26 +19,17 @@ export type Carillon = SignIn & {
 
 export type CarillonOptions = Connection & {
   auth?: Auth | undefined
-  /**
-   * Keeps the open lists and the acts that wait in this browser (IndexedDB) until sign-out. Default: false. With `auth`, set it to your
-   * id of the user: what a client with another one has kept is deleted, and never shown.
-   */
-  offline?: boolean | string | undefined
 }
 
 /**
  * A client for one user: sign-in and inbox. Create one for each user. Throws TypeError if `baseUrl` is not a URL.
  * @param options `auth` defaults to `'cookie'`.
  */
-export function createCarillon({ auth = 'cookie', offline, ...connection }: CarillonOptions = {}): Carillon {
+export function createCarillon({ auth = 'cookie', ...connection }: CarillonOptions = {}): Carillon {
   const requests = new Requests(connection, auth)
-  const openKept = async () => {
-    const { KeptInbox } = await import('./store/kept/kept-inbox.ts')
-    return new KeptInbox({ server: requests.base.href, name: String(offline), isRefusal })
-  }
   const inbox = inboxOf(requests)
-  const source = new Source(requests, inbox, offline ? openKept : undefined)
-  const signIn = signInOf(requests, (isSignedOut) => source.lookAgain(isSignedOut))
+  const source = new Source(requests, inbox)
+  const signIn = signInOf(requests, () => source.lookAgain())
   return { ...signIn, inbox: { ...inbox, open: (options) => source.open(options) } }
 }
 
@@ -51,9 +41,10 @@ export function createProducer({ key, ...connection }: Connection & { key: strin
   return producerOf(new Requests(connection, () => key))
 }
 
-export type { ChangesOptions, Inbox, ListOptions } from './inbox.ts'
+export type { ChangesOptions, Inbox, ListOptions, ReadAllOptions } from './inbox.ts'
 export type { Producer, SendOptions } from './producer/producer.ts'
 export type { TokenOptions, UserName, Users, UsersOptions } from './producer/users.ts'
+export { finishSignIn, signInWith } from './provider-sign-in.ts'
 export type { SignIn } from './sign-in.ts'
 export type { InboxList, InboxSnapshot, ListState, OpenList, OpenOptions } from './store/inbox-list.ts'
 export type { StreamOptions } from './stream/subscription.ts'

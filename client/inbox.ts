@@ -18,6 +18,13 @@ export type ListOptions = CallOptions & {
   before?: string | number | undefined
 }
 
+export type ReadAllOptions = CallOptions & {
+  throughSeq?: number | undefined
+  through?: string | undefined
+  /** At most 20. */
+  category?: string | readonly string[] | undefined
+}
+
 export type ChangesOptions = CallOptions & {
   since: Position
   /** 1 to 100; default 100. */
@@ -47,9 +54,9 @@ export type Inbox = {
   unread(id: string, options?: CallOptions): Promise<void>
   /**
    * `POST /api/notifications/read-all`: marks all read, or only those with a `seq` up to `throughSeq`, such as the highest one that
-   * was on screen. `through` is the id of a notification in place of its `seq`.
+   * was on screen. `through` is the id of a notification in place of its `seq`. With `category`, only those of these categories.
    */
-  readAll(options?: CallOptions & { throughSeq?: number | undefined; through?: string | undefined }): Promise<void>
+  readAll(options?: ReadAllOptions): Promise<void>
   /**
    * `POST /api/notifications/undo`: takes back the last `readAll`, within ten minutes. What arrived, or was marked alone since,
    * stays as it is. A second call changes nothing. Throws CONFLICT if there is nothing to undo.

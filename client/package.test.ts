@@ -163,8 +163,7 @@ test('bundled, minified and compressed, the client of a page has at most 9 KB', 
   writeFileSync(entry, "export { createCarillon, isCarillonError } from 'carillon-client'\n")
   const bundle = await rolldown({ input: entry })
   const { output } = await bundle.generate({ format: 'esm', minify: true })
-  // What is kept for the next visit, and the code that tabs share a stream with, are loaded on demand; nothing else has to be
-  // loaded with the client.
+  // The code that tabs share a stream with is loaded on demand; nothing else has to be loaded with the client.
   assert.deepEqual(output[0].imports, [])
   const bytes = gzipSync(output[0].code, { level: 9 }).length
   t.diagnostic(`${bytes} bytes; ${gzipSync(code(), { level: 9 }).length} before bundling, with the producer`)

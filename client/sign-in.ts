@@ -37,8 +37,8 @@ export type SignIn = {
   logout(options?: CallOptions): Promise<void>
 }
 
-/** `onChange` is called after a sign-in and after a sign-out, which waits for it. */
-export function signInOf(requests: Requests, onChange = async (_isSignedOut: boolean) => {}): SignIn {
+/** `onChange` is called after a sign-in and after a sign-out. */
+export function signInOf(requests: Requests, onChange = () => {}): SignIn {
   /** Of the last stateless sign-in of this client. A page that wants to keep it longer passes it with the credentials. */
   let deviceToken: string | undefined
   return {
@@ -46,7 +46,7 @@ export function signInOf(requests: Requests, onChange = async (_isSignedOut: boo
       const body = JSON.stringify({ deviceToken, ...credentials }, ['username', 'password', 'variant', 'deviceToken'])
       const response = await requests.signIn<StatelessLogin>({ ...options, path: 'login', body })
       deviceToken = response.deviceToken ?? deviceToken
-      void onChange(false)
+      onChange()
       return response as never
     },
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
@@ -57,7 +57,7 @@ export function signInOf(requests: Requests, onChange = async (_isSignedOut: boo
     async logout(options) {
       await requests.nothing({ ...options, method: 'POST', path: 'logout' })
       requests.tokens?.forget()
-      await onChange(true)
+      onChange()
     },
   }
 }

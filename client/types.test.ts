@@ -80,7 +80,8 @@ test('the request types of the client equal the schemas of the server', () => {
   holds<Same<client.ListOptions['category'], string | Readonly<ListQuery['category']>>>()
   holds<Same<Given<client.ChangesOptions>, Numeric<ChangesQuery, 'since'>>>()
   holds<Same<Given<client.StreamOptions>, Numeric<StreamQuery, 'since'>>>()
-  holds<Same<Given<NonNullable<Parameters<client.Inbox['readAll']>[0]>>, ReadAllQuery>>()
+  holds<Same<Given<Omit<client.ReadAllOptions, 'category'>>, Omit<ReadAllQuery, 'category'>>>()
+  holds<Same<client.ReadAllOptions['category'], string | Readonly<ReadAllQuery['category']>>>()
 })
 
 test('the error codes of the client, their statuses and their details equal the table of the server', () => {

@@ -28,9 +28,13 @@ const pages = {
   'page-password': join(root, 'pages', 'password', 'password-page.ts'),
   'page-inbox': join(root, 'pages', 'inbox', 'inbox-page.ts'),
   'page-sign-in': join(root, 'pages', 'sign-in', 'sign-in-page.ts'),
+  'page-docs': join(root, 'pages', 'docs', 'docs-page.ts'),
   'every-page': join(root, 'pages', 'look', 'every-page.ts'),
   'page-demonstration': join(root, 'pages', 'demonstration', 'demonstration-page.ts'),
 }
+
+/** Texts that the server alone displays or sends. */
+const textsOfServer = /\/(docs|front|mail|notices)\.ts$/
 
 /** Files of the pages that need no bundler. */
 const assets = [
@@ -86,7 +90,14 @@ function asset(path) {
  * @param {Record<string, string>} input names with their files @returns {Promise<Script[]>}
  */
 export async function bundle(input) {
-  const bundled = await rolldown({ input, platform: 'browser', cwd: root, logLevel: 'silent', plugins: [smallStyles] })
+  const bundled = await rolldown({
+    input,
+    external: textsOfServer,
+    platform: 'browser',
+    cwd: root,
+    logLevel: 'silent',
+    plugins: [smallStyles],
+  })
   try {
     const { output } = await bundled.generate({
       format: 'esm',

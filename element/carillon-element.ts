@@ -16,7 +16,6 @@ export class CarillonElement extends LitElement {
     category: {},
     titleBadge: { type: Boolean, attribute: 'title-badge' },
     appBadge: { type: Boolean, attribute: 'app-badge' },
-    offline: { type: Boolean },
     token: { attribute: false },
     carillon: { attribute: false },
     strings: { attribute: false },
@@ -36,11 +35,9 @@ export class CarillonElement extends LitElement {
   declare titleBadge: boolean
   /** The number of unread notifications on the icon of an installed application (Badging API). */
   declare appBadge: boolean
-  /** Keeps the list for the next visit, and sends later what was read without a connection. */
-  declare offline: boolean
   /** Returns an access token, for a server of another origin: the `auth` of the client. Called again after a 401. */
   declare token: Exclude<Auth, 'cookie'> | undefined
-  /** A client that the page has already, in place of `server`, `token` and `offline`. */
+  /** A client that the page has already, in place of `server` and `token`. */
   declare carillon: Carillon | undefined
   /** Replaces some of the texts. */
   declare strings: Partial<Strings> | undefined

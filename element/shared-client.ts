@@ -1,21 +1,19 @@
 // One client for all elements of a page that use the same server with the same proof: they share its stream and its lists.
 import { type Auth, type Carillon, createCarillon } from 'carillon-client'
 
-export type ClientOptions = { server: string | undefined; token: Exclude<Auth, 'cookie'> | undefined; offline: boolean }
+export type ClientOptions = { server: string | undefined; token: Exclude<Auth, 'cookie'> | undefined }
 
-const clients = new WeakMap<object, Map<string, Carillon>>()
+const clients = new WeakMap<object, Map<string | undefined, Carillon>>()
 const cookie = {}
 
-export function sharedClient({ server = defaultServer, token, offline }: ClientOptions): Carillon {
+export function sharedClient({ server = defaultServer, token }: ClientOptions): Carillon {
   const proof = token ?? cookie
-  const byServer = clients.get(proof) ?? new Map<string, Carillon>()
+  const byServer = clients.get(proof) ?? new Map<string | undefined, Carillon>()
   clients.set(proof, byServer)
-  const name = `${offline} ${server}`
-  let client = byServer.get(name)
+  let client = byServer.get(server)
   if (!client) {
-    const options = { baseUrl: server, auth: token ?? ('cookie' as const), offline }
-    client = createCarillon(options)
-    byServer.set(name, client)
+    client = createCarillon({ baseUrl: server, auth: token ?? 'cookie' })
+    byServer.set(server, client)
   }
   return client
 }

@@ -7,6 +7,7 @@ import { createApp } from './http/app.ts'
 import type { Cookie, Readiness } from './http/dependencies.ts'
 import { docsPath } from './http/routes/documentation.ts'
 import { SignInLog } from './http/routes/sign-in/sign-in-log.ts'
+import { newId } from './ids.ts'
 import { Deliveries } from './inbox/delivery/deliver.ts'
 import { Inbox } from './inbox/inbox.ts'
 import { ChangesSince } from './inbox/live/changes.ts'
@@ -14,6 +15,7 @@ import { Live } from './inbox/live/live.ts'
 import { StreamLimits } from './inbox/live/stream-limits.ts'
 import { type AddressRange, parseRange } from './ip-addresses.ts'
 import type { Log } from './log/log.ts'
+import { AuditLines } from './sign-in/audit/audit-lines.ts'
 import { auditedStore } from './sign-in/audit/audited-store.ts'
 import { OperatorLines } from './sign-in/audit/operator-lines.ts'
 import { DeviceTokens } from './sign-in/devices/device-tokens.ts'
@@ -22,6 +24,7 @@ import { DelayedAccounts } from './sign-in/guessing/delayed-accounts.ts'
 import { Guesses } from './sign-in/guessing/guesses.ts'
 import { ForeignTokens } from './sign-in/issuers/foreign-tokens.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
+import { CredentialNotices, type Notice, type NoticeOptions } from './sign-in/notices/credential-notices.ts'
 import { Passwords } from './sign-in/password/passwords.ts'
 import { ProducerKeys } from './sign-in/producer-key.ts'
 import type { ProviderDependencies } from './sign-in/providers/accounts.ts'
@@ -39,8 +42,10 @@ import { pageSettings } from './start/page-settings.ts'
 import { breachesOf, linksAndMails } from './start/password-settings.ts'
 import { reportPreviousSecret } from './start/previous-secret.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
+import { removeKeptSecrets } from './start/secret-files.ts'
 import { recordSettings } from './start/settings-entry.ts'
 import type { Store } from './store/store.ts'
+import { iso } from './times.ts'
 
 type Environment = {
   log: Log
@@ -87,23 +92,25 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const { log, clock, own } = environment
   const { now, wall } = clock
   const { observed = unobserved } = own ?? {}
-  const store = auditedStore(observed('store', bareStore), log)
-  new OperatorLines({ store, log, now: wall })
+  let notices: CredentialNotices | undefined
+  const lines = new AuditLines(log)
+  const store = auditedStore(observed('store', bareStore), { lines, now, note: async (entry) => notices?.note(entry) })
   const sealing = await openSealing(store, config, log)
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads }))
   const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, { ...environment, sealing, observed })
-  const { revocations } = proofs
   const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config, log) }
-  const users = { store, passwords, ...rules, now, revocations }
+  const users = { store, passwords, ...rules, now, revocations: proofs.revocations }
   const streams = composeStreams(store, config, environment)
-  revocations.onRevocation((userId) => streams.live.checkProofs(userId))
+  proofs.revocations.onRevocation((userId) => streams.live.checkProofs(userId))
   proofs.keys.onDropped(() => streams.live.checkEveryProof())
   const signInLog = new SignInLog({ log, rows: { store: bareStore, now }, nameHash: nameHasher(sealing) })
-  const mails = linksAndMails(config, { users, guesses, signInLog, publicUrl: environment.url, log })
+  const forLinks = { users, guesses, signInLog, publicUrl: environment.url, log }
+  const { sendMail: mail, ...mails } = linksAndMails(config, forLinks)
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername, issuers: config.issuers })
-  const newDevices = composeNotices(store, config, { ...environment, deliveries })
+  const { newDevices, ...made } = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
+  notices = made.notices
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const app = createApp({
     store,
@@ -152,17 +159,14 @@ export async function compose(bareStore: Store, config: Config, environment: Env
         deliveries.removeOld(),
         guesses.removeOld(),
         proofs.keys.tend(),
-        removeOldRows(store, { at: now(), auditRetentionMs: config.auditRetentionMs }),
+        removeOld(store, config, clock),
       ]),
     recordSettings: () => recordSettings(store, config, now),
-    endStreams() {
-      streams.changes.end()
-      return streams.live.end()
-    },
+    endStreams: () => endStreams(streams),
     async end() {
       proofs.keys.end()
-      await mails.forgotten?.end()
-      signInLog.end()
+      await Promise.all([mails.forgotten?.end(), notices?.end()])
+      for (const counted of [signInLog, lines]) counted.end()
       await signInLog.stored()
     },
   }
@@ -258,26 +262,46 @@ function composeStreams(store: Store, config: Config, { log, clock, random }: En
   return { live, changes: new ChangesSince({ store, streamLimits }) }
 }
 
+function endStreams({ live, changes }: ReturnType<typeof composeStreams>): Promise<void> {
+  changes.end()
+  return live.end()
+}
+
 function composeNotices(
   store: Store,
   { pagesPrefix, newDeviceNotices: isOn }: Config,
-  { log, url, deliveries }: Environment & { deliveries: Deliveries },
-): NewDeviceNotices {
-  return new NewDeviceNotices({
-    store,
-    deliver: (userId, notice, idempotencyKey) =>
-      deliveries.deliver('carillon', { recipients: [{ userId }], ...notice }, { idempotencyKey }),
-    pagesUrl: () => url() + pagesPrefix,
+  {
     log,
-    isOn,
-  })
+    url,
+    clock: { now, wall },
+    deliveries,
+    guesses,
+    mail,
+    lines,
+  }: Environment & { deliveries: Deliveries; lines: AuditLines } & Pick<NoticeOptions, 'guesses' | 'mail'>,
+) {
+  const deliver = async (userId: string, notice: Notice, idempotencyKey: string) => {
+    const deliveryId = newId(now())
+    const request = { recipients: [{ userId }], ...notice }
+    return (await deliveries.deliver('carillon', request, { idempotencyKey, deliveryId })).deliveryId === deliveryId
+  }
+  const texts = async (locale: string | null) => (await import('./outbound/notice-texts.ts')).noticeTexts(locale)
+  const given = { store, deliver, pagesUrl: () => url() + pagesPrefix, log }
+  const notices = new CredentialNotices({ ...given, guesses, mail, texts })
+  new OperatorLines({ store, lines, now: wall, note: (entry) => notices.note(entry) })
+  return { newDevices: new NewDeviceNotices({ ...given, isOn }), notices }
 }
 
-async function removeOldRows(store: Store, { at, auditRetentionMs }: { at: number; auditRetentionMs: number }) {
+async function removeOldSecrets({ database }: Config, at: number): Promise<void> {
+  if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(at).slice(0, 10))
+}
+
+async function removeOld(store: Store, config: Config, { now, wall }: Clock) {
   await Promise.all([
-    store.removeExpiredLinks(at),
-    store.removeExpiredChallenges(at),
-    removeOldAudit(store, at - auditRetentionMs),
+    removeOldSecrets(config, wall()),
+    store.removeExpiredLinks(now()),
+    store.removeExpiredChallenges(now()),
+    removeOldAudit(store, now() - config.auditRetentionMs),
   ])
 }
 
@@ -287,10 +311,10 @@ async function removeOldAudit(store: Store, before: number): Promise<void> {
 }
 
 function namesOf(config: Config) {
-  const { publicUrl, host, allowedHosts, allowedOrigins, hstsSubdomains } = config
+  const { publicUrl, host, allowedHosts, allowedOrigins, returnUrls, hstsSubdomains } = config
   const hosts = [publicUrl === undefined ? host : new URL(publicUrl).hostname, ...allowedHosts]
   const isHttps = publicUrl?.startsWith('https:') ?? false
-  return { allowedOrigins, hosts, hstsSubdomains, isHttps, pages: pageSettings(config) }
+  return { allowedOrigins, returnUrls, hosts, hstsSubdomains, isHttps, pages: pageSettings(config) }
 }
 
 /** Browsers keep no cookie for longer (RFC 6265bis, section 5.5). */

@@ -13,6 +13,7 @@ export const statusOf = {
   INVALID_REQUEST: 400,
   FORBIDDEN: 403,
   FRESH_SIGN_IN_REQUIRED: 403,
+  FACTOR_UNREADABLE: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   TIMEOUT: 408,
@@ -37,7 +38,7 @@ export type PasswordFault = 'too_short' | 'too_long' | 'too_common' | 'contains_
 export type Fault = { field: string; reason: string; code?: PasswordFault }
 
 /** What completes a sign-in whose password was right, and by which kinds of factors. */
-export type SecondFactor = { challenge: string; factors: readonly SecondFactorKind[] }
+export type SecondFactor = { challenge: string; factors: readonly SecondFactorKind[]; deviceToken?: string }
 export const secondFactorKinds = ['totp', 'passkey', 'recovery-code'] as const
 export type SecondFactorKind = (typeof secondFactorKinds)[number]
 

@@ -42,6 +42,25 @@ export function isInRanges(address: string, ranges: readonly AddressRange[]): bo
   })
 }
 
+/** Whether the ranges together are every IPv4 address, or every IPv6 address. */
+export function coverEverything(ranges: readonly AddressRange[]): boolean {
+  const families = [ranges.filter(({ address }) => isIPv4(address)), ranges.filter(({ address }) => isIPv6(address))]
+  return families.some((family) => cover(family, 0))
+}
+
+/** `ranges` agree in the first `depth` bits: do they cover that network, by one of them or half by half? */
+function cover(ranges: readonly AddressRange[], depth: number): boolean {
+  if (ranges.some(({ prefix }) => prefix <= depth)) return true
+  if (ranges.length < 2) return false
+  const bitOf = ({ address }: AddressRange) => ((bytesOf(address)[depth >> 3] ?? 0) >> (7 - (depth & 7))) & 1
+  return [0, 1].every((bit) =>
+    cover(
+      ranges.filter((range) => bitOf(range) === bit),
+      depth + 1,
+    ),
+  )
+}
+
 export function networkOf(address: string, prefix: number): string {
   const bytes = bytesOf(address).map((byte, i) => byte & maskOf(prefix, i))
   if (bytes.length === 4) return bytes.join('.')
@@ -51,9 +70,15 @@ export function networkOf(address: string, prefix: number): string {
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
 }
 
-/** The client's network, for limits: a host usually has a whole /64 of IPv6, and can take a new address from it at any time. */
+/** The client's network: a host usually has a whole /64 of IPv6, and can take a new address from it at any time. */
 export function networkOfClient(address: string): string {
-  return isIPv6(address) ? `${networkOf(address, 64)}/64` : address
+  return networksOfClient(address)[0]
+}
+
+/** The networks that limits count, from narrow to wide: a customer has a /64, a /56 or a /48 of IPv6 (RFC 6177), or an address of IPv4. */
+export function networksOfClient(address: string): [string, ...string[]] {
+  const within = (prefix: number) => `${networkOf(address, prefix)}/${prefix}`
+  return isIPv6(address) ? [within(64), within(56), within(48)] : [address]
 }
 
 const bitsOf = (address: string) => (isIPv4(address) ? 32 : 128)

@@ -1,6 +1,7 @@
 // Opens the store, listens, and drains at the end. compose.ts creates the objects in between; commands/serve.ts handles signals
 // and prints.
 import { lookup } from 'node:dns/promises'
+import { statSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { tmpdir } from 'node:os'
 import { Clock, type TimeSources } from './clock.ts'
@@ -11,13 +12,17 @@ import { CarillonError, messageOf } from './errors.ts'
 import { drain } from './http/connections/drain.ts'
 import type { Readiness } from './http/dependencies.ts'
 import type { Log } from './log/log.ts'
+import { auditEntry, serviceSource } from './sign-in/audit/entry.ts'
 import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
 import { demonstrationSettings } from './start/page-settings.ts'
+import { secretFileOf } from './start/sealing-secret.ts'
 import { openStore, type UpgradeReport } from './store/open.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {
+  /** The address at which this machine reaches it; `url` is the public URL if it is set. */
+  listensOn: string
   url: string
   store: Store
   /** If the store was empty: the sign-in of its first user, and the key of its first producer. */
@@ -60,7 +65,10 @@ async function openLogged(
   const onWait = (reason: string) =>
     log.warn({ event: 'store-awaited', reason }, `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`)
   const startTimeout = { timeoutMs: databaseTimeoutMs, onWait }
-  const { store, migrations, notice } = await openStore(database, { partitions, startTimeout, cacheMib, report })
+  const onMigrationWait = (reason: string) =>
+    log.warn({ event: 'migration-waits', reason }, 'a migration waits for a lock')
+  const options = { partitions, startTimeout, cacheMib, report, onMigrationWait }
+  const { store, migrations, notice } = await openStore(database, options)
   if (notice !== undefined) log.warn({ event: 'log-set-aside' }, notice)
   for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')
   return store
@@ -74,15 +82,17 @@ async function serve(store: Store, config: Config, { log, clock, sources }: Runn
   const demonstration = demonstrationOf(config, { ...environment, sources })
   const composition = await compose(store, config, { ...environment, clock, demonstration: demonstration?.open })
   const { app, readiness } = composition
-  const address = await listen(app, config)
-  if (config.publicUrl === undefined) url = reachable(address)
+  const listensOn = reachable(await listen(app, config))
+  if (config.publicUrl === undefined) url = listensOn
   warnOfUrl(config, url, log)
+  warnOfSecret(config, log)
   // After it listens: the first sign-in is displayed once, so the service must be able to accept it.
   const firstSignIn = config.firstStart ? await firstStartOn(composition) : undefined
   await recordSettingsOn(composition, log)
   readiness.isReady = true
-  const cleanup = tidyHourly(composition, log)
+  const cleanup = tidyHourly(composition, { store, log, now: clock.now })
   return {
+    listensOn,
     url,
     store,
     firstSignIn,
@@ -148,14 +158,18 @@ async function recordSettingsOn({ recordSettings }: Composition, log: Log): Prom
   }
 }
 
-function tidyHourly({ tidy }: Composition, log: Log): NodeJS.Timeout {
+type Tidying = { store: Store; log: Log; now: () => number }
+
+/** A failure is recorded, for doctor. */
+function tidyHourly({ tidy }: Composition, { store, log, now }: Tidying): NodeJS.Timeout {
   const run = () => {
-    tidy().catch((error: unknown) =>
+    tidy().catch((error: unknown) => {
       log.warn(
         { event: 'tidying-failed', err: error },
         'old rows or signing keys could not be replaced; retrying in an hour',
-      ),
-    )
+      )
+      store.recordAudit([auditEntry(serviceSource, { event: 'tidying-failed', at: now() })]).catch(() => {})
+    })
   }
   run()
   return setInterval(run, hourMs).unref()
@@ -171,6 +185,18 @@ function warnOfUrl({ publicUrl, database }: Config, url: string, log: Log): void
     log.warn(
       { event: 'plain-http', url },
       'plain HTTP: the session cookie is sent without Secure. Use it on this machine only',
+    )
+}
+
+function warnOfSecret({ secret, database }: Config, log: Log): void {
+  const beside = database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
+  const file = secret === undefined ? beside : process.env.CARILLON_SECRET_FILE
+  const mode =
+    file === undefined || process.platform === 'win32' ? 0 : (statSync(file, { throwIfNoEntry: false })?.mode ?? 0)
+  if ((mode & 0o007) !== 0)
+    log.warn(
+      { event: 'secret-exposed', file },
+      'every user of this machine can use the file with the secret: chmod 600',
     )
 }
 

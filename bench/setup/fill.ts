@@ -99,7 +99,14 @@ function zeroOf(table: string, column: string): Value {
   if (table === 'notification') return column === 'count' ? 1 : null
   return counters.has(column) ? 0 : null
 }
-const counters = new Set(['marked_unread', 'reset_version', 'made_read', 'before_through', 'before_version'])
+const counters = new Set([
+  'category_through',
+  'marked_unread',
+  'reset_version',
+  'made_read',
+  'before_through',
+  'before_version',
+])
 
 function inboxRow({ count, readThrough, everySecond }: Inbox): Columns[] {
   const half = Math.floor(count / 2)

@@ -2,19 +2,16 @@
 import { defaultTiming, isFinal } from '../stream/subscription.ts'
 import { delayAfter } from '../transport/backoff.ts'
 import { pause } from '../transport/cancellation.ts'
-import type { KeptInbox, WaitingAct } from './kept/kept-inbox.ts'
 import type { Act } from './state.ts'
 
 /** `isDone`: the server has accepted it. What is known does not have to show it yet. */
 export type PendingAct = Act & {
-  key?: string | undefined
   isDone?: boolean
   resolve(): void
   reject(error: unknown): void
 }
 
 export type ActsHost = {
-  readonly kept: KeptInbox | undefined
   /** Resolves if the server still has the user who made the acts. */
   confirm(): Promise<void>
   transmit(act: Act): Promise<void>
@@ -35,21 +32,16 @@ export class Acts {
     this.#host = host
   }
 
-  /** Settles when the server has accepted or refused the act. `key` is that of an act that is kept already. */
-  add(act: Act, key = this.#host.kept?.add(act)): Promise<void> {
+  /** Settles when the server has accepted or refused the act. */
+  add(act: Act): Promise<void> {
     const settled = new Promise<void>((resolve, reject) => {
-      this.pending = [...this.pending, { ...act, key, resolve, reject }]
+      this.pending = [...this.pending, { ...act, resolve, reject }]
     })
     // An application may ignore the promise: the list shows the outcome.
     settled.catch(() => {})
     this.#host.show()
     void this.#send()
     return settled
-  }
-
-  /** Adds acts of an earlier visit. */
-  restore(acts: readonly WaitingAct[] = []): void {
-    for (const act of acts) if (!this.pending.some(({ key }) => key === act.key)) void this.add(act, act.key)
   }
 
   remove(acts: readonly PendingAct[]): void {
@@ -89,15 +81,13 @@ export class Acts {
     await this.#host.confirm()
     // It was an act of another user.
     if (!this.pending.includes(act)) return
-    const { kept } = this.#host
-    const send = () => this.#host.transmit(act)
-    await (act.key && kept ? kept.once(act.key, send) : send())
+    await this.#host.transmit(act)
     act.isDone = true
     act.resolve()
   }
 }
 
 /** A retry would fail in the same way. */
-export function isRefusal(error: unknown): boolean {
+function isRefusal(error: unknown): boolean {
   return isFinal(error, true)
 }

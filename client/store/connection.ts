@@ -16,14 +16,12 @@ const slowTiming = { ...defaultTiming, retryMs: 5_000, maxRetryMs: 60_000 }
 const forEver = 2 ** 31 - 1
 
 export type ConnectionHost = {
-  /** Before the first request. Resolves to the user of what is kept on this device. */
-  start(): Promise<string | undefined>
   /** Requests what is missing. Resolves to the position at which the stream has to begin. */
   load(): Promise<Position>
   onEvent(event: StreamEvent): Promise<void>
   onState(state: ListState, error?: unknown): void
-  /** The server has said who is signed in: null if no user is. `error`: it is not the user of before. */
-  onUser(user: string | null, error?: CarillonError): void
+  /** The server has said that the user of before is not signed in. `error` is for the acts of that user. */
+  onOtherUser(error: CarillonError): void
 }
 
 export class Connection {
@@ -95,13 +93,12 @@ export class Connection {
     this.#user = user
     if (user !== before) this.#channel?.postMessage(user)
     const isOther = user !== before && (before || !user)
-    this.#on.onUser(user, isOther ? signedOut() : undefined)
+    if (isOther) this.#on.onOtherUser(signedOut())
     if (isOther && before) this.restart()
   }
 
   async #run(open: AbortSignal): Promise<void> {
     let failures = 0
-    this.#user ??= await this.#on.start()
     while (!open.aborted) {
       const turn = new AbortController()
       let lost = 0

@@ -53,7 +53,7 @@ export type InboxList = {
   /** Marks one notification as read: at once here, and at the server. Rejects with the reason if the server refuses it. */
   read(id: string): Promise<void>
   unread(id: string): Promise<void>
-  /** Marks as read all notifications of the inbox, of every category, up to the newest one in `items`. */
+  /** Marks as read all notifications that match the filter of the list, up to the newest one in `items`. */
   readAll(): Promise<void>
   /** Takes back the last `readAll`, for ten minutes. */
   undo(): Promise<void>

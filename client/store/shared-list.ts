@@ -70,8 +70,8 @@ export class SharedList implements Extent {
     this.isUnclear = last.version !== version && (this.isUnclear || (this.end > 0 && this.categories.length > 0))
   }
 
-  /** Makes a new snapshot. Returns whether it differs, and then calls the listeners. `isRequested`: shows what waits in `newer`. */
-  show({ known, unread, total: inboxTotal, state, error }: View, isRequested = false): boolean {
+  /** Makes a new snapshot. Calls the listeners if it differs. `isRequested`: shows what waits in `newer`. */
+  show({ known, unread, total: inboxTotal, state, error }: View, isRequested = false): void {
     const { snapshot: old, status } = this
     const isHeld = [...this.opened].some((one) => one.isHeld)
     const all = this.isLoaded ? itemsOf(known, this) : []
@@ -101,10 +101,9 @@ export class SharedList implements Extent {
       hasMore: this.end > 0 && total > all.length,
       isLoading: this.isLoading || (!this.isLoaded && state === 'loading'),
     }
-    if (Object.entries(next).every(([name, value]) => value === old[name as keyof InboxSnapshot])) return false
+    if (Object.entries(next).every(([name, value]) => value === old[name as keyof InboxSnapshot])) return
     this.snapshot = next
     this.#notify()
-    return true
   }
 
   /** A listener may end subscriptions, and an act of a listener makes a newer snapshot. */

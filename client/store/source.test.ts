@@ -38,7 +38,7 @@ async function device(user: TestUser) {
     return list
   }
   const count = (request: string) => requests.filter((one) => one === request).length
-  return { carillon, network, count }
+  return { carillon, network, count, jar }
 }
 
 const isLive = (list: InboxList) => list.getSnapshot().state === 'live'
@@ -94,14 +94,38 @@ test('an act without a connection waits, and is sent when the connection is back
   const list = carillon.inbox.open()
   await until(() => isLive(list))
   network.cut.abort(new TypeError('cut'))
+  const refused = failureOf(list.read('nothing'))
   const reading = list.read(newest)
   await until(() => list.getSnapshot().state === 'offline')
   assert.deepEqual([list.getSnapshot().items.length, list.getSnapshot().unread], [2, 1])
   assert.ok(isCarillonError(list.getSnapshot().error, 'NETWORK'))
   network.cut = new AbortController()
   await reading
+  assert.ok(isCarillonError(await refused, 'NOT_FOUND'))
   await until(() => isLive(list))
   assert.equal((await carillon.inbox.counts()).unread, 1)
+  list.close()
+})
+
+test('an act that waits is not sent for another user, who has signed in meanwhile (B2)', async () => {
+  const [ann, bob] = [await service.user(), await service.user()]
+  await deliver(ann, 1)
+  await deliver(bob, 1)
+  const { carillon, network, count, jar } = await device(ann)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list))
+  network.cut.abort(new TypeError('cut'))
+  const reading = failureOf(list.readAll())
+  await until(() => list.getSnapshot().state === 'offline')
+  const attempts = count('POST /api/notifications/read-all')
+  const beside = createCarillon({ baseUrl: service.url, fetch: jar.fetch })
+  await beside.login({ username: bob.username, password: bob.password, variant: 'stateful' })
+  network.cut = new AbortController()
+  assert.ok(isCarillonError(await reading, 'UNAUTHORIZED'))
+  await until(() => isLive(list))
+  assert.equal(list.getSnapshot().unread, 1)
+  assert.equal((await beside.inbox.counts()).unread, 1)
+  assert.equal(count('POST /api/notifications/read-all'), attempts)
   list.close()
 })
 
@@ -281,4 +305,31 @@ test('a second undo does not display as unread what was read in between', async 
   assert.equal(list.getSnapshot().unread, 1)
   await undone
   list.close()
+})
+
+test('readAll of a list with a category marks that category in every list, and undo takes exactly that back', async () => {
+  const ann = await service.user()
+  for (const category of ['orders', 'chat', 'orders', null])
+    await service.deliver({ to: ann, title: 'New', ...(category !== null && { category }) })
+  const { carillon } = await device(ann)
+  const orders = carillon.inbox.open({ category: 'orders' })
+  const [all, read] = [carillon.inbox.open(), carillon.inbox.open({ status: 'read' })]
+  const other = (await device(ann)).carillon.inbox.open()
+  const unreadIn = (list: InboxList) =>
+    list
+      .getSnapshot()
+      .items.filter((one) => !one.read)
+      .map((one) => one.category)
+  const seen = [() => unreadIn(all), () => unreadIn(other)]
+  await until(() => [orders, all, read, other].every(isLive))
+  const marked = orders.readAll()
+  assert.deepEqual([unreadIn(all), all.getSnapshot().unread], [[null, 'chat'], 2], 'at once')
+  await marked
+  await until(() => seen.every((categories) => categories().length === 2) && other.getSnapshot().unread === 2)
+  assert.equal((await carillon.inbox.counts()).unread, 2)
+  await read.readAll()
+  assert.equal((await carillon.inbox.counts()).unread, 2, 'a list of read notifications has nothing to mark')
+  await orders.undo()
+  await until(() => seen.every((categories) => categories().length === 4))
+  assert.equal((await carillon.inbox.counts()).unread, 4)
 })

@@ -8,7 +8,6 @@ import type { NotificationPage, Position, StreamEvent } from '../transport/types
 import { Acts } from './acts.ts'
 import { Connection } from './connection.ts'
 import type { InboxList, InboxSnapshot, ListState, OpenList, OpenOptions } from './inbox-list.ts'
-import type { KeptInbox } from './kept/kept-inbox.ts'
 import { isDue, type Opened, SharedList, type View } from './shared-list.ts'
 import {
   type Act,
@@ -37,8 +36,6 @@ export class Source {
   #lists: SharedList[] = []
   readonly #acts: Acts
   readonly #connection: Connection
-  readonly #openKept: (() => Promise<KeptInbox>) | undefined
-  kept: KeptInbox | undefined
   #state = emptyState
   #view: View = { ...emptyState, state: 'loading', error: undefined }
   /** Events that the state does not have yet. */
@@ -47,8 +44,6 @@ export class Source {
   #position: Position | undefined
   /** All lists have to be requested. */
   #isStale = true
-  /** The lists are those of an earlier visit. */
-  #isKept = false
   #lastReadAll = noReadAll
   /** Aborts the requests for pages when the user changes, and when the last list is closed. */
   #session = new AbortController()
@@ -58,10 +53,8 @@ export class Source {
   #showTimer: Timer
   #againTimer: Timer
 
-  /** `openKept` opens what is kept on this device, if anything is to be kept. */
-  constructor(requests: Requests, inbox: Inbox, openKept?: () => Promise<KeptInbox>) {
+  constructor(requests: Requests, inbox: Inbox) {
     this.#inbox = inbox
-    this.#openKept = openKept
     this.#connection = new Connection(requests, this)
     this.#acts = new Acts(this)
   }
@@ -117,10 +110,11 @@ export class Source {
       this.#add(list, [initial])
     }
     if (this.isClosed) this.#connection.open()
-    else {
-      queueMicrotask(() => this.#again(0))
-      void this.#showKept(list)
-    }
+    else
+      queueMicrotask(() => {
+        this.#again(0)
+        this.show()
+      })
     return list
   }
 
@@ -141,7 +135,6 @@ export class Source {
     this.#events = []
     this.#position = undefined
     this.#isStale = true
-    this.#isKept = false
     for (const list of this.#lists) list.isLoaded = false
     this.onState('loading')
   }
@@ -149,10 +142,10 @@ export class Source {
   /** An act with which the user marks as read what the list shows, and nothing that arrives later. */
   #readAll({ snapshot, categories, status }: SharedList): Promise<void> {
     const throughSeq = snapshot.items[0]?.seq
-    if (!throughSeq) return Promise.resolve()
+    // A list of read notifications has nothing to mark.
+    if (!throughSeq || status === 'read') return Promise.resolve()
     const { known, unread } = this.#view
-    const isExact = !categories.length && status !== 'read'
-    const settled = this.#acts.add({ type: 'read-all', throughSeq, isExact })
+    const settled = this.#acts.add({ type: 'read-all', throughSeq, categories, isExact: !categories.length })
     const now = this.#view
     const read = [...known.values()].filter((one) => !one.read && now.known.get(one.id)?.read)
     this.#lastReadAll = { ids: read.map(({ id }) => id), made: unread - now.unread }
@@ -168,8 +161,7 @@ export class Source {
     const { idle, ...view } = withActs(this.#state, this.#acts.pending, new Date().toISOString())
     this.#acts.remove(idle.filter(({ isDone }) => isDone))
     Object.assign(this.#view, view)
-    for (const list of this.#lists)
-      if (list.show(this.#view) && this.#isLive) this.kept?.saveList(list, versionOf(this.#position))
+    for (const list of this.#lists) list.show(this.#view)
     if (this.#isFreshDue || this.#lists.some(isDue)) this.#again(againMs)
   }
 
@@ -258,7 +250,7 @@ export class Source {
   }
 
   transmit(act: Act): Promise<void> {
-    if (act.type === 'read-all') return this.#inbox.readAll({ throughSeq: act.throughSeq })
+    if (act.type === 'read-all') return this.#inbox.readAll({ throughSeq: act.throughSeq, category: act.categories })
     return act.type === 'undo' ? this.#inbox.undo() : this.#inbox[act.type](act.id)
   }
 
@@ -269,46 +261,16 @@ export class Source {
   // For the connection
 
   /** A user may have signed in or out. */
-  async lookAgain(isSignedOut: boolean): Promise<void> {
+  lookAgain(): void {
     this.#connection.lookAgain()
-    if (isSignedOut) await (await this.#keeping())?.clear()
   }
 
-  /** Shows what is kept on this device until the server responds. Resolves to the user whose inbox it is. */
-  async start(): Promise<string | undefined> {
-    await this.#keeping()
-    const [user] = await Promise.all(this.#lists.map((list) => this.#showKept(list)))
-    return user
-  }
-
-  /** Undefined if nothing is to be kept, or the script for it does not load. */
-  async #keeping(): Promise<KeptInbox | undefined> {
-    this.kept ??= await this.#openKept?.().catch(() => undefined)
-    return this.kept
-  }
-
-  async #showKept(list: SharedList): Promise<string | undefined> {
-    const kept = await this.kept?.load(list.key)
-    this.#acts.restore(kept?.acts)
-    if (kept?.page && this.#isStale && !list.isLoaded) {
-      this.#isKept = true
-      this.#add(list, [kept.page])
-    }
-    this.show()
-    return kept?.user
-  }
-
-  /** `error`: it is not the user of before. */
-  onUser(user: string | null, error?: CarillonError): void {
-    void this.kept?.confirm(user)
-    if (!error) return
+  onOtherUser(error: CarillonError): void {
     this.#acts.rejectAll(error)
     this.#forget()
   }
 
   onState(state: ListState, error?: unknown): void {
-    // Whose list is shown could not be confirmed.
-    if (state === 'error' && this.#isKept) this.#forget()
     this.#view = { ...this.#view, state, error: error as CarillonError | undefined }
     this.show()
     if (this.#isLive) this.#acts.wake()
@@ -328,7 +290,7 @@ export class Source {
       this.#position ??= Math.min(...loaded.flat().map(({ version }) => version))
       if (isFresh) {
         this.#state = emptyState
-        this.#isStale = this.#isKept = false
+        this.#isStale = false
         this.#acts.remove(done)
       }
       for (const [index, list] of due.entries()) this.#add(list, loaded[index] ?? [], known)

@@ -30,8 +30,8 @@ export const emptyState: InboxState = { known: new Map(), unread: 0, total: 0 }
 /** What the user has done. */
 export type Act =
   | { type: 'read' | 'unread'; id: string }
-  /** `isExact`: all unread notifications above `throughSeq` are known. */
-  | { type: 'read-all'; throughSeq: number; isExact?: boolean }
+  /** Marks these categories as read, or all without `categories`. `isExact`: all unread notifications above `throughSeq` are known. */
+  | { type: 'read-all'; throughSeq: number; categories?: readonly string[]; isExact?: boolean }
   /** Of the last 'read-all': the known notifications that it made read, and how many it made read in all. */
   | { type: 'undo'; ids: readonly string[]; made: number }
 
@@ -39,7 +39,11 @@ const versions = new WeakMap<Notification, number>()
 
 function contains({ status, categories, end }: Extent, { seq, read, category }: Notification): boolean {
   const isListed = seq >= end && (status === 'all' || read === (status === 'read'))
-  return isListed && (!categories.length || categories.includes(category ?? ''))
+  return isListed && isOf(categories, category)
+}
+
+function isOf(categories: readonly string[], category: string | null): boolean {
+  return !categories.length || categories.includes(category ?? '')
 }
 
 /** Newest first. */
@@ -84,9 +88,11 @@ export function withEvents(state: InboxState, events: readonly StreamEvent[]): I
   return { known, unread, total }
 }
 
-function readAll(known: Map<string, Notification>, { throughSeq, readAt, version }: StreamData['read-all']): void {
+function readAll(known: Map<string, Notification>, event: StreamData['read-all']): void {
+  const { throughSeq, readAt, version, categories = [] } = event
   for (const one of known.values())
-    if (!one.read && one.seq <= throughSeq) put(known, { ...one, read: true, readAt }, version)
+    if (!one.read && one.seq <= throughSeq && isOf(categories, one.category))
+      put(known, { ...one, read: true, readAt }, version)
 }
 
 /** Can a list not tell from the event, and from what was known before it, what it has to contain now? */
@@ -118,7 +124,10 @@ export function withActs<Made extends Act>(state: InboxState, acts: readonly Mad
 function idsOf(act: Act, known: Known): readonly string[] {
   if (act.type === 'undo') return act.ids
   if (act.type !== 'read-all') return [act.id]
-  return [...known.values()].filter(({ seq }) => seq <= act.throughSeq).map(({ id }) => id)
+  const { throughSeq, categories = [] } = act
+  return [...known.values()]
+    .filter((one) => one.seq <= throughSeq && isOf(categories, one.category))
+    .map(({ id }) => id)
 }
 
 const flipped = new WeakMap<Notification, Notification>()

@@ -138,6 +138,21 @@ test('an aborted call does not abort the call of `auth` that other calls wait fo
   assert.equal((await patient).total, 0)
 })
 
+test('a request whose cookie was refused is sent once more: the response to another one may have replaced the cookie (S17)', async () => {
+  const refusal = (code: string) => new Response(JSON.stringify({ success: false, error: { code } }), { status: 401 })
+  const requests = (responses: Response[]) => {
+    const fetchNext = async () => responses.shift() ?? assert.fail('the client sent one request too many')
+    return createCarillon({ baseUrl: 'https://app.example', fetch: fetchNext })
+  }
+  const counts = new Response('{"success":true,"data":{"unread":3}}')
+  assert.equal((await requests([refusal('UNAUTHORIZED'), counts]).inbox.counts()).unread, 3)
+  const twice = failureOf(requests([refusal('UNAUTHORIZED'), refusal('UNAUTHORIZED')]).inbox.counts())
+  assert.ok(isCarillonError(await twice, 'UNAUTHORIZED'))
+  // A wrong password is a guess: it is not sent twice.
+  const wrong = requests([refusal('INVALID_CREDENTIALS')]).login({ username: 'ann', password: 'wrong' })
+  assert.ok(isCarillonError(await failureOf(wrong), 'INVALID_CREDENTIALS'))
+})
+
 test('an error has code, status, request id and details, and its type narrows by the code', async () => {
   const { inbox } = await signedIn(service, await service.user(), 'stateless')
   const error = await failureOf(inbox.list({ page: 0 }))

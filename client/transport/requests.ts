@@ -97,7 +97,8 @@ export class Requests {
   /** A successful response whose body is not read yet; `signal` also aborts that reading. Throws for every other response. */
   async open(call: Call & { signal: AbortSignal }): Promise<Response> {
     const { tokens } = this
-    if (call.isOpen || !tokens) return this.#send(call)
+    if (call.isOpen) return this.#send(call)
+    if (!tokens) return this.#sendTwice(call)
     const token = await unlessAborted(tokens.get(), call.signal)
     try {
       return await this.#send(call, token)
@@ -107,6 +108,16 @@ export class Requests {
       const fresh = await unlessAborted(tokens.get(), call.signal)
       if (fresh === token) throw error
       return this.#send(call, fresh)
+    }
+  }
+
+  /** The cookie of a request that was refused may have been replaced by the response to another one, also in another tab. */
+  async #sendTwice(call: Call): Promise<Response> {
+    try {
+      return await this.#send(call)
+    } catch (error) {
+      if (!isCarillonError(error, 'UNAUTHORIZED', 'Unauthorized')) throw error
+      return this.#send(call)
     }
   }
 

@@ -88,9 +88,9 @@ export type Counts = {
 
 /**
  * One request marked all notifications with a `seq` up to `throughSeq` as read. `through` is the id of the newest of them;
- * null if it has another `seq` since.
+ * null if it has another `seq` since. With `categories` it marked only those of these.
  */
-export type ReadAll = { through: string | null; throughSeq: number; readAt: Time }
+export type ReadAll = { through: string | null; throughSeq: number; readAt: Time; categories?: string[] }
 
 /** `reset`: the position is too old, from before an undo, or belongs to another inbox; list again. Otherwise the server omits the field. */
 export type Changes =
@@ -133,7 +133,8 @@ export type StreamData = {
  *
  * - `hello`: the stream is connected. The first event, also after every reconnect.
  * - `created`: a new notification. `replaced`: new content under the same id; it may be new to you, and may have a new `seq`.
- * - `read`: one notification was marked read, `unread`: unread. `read-all`: all with a `seq` up to `throughSeq` were marked read.
+ * - `read`: one notification was marked read, `unread`: unread. `read-all`: all with a `seq` up to `throughSeq` were marked read,
+ *   with `categories` only those of these.
  * - `removed`: the notification with that id no longer exists.
  * - `resync`: a read-all was undone, or the server can no longer send the events since your position; list again. The stream
  *   continues from here.
@@ -185,7 +186,9 @@ export type UserAccount = User & {
   /** Whether the address was verified: by the application, by a provider, or by a link that was sent to it. */
   emailVerified: boolean
   disabled: boolean
-  /** Of the foreign tokens that the external id belongs to; absent for a plain id. */
+  /** The application that the user belongs to; absent if it belongs to none. */
+  application?: string
+  /** The issuer of foreign tokens that the external id belongs to; absent for a plain id. */
   issuer?: string
 }
 /** A field that is absent keeps its value; null clears it. */
@@ -233,6 +236,7 @@ export type StatusOf = {
   INVALID_REQUEST: 400
   FORBIDDEN: 403
   FRESH_SIGN_IN_REQUIRED: 403
+  FACTOR_UNREADABLE: 403
   NOT_FOUND: 404
   METHOD_NOT_ALLOWED: 405
   TIMEOUT: 408

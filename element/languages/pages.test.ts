@@ -12,8 +12,10 @@ function flat(texts: object, path = ''): [string, string][] {
   return Object.entries(texts).flatMap(([name, text]) => {
     const at = `${path}${name}`
     if (typeof text === 'string') return [[at, text]]
+    // A fact alone, such as the username in a mail, is no text.
+    if (text === undefined) return []
     if (typeof text === 'object') return flat(text, `${at}.`)
-    return text.length === 1 ? [1, 3].map((count) => [`${at}(${count})`, String(text(count))] as [string, string]) : []
+    return text.length === 1 ? [1, 3].flatMap((count) => flat({ [`${name}(${count})`]: text(count) }, path)) : []
   })
 }
 

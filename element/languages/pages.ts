@@ -1,5 +1,5 @@
-// The texts of the service's own pages: one section for each page or part of it, in each language. The server renders with them, and the
-// scripts of the pages load the section and language that they need. languages.ts has those of the elements.
+// The texts of the service's own pages, notices and mails: one section for each page or part of it, in each language. The server renders
+// with them, and the scripts of the pages load the section and language that they need. languages.ts has those of the elements.
 import { type Plurals, pluralsOf } from './plurals.ts'
 
 export const pageLanguages = ['en', 'de', 'fr'] as const
@@ -55,6 +55,21 @@ const sections = {
     en: () => import('./en/inbox-page.ts'),
     de: () => import('./de/inbox-page.ts'),
     fr: () => import('./fr/inbox-page.ts'),
+  },
+  mail: {
+    en: () => import('./en/mail.ts'),
+    de: () => import('./de/mail.ts'),
+    fr: () => import('./fr/mail.ts'),
+  },
+  notices: {
+    en: () => import('./en/notices.ts'),
+    de: () => import('./de/notices.ts'),
+    fr: () => import('./fr/notices.ts'),
+  },
+  docs: {
+    en: () => import('./en/docs.ts'),
+    de: () => import('./de/docs.ts'),
+    fr: () => import('./fr/docs.ts'),
   },
 } as const satisfies { readonly [section: string]: Record<PageLanguage, () => Promise<Section<unknown>>> }
 

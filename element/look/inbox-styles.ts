@@ -113,6 +113,9 @@ const items = css`
 [part~='item-content'] { flex: 1; min-inline-size: 0; }
 /* The padding makes a line a target of 24 px, and the margin takes its room back. */
 [part~='item-title'] { display: block; margin-block: -2px; padding-block: 2px; text-decoration: none; font-weight: 450; }
+/* Each text has its own direction; all begin at the side where the list begins. */
+[part~='root'][dir='ltr'] :is([part~='item-title'], [part~='item-body']) { text-align: left; }
+[part~='root'][dir='rtl'] :is([part~='item-title'], [part~='item-body']) { text-align: right; }
 [part~='item-unread'] [part~='item-title'] { font-weight: 650; }
 [part~='item']:hover [part~='item-title'][href] { text-decoration: underline; text-underline-offset: 0.15em; }
 [part~='item-body'] {

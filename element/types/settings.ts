@@ -13,7 +13,6 @@ type Shared =
   | 'category'
   | 'titleBadge'
   | 'appBadge'
-  | 'offline'
   | 'token'
   | 'carillon'
   | 'strings'

@@ -10,7 +10,7 @@ import { Failure, isFailure, type Sending, send } from './requests.ts'
 import { sections } from './sections.ts'
 
 /** Of the element in which the service starts the page. */
-type Place = Pick<Account, 'root' | 'pages' | 'passwordMinLength'>
+type Place = Pick<Account, 'root' | 'pages' | 'passwordMinLength' | 'offered'>
 
 export class AccountFrame extends LitElement {
   static override properties: PropertyDeclarations = {

@@ -15,6 +15,8 @@ export type Account = {
   root: string
   pages: string
   passwordMinLength: number
+  /** The providers with which users can sign in. */
+  offered: readonly { name: string; displayName: string }[]
   /** How often the user, and what the sections display, was read again. */
   revision: number
   /** A request to `path`, such as `api/me`. If it needs a recent sign-in, the user confirms it in a dialog, and it is sent again. */

@@ -27,10 +27,20 @@ export type Sending = { method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; bo
 
 const timeoutMs = 30_000
 
+/** A request that was refused may have had a cookie that the response to another one, also in another tab, has replaced: it is sent twice. */
+export async function send<Data = undefined>(url: string, sending: Sending = {}): Promise<Data> {
+  try {
+    return await sendOnce<Data>(url, sending)
+  } catch (error) {
+    if (!isFailure(error, 'UNAUTHORIZED')) throw error
+    return sendOnce<Data>(url, sending)
+  }
+}
+
 /**
  * The data of the response; undefined for one without a body. Throws Failure. `url` is relative to the page, so that it works below any path.
  */
-export async function send<Data = undefined>(url: string, { method = 'GET', body }: Sending = {}): Promise<Data> {
+async function sendOnce<Data>(url: string, { method = 'GET', body }: Sending): Promise<Data> {
   const { response, text } = await exchange(url, {
     method,
     redirect: 'error',

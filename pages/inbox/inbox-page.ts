@@ -1,7 +1,8 @@
-// The script of the inbox page: the list of categories around <carillon-inbox>, which does everything else, and the preferences of this device.
+// The script of the inbox page: the list of categories around <carillon-inbox>, which does everything else, and the theme of this device.
 import type { CarillonInbox } from 'carillon-inbox'
 import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
-import { keepsInbox, keptTheme, onThemeChange } from '../look/preferences.ts'
+import { send } from '../account/requests.ts'
+import { keptTheme, onThemeChange } from '../look/preferences.ts'
 
 type Counts = { categories: Readonly<Record<string, unknown>> }
 
@@ -16,7 +17,6 @@ let isLoading = false
 let isStale = false
 
 async function start(): Promise<void> {
-  inbox.offline = keepsInbox()
   inbox.theme = keptTheme()
   onThemeChange((theme) => {
     inbox.theme = theme
@@ -45,8 +45,7 @@ async function loadCategories(): Promise<void> {
   try {
     while (isStale) {
       isStale = false
-      const response = await fetch(`${inbox.dataset.root ?? ''}api/notifications/counts`)
-      if (response.ok) show(((await response.json()) as { data: Counts }).data)
+      show(await send<Counts>(`${inbox.dataset.root ?? ''}api/notifications/counts`))
     }
   } catch {
   } finally {

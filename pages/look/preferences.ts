@@ -3,37 +3,22 @@
 export const themes = ['auto', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
-const names = { theme: 'carillon-theme', offline: 'carillon-offline' } as const
+const name = 'carillon-theme'
 
 export function themeOf(text: string | null): Theme {
   return themes.find((theme) => theme === text) ?? 'auto'
 }
 
-export const keptTheme = (): Theme => themeOf(read('theme'))
-/** Whether the inbox keeps its list for the next visit. */
-export const keepsInbox = (): boolean => read('offline') === 'on'
+export const keptTheme = (): Theme => themeOf(read())
 
 /** False if the browser keeps nothing for this site. */
-export const keepTheme = (theme: Theme): boolean => write('theme', theme === 'auto' ? null : theme)
-export const keepInbox = (isKept: boolean): boolean => write('offline', isKept ? 'on' : null)
-
-/** Deletes what the inbox has kept of this service, also if it is the preference no more. Never rejects. */
-export async function forgetInbox(): Promise<void> {
-  // The name under which the client keeps it is its base URL; all scripts are in one folder below that.
-  const server = new URL('../', import.meta.url).href
-  try {
-    const { changeRecord } = await import('../../client/store/kept/record.ts')
-    await changeRecord(server, () => undefined)
-  } catch {
-    // A browser that forbids storage has kept nothing.
-  }
-}
+export const keepTheme = (theme: Theme): boolean => write(theme === 'auto' ? null : theme)
 
 /** Calls `listen` when another tab changes the theme. */
 export function onThemeChange(listen: (theme: Theme) => void): void {
   addEventListener('storage', ({ key, newValue }) => {
     // The whole storage was cleared if there is no key.
-    if (key === names.theme || key === null) listen(themeOf(newValue))
+    if (key === name || key === null) listen(themeOf(newValue))
   })
 }
 
@@ -45,18 +30,18 @@ export function displayTheme(theme: Theme): void {
 }
 
 /** A browser that blocks the storage of a site throws. */
-function read(name: keyof typeof names): string | null {
+function read(): string | null {
   try {
-    return localStorage.getItem(names[name])
+    return localStorage.getItem(name)
   } catch {
     return null
   }
 }
 
-function write(name: keyof typeof names, value: string | null): boolean {
+function write(value: string | null): boolean {
   try {
-    if (value === null) localStorage.removeItem(names[name])
-    else localStorage.setItem(names[name], value)
+    if (value === null) localStorage.removeItem(name)
+    else localStorage.setItem(name, value)
     return true
   } catch {
     return false

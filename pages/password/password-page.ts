@@ -1,4 +1,4 @@
-// The script of /reset and /invite: takes the token out of the address, sends it with the new password, and shows what the service responded.
+// The script of /reset and /invite: takes the token out of the address, shows whose it is, and signs in by it with the new password.
 import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
 import { isFailure, send } from '../account/requests.ts'
 import { passwordFaultOf, sentenceOf } from '../account/sentences.ts'
@@ -21,7 +21,7 @@ const words = textsOf('requests', pageLanguageOf([document.documentElement.lang]
 let token = ''
 let isSending = false
 
-type Part = 'form' | 'done' | 'invalid' | 'missing'
+type Part = 'form' | 'done' | 'signed-in' | 'invalid' | 'missing'
 
 /** Also if a link is pasted into the address bar of this page, which loads nothing. */
 function start(): void {
@@ -29,11 +29,24 @@ function start(): void {
   if (found !== '') history.replaceState(null, '', location.pathname + location.search)
   token = tokenShape.test(found) ? found : ''
   showFault('')
-  show(token === '' ? 'missing' : 'form')
+  if (token === '') show('missing')
+  else void begin(token)
+}
+
+/** If the service does not respond, the form is there without the name: sending says why. Password managers read the field. */
+async function begin(own: string): Promise<void> {
+  const facts = send<{ username: string }>(`${root}password/link`, { method: 'POST', body: { token } })
+  const link = await facts.catch((error: unknown) => ({ username: '', error }))
+  if (token !== own) return
+  if ('error' in link && isFailure(link.error, 'LINK_INVALID')) return end('invalid')
+  element('named').hidden = link.username === ''
+  element('username').textContent = link.username
+  ;(element('account') as HTMLInputElement).value = link.username
+  show('form')
 }
 
 function show(part: Part): void {
-  for (const id of ['form', 'done', 'invalid', 'missing']) element(id).hidden = id !== part
+  for (const id of ['form', 'done', 'signed-in', 'invalid', 'missing']) element(id).hidden = id !== part
   const title = part === 'form' ? ownTitle : (element(part).dataset.title ?? '')
   heading.textContent = title
   document.title = title + titleEnd
@@ -60,10 +73,14 @@ async function sendPassword(): Promise<void> {
   showFault('')
   element('progress').textContent = progress
   try {
-    await send(`${root}password/reset`, { method: 'POST', body: { token, newPassword: input.value } })
-    end('done')
+    const body = { token, newPassword: input.value, variant: 'stateful' }
+    await send(`${root}password/reset`, { method: 'POST', body })
+    end('signed-in')
+    // They were made for the reader before.
+    for (const old of document.querySelectorAll('.top nav, .top .sign-out')) old.remove()
   } catch (error) {
-    if (isFailure(error, 'LINK_INVALID')) end('invalid')
+    if (isFailure(error, 'SECOND_FACTOR_REQUIRED')) end('done')
+    else if (isFailure(error, 'LINK_INVALID')) end('invalid')
     else await explain(error)
   } finally {
     isSending = false
@@ -71,7 +88,7 @@ async function sendPassword(): Promise<void> {
   }
 }
 
-function end(part: 'done' | 'invalid'): void {
+function end(part: 'done' | 'signed-in' | 'invalid'): void {
   token = ''
   input.value = ''
   show(part)

@@ -7,6 +7,17 @@ const minMajor = 24
 // Without a listener SIGUSR1 opens Node's inspector, through which every local user can run code in the service.
 process.on('SIGUSR1', () => {})
 
+// npm (11.19, `npx carillon` too) ends the shell in which it runs a command, and not the command. A shell that leaves a command behind by
+// intent (`&`, nohup) is not watched, and neither is a parent that is no shell of npm, such as a supervisor.
+const parent = process.ppid
+if (parent !== 1 && /^[^&;|]*\bcarillon\b[^&;|]*$/.test(process.env.npm_lifecycle_script ?? '')) {
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500).unref()
+}
+
 if (isSuitable() || (Number.parseInt(process.versions.node, 10) >= minMajor && !(await newerNode()))) {
   const { run } = await import('./run.js')
   await run()

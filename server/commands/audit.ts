@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { Command, InvalidArgumentError } from 'commander'
+import { jsonLine, withoutControls } from '../control-characters.ts'
 import { findUser } from '../sign-in/users/users.ts'
 import type { AuditEntry, Store } from '../store/store.ts'
 import { iso } from '../times.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
 import { type Output, print, table } from './terminal/output.ts'
-import { jsonOf, plain } from './terminal/tail-lines.ts'
 
 type Options = Output & { user?: string; since?: (now: number) => number; last: number; follow?: boolean }
 
@@ -112,7 +112,7 @@ async function follow(store: Store, following: Following): Promise<void> {
       shown.set(id, at)
       newest = Math.max(newest, at)
     }
-    const lines = json ? fresh.map(jsonOf) : coloured(columns(await rowsOf(names, fresh)), fresh, 0)
+    const lines = json ? fresh.map(jsonLine) : coloured(columns(await rowsOf(names, fresh)), fresh, 0)
     for (const line of lines) if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain', { signal })
   }
   try {
@@ -157,7 +157,7 @@ async function rowsOf(names: Names, entries: readonly AuditEntry[]): Promise<str
       .map(([name, value]) => `${name}=${value}`)
     if (count > 1) facts.unshift(`${count} times`)
     const time = `${iso(at).slice(0, 19).replace('T', ' ')}Z`
-    rows.push([time, event, about, actor, address ?? '-', facts.join(' ')].map(plain))
+    rows.push([time, event, about, actor, address ?? '-', facts.join(' ')].map(withoutControls))
   }
   return rows
 }

@@ -90,14 +90,14 @@ type Kept = { signingKeys: SigningKey[] | undefined; isMoved: boolean }
 async function examineKept(config: Config, areas: Area[], deep: boolean): Promise<Kept | undefined> {
   const { database, secret, previousSecret } = config
   if (databaseTls(config, process.env) === 'refused') return undefined
-  const { findings, signingKeys } = await examineDatabase(database, { now: Date.now, deep })
+  const { findings, signingKeys, sealedFactors } = await examineDatabase(database, { now: Date.now, deep })
   const secretFile = process.env.CARILLON_SECRET_FILE
   const given = {
     ...(secret !== undefined && { secret }),
     ...(previousSecret !== undefined && { previousSecret }),
     ...(secretFile !== undefined && { secretFile }),
   }
-  findings.push(...(await examineSecret({ database, ...given, signingKeys })))
+  findings.push(...(await examineSecret({ database, ...given, signingKeys, sealedFactors })))
   areas.push({ area: 'Database', findings })
   return { signingKeys, isMoved: findings.some(({ check }) => check === 'move') }
 }

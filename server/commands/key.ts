@@ -4,7 +4,7 @@ import { ProducerKeys, type Scope, scopes } from '../sign-in/producer-key.ts'
 import type { Store } from '../store/store.ts'
 import { iso } from '../times.ts'
 import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
-import { day, type Output, print, readDuration, table, WrongUse } from './terminal/output.ts'
+import { day, type Output, print, readApplication, readDuration, table, WrongUse } from './terminal/output.ts'
 
 const dayMs = 86_400_000
 const maxOverlapMs = 90 * dayMs
@@ -20,6 +20,7 @@ export function keyCommand(): Command {
     .argument('<name>', 'the purpose of the key')
     .description('Add a producer key and display it once')
     .option('--scope <scopes>', 'comma-separated: send (deliveries), users (users and tokens for them)', 'send')
+    .option('--application <name>', 'the key reaches the users of this application, and no others')
     .option('--expires <days>', 'such as 365d; without this option the key does not expire')
     .action((name, options, command) => addOne(command, name, options))
   key
@@ -49,13 +50,15 @@ function withKeys(command: Command, work: (dependencies: { store: Store; keys: P
 async function addOne(
   command: Command,
   name: string,
-  options: Output & { scope: string; expires?: string },
+  options: Output & { scope: string; application?: string; expires?: string },
 ): Promise<void> {
-  const wanted = { name, scopes: readScopes(options.scope), expiresAt: readExpiry(options.expires, Date.now()) }
+  const application = readApplication(options.application)
+  const expiresAt = readExpiry(options.expires, Date.now())
+  const wanted = { name, application, scopes: readScopes(options.scope), expiresAt }
   await withKeys(command, async ({ keys }) => {
     const { id, key } = await keys.issue(wanted)
     print(options, { id, ...wanted, key }, () => [
-      `Added the key ${id} for ${name} (${wanted.scopes.join(', ')}; expires ${day(wanted.expiresAt)})`,
+      `Added the key ${id} for ${name} (${application === undefined ? '' : `application ${application}; `}${wanted.scopes.join(', ')}; expires ${day(wanted.expiresAt)})`,
       `key: ${key}`,
       'It is displayed once.',
     ])
@@ -84,6 +87,7 @@ async function listAll(store: Store, options: Output): Promise<void> {
   const rows = producers.map((producer) => [
     producer.id,
     producer.name,
+    producer.application || '-',
     producer.scopes.join(','),
     day(producer.createdAt),
     day(producer.expiresAt),
@@ -92,11 +96,13 @@ async function listAll(store: Store, options: Output): Promise<void> {
   ])
   print(
     options,
-    producers.map(({ secretHash: _, previousSecretHash: __, ...rest }) => rest),
+    producers.map(({ secretHash: _, previousSecretHash: __, application, ...rest }) => {
+      return { ...rest, application: application || null }
+    }),
     () =>
       producers.length === 0
         ? 'There are no keys yet. Add one with: carillon key add NAME'
-        : table(['id', 'name', 'scopes', 'created', 'expires', 'last used', 'revoked'], rows),
+        : table(['id', 'name', 'application', 'scopes', 'created', 'expires', 'last used', 'revoked'], rows),
   )
 }
 

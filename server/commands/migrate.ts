@@ -14,7 +14,7 @@ export function migrateCommand(): Command {
     refuseLostDatabase(database)
     const { store, migrations, notice } = await interruptible(
       () => 'No row is lost, and the next start continues.',
-      () => withProgress(options, (report) => openStore(database, { partitions, report })),
+      () => withProgress(options, (report) => openStore(database, { partitions, report, onMigrationWait: warn })),
     )
     if (notice !== undefined) warn(notice)
     await store.close()

@@ -9,9 +9,11 @@ import { Sealing, type Secrets } from '../sign-in/sealing.ts'
 import { secretsIn } from '../start/sealing-secret.ts'
 import { beginChange, endChange } from '../start/secret-files.ts'
 import type { Store } from '../store/store.ts'
+import { iso } from '../times.ts'
 import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
-import { type Output, print, WrongUse } from './terminal/output.ts'
+import { type Output, print, readDuration, WrongUse } from './terminal/output.ts'
 
+const dayMs = 24 * 3_600_000
 /** Every node has learned of the new signing keys by then. */
 const pauseMs = 2_000
 
@@ -20,21 +22,30 @@ Everything that the secret before had sealed is sealed with the new one. Session
 First set CARILLON_SECRET to the new secret and CARILLON_SECRET_PREVIOUS to the one before, on every node, and restart the nodes one
 after another. On SQLite without CARILLON_SECRET, the command makes the new secret itself, also while the service runs.
 
-Example:
-  npx carillon secret rotate`
+Backups from before need the secret before. If the command made the new one, it leaves that beside it for --keep days, in carillon.secret.until-DATE.
+
+Examples:
+  npx carillon secret rotate
+  npx carillon secret rotate --keep 0   # if the secret has leaked`
 
 export function secretCommand(): Command {
   const secret = new Command('secret').description('Change the secret of the service')
   secret
     .command('rotate')
     .description('Seal everything with the new secret; every user stays signed in')
+    .option(
+      '--keep <days>',
+      'how long the secret before stays beside the new one, for older backups; 0 keeps none',
+      '30',
+    )
     .addHelpText('after', help)
     .action((options, command) => rotate(command, options))
   for (const command of secret.commands) withSettings(command, 'secret')
   return secret
 }
 
-async function rotate(command: Command, options: Output): Promise<void> {
+async function rotate(command: Command, options: Output & { keep: string }): Promise<void> {
+  const keepMs = readDuration('--keep', `${options.keep}d`, { min: 0, max: 3_650 * dayMs })
   const config = configOf(command, 'secret')
   const { database, secret, previousSecret } = config
   if (secret === undefined && (database.engine === 'postgres' || previousSecret !== undefined))
@@ -50,8 +61,12 @@ async function rotate(command: Command, options: Output): Promise<void> {
     const at = (store.clock ?? Date.now)()
     const audit = (detail: Counts) => auditEntry(operatorSource(), { event: 'secret-rotated', at, detail })
     const counts = await sealAgain(store, secrets, { audit, pause: () => sleep(pauseMs) })
-    if (isGenerated) endChange(database.path)
-    print(options, { ...counts, isGenerated }, () => report(counts, isGenerated))
+    const keptUntil = keepMs === 0 ? undefined : iso(at + keepMs).slice(0, 10)
+    const kept = isGenerated ? endChange(database.path, keptUntil) : undefined
+    print(options, { ...counts, isGenerated, ...(kept !== undefined && { kept }) }, () => [
+      ...report(counts, isGenerated),
+      forBackups(isGenerated, kept),
+    ])
   })
 }
 
@@ -71,4 +86,11 @@ function report({ signingKeys, factors }: Counts, isGenerated: boolean): string[
     : 'CARILLON_SECRET_PREVIOUS is no longer needed: remove it, and restart the nodes one after another.'
   if (signingKeys + factors === 0) return ['Everything is sealed with the current secret.', next]
   return [`Sealed with the new secret: signing keys ${signingKeys}, second factors ${factors}.`, next]
+}
+
+function forBackups(isGenerated: boolean, kept: string | undefined): string {
+  const need = 'Backups from before need the secret before'
+  if (!isGenerated) return `${need}: keep it as long as them.`
+  if (kept === undefined) return `${need}, which was not kept.`
+  return `${need}: it is in ${kept}, which the service deletes after that day. Copy it to where you keep them.`
 }

@@ -1,6 +1,8 @@
 // `carillon serve`: runs the service until a signal or a failure ends it.
+import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isatty } from 'node:tty'
 import { Command } from 'commander'
 import type { Config } from '../config/settings.ts'
 import { CarillonError } from '../errors.ts'
@@ -18,7 +20,9 @@ const lameDuckMs = 500
 /** After CARILLON_DRAIN_GRACE. The drain ends within 8 seconds; a supervisor must not wait for one that hangs. */
 const maxStopMs = 12_000
 const reportEveryMs = 10_000
-const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+/** A terminal that closes sends SIGHUP. Without a terminal it comes from programs such as logrotate, and the service ignores it. */
+const hasTerminal = process.stdout.isTTY === true || isatty(0) || isatty(2)
+const signals: NodeJS.Signals[] = hasTerminal ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']
 
 export function serveCommand(): Command {
   const command = new Command('serve').description('Run the service')
@@ -26,6 +30,7 @@ export function serveCommand(): Command {
 }
 
 async function serve(config: Config, { json = false }: { json?: boolean }): Promise<void> {
+  if (!hasTerminal) process.on('SIGHUP', () => {})
   const isTerminal = process.stdout.isTTY === true && !json
   const log = await createLog({ level: config.logLevel, isTerminal })
   const service = await stoppable(log, () =>
@@ -51,7 +56,8 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   for (const signal of signals) process.on(signal, () => void stop(0, signal))
   showOnce(service, { config, isTerminal, log })
   // Last, because a program that waits for this line may then read the first sign-in or stop the service.
-  log.info({ event: 'started', url: service.url, openInBrowser: `${service.url}/` }, 'Carillon is listening')
+  const { listensOn, url } = service
+  log.info({ event: 'started', listensOn, url, openInBrowser: `${url}/` }, 'Carillon is listening')
   const error = await service.failed
   // The message of a CarillonError says everything; its stack would add nothing.
   if (error instanceof CarillonError) log.fatal({ event: 'store-failed' }, error.message)
@@ -90,18 +96,19 @@ function reportTo(log: Log): UpgradeReport {
 
 /** Printed on a terminal. Other output may be stored, so there the text goes to a file that only its owner can read. */
 function showOnce(
-  { firstSignIn, url }: Service,
+  { firstSignIn, ...places }: Service,
   { config, isTerminal, log }: { config: Config; isTerminal: boolean; log: Log },
 ): void {
   if (firstSignIn === undefined) return
-  const text = firstSignInText(firstSignIn, url)
+  const text = firstSignInText(firstSignIn, places)
   if (isTerminal) {
     process.stdout.write(`\n${text}\n`)
     return
   }
   const { database } = config
-  const file = resolve(database.engine === 'sqlite' ? dirname(database.path) : '.', 'first-sign-in.txt')
+  const file = resolve(database.engine === 'sqlite' ? dirname(database.path) : 'data', 'first-sign-in.txt')
   try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     // Replaces an older file or a link instead of writing to it, so that the file has its own mode.
     replaceDurably(file, text)
     log.info(

@@ -2,11 +2,12 @@
 import { once } from 'node:events'
 import type { Carillon } from 'carillon-client'
 import { Command, InvalidArgumentError } from 'commander'
+import { jsonLine } from '../control-characters.ts'
 import { configOf, withSettings } from './settings.ts'
 import type { Output } from './terminal/output.ts'
 import { passwordFromStdin, promptForPassword } from './terminal/password-input.ts'
 import { requestService } from './terminal/service-request.ts'
-import { jsonOf, linesOf, type TailEvent } from './terminal/tail-lines.ts'
+import { linesOf, type TailEvent } from './terminal/tail-lines.ts'
 
 type Options = Output & { user: string; passwordStdin?: boolean; last: number; since?: string }
 
@@ -38,7 +39,9 @@ async function tail(command: Command, options: Options): Promise<void> {
   process.stdout.on('error', () => ended.abort())
   const { signal } = ended
   const isForPrograms = options.json || !process.stdout.isTTY
-  const lines = isForPrograms ? (event: TailEvent) => [jsonOf(event)] : (event: TailEvent) => linesOf(event, new Date())
+  const lines = isForPrograms
+    ? (event: TailEvent) => [jsonLine(event)]
+    : (event: TailEvent) => linesOf(event, new Date())
   const show = (event: TailEvent) => printAll(lines(event), signal)
   try {
     await requestService(url, () => follow(signedIn({ url, user, password, signal }), { ...options, signal, show }))

@@ -1,6 +1,6 @@
 // Reads CARILLON_ISSUERS: the issuers whose tokens the service accepts beside its own. All mistakes are reported at once, each
 // with the entry, the member, and what to write instead.
-import { invalid, isLoopback } from './values.ts'
+import { applicationForm, invalid, isApplication, isLoopback } from './values.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA'] as const
 export type IssuerAlgorithm = (typeof algorithms)[number]
@@ -18,9 +18,11 @@ export type IssuerSetting = {
   /** The id belongs to this issuer; otherwise it is a plain one, which is the same for every such issuer and for producers. */
   readonly ownIds: boolean
   readonly createUsers: boolean
+  /** The application that the users belong to, as that of a key; '' for none. */
+  readonly application: string
 }
 
-const members = ['issuer', 'audience', 'algorithms', 'jwks', 'claim', 'ids', 'createUsers']
+const members = ['issuer', 'audience', 'algorithms', 'jwks', 'claim', 'ids', 'createUsers', 'application']
 const maxIssuers = 50
 const maxLength = 255
 const form =
@@ -63,12 +65,20 @@ function isEntry(entry: unknown): entry is Entry {
 function readEntry(entry: Entry, { report, isOnly }: { report: Report; isOnly: boolean }): IssuerSetting {
   for (const name of Object.keys(entry).filter((one) => !members.includes(one)))
     report(`${JSON.stringify(name)} is not a member; write ${members.join(', ')}`)
-  const { issuer, jwks, claim = 'sub', ids = isOnly ? 'plain' : 'issuer', createUsers = false } = entry
+  const {
+    issuer,
+    jwks,
+    claim = 'sub',
+    ids = isOnly ? 'plain' : 'issuer',
+    createUsers = false,
+    application = '',
+  } = entry
   if (!isText(issuer)) report('"issuer" is required: write the text of the claim iss, such as "https://id.example.org"')
   if (jwks !== undefined) reportAddress('jwks', jwks, report)
   else if (isText(issuer)) reportAddress('issuer', issuer, report)
   if (!isText(claim)) report('"claim": write the name of one claim, such as "sub"')
   if (ids !== 'plain' && ids !== 'issuer') report('"ids": write "plain" or "issuer"')
+  if (entry.application !== undefined && !isApplication(application)) report(`"application": write ${applicationForm}`)
   if (typeof createUsers !== 'boolean') report('"createUsers": write true or false')
   return Object.freeze({
     issuer: issuer as string,
@@ -78,6 +88,7 @@ function readEntry(entry: Entry, { report, isOnly }: { report: Report; isOnly: b
     claim: claim as string,
     ownIds: ids === 'issuer',
     createUsers: createUsers as boolean,
+    application: application as string,
   })
 }
 

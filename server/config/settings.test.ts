@@ -76,6 +76,7 @@ test('every setting that serve needs has a default', () => {
     streamsPerUser: 20,
     streams: 20_000,
     allowedOrigins: [],
+    returnUrls: [],
     allowedHosts: [],
     hstsSubdomains: false,
     trustedProxies: [],
@@ -119,6 +120,7 @@ test('reads every setting', () => {
     CARILLON_ACCENT: '#0A7d4F',
     CARILLON_DEMONSTRATION: 'on',
     CARILLON_DEMONSTRATION_TRACE: 'off',
+    CARILLON_DOCUMENTATION_LINK: 'off',
     CARILLON_SMTP_URL: 'smtp://bell:p%25ss@[::1]:2525',
     CARILLON_MAIL_FROM: 'The Bell <bell@example.org>',
     CARILLON_INSECURE_SMTP: 'on',
@@ -126,6 +128,7 @@ test('reads every setting', () => {
     CARILLON_STREAMS_PER_USER: '5',
     CARILLON_STREAMS: '500',
     CARILLON_ALLOWED_ORIGINS: 'https://a.example, http://localhost:3000',
+    CARILLON_RETURN_URLS: 'https://a.example/signed-in?shop=1, http://localhost:3000/',
     CARILLON_ALLOWED_HOSTS: 'Carillon.internal., other',
     CARILLON_HSTS_SUBDOMAINS: 'on',
     CARILLON_TRUSTED_PROXIES: '127.0.0.1, ::ffff:10.0.0.0/104,0:0:0:0:0:0:0:1, fd00::/8, 192.0.2.7/32',
@@ -161,6 +164,7 @@ test('reads every setting', () => {
         audiences: ['bell'],
         algorithms: ['ES256'],
         jwks: undefined,
+        application: '',
         claim: 'sub',
         ownIds: false,
         createUsers: false,
@@ -189,6 +193,7 @@ test('reads every setting', () => {
     accent: '#0a7d4f',
     demonstration: true,
     demonstrationTrace: false,
+    documentationLink: false,
     smtpUrl: { host: '::1', port: 2525, isTls: false, auth: { user: 'bell', pass: 'p%ss' } },
     mailFrom: { name: 'The Bell', address: 'bell@example.org' },
     insecureSmtp: true,
@@ -196,6 +201,7 @@ test('reads every setting', () => {
     streamsPerUser: 5,
     streams: 500,
     allowedOrigins: ['https://a.example', 'http://localhost:3000'],
+    returnUrls: ['https://a.example/signed-in?shop=1', 'http://localhost:3000/'],
     allowedHosts: ['carillon.internal', 'other'],
     hstsSubdomains: true,
     trustedProxies: ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '192.0.2.7'],
@@ -367,6 +373,12 @@ test('refuses an invalid value and says what to write instead', () => {
       ['https://A.example', 'https://a.example/', 'https://a.example:443'],
       /write https:\/\/a\.example, as browsers/,
     ],
+    [
+      'CARILLON_RETURN_URLS',
+      ['/account', 'a.example/', 'ftp://a.example/', 'https://a.example/#x', 'https://u@a.example/', 'https://a/,'],
+      /write whole URLs without user and fragment/,
+    ],
+    ['CARILLON_RETURN_URLS', ['https://A.example/', 'https://a.example'], /write https:\/\/a\.example\/, as browsers/],
   ]
   for (const [name, texts, reason] of wrong) {
     for (const text of texts) assert.match(reasonOf(name, text), reason, `${name}=${text}`)
@@ -409,7 +421,8 @@ test('refuses trusted proxies that are not addresses, and ranges that trust too 
       reasonFor(text),
       /is not an address; write addresses or CIDR ranges, such as 127\.0\.0\.1, ::1 or 10\.0\.0\.0\/8$/,
     )
-  for (const text of ['0.0.0.0/0', '::/0', '::ffff:0:0/96']) assert.match(reasonFor(text), /trusts every client/)
+  for (const text of ['0.0.0.0/0', '::/0', '::ffff:0:0/96', '0.0.0.0/1,128.0.0.0/1', '8000::/1,::/2,4000::/2,::1'])
+    assert.match(reasonFor(text), /trusts every client/)
   assert.match(reasonFor('10.0.0.5/8'), /write 10\.0\.0\.0\/8 for the range, or 10\.0\.0\.5 for the single address$/)
   assert.match(reasonFor('fd00::5/64'), /write fd00::\/64 for the range, or fd00::5 for the single address$/)
   assert.match(reasonFor(' '), /is not an address/)

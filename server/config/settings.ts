@@ -23,6 +23,7 @@ import {
   readPrefix,
   readProducerKey,
   readProxies,
+  readReturnUrls,
   readSecret,
   readServiceUrl,
   readSmtpUrl,
@@ -129,7 +130,7 @@ const table = {
     absent: 'generated at the first start and stored beside the SQLite file',
     meaning: 'Encrypts the signing keys in the store; at least 32 random characters, and the same on every node.',
     secret: true,
-    commands: ['serve', 'keys', 'secret', 'doctor'],
+    commands: ['serve', 'keys', 'secret', 'user', 'doctor'],
     read: readSecret,
   },
   previousSecret: {
@@ -138,7 +139,7 @@ const table = {
     meaning:
       'The secret before a change of `CARILLON_SECRET`, accepted until `carillon secret rotate` has sealed everything with the new one.',
     secret: true,
-    commands: ['serve', 'keys', 'secret', 'doctor'],
+    commands: ['serve', 'keys', 'secret', 'user', 'doctor'],
     read: readSecret,
   },
   sessionIdleMs: {
@@ -158,7 +159,8 @@ const table = {
   sessionsPerUser: {
     name: 'CARILLON_SESSIONS_PER_USER',
     default: '50',
-    meaning: 'How many sessions a user can have at the same time; at a further sign-in the oldest ends.',
+    meaning:
+      'How many sessions a user can have at the same time; at a further sign-in the oldest ends. Sign-ins by access token are not counted.',
     commands: ['serve'],
     read: integer(1, 1_000),
   },
@@ -166,7 +168,7 @@ const table = {
     name: 'CARILLON_NEW_DEVICE_NOTICES',
     default: 'on',
     meaning:
-      '`on` sends a notification to the inbox of a user who signs in from a device that was not seen before, or whose password was changed, with a link to `/account#session-<id>` below the public URL.',
+      '`on` sends a notification to the inbox of a user who signs in from a device that was not seen before, with a link to `/account#session-<id>` below the public URL.',
     commands: ['serve'],
     read: readSwitch,
   },
@@ -247,7 +249,7 @@ const table = {
   pagesName: {
     name: 'CARILLON_NAME',
     default: 'Carillon',
-    meaning: 'The name at the top of the pages, such as that of your application; at most 40 characters.',
+    meaning: 'The name at the top of the pages and in mails, such as that of your application; at most 40 characters.',
     commands: ['serve'],
     read: readName,
   },
@@ -281,11 +283,19 @@ const table = {
     commands: ['serve'],
     read: readSwitch,
   },
+  documentationLink: {
+    name: 'CARILLON_DOCUMENTATION_LINK',
+    absent: '`on` if the service listens on a loopback address and has no other name, otherwise `off`',
+    meaning:
+      '`on` shows the link to the description of the API (`/docs`) on the pages of users. The description is served in any case.',
+    commands: ['serve'],
+    read: readSwitch,
+  },
   smtpUrl: {
     name: 'CARILLON_SMTP_URL',
     absent: 'the service sends no mail',
     meaning:
-      'The mail server for links to set a new password: `smtps://user:password@mail.example.org`, or `smtp://` for STARTTLS.',
+      'The mail server for links to set a new password and for notices of changes of an account: `smtps://user:password@mail.example.org`, or `smtp://` for STARTTLS.',
     secret: true,
     commands: ['serve'],
     read: readSmtpUrl,
@@ -293,7 +303,8 @@ const table = {
   mailFrom: {
     name: 'CARILLON_MAIL_FROM',
     absent: '`carillon@` and the host of the public URL',
-    meaning: 'The sender of mails, such as `bell@example.org` or `Bell <bell@example.org>`.',
+    meaning:
+      'The sender of mails, such as `bell@example.org` or `Bell <bell@example.org>`; without a name, with that of `CARILLON_NAME`.',
     commands: ['serve'],
     read: readMailFrom,
   },
@@ -333,6 +344,14 @@ const table = {
     meaning: 'Other origins whose pages may call the service: exact origins, separated by commas, or `none`.',
     commands: ['serve', 'doctor'],
     read: readOrigins,
+  },
+  returnUrls: {
+    name: 'CARILLON_RETURN_URLS',
+    default: 'none',
+    meaning:
+      'The only URLs to which a sign-in may lead (`return_to`), besides pages of the service: exact URLs, separated by commas; or `none`, for every URL of the allowed origins.',
+    commands: ['serve'],
+    read: readReturnUrls,
   },
   allowedHosts: {
     name: 'CARILLON_ALLOWED_HOSTS',

@@ -3,7 +3,7 @@
 
 import { isIP, isIPv6 } from 'node:net'
 import { CarillonError, type Fault } from '../errors.ts'
-import { formatRange, parseRange } from '../ip-addresses.ts'
+import { type AddressRange, coverEverything, formatRange, parseRange } from '../ip-addresses.ts'
 
 /** The environment variables; `undefined` is the same as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -22,6 +22,13 @@ export type SettingFault = Fault & { remedy?: string }
 /** Throws INVALID_REQUEST. */
 export function invalid(reason: string, remedy?: string): never {
   throw new CarillonError('INVALID_REQUEST', reason, { remedy })
+}
+
+export const applicationForm = '1 to 64 of the characters a-z, 0-9 and -'
+
+/** Whether it is the name of an application. */
+export function isApplication(name: unknown): name is string {
+  return typeof name === 'string' && /^[a-z0-9-]{1,64}$/.test(name)
 }
 
 /** RFC 1123, section 2.1. A name whose last label is a number would be taken for an address. */
@@ -154,8 +161,18 @@ function listOf(readOne: (text: string) => string): (text: string) => readonly s
 }
 
 export const readOrigins = listOf(readExactOrigin)
+export const readReturnUrls = listOf(readExactUrl)
 export const readHosts = listOf(readHostName)
-export const readProxies = listOf(readRange)
+
+/** Refuses ranges that are every address together, such as 0.0.0.0/1 and 128.0.0.0/1. */
+export function readProxies(text: string): readonly string[] {
+  const proxies = readRanges(text)
+  if (coverEverything(proxies.map((proxy) => parseRange(proxy) as AddressRange)))
+    invalid(`${text} trusts every client, so that a client can claim any address`, 'list the proxies')
+  return proxies
+}
+
+const readRanges = listOf(readRange)
 
 /** The `Origin` header is compared with it byte for byte, so it must be written as browsers write it. */
 function readExactOrigin(text: string): string {
@@ -165,6 +182,14 @@ function readExactOrigin(text: string): string {
   return origin === text ? origin : invalid(`write ${origin}, as browsers send it, instead of ${text}`)
 }
 
+/** Compared byte for byte. A code is added to it as the fragment. */
+function readExactUrl(text: string): string {
+  const url = /^https?:\/\//.test(text) ? URL.parse(text) : null
+  if (url === null || text.includes('#') || url.username !== '' || url.password !== '')
+    return invalid('write whole URLs without user and fragment, such as https://app.example.org/signed-in')
+  return url.href === text ? text : invalid(`write ${url.href}, as browsers send it, instead of ${text}`)
+}
+
 /** Compared with the name in `Host`, so without scheme and port. A full stop at the end is removed: DNS ignores it. */
 function readHostName(text: string): string {
   const name = text.replace(/\.$/, '')
@@ -172,7 +197,7 @@ function readHostName(text: string): string {
   return name.toLowerCase()
 }
 
-/** An address, or a CIDR range that is not all addresses. IPv4 inside IPv6 becomes IPv4. */
+/** An address, or a CIDR range. IPv4 inside IPv6 becomes IPv4. */
 function readRange(text: string): string {
   const range = parseRange(text)
   if (range === undefined)
@@ -180,8 +205,6 @@ function readRange(text: string): string {
       `${JSON.stringify(text.slice(0, 80))} is not an address`,
       'write addresses or CIDR ranges, such as 127.0.0.1, ::1 or 10.0.0.0/8',
     )
-  if (range.prefix === 0)
-    invalid(`${text} trusts every client, so that a client can claim any address`, 'list the proxies')
   const formatted = formatRange(range)
   // 10.0.0.5/8 may be a mistake for 10.0.0.5, and would trust more machines than the operator meant.
   if (parseRange(formatted)?.address !== range.address)

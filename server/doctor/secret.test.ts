@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startTestService } from '../../tests/support/service.ts'
 import { readDatabaseUrl } from '../config/database-url.ts'
+import { Sealing } from '../sign-in/sealing.ts'
 import { examineSecret } from './secret.ts'
 
 async function place(t: TestContext) {
@@ -40,6 +41,27 @@ test('finds a secret file that other users can read, beside the database or else
   const secret = readFileSync(file, 'utf8').trim()
   writeFileSync(secretFile, secret, { mode: 0o604 })
   assert.deepEqual(await wrong({ database, signingKeys, secret, secretFile }), [['fault', `chmod 600 ${secretFile}`]])
+})
+
+test('counts the second factors that neither secret opens, and says how to get out (K1)', async (t) => {
+  const { database, signingKeys, file } = await place(t)
+  const current = readFileSync(file, 'utf8').trim()
+  const previousSecret = 'the secret before, of 32 characters'
+  const headerOf = async (secret: string) =>
+    (await new Sealing({ current: secret }).seal('factors', 'x')).split('.')[0] ?? ''
+  const sealedFactors = [
+    { header: await headerOf(current), count: 5 },
+    { header: await headerOf(previousSecret), count: 3 },
+    { header: await headerOf('a secret that was lost, long enough'), count: 2 },
+  ]
+  const given = { database, signingKeys, secret: current, sealedFactors }
+  const found = await examineSecret(given)
+  const [fault] = found.filter(({ state }) => state === 'fault')
+  assert.match(fault?.found ?? '', /does not open 5 second factors/)
+  assert.match(fault?.change ?? '', /CARILLON_SECRET_PREVIOUS .*npx carillon user factors reset --unreadable$/)
+  const withPrevious = await examineSecret({ ...given, previousSecret })
+  assert.match(withPrevious.find(({ state }) => state === 'fault')?.found ?? '', /does not open 2 second factors/)
+  assert.deepEqual(await wrong({ ...given, sealedFactors: sealedFactors.slice(0, 1) }), [])
 })
 
 test('finds a wrong secret, a lost one, and a missing one on PostgreSQL', async (t) => {

@@ -8,6 +8,7 @@ import { readSecret, sealedAdvice, secretFileOf, secretsIn } from '../start/seal
 import type { SigningKey } from '../store/store.ts'
 import { rightsOf } from './file-mode.ts'
 import { type Finding, fault, faultOf, ok } from './finding.ts'
+import type { SealedFactors } from './store/findings.ts'
 
 const check = 'secret'
 const lost = 'lost for good? docs/operations.md, "A secret that is lost"'
@@ -19,17 +20,19 @@ export type Secret = {
   secretFile?: string
   /** Of the store; undefined if they could not be read. */
   signingKeys: SigningKey[] | undefined
+  sealedFactors?: SealedFactors | undefined
 }
 
 export async function examineSecret(settings: Secret): Promise<Finding[]> {
-  const { database, secret, secretFile, signingKeys } = settings
+  const { database, secret, secretFile, signingKeys, sealedFactors } = settings
   const beside = secret === undefined && database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
   if (secret === undefined && beside === undefined) return [notSet(signingKeys)]
   const file = beside ?? secretFile
   if (file !== undefined && !existsSync(file)) return missing(file, signingKeys)
   try {
     const secrets = secretsIn(settings) ?? { current: readSecret(file as string) }
-    return [await opens(secrets, signingKeys), ...(file === undefined ? [] : rightsOf(check, file))]
+    const unopened = factorsNotOpened(secrets, sealedFactors)
+    return [await opens(secrets, signingKeys), ...unopened, ...(file === undefined ? [] : rightsOf(check, file))]
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') return [faultOf(check, error, 'set the right one')]
     return [fault(check, { found: `${file} cannot be read`, change: `chown $(id -un) ${quoted(file as string)}` })]
@@ -48,6 +51,18 @@ function missing(file: string, signingKeys: SigningKey[] | undefined): Finding[]
   if (signingKeys.length === 0) return [ok(check, `the first start creates ${file}`)]
   const found = `${file} is gone, and with it the secret of the signing keys`
   return [fault(check, { found, change: `put ${quoted(file)} back (backups do not contain it); ${lost}` })]
+}
+
+/** The header of a sealed secret names its key, so nothing has to be opened: there may be many. */
+function factorsNotOpened({ current, previous = current }: Secrets, sealedFactors: SealedFactors = []): Finding[] {
+  const known = [current, previous].map((secret) => new Sealing({ current: secret }).prefix('factors').split('.')[0])
+  const unopened = sealedFactors.filter(({ header }) => !known.includes(header))
+  const count = unopened.reduce((sum, each) => sum + each.count, 0)
+  if (count === 0) return []
+  const found = `it does not open ${count} second factor${count === 1 ? '' : 's'}: their codes are refused`
+  const change =
+    'set CARILLON_SECRET_PREVIOUS to the secret that sealed them, then npx carillon secret rotate; if it is lost: npx carillon user factors reset --unreadable'
+  return [fault(check, { found, change })]
 }
 
 /** Throws if the keys were sealed with another secret. */

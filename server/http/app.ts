@@ -10,6 +10,7 @@ import { endSlowReaders } from './connections/slow-readers.ts'
 import type { AppDependencies, Dependencies } from './dependencies.ts'
 import { documentationOf } from './openapi/documentation.ts'
 import { sendListsFirst, throwEarlyRefusal } from './plain-list.ts'
+import { watchForUntrustedProxy } from './request/address.ts'
 import { refuseUnrouted } from './request/allowed-methods.ts'
 import {
   acceptBodies,
@@ -164,6 +165,7 @@ export function createApp(given: AppDependencies): FastifyInstance {
   handleInTurns(app.server)
   if (log.isLevelEnabled('debug')) logResponses(app, log)
   else sendListsFirst(app, { dependencies, headers, isKnownHost })
+  watchForUntrustedProxy(app.server, given.trustedProxies, (address) => warnOfUntrustedProxy(log, address))
   for (const each of routes) addRoute(app, each, dependencies)
   if (demonstration !== undefined) addWorlds(app, pages.prefix, demonstration)
   return app
@@ -193,6 +195,13 @@ function logResponses(app: FastifyInstance, log: Log): void {
     log.debug({ event: 'answered', requestId, method, route: routeOptions.url, status, ms }, 'response sent')
     done()
   })
+}
+
+function warnOfUntrustedProxy(log: Log, address: string): void {
+  log.warn(
+    { event: 'proxy-not-trusted', address },
+    'a forwarding header came from an address that is not in CARILLON_TRUSTED_PROXIES; if that is your proxy, add it: otherwise all clients behind it count as one',
+  )
 }
 
 /** Unique in this process and, by its random prefix, in the logs of many processes. */

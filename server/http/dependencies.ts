@@ -21,13 +21,21 @@ import type { AccessTokens } from '../sign-in/token/access-token.ts'
 import type { SigningKeys } from '../sign-in/token/signing-keys.ts'
 import type { UserDependencies } from '../sign-in/users/users.ts'
 import type { Store } from '../store/store.ts'
+import type { KeptTexts } from './response/encoded-file.ts'
 import type { ServedScripts } from './response/served-scripts.ts'
 import type { SignInLog } from './routes/sign-in/sign-in-log.ts'
 
 export type AppDependencies = {
   store: Pick<
     Store,
-    'check' | 'findCredentials' | 'findUser' | 'listAudit' | 'noteDevice' | 'recordAudit' | 'rehashPassword'
+    | 'check'
+    | 'findCredentials'
+    | 'findUser'
+    | 'findUsersByEmail'
+    | 'listAudit'
+    | 'noteDevice'
+    | 'recordAudit'
+    | 'rehashPassword'
   >
   passwords: Passwords
   guesses: Guesses
@@ -63,6 +71,8 @@ export type AppDependencies = {
   readiness: Readiness
   trustedProxies: readonly AddressRange[]
   allowedOrigins: readonly string[]
+  /** The only URLs to which a sign-in may lead, besides pages of the service; any place of an allowed origin if there are none. */
+  returnUrls: readonly string[]
   /** Host names under which the service accepts requests without `Authorization`, besides `localhost` and addresses. */
   hosts: readonly string[]
   isHttps: boolean
@@ -72,7 +82,8 @@ export type AppDependencies = {
 
 export type Dependencies = AppDependencies & {
   scripts: ServedScripts
-  documentation: Readonly<Record<'json' | 'page' | 'style', () => string>>
+  /** The description of the API. `document`: the OpenAPI document, whose type depends on the routes and so on these dependencies. */
+  documentation: { document: () => object; style: () => string; kept: KeptTexts }
 }
 
 /** The settings of the pages. `prefix`: '' or such as `/hello`, where they are inside the service. */
@@ -84,6 +95,8 @@ export type PageSettings = {
   /** Only this machine reaches the service, as far as the settings say. */
   isHere: boolean
   hasDemonstration: boolean
+  /** On the pages of users. */
+  hasDocumentationLink: boolean
   /** Of the requests of the demonstration. */
   hasTrace: boolean
 }

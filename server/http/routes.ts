@@ -28,6 +28,7 @@ import * as notifications from './routes/notifications.ts'
 import { type Route, route } from './routes/operation.ts'
 import * as accountPage from './routes/pages/account.ts'
 import * as demonstrationPage from './routes/pages/demonstration.ts'
+import * as docsPage from './routes/pages/docs.ts'
 import * as forgotPages from './routes/pages/forgot.ts'
 import * as frontPage from './routes/pages/front.ts'
 import * as inboxPage from './routes/pages/inbox.ts'
@@ -74,8 +75,10 @@ const api: readonly Route[] = [
   route('POST', '/token/renew', token, tokens.renew),
   route('POST', '/password/forgot', open, passwords.forgot),
   route('POST', '/password/reset', open, passwords.reset),
+  route('POST', '/password/link', open, passwords.readLink),
   route('GET', '/login/providers', open, providers.list),
   route('GET', '/login/with/:provider', open, providers.start),
+  route('POST', '/login/with/:provider/start', open, providers.startByForm),
   route('GET', '/login/with/:provider/callback', open, providers.callback),
   route('POST', '/login/with/:provider', open, providers.exchangeCode),
   route('PUT', '/api/me/password', user, passwords.change),
@@ -86,9 +89,9 @@ const api: readonly Route[] = [
   route('POST', '/api/me/token', user, tokens.create),
   route('GET', '/api/me/activity', user, activity.list),
   route('GET', '/api/me/sessions', user, sessions.list),
-  route('DELETE', '/api/me/sessions', user, sessions.endOthers),
+  route('DELETE', '/api/me/sessions', fresh, sessions.endOthers),
   route('DELETE', '/api/me/sessions/:id', user, sessions.end),
-  route('POST', '/api/me/sessions/:id/disown', user, sessions.disown),
+  route('POST', '/api/me/sessions/:id/disown', fresh, sessions.disown),
   route('POST', '/api/me/factors/passkeys/options', fresh, passkeys.creationOptions),
   route('PATCH', '/api/me', user, ownProfile.change),
   route('GET', '/api/me/providers', user, providerAccounts.list),
@@ -141,7 +144,7 @@ const api: readonly Route[] = [
   route('GET', '/readyz', open, health.ready),
   route('GET', '/openapi.json', open, documentation.openApi),
   route('GET', '/', unscopedVisitor, frontPage.front),
-  route('GET', '/docs', open, documentation.page),
+  route('GET', '/docs', visitor, docsPage.docs),
   route('GET', '/docs/style.css', open, documentation.style),
 ]
 

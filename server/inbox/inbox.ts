@@ -22,6 +22,8 @@ export type RenderedPage = { version: number; json: string | Buffer; bytes: numb
 type NewPage = RenderedPage & { json: string }
 type KeptPage = RenderedPage & { json: Buffer }
 
+type Covered = { throughId: string | null; throughSeq?: number; categories?: readonly string[] | undefined }
+
 type InboxStore = Pick<
   Store,
   | 'onChange'
@@ -108,9 +110,12 @@ export class Inbox {
     if (outcome === 'absent') throw notFound()
   }
 
-  /** Marks all as read, or all up to `throughSeq` or the notification `throughId`. Throws NOT_FOUND if that one does not exist. */
-  async readAll({ userId }: Reader, through: { throughId: string | null; throughSeq?: number }): Promise<void> {
-    const outcome = await this.#store.markAllRead({ userId, ...through, at: this.#now() })
+  /**
+   * Marks all as read, or all up to `throughSeq` or the notification `throughId`; with `categories`, only those of these. Throws
+   * NOT_FOUND if that one does not exist.
+   */
+  async readAll({ userId }: Reader, covered: Covered): Promise<void> {
+    const outcome = await this.#store.markAllRead({ userId, ...covered, at: this.#now() })
     if (outcome === 'absent') throw notFound()
   }
 

@@ -8,9 +8,9 @@ function printed(isTerminal: boolean): string {
   const program = `
     import { createLog } from ${JSON.stringify(new URL('./log.ts', import.meta.url).href)}
     const log = await createLog({ level: 'info', isTerminal: ${isTerminal} })
-    const forged = 'x\\n[12:00:00] INFO: forged\\r\\u001b[2A\\u009b2A\\u202e'
+    const forged = 'x\\n[12:00:00] INFO: forged\\r\\u001b[2A\\u007f\\u009b2A\\u2028\\u2029\\u202e'
     log.error({ event: 'failure', err: new Error(forged, { cause: new Error(forged) }) }, 'failed')
-    log.info({ event: 'sign-in', username: forged.slice(0, -5), password: 'plum orchard' }, 'sign-in')`
+    log.info({ event: 'sign-in', userAgent: forged, username: forged, password: 'plum orchard' }, 'sign-in')`
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module-typescript', '--eval', program], {
     encoding: 'utf8',
   })
@@ -24,7 +24,15 @@ test('on a terminal, a text in an error or a field cannot start a new line or mo
   for (const line of text.split('\n')) if (line.includes('forged')) assert.match(line, /^ /, line)
   // pino-pretty itself adds the colours.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for these characters
-  assert.doesNotMatch(text.replace(/\u001b\[\d+m/g, ''), /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/)
+  assert.doesNotMatch(text.replace(/\u001b\[\d+m/g, ''), /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202e]/)
+})
+
+test('in a file or a pipe, no control character or line separator of a client is in the log as it is (L8)', () => {
+  const text = printed(false)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for these characters
+  assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202e]/)
+  const { userAgent } = JSON.parse(text.split('\n')[1] ?? '')
+  assert.ok(userAgent.endsWith('\u007f\u009b2A\u2028\u2029\u202e'), JSON.stringify(userAgent))
 })
 
 test('in a file or a pipe, each line of the log is one JSON object and contains no password', () => {

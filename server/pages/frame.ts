@@ -3,7 +3,7 @@
 import type { PageLanguage, TextsOf } from 'carillon-inbox/languages'
 import { type Html, html } from './html.ts'
 
-export type PageName = 'inbox' | 'account' | 'demonstration' | 'sign-in'
+export type PageName = 'inbox' | 'account' | 'demonstration' | 'docs' | 'sign-in'
 
 /** What a page knows of its reader and its place. */
 export type View = {
@@ -14,12 +14,15 @@ export type View = {
   /** Relative prefixes: `${root}docs`, `${pages}account`. */
   root: string
   pages: string
-  /** The signed-in user's display name or username; undefined if no user is signed in. */
+  /** The signed-in user's display name or username, '' if the page names no user; undefined if no user is signed in. */
   user: string | undefined
   canSignOut: boolean
   hasDemonstration: boolean
+  hasDocumentationLink: boolean
   /** Files of the page by their names without a hash. */
   file: (name: string) => string
+  /** The scripts that these entries import, for the browser to request before it has read them. With scripting off, a browser would report each as refused. */
+  preloads: (entries: readonly string[]) => readonly string[]
   hasTheme: boolean
   /** The address of the picture of the operator. */
   logo: string | undefined
@@ -41,7 +44,7 @@ export type Page = {
 
 /** A whole document. */
 export function documentOf(view: View, page: Page): string {
-  const { language, name, file, texts } = view
+  const { language, name, file, preloads, texts } = view
   const styles = ['page.css', ...(page.styles ?? [])]
   const icon = view.logo ?? file('favicon.svg')
   const { text } = html`<!doctype html>
@@ -56,7 +59,7 @@ export function documentOf(view: View, page: Page): string {
 ${styles.map((style) => html`<link rel="stylesheet" href="${file(style)}">\n`)}${
   view.hasTheme && html`<link rel="stylesheet" href="${view.root}carillon-theme.css">\n`
 }${earlyScript(view)}
-${page.scripts?.map((script) => html`<script type="module" src="${file(script)}"></script>\n`)}</head>
+${preloads(page.scripts ?? []).map((address) => html`<link rel="modulepreload" media="(scripting: enabled)" href="${address}">\n`)}${page.scripts?.map((script) => html`<script type="module" src="${file(script)}"></script>\n`)}</head>
 <body${page.isWide && html` class="wide"`}>
 <a class="skip" href="#main">${texts.skipToContent}</a>
 ${header(view, page)}
@@ -76,20 +79,20 @@ function earlyScript({ file }: View): Html {
 
 function header(view: View, { current }: Page): Html {
   const { texts, root, pages, user, name, logo, file } = view
-  const link = (page: PageName, text: string) =>
-    html`<li><a href="${pages}${page}"${page === current && html` aria-current="page"`}>${text}</a></li>`
+  const link = (page: PageName, text: string, prefix = pages) =>
+    html`<li><a href="${prefix}${page}"${page === current && html` aria-current="page"`}>${text}</a></li>`
   return html`<header class="top">
 <a class="brand" href="${root || './'}"><img src="${logo ?? file('favicon.svg')}" alt="" width="28" height="28">${name}</a>
 <nav aria-label="${texts.navigation}"><ul>
 ${user !== undefined && [link('inbox', texts.inbox), link('account', texts.account)]}
 ${view.hasDemonstration && link('demonstration', texts.demonstration)}
-<li><a href="${root}docs">${texts.documentation}</a></li>
+${view.hasDocumentationLink && link('docs', texts.documentation, root)}
 ${user === undefined && current !== 'sign-in' && link('sign-in', texts.signIn)}
 </ul></nav>
 ${
   view.canSignOut &&
   html`<form class="sign-out" method="post" action="${pages}sign-out">
-${user !== undefined && html`<span class="who"><span class="for-readers">${texts.signedInAs} </span>${user}</span>\n`}<button type="submit">${texts.signOut}</button>
+${user && html`<span class="who"><span class="for-readers">${texts.signedInAs} </span>${user}</span>\n`}<button type="submit">${texts.signOut}</button>
 </form>`
 }
 </header>`

@@ -23,7 +23,7 @@ type Dependencies = {
   source?: Source
 }
 
-type Wanted = { name: string; scopes: readonly Scope[]; expiresAt: number | null }
+type Wanted = { name: string; application?: string | undefined; scopes: readonly Scope[]; expiresAt: number | null }
 
 export class ProducerKeys {
   readonly #dependencies: Dependencies
@@ -38,9 +38,10 @@ export class ProducerKeys {
     const { store, now } = this.#dependencies
     const id = randomBytes(8).toString('hex')
     const secret = randomBytes(32).toString('base64url')
-    const detail = { keyId: id, name: wanted.name, scopes: wanted.scopes.join(',') }
+    const { name, application = '' } = wanted
+    const detail = { keyId: id, name, scopes: wanted.scopes.join(','), ...(application && { application }) }
     const entry = recorded(this.#dependencies, { event: 'key-created', detail })
-    await store.addProducer({ id, secretHash: hashOf(secret), createdAt: now(), ...wanted, ...entry })
+    await store.addProducer({ id, secretHash: hashOf(secret), createdAt: now(), ...wanted, application, ...entry })
     return { id, key: `crl_${id}_${secret}` }
   }
 

@@ -64,7 +64,11 @@ async function openKeys(store: Sealed, sealing: Sealing): Promise<Resealed[]> {
   return sealed
 }
 
-async function* factorsOf(store: Sealed, sealing: Sealing): AsyncGenerator<SealedFactor[]> {
+/** Those that the current secret did not seal. */
+export async function* factorsOf(
+  store: Pick<Sealed, 'factorsSealedOtherwise'>,
+  sealing: Sealing,
+): AsyncGenerator<SealedFactor[]> {
   const prefix = sealing.prefix('factors')
   let after = { userId: '', id: '' }
   for (;;) {

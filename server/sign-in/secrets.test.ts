@@ -51,7 +51,14 @@ test('compares two secrets, and the secret of a producer key, in constant time (
   let kept: Producer | undefined
   const store = {
     addProducer: async (producer: Parameters<Store['addProducer']>[0]) => {
-      kept = { ...producer, revokedAt: null, lastUsedAt: 0, previousSecretHash: null, previousUntil: null }
+      kept = {
+        application: '',
+        ...producer,
+        revokedAt: null,
+        lastUsedAt: 0,
+        previousSecretHash: null,
+        previousUntil: null,
+      }
     },
     findProducer: async () => kept,
     revokeProducer: async () => 'done' as const,

@@ -12,7 +12,7 @@ import type {
   Store,
   User,
 } from '../store/store.ts'
-import { type Source, signOutEntry } from './audit/entry.ts'
+import { auditEntry, type Source, serviceSource, signOutEntry } from './audit/entry.ts'
 import { hashOf } from './secrets.ts'
 import type { PageOf, Subject } from './subject.ts'
 import { revocationKeptForMs } from './token/access-token.ts'
@@ -24,6 +24,8 @@ const pauseAfterFailureMs = 10_000
 // Another node's clock may be this much ahead. If the last use of a session is further in the future, the clock was set
 // back before this process started: the session's age is unknown, and it counts as ended.
 const clockLeewayMs = 60_000
+/** After the first use of a new secret, a request with the old one may still be on its way. */
+const copyGraceMs = 10_000
 /** The cookie's value: the user's id, which is no secret and makes the look-up cheap, and 32 random bytes as base64url. */
 const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
@@ -36,6 +38,8 @@ type SessionOptions = {
     | 'addSession'
     | 'confirmSession'
     | 'findSession'
+    | 'findRenewedSession'
+    | 'renewSession'
     | 'touchSession'
     | 'signInOfSession'
     | 'endSessions'
@@ -69,7 +73,7 @@ export class Sessions {
     { replaces, ...detail }: SignInDetail & { replaces: readonly string[] },
   ): Promise<{ secret: string; expiresAt: number; familiarity: Familiarity | undefined }> {
     const { store, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
-    const secret = `${user.id}.${randomBytes(32).toString('base64url')}`
+    const secret = newSecretOf(user.id)
     const at = now()
     const key = { userId: user.id, secretHash: hashOf(secret) }
     const checkedGeneration = user.credentialGeneration
@@ -77,6 +81,7 @@ export class Sessions {
     const outcome = await store.addSession({ ...key, checkedGeneration, ...detail, ...end, maxSessions })
     if (outcome === 'refused') throw invalidCredentials()
     for (const signIn of outcome.revoked) this.#note(signIn, at)
+    await this.#endCopied(end.replaces)
     return { secret, expiresAt: at + lifetimeMs, familiarity: outcome.device }
   }
 
@@ -87,7 +92,10 @@ export class Sessions {
     const { store, now, idleMs, lifetimeMs } = this.#options
     const request = pageOf?.(key.userId)
     const session = await store.findSession(key, request)
-    if (session === undefined) return null
+    if (session === undefined) {
+      await this.#endCopied([key])
+      return null
+    }
     const at = now()
     if (at >= this.#endOf(session, at)) return null
     const expiresAt = session.createdAt + lifetimeMs
@@ -98,11 +106,15 @@ export class Sessions {
     return subject
   }
 
-  /** When the session ends if it is not used again, in milliseconds; null if it has ended. The check does not count as a use. */
-  async validUntil(secret: string): Promise<number | null> {
+  /**
+   * When the session ends if it is not used again, in milliseconds; null if it has ended. The check does not count as a use. Of a sign-in
+   * whose secret was replaced since, the old secret does as well: what was opened with it stays open.
+   */
+  async validUntil(secret: string, signInId: string | null = null): Promise<number | null> {
     const key = keyOf(secret)
+    if (key === null) return null
     const { store, now } = this.#options
-    const session = key === null ? undefined : await store.findSession(key)
+    const session = (await store.findSession(key)) ?? (await store.findRenewedSession({ ...key, signInId }))
     if (session === undefined) return null
     const at = now()
     const endsAt = this.#endOf(session, at)
@@ -137,6 +149,21 @@ export class Sessions {
     return key !== null && (await store.confirmSession({ ...key, at: now(), audit })) === 'done'
   }
 
+  /**
+   * Gives a session a new secret; the old one is refused at once, on every node. Null if it has ended. A copy of the cookie thus gains
+   * nothing from what the user proves (ASVS 5.0, 7.2.4).
+   */
+  async renew(secret: string): Promise<string | null> {
+    const key = keyOf(secret)
+    if (key === null) return null
+    const { store, now, idleMs } = this.#options
+    const renewed = newSecretOf(key.userId)
+    // A time this long ago makes the first use due to be stored.
+    const lastSeenAt = now() - touchEveryMs(idleMs)
+    const outcome = await store.renewSession({ ...key, newHash: hashOf(renewed), lastSeenAt })
+    return outcome === 'done' ? renewed : null
+  }
+
   /** Ends the sessions with these secrets in one transaction. Returns those that were alive. With `source`, it is a sign-out for the audit log. */
   async revoke(secrets: readonly string[], source?: Source): Promise<EndedSession[]> {
     const keys = keysOf(secrets)
@@ -148,6 +175,7 @@ export class Sessions {
     const ended = await store.endSessions({ keys, at, revocationExpiresAt: at + revocationKeptForMs, live, audit })
     for (const { userId, signInId, hadTokens } of ended)
       if (signInId !== null && hadTokens) this.#note({ userId, signInId }, at)
+    await this.#endCopied(keys)
     return ended.filter((session) => at < this.#endOf(session, at))
   }
 
@@ -163,6 +191,27 @@ export class Sessions {
     const { now, idleMs, lifetimeMs } = this.#options
     const at = now()
     return { createdAfter: at - lifetimeMs, lastSeenAfter: at - idleMs, lastSeenUntil: at + clockLeewayMs }
+  }
+
+  /**
+   * Ends the sign-ins of which a key is an old secret although the new one has been in use: then two clients have copies of the cookie.
+   * Before the first use of the new one, its response may have been lost.
+   */
+  async #endCopied(keys: readonly SessionKey[]): Promise<void> {
+    const { store, now } = this.#options
+    for (const { userId, secretHash } of keys) {
+      const session = await store.findRenewedSession({ userId, secretHash })
+      const at = now()
+      if (session === undefined || at >= this.#endOf(session, at)) continue
+      if (at <= (session.secretUsedAt ?? at) + copyGraceMs) continue
+      const audit = [
+        auditEntry(serviceSource, { event: 'old-session-presented', at, userId, signInId: session.signInId }),
+      ]
+      const current = { userId, secretHash: session.secretHash }
+      const end = { keys: [current], at, revocationExpiresAt: at + revocationKeptForMs, live: this.liveBounds(), audit }
+      for (const { signInId, hadTokens } of await store.endSessions(end))
+        if (signInId !== null && hadTokens) this.#note({ userId, signInId }, at)
+    }
   }
 
   #note(signIn: { userId: string; signInId: string }, at: number): void {
@@ -182,6 +231,10 @@ export class Sessions {
     const done = () => this.#touching.delete(key.secretHash)
     this.#options.store.touchSession({ ...key, at }).then(done, () => setTimeout(done, pauseAfterFailureMs).unref())
   }
+}
+
+function newSecretOf(userId: string): string {
+  return `${userId}.${randomBytes(32).toString('base64url')}`
 }
 
 function keyOf(secret: string): SessionKey | null {

@@ -43,9 +43,13 @@ export async function firstStart(dependencies: {
 }
 
 /** The text that is displayed once. Its commands pass secrets in here documents, so that no process list contains them. */
-export function firstSignInText({ username, password, key }: FirstSignIn, url: string): string {
+export function firstSignInText(
+  { username, password, key }: FirstSignIn,
+  { url, listensOn }: { url: string; listensOn: string },
+): string {
   const json = `-H 'content-type: application/json'`
-  return `Carillon is listening on ${url}. This is displayed once; keep it.
+  const publicUrl = url === listensOn ? '' : ` Its public URL is ${url}.`
+  return `Carillon is listening on ${listensOn}.${publicUrl} This is displayed once; keep it.
 
 username: ${username}
 password: ${password}

@@ -9,13 +9,15 @@ const maxLogoBytes = 256 * 1024
 
 /** Throws UNAVAILABLE if the picture cannot be read. */
 export function pageSettings(config: Config): PageSettings {
-  const { pagesPrefix: prefix, pagesName: name, accent, logo } = config
+  const { pagesPrefix: prefix, pagesName: name, accent, logo, documentationLink } = config
+  const settings = demonstrationSettings(config)
   return {
     prefix,
     name,
     accent,
     logo: logo === undefined ? undefined : readLogo(logo),
-    ...demonstrationSettings(config),
+    hasDocumentationLink: documentationLink ?? settings.isHere,
+    ...settings,
   }
 }
 

@@ -6,6 +6,7 @@ import { messageOf } from '../errors.ts'
 import type { SignInLog } from '../http/routes/sign-in/sign-in-log.ts'
 import type { Log } from '../log/log.ts'
 import { Mailer } from '../outbound/mail.ts'
+import type { UserMail } from '../outbound/user-mail.ts'
 import { type ForgottenOptions, ForgottenPasswords } from '../sign-in/links/forgotten.ts'
 import type { LinkSettings } from '../sign-in/links/links.ts'
 import { Breaches } from '../sign-in/password/breaches.ts'
@@ -19,37 +20,39 @@ export function linkSettings(config: Config, publicUrl: () => string): LinkSetti
   return { lifetimeMs, pageOf: (purpose) => pages[purpose] ?? `${publicUrl()}${pagesPrefix}/${purpose}` }
 }
 
-type Surroundings = Pick<ForgottenOptions, 'users' | 'guesses' | 'publicUrl' | 'log'> & {
+type Surroundings = Pick<ForgottenOptions, 'users' | 'guesses' | 'log'> & {
+  publicUrl: () => string
   signInLog: Pick<SignInLog, 'refused'>
 }
 
-/** `forgotten` is undefined without a mail server. */
-export function linksAndMails(config: Config, { signInLog, ...given }: Surroundings) {
-  const links = linkSettings(config, given.publicUrl)
-  const mailer = mailerOf(config, given.publicUrl)
+/** `forgotten` and `sendMail` are undefined without a mail server. */
+export function linksAndMails(config: Config, { signInLog, publicUrl, ...given }: Surroundings) {
+  const links = linkSettings(config, publicUrl)
+  const sendMail = mailerOf(config, publicUrl)
   const onLimit: ForgottenOptions['onLimit'] = (source, account) =>
     signInLog.refused(source, account, { event: 'link-refused', code: 'TOO_MANY_REQUESTS' })
-  const forgotten = mailer && new ForgottenPasswords({ ...given, links, onLimit, send: (mail) => mailer.send(mail) })
-  return { links, forgotten }
+  const forgotten = sendMail && new ForgottenPasswords({ ...given, links, onLimit, send: sendMail })
+  return { links, forgotten, sendMail }
 }
 
-function mailerOf(config: Config, publicUrl: () => string): Pick<Mailer, 'send'> | undefined {
-  const { smtpUrl: server, mailFrom, insecureSmtp } = config
+/** Sends one mail to one user. Its texts are loaded with the first mail: a start does not need them. */
+function mailerOf(config: Config, publicUrl: () => string): ((mail: UserMail) => Promise<void>) | undefined {
+  const { smtpUrl: server, mailFrom, insecureSmtp, pagesName } = config
   if (server === undefined) return undefined
   const needsTls = !insecureSmtp && !isLoopback(server.host)
   let mailer: Mailer | undefined
-  return {
-    send(mail) {
-      // The public URL is known only after the service listens.
-      mailer ??= new Mailer({ server, sender: mailFrom ?? senderAt(publicUrl()), needsTls })
-      return mailer.send(mail)
-    },
+  return async (mail) => {
+    const { renderUserMail } = await import('../outbound/user-mail.ts')
+    // The public URL is known only after the service listens.
+    const { name = '', address } = mailFrom ?? { address: addressAt(publicUrl()) }
+    mailer ??= new Mailer({ server, sender: { name: name || pagesName, address }, needsTls })
+    await mailer.send(await renderUserMail(pagesName, mail))
   }
 }
 
-function senderAt(publicUrl: string): { name: string; address: string } {
+function addressAt(publicUrl: string): string {
   const { hostname } = new URL(publicUrl)
-  return { name: 'Carillon', address: `carillon@${isIP(hostname) === 4 ? `[${hostname}]` : hostname}` }
+  return `carillon@${isIP(hostname) === 4 ? `[${hostname}]` : hostname}`
 }
 
 /** Undefined if the check is off. Without a log, a failure is not reported. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '../config/read.ts'
-import { settingsEntry, textsOf } from './settings-entry.ts'
+import { settingsEntry, valuesOf } from './settings-entry.ts'
 
 const secret = 'violet kettle drum 79, only for this test'
 const environment = {
@@ -10,7 +10,7 @@ const environment = {
   CARILLON_SECRET: secret,
   CARILLON_PASSWORD_MIN: '15',
 }
-const texts = (more: Record<string, string> = {}) => textsOf(readConfig({ ...environment, ...more }))
+const texts = (more: Record<string, string> = {}) => valuesOf(readConfig({ ...environment, ...more }))
 
 test('the first start records the settings, an equal one nothing, another one what changed (A16)', () => {
   const first = settingsEntry(texts(), null, 1)
@@ -31,6 +31,28 @@ test('another name of the sender, and another user of the database, are changes 
   const { settings: _, ...changes } = settingsEntry(changed, before?.detail ?? null, 2)?.detail ?? {}
   assert.deepEqual(Object.keys(changes).toSorted(), ['CARILLON_DATABASE_URL', 'CARILLON_MAIL_FROM'])
   assert.match(String(changes.CARILLON_MAIL_FROM), /"Bell".*bell@example\.org.* -> .*"Chime".*bell@example\.org/)
+})
+
+test('the settings are one JSON object of their values, and a setting without a value is not called set', () => {
+  const { settings } = settingsEntry(texts(), null, 1)?.detail ?? {}
+  const { CARILLON_PASSWORD_MIN, CARILLON_PROVIDERS, CARILLON_SECRET, CARILLON_DATABASE_URL, ...others } =
+    settings as object & Record<string, { engine?: string }>
+  assert.deepEqual([CARILLON_PASSWORD_MIN, CARILLON_PROVIDERS, CARILLON_SECRET], [15, 'not set', 'set'])
+  assert.equal(CARILLON_DATABASE_URL?.engine, 'postgres')
+  for (const [name, value] of Object.entries(others)) assert.doesNotMatch(String(value), /^["[{]/, name)
+})
+
+test('an entry of the version before, whose settings are a text, is compared by its values', () => {
+  const now = texts()
+  const before = Object.entries(now).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ])
+  const settings = JSON.stringify(Object.fromEntries(before))
+  assert.equal(settingsEntry(now, { settings }, 2), undefined)
+  const { settings: _, ...changes } =
+    settingsEntry(texts({ CARILLON_PASSWORD_MIN: '20' }), { settings }, 3)?.detail ?? {}
+  assert.deepEqual(changes, { CARILLON_PASSWORD_MIN: '15 -> 20' })
 })
 
 test('no secret and no password of a URL is in the entry (A16)', () => {

@@ -20,12 +20,11 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
   )
 }
 
-/** A migration and its ledger entry are one transaction. Returns the applied names; retries a failure if `mayRetry`. */
+/** A migration and its ledger entry are one transaction. Returns the names of those that it applied. */
 export async function applyPending(
   dialect: Dialect,
   known: readonly string[],
   apply: (name: string, execute: (sql: string) => Promise<unknown>) => Promise<unknown> | unknown,
-  mayRetry: (error: unknown) => Promise<boolean> = async () => false,
 ): Promise<string[]> {
   const { Kysely, sql } = await import('kysely')
   const { Migrator } = await import('kysely/migration')
@@ -38,10 +37,7 @@ export async function applyPending(
   const done: string[] = []
   for (;;) {
     const { error, results = [] } = await migrator.migrateUp()
-    if (error !== undefined) {
-      if (await mayRetry(error)) continue
-      throw error
-    }
+    if (error !== undefined) throw error
     if (results.length === 0) return done
     done.push(...results.map((result) => result.migrationName))
   }

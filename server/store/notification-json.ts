@@ -1,7 +1,7 @@
 // How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. A delivery
 // stores the members that it gives once. A read joins the others to them in SQL, so no row is parsed or becomes an object
 // on the way from the database to the response.
-import type { Change } from './store.ts'
+import type { ReadAll } from './store.ts'
 
 /** `data` is JSON already checked by the request's schema; `createdAt` is ISO 8601. */
 export type NotificationContent = {
@@ -50,6 +50,7 @@ export function newestIdIn(items: string): string | undefined {
 }
 
 /** The members that describe a change of type 'read-all', without braces. */
-export function readAllJson({ throughId, throughSeq, at }: Extract<Change, { type: 'read-all' }>): string {
-  return `"through":${throughId === null ? null : `"${throughId}"`},"throughSeq":${throughSeq},"readAt":"${at}"`
+export function readAllJson({ throughId, throughSeq, at, categories }: ReadAll): string {
+  const only = categories === undefined ? '' : `,"categories":${JSON.stringify(categories)}`
+  return `"through":${JSON.stringify(throughId)},"throughSeq":${throughSeq},"readAt":"${at}"${only}`
 }

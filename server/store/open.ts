@@ -14,20 +14,22 @@ type Opening = {
   startTimeout?: StartTimeout
   cacheMib?: number | undefined
   report?: UpgradeReport | undefined
+  onMigrationWait?: (reason: string) => void
 }
 
 /**
  * Opens the store and brings it to this program's schema; `migrations` names those that were applied. With `startTimeout`
  * it waits for a PostgreSQL server that cannot be reached, is starting or has no connection left, and for nothing else.
  * `cacheMib`: see CARILLON_DATABASE_CACHE. `notice` is a sentence for the operator. `report` is called while an upgrade moves rows, which takes minutes for a large database.
+ * `onMigrationWait` is called every five seconds while a migration on PostgreSQL waits for a lock, with a sentence that names its holder.
  */
 export async function openStore(
   database: Database,
-  { partitions = usualPartitions, startTimeout, cacheMib, report }: Opening = {},
+  { partitions = usualPartitions, startTimeout, cacheMib, report, onMigrationWait }: Opening = {},
 ): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   if (database.engine === 'postgres') {
     const { openPostgresStore } = await import('./postgres/store.ts')
-    return openPostgresStore(database.url, { partitions, ...(startTimeout && { startTimeout }) })
+    return openPostgresStore(database.url, { partitions, startTimeout, onMigrationWait })
   }
   const { openSqliteStore } = await import('./sqlite/store.ts')
   return openSqliteStore(database.path, { cacheMib, report })

@@ -29,7 +29,7 @@ export const undoableFor = 10 * 60_000
 export const guessClockLeewayMs = 60_000
 
 /** How many columns `toInbox` reads. */
-export const inboxWidth = 9
+export const inboxWidth = 10
 
 /** The columns of an inbox in the order of its table, which begin at `at`. */
 export function toInbox(row: readonly unknown[], at = 0): InboxState {
@@ -43,6 +43,7 @@ export function toInbox(row: readonly unknown[], at = 0): InboxState {
     readVersion: row[at + 6] as number,
     markedUnread: row[at + 7] as number,
     resetVersion: row[at + 8] as number,
+    categoryThrough: row[at + 9] as number,
   }
 }
 
@@ -52,13 +53,22 @@ export function toFactor({ transports, ...row }: Omit<Factor, 'transports'> & { 
 }
 
 export type ChangeRow = [version: number, type: 'created' | 'replaced' | 'read' | 'unread', notification: string]
-export type ReadAllRow = [version: number, throughSeq: number, throughId: string | null, at: string]
+/** `categories` is JSON text. */
+export type ReadAllRow = [
+  version: number,
+  throughSeq: number,
+  throughId: string | null,
+  at: string,
+  categories: string | null,
+]
 type ChangeRows = { notifications: readonly ChangeRow[]; readAlls: readonly ReadAllRow[] }
 
 export function toChanges(inbox: InboxState, limit: number, { notifications, readAlls }: ChangeRows): Changes {
   const all: Change[] = notifications.map(([version, type, notification]) => ({ version, type, notification }))
-  for (const [version, throughSeq, throughId, at] of readAlls)
-    all.push({ version, type: 'read-all', throughSeq, throughId, at })
+  for (const [version, throughSeq, throughId, at, categories] of readAlls) {
+    const only = categories !== null && { categories: JSON.parse(categories) }
+    all.push({ version, type: 'read-all', throughSeq, throughId, at, ...only })
+  }
   all.sort((a, b) => a.version - b.version)
   return { inbox, changes: all.slice(0, limit), more: all.length > limit }
 }

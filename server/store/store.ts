@@ -6,6 +6,7 @@
 // CarillonError UNAVAILABLE, and nothing of the call was stored unless the message says that the outcome is unknown.
 
 import type { Audit, AuditEntry, Audited } from './nouns/audit.ts'
+import type { Deliveries } from './nouns/deliveries.ts'
 import type { Factors } from './nouns/factors.ts'
 import type { Guesses } from './nouns/guesses.ts'
 import type { Links } from './nouns/links.ts'
@@ -14,9 +15,11 @@ import type { ProviderAccounts } from './nouns/provider-accounts.ts'
 import type { SealedTexts } from './nouns/sealed-texts.ts'
 import type { Excepted, Familiarity, LiveBounds, SeenDevice, SignIns } from './nouns/sign-ins.ts'
 import type { SigningKeys } from './nouns/signing-keys.ts'
+import type { Tokens } from './nouns/tokens.ts'
 import type { User, UserChange } from './nouns/user.ts'
 
 export type * from './nouns/audit.ts'
+export type * from './nouns/deliveries.ts'
 export type * from './nouns/factors.ts'
 export type * from './nouns/guesses.ts'
 export type * from './nouns/links.ts'
@@ -25,6 +28,7 @@ export type * from './nouns/provider-accounts.ts'
 export type * from './nouns/sealed-texts.ts'
 export type * from './nouns/sign-ins.ts'
 export type * from './nouns/signing-keys.ts'
+export * from './nouns/tokens.ts'
 export type * from './nouns/user.ts'
 
 export type Store = Operations & Lifecycle
@@ -44,9 +48,9 @@ export type Operations = Users &
   Guesses
 export type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[0]
 
-/** Without `issuer`, the external id is a plain one. */
+/** Without `application`, a user of none. Without `issuer`, the external id is a plain one. */
 export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
-  Partial<Pick<User, 'externalId' | 'issuer' | 'locale' | 'email' | 'emailVerifiedAt'>> & {
+  Partial<Pick<User, 'application' | 'externalId' | 'issuer' | 'locale' | 'email' | 'emailVerifiedAt'>> & {
     passwordHash: string | null
   }
 /**
@@ -55,7 +59,14 @@ export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'
  */
 export type Profile = Partial<Pick<User, 'displayName' | 'locale' | 'email' | 'emailVerifiedAt'>>
 export type Credentials = User & { username: string; passwordHash: string }
-export type UserQuery = { after: string; limit: number; search?: string; externalId?: string; issuer?: string }
+export type UserQuery = {
+  after: string
+  limit: number
+  search?: string
+  externalId?: string
+  issuer?: string
+  application?: string | undefined
+}
 /** `recorded`: its audit entry was recorded. */
 export type PutUser = { user: User; created: boolean; recorded?: true }
 
@@ -63,7 +74,7 @@ export interface Users {
   /** Adds a user. If the username or the external id is taken, says so and changes nothing. */
   addUser(user: NewUser & Audited): Promise<'added' | 'username-taken' | 'external-id-taken'>
   /**
-   * Creates each user whose external id is new for the issuer, and updates the others, all in one step. Returns them in the
+   * Creates each user whose external id is new for the application and issuer, and updates the others, all in one step. Returns them in the
    * same order, as they are afterwards. An external id that is named twice is one user: the later values count, and `created`
    * is true the first time only. Of calls at the same time, one creates the user.
    *
@@ -71,6 +82,7 @@ export interface Users {
    * field of an existing user changed, it is recorded with that user's id and the event `user-changed`.
    */
   putUsers(put: {
+    application?: string | undefined
     issuer: string
     at: number
     users: readonly ({ newId: string; externalId: string; entry?: AuditEntry } & Profile)[]
@@ -78,19 +90,24 @@ export interface Users {
   findUser(userId: string): Promise<User | undefined>
   /** Finds a user by prepared username. */
   findUserByUsername(username: string): Promise<User | undefined>
-  /** Finds a user by external id, compared byte by byte. `issuer` is '' for a plain id. */
-  findUserByExternalId(wanted: { issuer: string; externalId: string }): Promise<User | undefined>
+  /** Finds a user by external id, compared byte by byte. `issuer` is '' for a plain id; without `application`, the id is one of no application. */
+  findUserByExternalId(wanted: {
+    application?: string | undefined
+    issuer: string
+    externalId: string
+  }): Promise<User | undefined>
   /**
    * Finds the users with an e-mail address, ordered by id, at most `limit` of them. Upper and lower case of ASCII letters are the same,
-   * and no other letters.
+   * and no other letters. With `canSignIn`, only those who sign in by it: of no application, with a username, and the address is verified.
    */
-  findUsersByEmail(wanted: { email: string; limit: number }): Promise<User[]>
+  findUsersByEmail(wanted: { email: string; limit: number; canSignIn?: boolean }): Promise<User[]>
   /** Finds a user by prepared username who has a password, with the password hash and the credential generation that belongs to that hash. */
   findCredentials(username: string): Promise<Credentials | undefined>
   /**
    * Lists users ordered by id, which is the order of creation, at most `limit` of them, starting after the id `after`. With
    * `search`, only those whose username, display name, e-mail address or external id contains it; upper and lower case of ASCII
-   * letters are the same. With `externalId`, only those with this external id; without `issuer`, of every issuer.
+   * letters are the same. With `externalId`, only those with this external id; without `issuer`, of every issuer. With `application`,
+   * only its users.
    */
   listUsers(query: UserQuery): Promise<User[]>
   /** Changes the fields that are given. A new username applies to the user's sessions in the same step. */
@@ -161,6 +178,11 @@ export type SessionSignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt'> & {
   signInId: string
   credentialGeneration: number
 }
+/** A session that was found by a secret before its present one. `secretUsedAt`: the first use of the present one; null before it. */
+export type RenewedSession = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'> & {
+  secretHash: string
+  secretUsedAt: number | null
+}
 type End = { at: number; revocationExpiresAt: number }
 export type NewSession = SessionKey &
   End &
@@ -196,7 +218,17 @@ export interface Sessions {
   findSession(key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined>
   /** Records that the user of a session proved a password or a factor again. An ended session is never revived. */
   confirmSession(session: SessionKey & { at: number } & Audited): Promise<'done' | 'absent'>
-  /** Records that a session was used. It only updates an existing row: an ended session is never revived. */
+  /**
+   * Replaces the secret of a session; the last three before it are kept. The last use becomes `lastSeenAt`. Of calls with the same
+   * secret at the same time, one succeeds.
+   */
+  renewSession(renewal: SessionKey & { newHash: string; lastSeenAt: number }): Promise<'done' | 'absent'>
+  /** Finds a session by one of the three secrets before its present one or, if `signInId` is given, by its sign-in. */
+  findRenewedSession(key: SessionKey & { signInId?: string | null }): Promise<RenewedSession | undefined>
+  /**
+   * Records that a session was used, and the first use of its present secret. It only updates an existing row: an ended session is
+   * never revived.
+   */
   touchSession(session: SessionKey & { at: number }): Promise<void>
   /**
    * Returns the sign-in of a session and the user's credential generation, as of the same moment, for a token. A session
@@ -214,50 +246,6 @@ export interface Sessions {
    * `lastSeenAfter` (then the clock was set back since).
    */
   removeStaleSessions(bounds: { createdBefore: number; lastSeenBefore: number; lastSeenAfter: number }): Promise<void>
-}
-
-export type TokenRevocation = {
-  userId: string
-  /** One sign-in, null for every sign-in of the user, or `issuedSignIns` for the tokens that were issued for the user. */
-  signInId: string | null
-  /**
-   * Revokes the sign-ins with a lower credential generation (the issued tokens with a lower issued generation), whatever the
-   * clocks say; 0 in a row of one sign-in.
-   */
-  firstGeneration: number
-  /** In a row of every sign-in: the one sign-in that it spares, whatever the generation of its tokens. */
-  exceptSignInId: string | null
-  /**
-   * In a row of every sign-in, for tokens without a generation (issued before migration 0002): revokes the sign-ins up to
-   * and including this millisecond (decision 0006). In a row of one sign-in: when it was revoked.
-   */
-  notBefore: number
-  /** From this moment on every token that the row revokes has expired, and the row may be removed. */
-  expiresAt: number
-}
-
-/** What a caller of the store can revoke; the rest follows from a change of the user. */
-export type NewRevocation = Omit<TokenRevocation, 'firstGeneration' | 'exceptSignInId'>
-
-/** In place of a sign-in: all tokens that were issued for a user. */
-export const issuedSignIns = 'issued'
-
-export interface Tokens {
-  /**
-   * Revokes the access tokens of one sign-in, and ends the session that the sign-in belongs to, in one step. If `signInId` is null, revokes those of the user that carry no credential
-   * generation. Of two revocations of the same thing the later times count; the first valid generation and the excepted sign-in do not change.
-   */
-  revokeTokens(revocation: NewRevocation & Audited): Promise<void>
-  /**
-   * Revokes the tokens that were issued for a user, and no other: in one step it raises the issued generation and revokes
-   * the lower ones.
-   */
-  revokeIssuedTokens(change: UserChange): Promise<'done' | 'absent'>
-  /**
-   * Lists the revocations that have not expired at `now`. A row is kept for a day after it expired, because the clock may
-   * be set back.
-   */
-  tokenRevocations(now: number): Promise<TokenRevocation[]>
 }
 
 /** Every change of an inbox updates this row first. The inbox of a user without any delivery equals `emptyInbox`. */
@@ -278,6 +266,8 @@ export type InboxState = {
   markedUnread: number
   /** The version of the last undo; 0 without one. */
   resetVersion: number
+  /** No read-all of a category covers a notification above this sequence number; 0 if there was none. */
+  categoryThrough: number
 }
 
 export const emptyInbox: InboxState = {
@@ -290,6 +280,7 @@ export const emptyInbox: InboxState = {
   readVersion: 0,
   markedUnread: 0,
   resetVersion: 0,
+  categoryThrough: 0,
 }
 
 /** Which notifications are listed: those with this status and, if `categories` is given, with one of them (each named once). */
@@ -320,8 +311,9 @@ export type Counts = { inbox: InboxState; categories: Record<string, { total: nu
  */
 export type Change =
   | { version: number; type: 'created' | 'replaced' | 'read' | 'unread'; notification: string }
-  /** `throughId` is null if that notification has another sequence number since. */
-  | { version: number; type: 'read-all'; throughSeq: number; throughId: string | null; at: string }
+  | ({ version: number; type: 'read-all' } & ReadAll)
+/** `throughId` is null if that notification has another sequence number since. With `categories` it covered only these. */
+export type ReadAll = { throughSeq: number; throughId: string | null; at: string; categories?: readonly string[] }
 export type ChangesQuery = { userId: string; version: number; limit: number; maxBehind?: number }
 export type Changes = { inbox: InboxState; changes: Change[]; more: boolean }
 
@@ -351,12 +343,15 @@ export interface Inbox {
    * Marks as read every notification that has arrived, or only those up to and including the sequence number of the notification
    * `throughId`, or up to and including `throughSeq`. One that arrives during the call stays unread. The cost does not depend on
    * how many were unread; it updates one row per category. Only if it ends before notifications that an earlier call covered and
-   * that were marked as unread since, it also updates one row for each of these, and they stay unread.
+   * that were marked as unread since, it also updates one row for each of these, and they stay unread. With `categories` (distinct,
+   * at least one) it covers only what has one of these now, and adds one row for each of them. A notification that moves to another
+   * category keeps its read state; if a read-all of a category ever reached as far as its sequence number, it also leaves the undo.
    */
   markAllRead(change: {
     userId: string
     throughId: string | null
     throughSeq?: number
+    categories?: readonly string[] | undefined
     at: number
   }): Promise<'done' | 'absent'>
   /**
@@ -370,56 +365,6 @@ export interface Inbox {
    * Returns 'nothing' if there was no read-all, or the last one is too old. The cost does not depend on how many were made read.
    */
   undoReadAll(change: { userId: string; at: number }): Promise<'done' | 'nothing'>
-}
-
-/** An external id without an issuer is a plain one. */
-export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
-
-export type Delivery = {
-  id: string
-  producerId: string
-  /** Of the producer's key, as the caller checked it; without one, nothing is checked. */
-  secretHash?: string | undefined
-  idempotency: { key: string; bodyHash: string } | null
-  /** What the delivery gives of the notification: members of a JSON object, without its braces. The first is title, a string, the last createdAt. */
-  content: string
-  category: string | null
-  /** At most one notification of an inbox has this key: a later delivery replaces the content of the earlier one. */
-  key: string | null
-  /**
-   * Default false. If the delivery replaces a notification: true makes that one unread and the newest, with a new sequence number and a
-   * `count` raised by one; false leaves its place, read state and `count`. Both keep id and createdAt, and set updatedAt.
-   */
-  again?: boolean | undefined
-  /** With `newUserId`, an unknown external id becomes a user with this id. */
-  recipients: readonly { to: Recipient; notificationId: string; newUserId?: string }[]
-  /** Default 'report'. With 'refuse', one unknown recipient is enough to deliver nothing. */
-  unknownRecipients?: 'report' | 'refuse' | undefined
-  at: number
-}
-/** The positions of the unknown recipients, counted from 0. Nothing was stored. */
-export type UnknownRecipients = { unknown: readonly number[] }
-
-export type DeliveryResult = { userId: string | null; id: string | null; status: DeliveryStatus }
-export type DeliveryStatus = 'delivered' | 'updated' | 'unknown_recipient'
-export type DeliveryOutcome = { deliveryId: string; results: readonly DeliveryResult[] }
-
-export interface Deliveries {
-  /**
-   * Delivers to every known recipient or to none, and records the idempotency key in the same step. A recipient that is
-   * named twice, also in two ways, gets one notification. The same key with the same body returns the first outcome and changes
-   * nothing; the same key with another body returns 'mismatch'.
-   *
-   * If no recipient is known, or one is unknown and `unknownRecipients` is 'refuse', it stores nothing, not even the
-   * idempotency key, and returns the unknown ones. A recipient with an unknown external id and a `newUserId` is a
-   * new user, who is created in the same step. Of deliveries at the same time, one creates the user, and all deliver to that user.
-   *
-   * If the producer's key no longer has `secretHash` or was revoked, it stores nothing and returns 'refused', also for a repeated
-   * idempotency key.
-   */
-  deliver(delivery: Delivery): Promise<DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients>
-  /** Removes the idempotency keys that were used before `before`. */
-  removeOldDeliveries(before: number): Promise<void>
 }
 
 /** A hint that something changed. It carries no data: a listener that needs the new state reads it. */

@@ -109,12 +109,8 @@ test('every JSON body of a request or a success has an example that its schema a
 
 /** What has to be there before the example of an operation is sent. */
 const prepare: Record<string, (example: unknown) => Promise<unknown>> = {
-  async resetPassword(example) {
-    const tokenHash = hashOf((example as { token: string }).token)
-    const times = { at: app.now(), expiresAt: app.now() + 60_000 }
-    const { id: userId } = await app.user('forgetful')
-    await app.store.addLink({ userId, purpose: 'reset', tokenHash, email: null, ...times })
-  },
+  readPasswordLink: addLinkOf,
+  resetPassword: addLinkOf,
   async exchangeSignInCode(example) {
     const { code, verifier } = example as { code: string; verifier: string }
     const user = { id: code.split('.')[0] ?? '', username: null, displayName: null, createdAt: app.now() }
@@ -129,10 +125,11 @@ const prepare: Record<string, (example: unknown) => Promise<unknown>> = {
   },
 }
 
-/** Requests with a secret that is used once: the example is understood, and refused. */
+/** Requests with a secret that is used once, or with an origin of a browser: the example is understood, and refused. */
 const needsFreshSecret: Record<string, RegExp> = {
   signInWithPasskey: /^422$/,
   addPasskey: /^422$/,
+  beginSignInWith: /^403$/,
   completeSignIn: /^401$/,
   confirmTotp: /^404$/,
 }
@@ -181,4 +178,11 @@ function partsOf(schema: Schema): Schema[] {
     additionalProperties,
   ]
   return inside.flatMap((one) => (typeof one === 'object' ? [one as Schema, ...partsOf(one as Schema)] : []))
+}
+
+async function addLinkOf(example: unknown): Promise<void> {
+  const tokenHash = hashOf((example as { token: string }).token)
+  const times = { at: app.now(), expiresAt: app.now() + 60_000 }
+  const { id: userId } = await app.user()
+  await app.store.addLink({ userId, purpose: 'reset', tokenHash, email: null, ...times })
 }

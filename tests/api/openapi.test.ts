@@ -15,6 +15,7 @@ import { startSignInProvider } from '../support/network/sign-in-provider.ts'
 import { addPasskey } from '../support/passkeys.ts'
 import { type HttpResponse, type Proof, startTestService } from '../support/service.ts'
 import { Authenticator, carefulUser, signInWithCode } from '../support/sign-in/authenticator.ts'
+import { noteRenewedCookie, withNewestCookie } from '../support/sign-in/renewed-cookies.ts'
 import { type Forgery, SoftwareAuthenticator } from '../support/software-authenticator.ts'
 
 const provider = await startSignInProvider()
@@ -168,6 +169,7 @@ test('the 401 of each route has the codes that this route can send, and no other
     '/login/passkey': ['INVALID_CREDENTIALS'],
     '/sign-in': ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAUTHORIZED'],
     '/login/with/{provider}': ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'],
+    '/password/reset': ['SECOND_FACTOR_REQUIRED'],
     '/login/second-factor': ['INVALID_CREDENTIALS', 'UNAUTHORIZED'],
     '/api/me/password': ['UNAUTHORIZED', 'INVALID_CREDENTIALS'],
     '/api/me/confirm': ['UNAUTHORIZED', 'INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED'],
@@ -188,7 +190,9 @@ test('the document has every route of the table, and no other route (I9)', () =>
 const seen = new Map<Described, Set<string>>()
 
 async function record(request: HttpRequest): Promise<HttpResponse> {
-  const response = await client.request(request)
+  const headers = withNewestCookie((request.headers ?? {}) as Proof)
+  const response = await client.request({ ...request, headers })
+  noteRenewedCookie(request.path ?? '', headers, response.headers)
   const described = api.find(request.method ?? 'GET', request.path ?? '/')
   const code = response.status >= 400 ? ` ${refusalIn(response).code}` : ''
   if (described === undefined) {
@@ -251,9 +255,10 @@ test('the description is correct for every successful use of every route (I9)', 
   assert.equal((await record({ path: '/verify', headers: { accept: 'text/html' } })).status, 302)
   for (const path of ['/.well-known/jwks.json', '/livez', '/readyz', '/openapi.json', '/docs', '/docs/style.css'])
     assert.equal((await record({ path })).status, 200, path)
-  const { headers: ofKeySet } = await record({ path: '/.well-known/jwks.json' })
-  const knownKeySet = { path: '/.well-known/jwks.json', headers: { 'if-none-match': ofKeySet.get('etag') ?? '' } }
-  assert.equal((await record(knownKeySet)).status, 304)
+  for (const path of ['/.well-known/jwks.json', '/openapi.json', '/docs']) {
+    const { headers: first } = await record({ path })
+    assert.equal((await record({ path, headers: { 'if-none-match': first.get('etag') ?? '' } })).status, 304)
+  }
   for (const entry of ['/carillon-inbox.js', '/carillon-client.js']) {
     const path = `/${(await record({ path: entry })).headers.get('location')}`
     const { headers } = await record({ path })
@@ -368,6 +373,17 @@ test('the description is correct for a user with a second factor (I9)', async ()
   }
   assert.equal((await send('/api/me/factors/totp', {}, plain)).status, 409)
   const waiting = (await login()).json().error.challenge
+  const third = (await send('/api/me/factors/totp', {}, session)).json().data
+  const sealed = await app.store.factorsOf(careful.id)
+  await app.database.change(`update factor set sealed_secret = 'of a lost secret' where user_id = '${careful.id}'`)
+  for (const [path, body, proof] of [
+    ['/login/second-factor', { challenge: waiting, code: '123456' }, {}],
+    ['/api/me/confirm', { code: '123456' }, session],
+    ['/api/me/factors/totp/confirm', { id: third.id, code: '123456' }, session],
+  ] as const)
+    assert.equal(refusalIn(await send(path, body, proof)).code, 'FACTOR_UNREADABLE')
+  for (const { id: factorId, sealedSecret } of sealed.factors)
+    await app.database.change(`update factor set sealed_secret = '${sealedSecret}' where id = '${factorId}'`)
   const wrong = { code: careful.app.wrongCode(app.now()) }
   for (let n = 0; n < 5; n++) await send('/login/second-factor', { challenge: waiting, ...wrong })
   assert.equal((await send('/login/second-factor', { challenge: waiting, ...wrong })).status, 429)
@@ -389,6 +405,7 @@ async function signedByPasskey() {
 const freshBodies: Record<string, () => Promise<object>> = {
   requestPasskeyOptions: async () => ({ challenge: `${ann.id}.${'x'.repeat(43)}` }),
   signInWithPasskey: signedByPasskey,
+  beginSignInWith: async () => ({ return_to: '/account' }),
 }
 
 test('the description is correct for passkeys (I9)', async () => {
@@ -564,10 +581,23 @@ test('the description is correct for one-time links (I9)', async () => {
   assert.equal((await send('/api/users/external/nameless/links', { purpose }, producer)).status, 201)
   const made = await send(`/api/users/${lee.id}/links`, { purpose }, producer)
   const use = { token: JSON.parse(made.text).data.url.split('#')[1], newPassword: 'grey heron over the weir' }
+  const { token: ofLink } = use
+  assert.equal((await send('/password/link', { token: ofLink })).status, 200)
   for (const status of [204, 422]) assert.equal((await send('/password/reset', use)).status, status)
+  const signingIn = [
+    [await app.user(), 200],
+    [await carefulUser(app), 401],
+  ] as const
+  for (const [{ id: userId }, status] of signingIn) {
+    const link = JSON.parse((await send(`/api/users/${userId}/links`, { purpose }, producer)).text).data.url
+    const reset = { ...use, token: link.split('#')[1], variant: 'stateful' }
+    assert.equal((await send('/password/reset', reset)).status, status)
+  }
+  assert.equal((await send('/password/link', { token: ofLink })).status, 422)
   assert.equal((await send('/password/forgot', { username: 'nobody' })).status, 202)
   for (let n = 0; n < 100; n++) await app.post('/password/reset', use)
   assert.equal((await send('/password/reset', use)).status, 429)
+  assert.equal((await send('/password/link', { token: ofLink })).status, 429)
   await app.store.forgetGuesses({ prefix: 'address ' })
 })
 
@@ -622,6 +652,12 @@ test('the description is correct for a sign-in with a provider (I9)', async () =
   await app.store.addFactor({ userId, factor, maxFactors: 1, recoveryCodeHashes: ['hash'] })
   const waiting = await post({ code: await careful.code('staff', 'careful') }, careful.proof)
   assert.equal(refusalIn(waiting).code, 'SECOND_FACTOR_REQUIRED')
+  const begin = async (name: string, headers: Proof) =>
+    (await record({ method: 'POST', path: `/login/with/${name}/start`, body: '{}', headers: { ...json, ...headers } }))
+      .status
+  assert.equal(await begin('staff', { origin: app.url }), 303)
+  assert.equal(await begin('none', { origin: app.url }), 404)
+  assert.equal(await begin('staff', {}), 403)
   const stranger = { method: 'POST', path: '/login/with/none', body: JSON.stringify({ code }), headers: json }
   assert.equal((await record(stranger)).status, 404)
   const { location } = await browser.start('staff')
@@ -654,6 +690,36 @@ test('the description is correct for accounts at providers, and for the own prof
   assert.equal((await record({ ...begin, headers: recent, path: '/api/me/providers/none/link' })).status, 404)
   const profile = { path: '/api/me', body: JSON.stringify({ locale: 'en' }), headers: recent }
   assert.equal((await record({ ...profile, method: 'PATCH' })).status, 200)
+})
+
+test('the description is correct for a user who changed the account too often (I9)', async () => {
+  const busy = await app.user('busy')
+  const proof = { ...local, ...(await app.signIn(busy, 'stateful')) }
+  const send = async (method: string, path: string, body?: object) => {
+    const { 'content-type': _, ...bare } = proof as Proof
+    const sent = { method, path: `/api/me${path}`, headers: body === undefined ? bare : proof }
+    return record({ ...sent, ...(body && { body: JSON.stringify(body) }) })
+  }
+  const { id: factorId, secret } = (await send('POST', '/factors/totp')).json().data
+  const creation = (await send('POST', '/factors/passkeys/options')).json().data
+  const { response } = new SoftwareAuthenticator({ origin: `http://${localhost}` }).create(creation)
+  for (const kind of ['changes', 'defences', 'ends']) {
+    const rate = { key: `user ${busy.id} ${kind}`, intervalMs: 60_000, burst: 60 }
+    const counts = { keys: [], delaysMs: [0], keptMs: 0 }
+    for (let n = 0; n < 60; n++) await app.store.reserveGuess({ counts, rates: [rate], at: app.now() })
+  }
+  const changes: Parameters<typeof send>[] = [
+    ['PATCH', '', { displayName: 'Busy' }],
+    ['POST', '/factors/passkeys', { response }],
+    ['POST', '/factors/totp/confirm', { id: factorId, code: new Authenticator(secret).code(app.now()) }],
+    ['POST', '/factors/recovery-codes'],
+    ['DELETE', `/factors/${newId(app.now())}`],
+    ['DELETE', '/providers/staff'],
+    ['DELETE', '/sessions'],
+    ['DELETE', `/sessions/${newId(app.now())}`],
+    ['POST', `/sessions/${newId(app.now())}/disown`],
+  ]
+  for (const change of changes) assert.equal((await send(...change)).status, 429, change.join(' '))
 })
 
 /** The requests to /logout end the proofs of the tests before them. */
@@ -788,7 +854,8 @@ test('each route sends 503 without a store if the document lists it, and otherwi
     const { method, template, operation } = described
     // Without the cookie of a sign-in that has begun, it needs neither provider nor store.
     if (template.endsWith('/callback')) continue
-    const headers = { ...local, ...proofFor(described, proofs) }
+    const ofPage = template.endsWith('/start') ? { ...json, origin: app.url } : local
+    const headers = { ...ofPage, ...proofFor(described, proofs) }
     const example = (await freshBodies[operation.operationId]?.()) ?? exampleOf(operation)
     const body = operation.requestBody && JSON.stringify(example)
     const response = await record({ method, path: placeOf(template), headers, ...(body && { body }) })

@@ -104,6 +104,55 @@ test('a page of an allowed origin can use the scripts as modules, one of another
   }
 })
 
+test('the own origin, an allowed one and none may keep a script, another one may not, and caches tell them apart', async () => {
+  const foreign: [string, string][] = [
+    ['origin', 'https://other.example'],
+    ['sec-fetch-site', 'cross-site'],
+  ]
+  const kept: [string, string][][] = [[], [['origin', app.url]], [['origin', listed]]]
+  const refused = [foreign, foreign.slice(0, 1), [['origin', 'null']] as [string, string][]]
+  // Pages of this service, in a browser that says so.
+  kept.push([...(kept[1] ?? []), ['sec-fetch-site', 'same-origin']])
+  for (const [path, forever] of [
+    ['/carillon-inbox.js', 'public, max-age=300'],
+    [await addressOf('carillon-inbox'), 'public, max-age=31536000, immutable'],
+  ] as const)
+    for (const [origins, expected] of [
+      [kept, forever],
+      [refused, 'no-store'],
+    ] as const)
+      for (const fields of origins) {
+        const { headers } = await get(path, fields)
+        assert.equal(headers.get('cache-control'), expected, `${path} ${fields}`)
+        assert.match(headers.get('vary') ?? '', /\bOrigin\b/)
+      }
+})
+
+test('the description of the API is compressed once, and 304 for a browser that has it', async () => {
+  for (const path of ['/openapi.json', '/docs']) {
+    const plain = await get(path)
+    assert.equal(plain.headers.get('content-encoding'), null)
+    const zipped = await get(path, [['accept-encoding', 'br;q=0, gzip']])
+    assert.equal(zipped.headers.get('content-encoding'), 'gzip')
+    assert.ok(Number(zipped.headers.get('content-length')) < plain.text.length / 4)
+    assert.equal(await (await fetch(app.url + path)).text(), plain.text)
+    const tags = [plain, zipped].map(({ headers }) => headers.get('etag') ?? '')
+    assert.notEqual(tags[0], tags[1])
+    for (const { headers } of [plain, zipped]) {
+      assert.equal(headers.get('cache-control'), 'no-cache')
+      assert.match(headers.get('vary') ?? '', /Accept-Encoding/)
+    }
+    const known = await get(path, [
+      ['accept-encoding', 'gzip'],
+      ['if-none-match', tags[1] ?? ''],
+    ])
+    assert.deepEqual([known.status, known.text], [304, ''])
+    assert.equal((await get(path, [['if-none-match', '"other"']])).status, 200)
+  }
+  const german = await get('/docs', [['accept-language', 'de']])
+  assert.notEqual(german.headers.get('etag'), (await get('/docs')).headers.get('etag'))
+})
+
 test('below a public URL with a path the redirect stays below it', async (t) => {
   const { url, stop } = await startBehindPath()
   t.after(stop)

@@ -22,6 +22,7 @@ import { wholeText, wholeTextOf } from './http/whole-text.ts'
 import { engine, PostgresBehind, SqliteBehind } from './network/database-behind.ts'
 import { freePort } from './network/free-port.ts'
 import { newDatabase } from './postgres.ts'
+import { noteRenewedCookie, withNewestCookie } from './sign-in/renewed-cookies.ts'
 
 export type Variant = 'stateful' | 'stateless'
 export const variants: readonly Variant[] = ['stateful', 'stateless']
@@ -33,6 +34,7 @@ export type Notification = {
   id: string
   seq: number
   title: string
+  key: string | null
   read: boolean
   readAt: string | null
   createdAt: string
@@ -87,7 +89,14 @@ export async function startTestService({
   let names = 0
   let keyOfDeliveries: ReturnType<ProducerKeys['issue']> | undefined
 
-  async function fetchJson(path: string, init: RequestInit = {}): Promise<HttpResponse> {
+  async function fetchJson(path: string, { headers, ...rest }: RequestInit = {}): Promise<HttpResponse> {
+    const sent = withNewestCookie((headers ?? {}) as Proof)
+    const response = await sendJson(path, { ...rest, headers: sent })
+    noteRenewedCookie(path, sent, response.headers)
+    return response
+  }
+
+  async function sendJson(path: string, init: RequestInit): Promise<HttpResponse> {
     const received = process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
     if (received !== undefined) return received
     const response = await patientFetch(address + path, init)
@@ -147,8 +156,8 @@ export async function startTestService({
       return { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
     },
 
-    async producerKey(scopes: readonly Scope[] = ['send'], expiresAt: number | null = null) {
-      return new ProducerKeys({ store: service.store, now }).issue({ name: 'test', scopes, expiresAt })
+    async producerKey(scopes: readonly Scope[] = ['send'], expiresAt: number | null = null, application?: string) {
+      return new ProducerKeys({ store: service.store, now }).issue({ name: 'test', application, scopes, expiresAt })
     },
 
     /** A token of scope `inbox`, as an application issues it for its user. */

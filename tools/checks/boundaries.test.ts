@@ -31,7 +31,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
   },
   { room: ['server/pages/**'], knows: [] },
   { room: ['server/sign-in/**'], knows: ['server/store/{store,erased-key}.ts'] },
-  { room: ['server/outbound/**'], knows: [] },
+  { room: ['server/outbound/**'], knows: ['server/pages/{html,language}.ts'] },
   { room: ['server/inbox/**'], knows: ['server/store/{store,notification-json,erased-key}.ts'] },
   { room: ['server/doctor/store/**'], knows: ['server/doctor/*.ts', 'server/store/**'] },
   {
@@ -67,7 +67,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
 
 /** Files that any room may import. They import only each other. */
 const leaves = [
-  'server/{blanks,bounded-cache,clock,errors,event-loop,ids,ip-addresses,times}.ts',
+  'server/{blanks,bounded-cache,clock,control-characters,errors,event-loop,ids,ip-addresses,times}.ts',
   'server/log/*.ts',
   'server/files/*.ts',
   'server/config/{values,database-url}.ts',
@@ -80,7 +80,7 @@ const rooms: Record<string, string[]> = {
   '@simplewebauthn/server': ['server/sign-in/factors/passkeys/**'],
   '@zxcvbn-ts/language-common': ['server/sign-in/password/**'],
   'carillon-client': ['server/commands/**'],
-  'carillon-inbox': ['server/pages/**', 'server/http/routes/pages/**'],
+  'carillon-inbox': ['server/pages/**', 'server/http/routes/pages/**', 'server/outbound/**'],
   commander: ['server/carillon.ts', 'server/commands/**'],
   fastify: ['server/http/**'],
   jose: ['server/sign-in/**'],

@@ -41,9 +41,6 @@ export const texts: Texts = (plurals) => ({
     hint: 'Sie gelten für diesen Browser auf diesem Gerät.',
     theme: 'Darstellung',
     themes: { auto: 'Wie auf diesem Gerät', light: 'Hell', dark: 'Dunkel' },
-    offline: 'Meinen Posteingang auf diesem Gerät aufbewahren',
-    offlineHint:
-      'Dann können Sie ihn auch ohne Verbindung lesen. Wählen Sie das nicht auf einem Gerät, das auch andere benutzen.',
     notKept:
       'Ihr Browser speichert nichts für diese Website, deshalb gilt das nur, bis Sie die Seite verlassen. Erlauben Sie Cookies und Websitedaten, um das zu ändern.',
   },

@@ -10,6 +10,8 @@ export const texts: Texts = (plurals) => ({
     SECOND_FACTOR_REQUIRED:
       'Dafür brauchen Sie Ihren zweiten Faktor, den dieser Browser nicht verwenden kann. Nehmen Sie einen anderen Browser oder ein anderes Gerät.',
     FORBIDDEN: 'Der Dienst hat das abgelehnt. Laden Sie die Seite neu und versuchen Sie es noch einmal.',
+    FACTOR_UNREADABLE:
+      'Dieser Dienst kann die Codes Ihrer Authenticator-App nicht mehr prüfen. Verwenden Sie einen Passkey oder einen Wiederherstellungscode, oder bitten Sie die Betreiber dieses Dienstes, die App aus Ihrem Konto zu entfernen.',
     NOT_FOUND: 'Das gibt es nicht mehr. Laden Sie die Seite neu.',
     CONFLICT: 'Das wurde gleichzeitig an anderer Stelle geändert. Laden Sie die Seite neu.',
     PAYLOAD_TOO_LARGE: 'Das ist zu lang.',

@@ -72,6 +72,8 @@ const factors: Texts['factors'] = {
   wrongCode: 'Der Code ist falsch oder zu alt. Geben Sie den ein, den die App jetzt zeigt.',
   startAgain: 'Diese App wartet nicht mehr auf ihren Code. Fügen Sie sie noch einmal hinzu.',
   appAdded: 'Die App ist hinzugefügt.',
+  endOthersText:
+    'Ihre Anmeldungen auf anderen Geräten begannen ohne den neuen zweiten Schritt und bleiben offen, bis Sie sie beenden.',
 }
 
 const codes = (plurals: Plurals): Texts['codes'] => ({
@@ -131,6 +133,7 @@ const activity = (plurals: Plurals): Texts['activity'] => ({
     'second-factor-required': 'Das Passwort stimmte, und ein zweiter Schritt war nötig',
     'account-delayed': 'Jemand probiert Passwörter für Ihr Konto: weitere Versuche müssen warten',
     'account-unlocked': 'Versuche, sich anzumelden, müssen nicht mehr warten',
+    'old-session-presented': 'Eine alte Kopie Ihrer Anmeldung wurde verwendet; die Anmeldung wurde beendet',
     'session-ended': 'Sie haben eine Anmeldung beendet',
     'sessions-ended': 'Sie haben alle anderen Anmeldungen beendet',
     'sign-in-disowned': 'Sie haben gemeldet, dass eine Anmeldung nicht von Ihnen war',

@@ -3,7 +3,7 @@ import type { Texts } from '../en/sign-in.ts'
 export const texts: Texts = () => ({
   title: 'Anmelden',
   continueTo: (host) => `und weiter zu ${host}`,
-  username: 'Benutzername',
+  username: 'Benutzername oder E-Mail-Adresse',
   password: 'Passwort',
   show: 'Anzeigen',
   showPassword: 'Passwort anzeigen',

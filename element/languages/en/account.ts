@@ -45,8 +45,6 @@ export const texts = (plurals: Plurals) => ({
     hint: 'These apply to this browser on this device.',
     theme: 'Appearance',
     themes: { auto: 'Same as this device', light: 'Light', dark: 'Dark' },
-    offline: 'Keep my inbox on this device',
-    offlineHint: 'You can then read it without a connection. Do not choose this on a device that others use.',
     notKept:
       'Your browser keeps nothing for this site, so this lasts only until you leave the page. Allow cookies and site data to change that.',
   },

@@ -12,6 +12,8 @@ export const texts = (plurals: Plurals) => ({
     SECOND_FACTOR_REQUIRED:
       'This needs your second factor, which this browser cannot use. Use another browser or device.',
     FORBIDDEN: 'The service refused this. Load the page again and try again.',
+    FACTOR_UNREADABLE:
+      'This service can no longer check the codes of your authenticator app. Use a passkey or a recovery code, or ask the people who run this service to remove the app from your account.',
     NOT_FOUND: 'This does not exist any more. Load the page again.',
     CONFLICT: 'This was changed elsewhere at the same time. Load the page again.',
     PAYLOAD_TOO_LARGE: 'This is too long.',

@@ -67,6 +67,8 @@ const factors = {
   wrongCode: 'That code is wrong or too old. Type the one that the app shows now.',
   startAgain: 'This app is no longer waiting for its code. Add it again.',
   appAdded: 'The app was added.',
+  endOthersText:
+    'The sign-ins on your other devices began without your new second step. They stay open until you end them.',
 }
 
 const codes = (plurals: Plurals) => ({
@@ -124,6 +126,7 @@ const activity = (plurals: Plurals) => ({
     'second-factor-required': 'The password was right, and a second step was needed',
     'account-delayed': 'Somebody is guessing your password: further attempts have to wait',
     'account-unlocked': 'Attempts to sign in no longer have to wait',
+    'old-session-presented': 'An old copy of your sign-in was presented; the sign-in was ended',
     'session-ended': 'You ended a sign-in',
     'sessions-ended': 'You ended all other sign-ins',
     'sign-in-disowned': 'You said that a sign-in was not you',

@@ -5,7 +5,7 @@ export const texts = () => ({
   title: 'Sign in',
   /** Below the title, if an application sent the user here. */
   continueTo: (host: string) => `to continue to ${host}`,
-  username: 'Username',
+  username: 'Username or e-mail address',
   password: 'Password',
   show: 'Show',
   showPassword: 'Show password',

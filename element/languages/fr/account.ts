@@ -41,9 +41,6 @@ export const texts: Texts = (plurals) => ({
     hint: 'Elles valent pour ce navigateur sur cet appareil.',
     theme: 'Apparence',
     themes: { auto: 'Comme cet appareil', light: 'Claire', dark: 'Sombre' },
-    offline: 'Conserver ma boîte de réception sur cet appareil',
-    offlineHint:
-      'Vous pourrez la lire sans connexion. Ne choisissez pas cela sur un appareil que d’autres personnes utilisent.',
     notKept:
       'Votre navigateur ne conserve rien pour ce site : ce choix ne dure que jusqu’à ce que vous quittiez la page. Autorisez les cookies et les données de site pour changer cela.',
   },
@@ -55,19 +52,19 @@ export const texts: Texts = (plurals) => ({
     labels: {
       password: 'Mot de passe',
       code: 'Code de votre application d’authentification',
-      recoveryCode: 'Code de récupération',
+      recoveryCode: 'Code de secours',
     },
     ways: {
       password: 'Utiliser le mot de passe',
       passkey: 'Utiliser une clé d’accès',
       code: 'Utiliser l’application d’authentification',
-      recoveryCode: 'Utiliser un code de récupération',
+      recoveryCode: 'Utiliser un code de secours',
     },
     faults: {
       password: 'Ce n’est pas votre mot de passe.',
       passkey: 'La clé d’accès n’a pas été utilisée : annulée, trop tard, ou pas une des vôtres.',
       code: 'Ce code est faux ou a déjà été utilisé. Attendez le suivant.',
-      recoveryCode: 'Ce code de récupération est faux ou a déjà été utilisé.',
+      recoveryCode: 'Ce code de secours est faux ou a déjà été utilisé.',
     },
     otherwise:
       'Si rien de tout cela n’est possible, déconnectez-vous, reconnectez-vous et faites le changement dans les dix minutes.',

@@ -10,6 +10,8 @@ export const texts: Texts = (plurals) => ({
     SECOND_FACTOR_REQUIRED:
       'Cette action demande votre second facteur, que ce navigateur ne peut pas utiliser. Prenez un autre navigateur ou un autre appareil.',
     FORBIDDEN: 'Le service a refusé cette action. Rechargez la page, puis réessayez.',
+    FACTOR_UNREADABLE:
+      'Ce service ne peut plus vérifier les codes de votre application d’authentification. Utilisez une clé d’accès ou un code de secours, ou demandez aux responsables de ce service de retirer l’application de votre compte.',
     NOT_FOUND: 'Cet élément n’existe plus. Rechargez la page.',
     CONFLICT: 'Cet élément a été modifié ailleurs au même moment. Rechargez la page.',
     PAYLOAD_TOO_LARGE: 'C’est trop long.',

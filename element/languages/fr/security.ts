@@ -72,6 +72,8 @@ const factors: Texts['factors'] = {
   wrongCode: 'Ce code est faux ou trop ancien. Tapez celui que l’application affiche maintenant.',
   startAgain: 'Cette application n’attend plus son code. Ajoutez-la de nouveau.',
   appAdded: 'L’application a été ajoutée.',
+  endOthersText:
+    'Les connexions ouvertes ailleurs ont commencé sans votre nouvelle deuxième étape et restent ouvertes jusqu’à ce que vous les fermiez.',
 }
 
 const codes = (plurals: Plurals): Texts['codes'] => ({
@@ -131,6 +133,7 @@ const activity = (plurals: Plurals): Texts['activity'] => ({
     'second-factor-required': 'Le mot de passe était bon, et une deuxième étape était nécessaire',
     'account-delayed': 'Quelqu’un essaie de deviner votre mot de passe : les essais suivants doivent attendre',
     'account-unlocked': 'Les essais de connexion ne doivent plus attendre',
+    'old-session-presented': 'Une ancienne copie de votre connexion a été utilisée ; cette connexion a été fermée',
     'session-ended': 'Vous avez mis fin à une connexion',
     'sessions-ended': 'Vous avez mis fin à toutes les autres connexions',
     'sign-in-disowned': 'Vous avez dit qu’une connexion n’était pas vous',

@@ -3,7 +3,7 @@ import type { Texts } from '../en/sign-in.ts'
 export const texts: Texts = () => ({
   title: 'Connexion',
   continueTo: (host) => `pour continuer vers ${host}`,
-  username: 'Nom d’utilisateur',
+  username: 'Nom d’utilisateur ou adresse e-mail',
   password: 'Mot de passe',
   show: 'Afficher',
   showPassword: 'Afficher le mot de passe',

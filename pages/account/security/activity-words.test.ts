@@ -15,6 +15,7 @@ const ofTheService = [
   'signing-key-dropped',
   'secret-rotated',
   'settings-changed',
+  'tidying-failed',
 ]
 
 test('every event that can belong to a user has words in each language, and no other has', async () => {

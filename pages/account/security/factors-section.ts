@@ -2,6 +2,7 @@
 // one is added is in add-passkey.ts and add-app.ts.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
+import { Cancelled } from '../failures.ts'
 import { SecuritySection } from './security-section.ts'
 
 /** As the service responds. */
@@ -30,6 +31,8 @@ export class FactorsSection extends SecuritySection {
   declare panel: Panel | undefined
   /** New recovery codes, until the user has kept them. */
   declare codes: readonly string[] | undefined
+  /** The new codes are those of the first factor. */
+  #isFirst = false
 
   protected override async load(): Promise<void> {
     this.found = await this.account.send<Factors>('api/me/factors')
@@ -60,6 +63,7 @@ export class FactorsSection extends SecuritySection {
     const isPasskey = this.panel === 'add-passkey'
     this.panel = undefined
     if (codes !== undefined) this.codes = codes
+    this.#isFirst = codes !== undefined
     await this.act(
       () => this.account.refresh(),
       ({ texts }) => texts.security.factors[isPasskey ? 'passkeyAdded' : 'appAdded'],
@@ -95,6 +99,19 @@ export class FactorsSection extends SecuritySection {
   async #kept(): Promise<void> {
     this.codes = undefined
     await this.focusOn('.codes-left')
+    if (this.#isFirst && (await this.act(this.#endOthers, ({ texts }) => texts.security.sessions.othersEnded)))
+      await this.focusOn()
+    this.#isFirst = false
+  }
+
+  /** Runs after the first factor was added: a sign-in that began with the password alone goes on until the user ends it. */
+  readonly #endOthers = async (): Promise<void> => {
+    const { items } = await this.account.send<{ items: unknown[] }>('api/me/sessions')
+    if (items.length < 2) throw new Cancelled()
+    const { endOthersTitle: title, endOthers: action } = this.texts.sessions
+    await this.ask({ title, text: this.texts.factors.endOthersText, action })
+    await this.account.send('api/me/sessions', { method: 'DELETE' })
+    await this.account.refresh()
   }
 
   protected override render(): TemplateResult {

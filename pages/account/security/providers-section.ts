@@ -4,27 +4,19 @@ import { SecuritySection } from './security-section.ts'
 
 /** As the service responds. */
 type Linked = { provider: string | null; displayName: string; email: string | null; createdAt: string }
-type Offered = { name: string; displayName: string }
 
 export class ProvidersSection extends SecuritySection {
-  static override properties: PropertyDeclarations = { linked: { state: true }, offered: { state: true } }
+  static override properties: PropertyDeclarations = { linked: { state: true } }
 
   declare linked: readonly Linked[]
-  declare offered: readonly Offered[]
 
   constructor() {
     super()
     this.linked = []
-    this.offered = []
   }
 
   protected override async load(): Promise<void> {
-    const [{ items: offered }, { items: linked }] = await Promise.all([
-      this.account.send<{ items: Offered[] }>('login/providers'),
-      this.account.send<{ items: Linked[] }>('api/me/providers'),
-    ])
-    this.offered = offered
-    this.linked = linked
+    this.linked = (await this.account.send<{ items: Linked[] }>('api/me/providers')).items
   }
 
   /** The provider leads back to this part of the page. */
@@ -49,13 +41,12 @@ export class ProvidersSection extends SecuritySection {
   }
 
   protected override render(): TemplateResult {
-    const { linked, offered } = this
-    return this.whenLoaded(linked.length + offered.length === 0 ? nothing : this.#content())
+    return this.whenLoaded(this.linked.length + this.account.offered.length === 0 ? nothing : this.#content())
   }
 
   #content(): TemplateResult {
-    const { linked, offered, texts } = this
-    const others = offered.filter(({ name }) => !linked.some(({ provider }) => provider === name))
+    const { linked, texts } = this
+    const others = this.account.offered.filter(({ name }) => !linked.some(({ provider }) => provider === name))
     return html`<h3>${texts.providers.title}</h3>
 <p class="hint">${texts.providers.intro}</p>
 <ul class="entries">${linked.map((one) => this.#item(one))}</ul>

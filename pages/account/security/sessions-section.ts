@@ -2,6 +2,7 @@
 // of them, as a notification about a new device does: account#session-<id>.
 import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
+import { isFailure, send } from '../requests.ts'
 import { SecuritySection, type SecurityTexts } from './security-section.ts'
 
 /** As the service responds. */
@@ -84,16 +85,28 @@ export class SessionsSection extends SecuritySection {
 
   async #disown(id: string): Promise<void> {
     const { disownTitle: title, disownText: text, disownAction: action } = this.texts.sessions
-    const path = `api/me/sessions/${id}/disown`
     const work = async () => {
       await this.ask({ title, text, action })
-      await this.explained(this.account.send(path, { method: 'POST' }), {
-        NOT_FOUND: ({ sessions }) => sessions.notYours,
-      })
-      await this.account.refresh()
+      try {
+        await this.explained(this.#sendDisowned(id), { NOT_FOUND: ({ sessions }) => sessions.notYours })
+      } finally {
+        await this.account.refresh()
+      }
     }
     // The frame displays the demand for a new password, and that section is where to set it.
     if (await this.act(work, ({ texts }) => texts.security.sessions.disowned)) location.hash = 'password'
+  }
+
+  /** If the user has to confirm first, a newer sign-in is ended before the page asks for it. */
+  async #sendDisowned(id: string): Promise<void> {
+    const path = `api/me/sessions/${id}`
+    try {
+      await send(`${this.account.root}${path}/disown`, { method: 'POST' })
+    } catch (error) {
+      if (!isFailure(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
+      await send(this.account.root + path, { method: 'DELETE' }).catch(() => {})
+      await this.account.send(`${path}/disown`, { method: 'POST' })
+    }
   }
 
   protected override render(): TemplateResult {

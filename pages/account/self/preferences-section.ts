@@ -1,16 +1,6 @@
-// <account-preferences>: how the pages look and what they keep on this device. Nothing of it is sent.
+// <account-preferences>: how the pages look on this device. Nothing of it is sent.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import {
-  displayTheme,
-  forgetInbox,
-  keepInbox,
-  keepsInbox,
-  keepTheme,
-  keptTheme,
-  onThemeChange,
-  type Theme,
-  themes,
-} from '../../look/preferences.ts'
+import { displayTheme, keepTheme, keptTheme, onThemeChange, type Theme, themes } from '../../look/preferences.ts'
 import { AccountSection } from '../account-section.ts'
 
 export class PreferencesSection extends AccountSection {
@@ -34,12 +24,6 @@ export class PreferencesSection extends AccountSection {
     this.isKept = keepTheme(theme)
   }
 
-  #chooseOffline({ target }: Event): void {
-    const { checked } = target as HTMLInputElement
-    this.isKept = keepInbox(checked)
-    if (!checked) void forgetInbox()
-  }
-
   protected override render(): TemplateResult {
     const { preferences } = this.account.texts.account
     return html`<p class="hint">${preferences.hint}</p>
@@ -51,9 +35,6 @@ ${themes.map(
 ${preferences.themes[theme]}</label>`,
 )}
 </fieldset>
-<label class="choice"><input type="checkbox" aria-describedby="offline-hint" .checked=${keepsInbox()} @change=${this.#chooseOffline}>
-${preferences.offline}</label>
-<p class="hint" id="offline-hint">${preferences.offlineHint}</p>
 <p class="fault" role="alert">${this.isKept ? nothing : preferences.notKept}</p>`
   }
 }

@@ -1,5 +1,6 @@
 // The output of commands: lines for people or one JSON value for machines (`--json`). Results on stdout, all else on stderr.
-import { duration } from '../../config/values.ts'
+import { applicationForm, duration, isApplication } from '../../config/values.ts'
+import { jsonLine } from '../../control-characters.ts'
 
 /** Wrong arguments or settings; the command ends with exit status 2. */
 export class WrongUse extends Error {}
@@ -7,7 +8,7 @@ export class WrongUse extends Error {}
 export type Output = { json?: boolean }
 
 export function print({ json }: Output, value: unknown, lines: () => string | readonly string[]): void {
-  const text = json ? JSON.stringify(value) : [lines()].flat().join('\n')
+  const text = json ? jsonLine(value) : [lines()].flat().join('\n')
   if (text !== '') process.stdout.write(`${text}\n`)
 }
 
@@ -32,6 +33,12 @@ export function readDuration(option: string, text: string, { min, max }: { min: 
   } catch (error) {
     throw new WrongUse(`${option} is ${JSON.stringify(text)}; ${(error as Error).message}`)
   }
+}
+
+/** The value of --application. Throws WrongUse. */
+export function readApplication(name: string | undefined): string | undefined {
+  if (name === undefined || isApplication(name)) return name
+  throw new WrongUse(`--application is ${JSON.stringify(name)}; write ${applicationForm}`)
 }
 
 export function day(at: number | null): string {

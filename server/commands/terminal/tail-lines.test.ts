@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Notification } from 'carillon-client'
-import { jsonOf, linesOf } from './tail-lines.ts'
+import { jsonLine } from '../../control-characters.ts'
+import { linesOf } from './tail-lines.ts'
 
 process.env.TZ = 'UTC'
 const time = '2026-01-01T12:34:56.789Z'
@@ -54,8 +55,8 @@ test('C9: no text of a notification controls the terminal', () => {
   const evil = { ...tea, title: hostile, body: `${hostile}\n${hostile}`, url: `/${hostile}`, category: hostile }
   for (const type of ['created', 'replaced', 'read'] as const) {
     const event = { type, ...state, notification: evil }
-    for (const line of [...linesOf(event, now), jsonOf(event)])
+    for (const line of [...linesOf(event, now), jsonLine(event)])
       assert.doesNotMatch(line, /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)
-    assert.deepEqual(JSON.parse(jsonOf(event)), event)
+    assert.deepEqual(JSON.parse(jsonLine(event)), event)
   }
 })

@@ -1,27 +1,20 @@
 // An event of an inbox as lines for people, or as one line of JSON for a program. Neither contains characters that control the
 // terminal (ECMA-48 control functions, and characters that change the direction of text).
 import type { Notification, StreamEvent } from 'carillon-client'
+import { withoutControls } from '../../control-characters.ts'
 
 /** `listed`: a notification that existed before the stream began. */
 export type TailEvent = StreamEvent | { type: 'listed'; notification: Notification }
 
 const indent = ' '.repeat(12)
-const controlling = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
-
-/** Also escapes those control characters that JSON allows. */
-export function jsonOf(event: object): string {
-  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return JSON.stringify(event).replaceAll(controlling, escaped)
-}
-
 /** Displays the time of an event of today (the day of `now`), else its date. */
 export function linesOf(event: TailEvent, now: Date): string[] {
   const line = (time: string | null, state: string, text: string) =>
-    `${(time === null ? '' : formatTime(new Date(time), now)).padEnd(indent.length)}${state.padEnd(8)}${plain(text)}`
+    `${(time === null ? '' : formatTime(new Date(time), now)).padEnd(indent.length)}${state.padEnd(8)}${withoutControls(text)}`
   const described = (notification: Notification, state: string, time = notification.createdAt) => {
     const { title, body, url, category } = notification
     const suffix = [category === null ? '' : ` [${category}]`, url === null ? '' : ` ${url}`].join('')
-    const more = body === null ? [] : body.split(/\r\n|[\r\n]/).map((text) => `${indent}${plain(text)}`)
+    const more = body === null ? [] : body.split(/\r\n|[\r\n]/).map((text) => `${indent}${withoutControls(text)}`)
     return [line(time, state, `${title}${suffix}`), ...more]
   }
   switch (event.type) {
@@ -38,7 +31,7 @@ export function linesOf(event: TailEvent, now: Date): string[] {
     case 'unread':
       return [line(null, 'unread', event.notification.title)]
     case 'read-all':
-      return [line(event.readAt, 'read', `everything; ${event.unread} unread of ${event.total}`)]
+      return [line(event.readAt, 'read', `everything${ofCategories(event)}; ${event.unread} unread of ${event.total}`)]
     case 'removed':
       return [line(null, 'removed', event.id)]
     case 'resync':
@@ -46,13 +39,12 @@ export function linesOf(event: TailEvent, now: Date): string[] {
   }
 }
 
+function ofCategories({ categories = [] }: { categories?: readonly string[] }): string {
+  return categories.length === 0 ? '' : ` of ${categories.join(', ')}`
+}
+
 /** In the machine's time zone, in the form of ISO 8601. */
 function formatTime(time: Date, now: Date): string {
   const day = (date: Date) => date.toLocaleDateString('sv-SE')
   return day(time) === day(now) ? time.toLocaleTimeString('sv-SE') : day(time)
-}
-
-/** Characters that control the terminal are replaced. */
-export function plain(text: string): string {
-  return text.replaceAll(controlling, '\ufffd')
 }

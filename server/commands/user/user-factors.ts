@@ -1,19 +1,28 @@
 // `carillon user factors`: list the second factors of a user, and remove them all for a user who has lost them.
 import { Command } from 'commander'
-import { resetFactors } from '../../sign-in/factors/reset.ts'
+import { CarillonError } from '../../errors.ts'
+import { removeUnreadable, resetFactors, unreadableFactors } from '../../sign-in/factors/reset.ts'
+import { Sealing } from '../../sign-in/sealing.ts'
 import { findUser, type UserKey } from '../../sign-in/users/users.ts'
+import { secretsIn } from '../../start/sealing-secret.ts'
 import { withSettings } from '../settings.ts'
 import { confirm } from '../terminal/confirmation.ts'
-import { day, type Output, print, table } from '../terminal/output.ts'
+import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
 import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user-key.ts'
 
 const resetHelp = `
 For a user who has lost every factor and the recovery codes. Make sure who asks for it: afterwards the password alone signs in. Every
 session and token of the user ends, because a lost phone may be signed in.
 
+With --unreadable, it removes the factors that the secret of the service no longer opens, of all users, and nothing else. Users who have no other
+factor then sign in with the password alone.
+
 Examples:
   npx carillon user factors reset ann
-  npx carillon user factors reset --external-id customer-42 --yes`
+  npx carillon user factors reset --external-id customer-42 --yes
+  npx carillon user factors reset --unreadable`
+
+type ResetOptions = KeyOptions & { yes?: boolean; unreadable?: true }
 
 export function factorsCommand(): Command {
   const factors = new Command('factors').description('List the second factors of a user, or remove them all')
@@ -22,11 +31,18 @@ export function factorsCommand(): Command {
     .action((name, options: KeyOptions, command) => listAll(command, keyOf(name, options), options))
   named(factors.command('reset [name]'))
     .description('Remove every second factor, passkey and recovery code of a user; every session and token ends')
+    .option(
+      '--unreadable',
+      'in place of a user: remove, for all users, the factors that the secret of the service does not open',
+    )
     .option('--yes', 'do not ask')
     .addHelpText('after', resetHelp)
-    .action((name, options: KeyOptions & { yes?: boolean }, command) =>
-      resetAll(command, keyOf(name, options), options),
-    )
+    .action((name, { unreadable, ...options }: ResetOptions, command) => {
+      if (unreadable === undefined) return resetAll(command, keyOf(name, options), options)
+      if (name !== undefined || options.externalId !== undefined || options.id !== undefined)
+        throw new WrongUse('Name a user, or set --unreadable, which is about all users')
+      return resetUnreadable(command, options)
+    })
   for (const command of factors.commands) withSettings(command, 'user')
   return factors
 }
@@ -70,6 +86,30 @@ function resetAll(command: Command, key: UserKey, options: Output & { yes?: bool
       options,
       value,
       () => `Removed ${removed} second factors of ${nameOf(user)}; every session and token has ended`,
+    )
+  })
+}
+
+function resetUnreadable(command: Command, options: ResetOptions): Promise<void> {
+  return withUsers(command, async (users, config) => {
+    const secrets = secretsIn(config)
+    if (secrets === undefined)
+      throw new CarillonError('CONFLICT', 'No secret is set', { remedy: 'Set CARILLON_SECRET to that of the service.' })
+    const factors = await unreadableFactors(users.store, new Sealing(secrets))
+    const ids = [...new Set(factors.map(({ userId }) => userId))]
+    const concerned = (await Promise.all(ids.map((id) => users.store.findUser(id)))).filter(
+      (user) => user !== undefined,
+    )
+    const summary = `${factors.length} second factors of ${ids.length} users that the secret does not open`
+    const names = concerned.map(nameOf).join(', ')
+    if (factors.length > 0) await confirm(`Remove ${summary} (${names})?`, options)
+    await removeUnreadable(users, factors)
+    const value = {
+      removed: factors.length,
+      users: concerned.map(({ id, username, externalId }) => ({ id, username, externalId })),
+    }
+    print(options, value, () =>
+      factors.length === 0 ? 'The secret opens every second factor' : [`Removed ${summary}:`, names],
     )
   })
 }

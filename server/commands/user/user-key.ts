@@ -6,14 +6,17 @@ import type { UserDependencies, UserKey } from '../../sign-in/users/users.ts'
 import { breachesOf } from '../../start/password-settings.ts'
 import type { Store, User } from '../../store/store.ts'
 import { configOf, operatorSource, withStore } from '../settings.ts'
-import { type Output, WrongUse } from '../terminal/output.ts'
+import { type Output, readApplication, WrongUse } from '../terminal/output.ts'
 
 export type KeyOptions = Output & { externalId?: string; id?: string }
+
+export const ofApplication = ['--application <name>', 'the application that the user belongs to'] as const
 
 /** Adds the options that name a user in place of the username. */
 export function named(command: Command): Command {
   return command
     .option('--external-id <id>', 'the user with this id in your application, in place of a username')
+    .option(...ofApplication)
     .option('--id <id>', 'the user with this id of Carillon, in place of a username')
 }
 
@@ -35,9 +38,10 @@ export function withUsers(
   work: (dependencies: UserDependencies & { store: Store }, config: Config) => Promise<void>,
 ): Promise<void> {
   const config = configOf(command, 'user')
+  const application = readApplication(command.opts<{ application?: string }>().application)
   const passwords = new Passwords({ threads: 4 })
   const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config) }
   return withStore(config, (store) =>
-    work({ ...rules, store, passwords, now: store.clock ?? Date.now, source: operatorSource() }, config),
+    work({ ...rules, store, passwords, now: store.clock ?? Date.now, application, source: operatorSource() }, config),
   )
 }

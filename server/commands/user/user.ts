@@ -1,5 +1,7 @@
 // `carillon user`: add, list, rename, disable, enable, delete, password. Each of the others has a file: user-*.ts.
+
 import { Command } from 'commander'
+import { displayAccount } from '../../http/response/send.ts'
 import {
   addUser,
   addUserWithoutName,
@@ -20,7 +22,7 @@ import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
 import { passwordFromStdin } from '../terminal/password-input.ts'
 import { factorsCommand } from './user-factors.ts'
 import { importFrom, importHelp } from './user-import.ts'
-import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user-key.ts'
+import { type KeyOptions, keyOf, named, nameOf, ofApplication, withUsers } from './user-key.ts'
 import { linkCommand } from './user-link.ts'
 import { unlockCommand } from './user-unlock.ts'
 
@@ -38,6 +40,7 @@ export function userCommand(): Command {
   user
     .command('import <file>')
     .description('Import users and the hashes of their passwords from a file with one JSON object per line; - is stdin')
+    .option(...ofApplication)
     .addHelpText('after', importHelp)
     .action((file, options, command) => withUsers(command, (users) => importFrom(users, file, options)))
   user
@@ -45,6 +48,7 @@ export function userCommand(): Command {
     .description('List the users in the order of their creation')
     .option('--search <text>', 'only those whose username, display name, e-mail address or external id contains it')
     .option('--external-id <id>', 'only the one with this external id')
+    .option('--application <name>', 'only the users of this application')
     .action((options, command) => withUsers(command, (users) => listAll(users, options)))
   named(
     user.command('rename').argument('<names...>', 'the username, unless an option names the user; the new username'),
@@ -80,6 +84,7 @@ function addCommand(user: Command): void {
     .command('add [name]')
     .description('Add a user: with a name and a password to sign in here, or with an external id alone')
     .option('--external-id <id>', 'the id of the user in your application')
+    .option(...ofApplication)
     .option('--display-name <text>', 'the name to show')
     .option('--locale <tag>', 'a language tag, such as de-CH')
     .option('--email <address>', 'the e-mail address')
@@ -187,31 +192,32 @@ function identityOf({ id, username, externalId }: User, state: object): object {
   return { id, username, ...(externalId !== null && { externalId }), ...state }
 }
 
-type ListOptions = Output & { search?: string; externalId?: string }
+type ListOptions = Output & { search?: string; externalId?: string; application?: string }
 
-async function listAll({ store }: UserDependencies, options: ListOptions): Promise<void> {
-  const users = await everyUser(store, options)
-  const isFiltered = options.search !== undefined || options.externalId !== undefined
-  const rows = users.map(({ username, externalId, id, createdAt, disabledAt }) => [
+async function listAll(dependencies: UserDependencies, options: ListOptions): Promise<void> {
+  const users = await everyUser(dependencies, options)
+  const isFiltered = [options.search, options.externalId, options.application].some((filter) => filter !== undefined)
+  const rows = users.map(({ username, externalId, application, id, createdAt, disabledAt }) => [
     username ?? '-',
     externalId ?? '-',
+    application || '-',
     id,
     day(createdAt),
     day(disabledAt),
   ])
-  print(options, users.map(listed), () => {
-    if (users.length > 0) return table(['username', 'external id', 'id', 'created', 'disabled'], rows)
+  print(options, users.map(displayAccount), () => {
+    if (users.length > 0) return table(['username', 'external id', 'application', 'id', 'created', 'disabled'], rows)
     return isFiltered ? 'No user fits' : 'There are no users yet. Add one with: carillon user add NAME'
   })
 }
 
-/** Scripts search the output for passwords that should not be there; the audit log says who reported one. */
-function listed({ passwordReportedAt: _, ...user }: User) {
-  return { ...user, emailVerified: user.emailVerifiedAt !== null }
-}
-
-async function everyUser(store: UserDependencies['store'], { search, externalId }: ListOptions): Promise<User[]> {
-  const filter = { ...(search !== undefined && { search }), ...(externalId !== undefined && { externalId }) }
+async function everyUser(dependencies: UserDependencies, { search, externalId }: ListOptions): Promise<User[]> {
+  const { store, application } = dependencies
+  const filter = {
+    application,
+    ...(search !== undefined && { search }),
+    ...(externalId !== undefined && { externalId }),
+  }
   const users: User[] = []
   for (let page: User[] | undefined; page === undefined || page.length === listedAtOnce; users.push(...page))
     page = await store.listUsers({ after: users.at(-1)?.id ?? '', limit: listedAtOnce, ...filter })

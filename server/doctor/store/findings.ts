@@ -1,5 +1,6 @@
 // The result of examining a database, and the findings that both engines share.
 
+import { firstIdAt } from '../../ids.ts'
 import type { SigningKey } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
@@ -11,7 +12,10 @@ export type Examined = {
   findings: Finding[]
   /** Undefined if they could not be read. */
   signingKeys: SigningKey[] | undefined
+  /** How many second factors begin with this header of a JWE, which names the key that sealed them. */
+  sealedFactors?: SealedFactors | undefined
 }
+export type SealedFactors = { header: string; count: number }[]
 
 /** The one finding, if it prevents all others. */
 export function unread(finding: Finding): Examined {
@@ -25,6 +29,26 @@ export function signingKeysQuery(applied: readonly string[]): string {
   select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt",
     ${times[0]} as "startsAt", ${times[1]} as "retiredAt"
   from signing_key order by created_at, kid`
+}
+
+/** Undefined before migration 0005. */
+export function sealedFactorsQuery(applied: readonly string[], header: string): string | undefined {
+  if (!applied.includes('0005-safe-sign-in')) return undefined
+  return `select ${header} as header, cast(count(*) as integer) as count
+    from factor where sealed_secret is not null group by 1`
+}
+
+/** A service records each failure of its hourly work, and repeats the work after an hour. */
+export function failedWorkFinding(at: unknown): Finding[] {
+  if (at === undefined || at === null) return []
+  const found = `it failed at ${iso(Number(at))}, so rows that have ended stay`
+  return [fault('hourly work', { found, change: 'read the line tidying-failed in the log of the service' })]
+}
+
+/** Undefined before migration 0005. */
+export function failedWorkQuery(applied: readonly string[], now: number): string | undefined {
+  if (!applied.includes('0005-safe-sign-in')) return undefined
+  return `select max(at) as at from audit where event = 'tidying-failed' and id >= '${firstIdAt(now - 65 * 60_000)}'`
 }
 
 export function schemaFinding({ applied, known }: { applied: readonly string[]; known: readonly string[] }): Finding {

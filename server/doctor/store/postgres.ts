@@ -12,8 +12,11 @@ import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
 import {
   type Examination,
   type Examined,
+  failedWorkFinding,
+  failedWorkQuery,
   type MovingRow,
   schemaFinding,
+  sealedFactorsQuery,
   signingKeysQuery,
   transferFindings,
   unread,
@@ -38,7 +41,14 @@ export async function examinePostgres(url: string, { now, deep = false }: Examin
     ]
     const applied = await appliedMigrations(pool)
     findings.push(await schema(pool, applied), ...(await transferState(pool)), ...(deep ? await pages(pool) : []))
-    return { findings, signingKeys: applied.length === 0 ? [] : (await pool.query(signingKeysQuery(applied))).rows }
+    const failedWork = failedWorkQuery(applied, now())
+    if (failedWork !== undefined) findings.push(...failedWorkFinding((await pool.query(failedWork)).rows[0]?.at))
+    const sealed = sealedFactorsQuery(applied, "split_part(sealed_secret, '.', 1)")
+    return {
+      findings,
+      signingKeys: applied.length === 0 ? [] : (await pool.query(signingKeysQuery(applied))).rows,
+      sealedFactors: sealed === undefined ? undefined : (await pool.query(sealed)).rows,
+    }
   } catch (error) {
     return unread(faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL'))
   } finally {

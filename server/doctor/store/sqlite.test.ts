@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { auditEntry, serviceSource } from '../../sign-in/audit/entry.ts'
 import { connect, Database } from '../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../store/sqlite/store.ts'
 import { contentOf, newFolder } from '../../store/sqlite/testing/folder.ts'
@@ -44,6 +45,20 @@ function isOnly(findings: Finding[], [check, state, change]: [string, Finding['s
   if (typeof change === 'string') assert.equal(findings[0]?.change, change)
   else assert.match(findings[0]?.change ?? '', change)
 }
+
+test('finds hourly work that failed in the last hour, and none that failed before', async (t) => {
+  const place = await database(t)
+  const { store } = await openSqliteStore(place.path)
+  const now = Date.now()
+  const failed = (at: number) => store.recordAudit([auditEntry(serviceSource, { event: 'tidying-failed', at })])
+  await failed(now - 2 * 3_600_000)
+  assert.deepEqual(await wrong(place), [])
+  await failed(now - 60_000)
+  await store.close()
+  const [finding] = await wrong(place)
+  assert.deepEqual([finding?.check, finding?.state], ['hourly work', 'fault'])
+  assert.match(finding?.found ?? '', new RegExp(`^it failed at ${new Date(now - 60_000).toISOString()}`))
+})
 
 test('finds nothing wrong with a sound database, in use or not, and reads its signing keys', async (t) => {
   for (const isRunning of [false, true]) {

@@ -10,6 +10,7 @@ import {
   corrupt,
   Database,
   isOurs,
+  notOurs,
   openingFailure,
   readHeader,
   refuseOldSqlite,
@@ -26,9 +27,13 @@ import { processesWith, processFindings } from '../processes.ts'
 import {
   type Examination,
   type Examined,
+  failedWorkFinding,
+  failedWorkQuery,
   halfUpgraded,
   type MovingRow,
+  type SealedFactors,
   schemaFinding,
+  sealedFactorsQuery,
   signingKeysQuery,
   transferFindings,
   unread,
@@ -45,9 +50,12 @@ const leewayMs = 60_000
 
 /** `deep` also reads every page of the database, which is slow for a large one. */
 export async function examineSqlite(file: string, { now, deep = false }: Examination): Promise<Examined> {
-  const { findings, signingKeys } = contentOf(file, { deep })
-  const around = [...rights(file), ...ground(file), clock(file, now()), ...processFindings(processesWith(file))]
-  return { findings: [sqliteVersion(), ...around, ...findings], signingKeys }
+  const { findings, ...sealed } = contentOf(file, { now, deep })
+  const readOnly = readOnlyMount('folder', dirname(file)) ?? readOnlyMount('database file', file)
+  // There is no use in making room on it.
+  const place = readOnly === undefined ? [...rights(file), ...ground(file)] : [readOnly]
+  const around = [...place, clock(file, now()), ...processFindings(processesWith(file))]
+  return { findings: [sqliteVersion(), ...around, ...findings], ...sealed }
 }
 
 function sqliteVersion(): Finding {
@@ -62,8 +70,6 @@ function sqliteVersion(): Finding {
 
 function rights(file: string): Finding[] {
   const folder = dirname(file)
-  const readOnly = readOnlyMount('folder', folder) ?? readOnlyMount('database file', file)
-  if (readOnly !== undefined) return [readOnly]
   const beside = filesOf(file).filter((name) => name !== file)
   const findings = [
     ...rightsOf('folder', folder),
@@ -143,23 +149,28 @@ function clock(file: string, now: number): Finding {
   })
 }
 
-function contentOf(file: string, { deep }: { deep: boolean }): Examined {
+function contentOf(file: string, { now, deep }: Required<Examination>): Examined {
   const path = resolve(file)
   try {
-    if (!statSync(path).isFile() || !isOurs(readHeader(path))) throw notOurs(file)
+    if (!statSync(path).isFile()) throw new CarillonError('UNAVAILABLE', `${file} is a folder`, nameAnother)
+    if (!isOurs(readHeader(path))) throw notOurs(file, readHeader(path), 'CARILLON_DATABASE_URL')
     if (hasForeignLog(path)) return foreignLog(file)
     const how = howToOpen(path)
     if (how === undefined) return unreadLog(file)
     const database = new Database(`${pathToFileURL(path).href}?${how}`, { readOnly: true, timeout: 500 })
     try {
       const applied = appliedMigrations(database)
+      const failedWork = failedWorkQuery(applied, now())
+      const sealed = sealedFactorsQuery(applied, "substr(sealed_secret, 1, instr(sealed_secret, '.') - 1)")
       return {
         findings: [
           isHalfUpgraded(database) ? halfUpgraded : schemaFinding({ applied, known: knownMigrations(migrations) }),
           ...transferState(database),
+          ...(failedWork === undefined ? [] : failedWorkFinding(database.prepare(failedWork).get()?.at)),
           ...(deep ? [pagesOf(database, file)] : []),
         ],
         signingKeys: applied.length === 0 ? [] : signingKeysIn(database, applied),
+        sealedFactors: sealed === undefined ? undefined : (database.prepare(sealed).all() as SealedFactors),
       }
     } finally {
       database.close()
@@ -200,12 +211,7 @@ function transferState(database: Database): Finding[] {
   return transferFindings(find.get(fillingTable) !== undefined, moving)
 }
 
-function notOurs(file: string): CarillonError {
-  const what = statSync(file).isFile() ? 'not a Carillon database' : 'a folder'
-  return new CarillonError('UNAVAILABLE', `${file} is ${what}`, {
-    remedy: 'Name another file in CARILLON_DATABASE_URL.',
-  })
-}
+const nameAnother = { remedy: 'Name another file in CARILLON_DATABASE_URL.' }
 
 /** Without a log no process writes, and no lock is needed. With a log its index file must exist, since SQLite would create it. */
 function howToOpen(path: string): string | undefined {

@@ -1,9 +1,13 @@
-// The OpenAPI document as an HTML page: every route with its parameters, its responses and examples, and a curl command to copy.
+// The OpenAPI document as the content of an HTML page: every route with its parameters, its responses and examples, and a curl command to copy.
+import { type Html, html } from '../../pages/html.ts'
 import type { Described, Document, Parameter } from './openapi.ts'
 import type { Schema } from './schema.ts'
 
-/** Its links are relative, so that they work behind a proxy that strips a path. */
-export function documentationPage({ info, tags, paths, components }: Document): string {
+/** What the page displays above and beside the description, in the language of the reader. */
+type Words = Readonly<Record<'title' | 'intro' | 'filter' | 'noMatch' | 'copy' | 'copied' | 'notCopied', string>>
+
+/** The content of the page; the frame is that of all pages. Its links are relative, so that they work behind a proxy that strips a path. */
+export function documentationPage({ info, tags, paths, components }: Document, words: Words): Html {
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, described })),
   )
@@ -13,57 +17,65 @@ export function documentationPage({ info, tags, paths, components }: Document): 
     routes: routes.filter(({ described }) => described.tags.includes(name as Described['tags'][number])),
   }))
   const shapes = Object.entries(components.schemas).map(
-    ([name, schema]) => `<section id="${name}"><h3>${name}</h3>${shape(schema)}</section>`,
+    ([name, schema]) => html`<section id="${name}"><h3>${name}</h3>${shape(schema)}</section>`,
   )
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${text(info.title)} ${text(info.version)}: the API</title><meta name="description" content="${text(info.summary)}"><link rel="icon" href="carillon-logo"><link rel="stylesheet" href="docs/style.css"></head>
-<body><nav aria-label="Routes"><h1>${text(info.title)} <small>${text(info.version)}</small></h1>
-<p>${text(info.summary)} <a href="openapi.json">openapi.json</a> · <a href="./">front page</a></p>${groups.map(linksOf).join('')}
+  const { title, intro, filter, noMatch, copy, copied, notCopied } = words
+  return html`<h1>${title} <small>${info.title} ${info.version}</small></h1>
+<p>${intro} <a href="openapi.json">openapi.json</a></p>
+<div class="docs" data-copy="${copy}" data-copied="${copied}" data-not-copied="${notCopied}" data-no-match="${noMatch}">
+<nav aria-label="${title}"><div class="field" hidden><label for="routes-filter">${filter}</label><input type="search" id="routes-filter"></div><p role="status"></p>${groups.map(linksOf)}
 <p><a href="#shapes">Shapes</a></p></nav>
-<main>${groups.map((group) => groupSection(group, components.schemas)).join('')}<h2 id="shapes">Shapes</h2>${shapes.join('')}</main></body></html>`
+<div lang="en">${groups.map((group) => groupSection(group, components.schemas))}<h2 id="shapes">Shapes</h2>${shapes}</div></div>`
 }
 
 type ShownRoute = { method: string; path: string; described: Described }
 type Group = { name: string; description: string; routes: readonly ShownRoute[] }
 
-function linksOf({ name, routes }: Group): string {
+function linksOf({ name, routes }: Group): Html {
   const links = routes.map(
-    ({ method, path, described }) => `<li><a href="#${described.operationId}"><b>${method}</b> ${text(path)}</a></li>`,
+    ({ method, path, described }) => html`<li><a href="#${described.operationId}"><b>${method}</b> ${path}</a></li>`,
   )
-  return `<h2>${text(name)}</h2><ul>${links.join('')}</ul>`
+  return html`<div class="group"><h2>${name}</h2><ul>${links}</ul></div>`
 }
 
 type Schemas = Readonly<Record<string, Schema>>
 
-function groupSection({ name, description, routes }: Group, schemas: Schemas): string {
+function groupSection({ name, description, routes }: Group, schemas: Schemas): Html {
   const sections = routes.map((route) => routeSection(route, schemas))
-  return `<h2>${text(name)}</h2><p>${prose(description)}</p>${sections.join('')}`
+  return html`<div class="group"><h2>${name}</h2><p>${prose(description)}</p>${sections}</div>`
 }
 
-function routeSection({ method, path, described }: ShownRoute, schemas: Schemas): string {
+/** Errors that most routes have, from checks that they share. They are folded, so that those of the route itself can be seen. */
+const commonErrors =
+  /^(A refusal that any route|((INVALID_REQUEST|UNAUTHORIZED|FORBIDDEN|PAYLOAD_TOO_LARGE|UNSUPPORTED_MEDIA_TYPE|MISDIRECTED_REQUEST|UNAVAILABLE)( or |$))+$)/
+
+function routeSection({ method, path, described }: ShownRoute, schemas: Schemas): Html {
   const { operationId, summary, parameters = [], requestBody, responses } = described
   const proofs = described.security.flatMap((scheme) => Object.keys(scheme))
   const body = requestBody?.content['application/json']
-  const rows = Object.entries(responses).map(([status, { description, content }]) => {
-    const media = content?.['application/json']
-    const event = content?.['text/event-stream']?.schema.contentSchema
-    const type = media ? typeOf(media.schema) : event ? `events: ${typeOf(event)}` : ''
-    const example = status < '3' ? exampleOf(media?.example) : ''
-    return `<tr><th scope="row">${status}</th><td>${type}${example}</td><td>${prose(description)}</td></tr>`
-  })
+  const [own = [], common = []] = [false, true].map((isCommon) =>
+    Object.entries(responses).flatMap(([status, { description, content }]) => {
+      if (commonErrors.test(description) !== isCommon) return []
+      const media = content?.['application/json']
+      const event = content?.['text/event-stream']?.schema.contentSchema
+      const type = media ? typeOf(media.schema) : event && html`events: ${typeOf(event)}`
+      const example = status < '3' && exampleOf(media?.example)
+      return html`<tr><th scope="row">${status}</th><td>${type}${example}</td><td>${prose(description)}</td></tr>`
+    }),
+  )
   const fields = parameters.map((field) => row({ ...field, name: `${field.name} (${field.in})` }))
   const needed = parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${name}=…`)
   const target = needed.length === 0 ? path : `${path}?${needed.join('&')}`
-  return `<section id="${operationId}"><h3><b>${method}</b> ${text(path)} <small>${operationId}</small></h3>
-<p>${prose(summary)}</p><p class="who">${whoMayCall(described.security)}</p>${fields.length > 0 ? `<table>${fields.join('')}</table>` : ''}
-${body ? `<h4>Body: ${typeOf(body.schema)}</h4>${shape(schemas[nameOf(body.schema) ?? ''] ?? body.schema)}` : ''}<h4>Responses</h4><table>${rows.join('')}</table>
-<pre>${text(curl(method, target, { proofs, example: body?.example }))}</pre></section>`
+  return html`<section id="${operationId}"><h3><b>${method}</b> ${path} <small>${operationId}</small></h3>
+<p>${prose(summary)}</p><p class="who">${whoMayCall(described.security)}</p>${fields.length > 0 && html`<table>${fields}</table>`}
+${body && html`<h4>Body: ${typeOf(body.schema)}</h4>${shape(schemas[nameOf(body.schema) ?? ''] ?? body.schema)}`}<h4>Responses</h4><table>${own}</table>
+<details><summary>Common errors</summary><table>${common}</table></details>
+<pre>${curl(method, target, { proofs, example: body?.example })}</pre></section>`
 }
 
-function exampleOf(value: unknown): string {
-  if (value === undefined) return ''
-  return `<details><summary>Example</summary><pre>${text(JSON.stringify(value, null, 2))}</pre></details>`
+function exampleOf(value: unknown): Html | undefined {
+  if (value === undefined) return undefined
+  return html`<details><summary>Example</summary><pre>${JSON.stringify(value, null, 2)}</pre></details>`
 }
 
 function whoMayCall(security: readonly object[]): string {
@@ -75,18 +87,18 @@ function whoMayCall(security: readonly object[]): string {
   return isOptional ? `Open to everyone, with or without a ${kinds}` : `A signed-in user: ${kinds}`
 }
 
-function shape(schema: Schema): string {
+function shape(schema: Schema): Html {
   const { properties, required } = schema
-  if (properties === undefined) return `<p>${typeOf(schema)}</p>`
+  if (properties === undefined) return html`<p>${typeOf(schema)}</p>`
   const rows = Object.entries(properties).map(([name, field]) => {
     return row({ name, required: required?.includes(name) === true, schema: field })
   })
-  return `<table>${rows.join('')}</table>`
+  return html`<table>${rows}</table>`
 }
 
-function row({ name, required, schema, description = noteOf(schema) }: Omit<Parameter, 'in'>): string {
-  const optional = required ? '' : ' <i>optional</i>'
-  return `<tr><th scope="row">${text(name)}${optional}</th><td>${typeOf(schema)}</td><td>${prose(description)}</td></tr>`
+function row({ name, required, schema, description = noteOf(schema) }: Omit<Parameter, 'in'>): Html {
+  const optional = !required && html` <i>optional</i>`
+  return html`<tr><th scope="row">${name}${optional}</th><td>${typeOf(schema)}</td><td>${prose(description)}</td></tr>`
 }
 
 function noteOf({ description, minLength, maxLength, minimum, maximum, minItems, maxItems }: Schema): string {
@@ -101,16 +113,20 @@ function nameOf({ $ref }: Schema): string | undefined {
   return $ref?.split('/').at(-1)
 }
 
-function typeOf(schema: Schema): string {
+function typeOf(schema: Schema): Html {
   const name = nameOf(schema)
-  if (name !== undefined) return `<a href="#${name}">${name}</a>`
+  if (name !== undefined) return html`<a href="#${name}">${name}</a>`
   const values = 'const' in schema ? [schema.const] : schema.enum
-  if (values !== undefined) return values.map((value) => `<code>${text(JSON.stringify(value))}</code>`).join(' or ')
+  if (values !== undefined) return alternatives(values.map((value) => html`<code>${JSON.stringify(value)}</code>`))
   const variants = schema.anyOf ?? schema.oneOf
-  if (variants !== undefined) return variants.map(typeOf).join(' or ')
-  if (schema.items !== undefined) return `array of ${typeOf(schema.items)}`
-  if (schema.properties !== undefined) return `object${shape(schema)}`
-  return text([schema.type ?? 'anything'].flat().join(' or '))
+  if (variants !== undefined) return alternatives(variants.map(typeOf))
+  if (schema.items !== undefined) return html`array of ${typeOf(schema.items)}`
+  if (schema.properties !== undefined) return html`object${shape(schema)}`
+  return html`${[schema.type ?? 'anything'].flat().join(' or ')}`
+}
+
+function alternatives(all: readonly Html[]): Html {
+  return html`${all.map((one, at) => (at === 0 ? one : html` or ${one}`))}`
 }
 
 type Call = { proofs: readonly string[]; example: unknown }
@@ -123,13 +139,7 @@ function curl(method: string, target: string, { proofs, example }: Call): string
   return `curl${method === 'GET' ? '' : ` -X ${method}`} "$CARILLON${target}"${proof}${data}`
 }
 
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-function text(value: string): string {
-  return value.replaceAll(/[&<>"']/g, (character) => entities[character] as string)
-}
-
 /** Descriptions are Markdown (OpenAPI 3.1, section 3.5); backticks are all that these use of it. */
-function prose(value: string): string {
-  return text(value).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+function prose(value: string): Html {
+  return html`${value.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}`
 }

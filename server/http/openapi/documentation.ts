@@ -1,7 +1,7 @@
-// The documentation's texts. Each is made at its first request and kept: it takes 0.4 ms, and anyone can request it.
+// The texts of the documentation, which are the same for every reader. Each is made at its first request and kept: anyone can request it.
 import { readFileSync } from 'node:fs'
+import { KeptTexts } from '../response/encoded-file.ts'
 import type { Route } from '../routes/operation.ts'
-import { documentationPage } from './documentation-page.ts'
 import { openApi } from './openapi.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -12,11 +12,11 @@ export function documentationOf(
   routes: readonly Route[],
   { url, cookieName }: { url: () => string; cookieName: string },
 ) {
-  const document = once(() => openApi(routes, { version, url: url(), cookieName }))
   return {
-    json: once(() => JSON.stringify(document(), null, 2)),
-    page: once(() => documentationPage(document())),
+    document: once(() => openApi(routes, { version, url: url(), cookieName })),
     style: once(() => readFileSync(new URL('documentation.css', import.meta.url), 'utf8')),
+    /** The document as JSON and the variants of its page. */
+    kept: new KeptTexts(),
   }
 }
 

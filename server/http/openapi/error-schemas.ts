@@ -49,12 +49,20 @@ const fieldsOf: Partial<Record<ErrorCode, Readonly<Record<string, Schema>>>> = {
   },
 }
 
-function schemaOf(code: ErrorCode): Schema {
-  return envelope(nameOf(code), { code: constant(code), status: constant(statusOf[code]), ...fieldsOf[code] })
+/** Fields that not every response of this code has. */
+const optionalFieldsOf: typeof fieldsOf = {
+  SECOND_FACTOR_REQUIRED: {
+    deviceToken: string({ description: 'From POST /password/reset with the variant `stateless` alone' }),
+  },
 }
 
-function envelope(name: string, own: Readonly<Record<string, Schema>>): Schema {
-  const fields = object({ ...own, message: string(), requestId: string() }, { details: array(Fault) })
+function schemaOf(code: ErrorCode): Schema {
+  const own = { code: constant(code), status: constant(statusOf[code]), ...fieldsOf[code] }
+  return envelope(nameOf(code), own, optionalFieldsOf[code])
+}
+
+function envelope(name: string, own: Readonly<Record<string, Schema>>, optional?: typeof own): Schema {
+  const fields = object({ ...own, message: string(), requestId: string() }, { ...optional, details: array(Fault) })
   const error = named(`${name}Problem`, fields)
   return named(`${name}Error`, object({ success: constant(false), error }))
 }

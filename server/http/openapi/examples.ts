@@ -9,11 +9,13 @@ import type {
   ForgotForm,
   IssueBody,
   LinkBody,
+  LinkTokenBody,
   LoginBody,
   NewUser,
   OwnProfile,
   PasswordChangeBody,
   ProviderCodeBody,
+  ProviderForm,
   ProviderLinkBody,
   ResetBody,
   SignInForm,
@@ -131,6 +133,10 @@ export const requestExamples: Readonly<Record<string, unknown>> = {
   } satisfies SecondFactorBody,
   SignInConfirmation: { password: 'plum orchard gate 41' } satisfies ConfirmationBody,
   TokenRequest: { scope: 'inbox', lifetime: 600 } satisfies IssueBody,
+  ProviderForm: {
+    return_to: 'https://shop.example.org/signed-in',
+    challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  } satisfies ProviderForm,
   ProviderCode: {
     code: `${ann.id}.mHq1v0w5Ov8v3s2mXkq9c1x7Jt4Zb6Ya0LdRfGhUeWk`,
     verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
@@ -144,6 +150,7 @@ export const requestExamples: Readonly<Record<string, unknown>> = {
     currentPassword: 'plum orchard gate 41',
     newPassword: 'grey heron over the weir',
   } satisfies PasswordChangeBody,
+  LinkToken: { token: linkToken } satisfies LinkTokenBody,
   PasswordReset: { token: linkToken, newPassword: 'grey heron over the weir' } satisfies ResetBody,
   UserProfile: profile satisfies UserProfile,
   NewUser: { username: 'lee', password: 'quiet lantern above the harbour', displayName: 'Lee' } satisfies NewUser,
@@ -271,6 +278,7 @@ export const responseExamples: { readonly [Name in ResponseName]: TypeOf<(typeof
   },
   UserAccountResponse: { success: true, data: kim },
   UserLinkResponse: { success: true, data: { url: `https://bell.example.org/reset#${linkToken}`, expiresAt } },
+  LinkFactsResponse: { success: true, data: { username: 'ann', purpose: 'reset', expiresAt } },
   UserSessionPageResponse: {
     success: true,
     data: {

@@ -56,8 +56,13 @@ export type SignInForm = TypeOf<typeof SignInForm>
 
 /** Characters of a category, in a delivery and in the filter of a list. */
 export const maxCategoryLength = 64
-/** That one list can be filtered by. */
+/** How many categories can filter one list, or be marked as read by one request. */
 export const maxCategories = 20
+
+function someCategories(description: string) {
+  const category = string({ minLength: 1, maxLength: maxCategoryLength })
+  return array(category, { minItems: 1, maxItems: maxCategories, description })
+}
 
 export const ListQuery = object(
   {},
@@ -68,11 +73,7 @@ export const ListQuery = object(
       default: 'all',
       description: 'Only those that are not read, or are read',
     }),
-    category: array(string({ minLength: 1, maxLength: maxCategoryLength }), {
-      minItems: 1,
-      maxItems: maxCategories,
-      description: 'Only those of this category; repeat the field for several, at most 20',
-    }),
+    category: someCategories('Only those of this category; repeat the field for several, at most 20'),
     before: integer({ minimum: 1, description: '`next` of an earlier page, instead of `page`' }),
   },
 )
@@ -87,6 +88,7 @@ export const ReadAllQuery = object(
       description: 'The highest `seq` that was on screen',
     }),
     through: string({ format: 'uuid', description: 'A notification: those up to the `seq` that it has now' }),
+    category: someCategories('Only those of this category; repeat the field for several, at most 20'),
   },
 )
 export type ReadAllQuery = TypeOf<typeof ReadAllQuery>
@@ -166,13 +168,29 @@ export const ProviderQuery = object(
       maxLength: maxReturnToLength,
       description: 'Where the browser goes afterwards: a path, or a URL of an origin in CARILLON_ALLOWED_ORIGINS',
     }),
-    challenge: string({
-      pattern: '^[A-Za-z0-9_-]{43}$',
-      description: 'For a stateless sign-in of a page on another site: the SHA-256 of its verifier, as base64url',
-    }),
+    challenge: string({ description: 'Refused: a sign-in with a challenge begins by the form' }),
   },
 )
 export type ProviderQuery = TypeOf<typeof ProviderQuery>
+
+export const ProviderForm = named(
+  'ProviderForm',
+  object(
+    {},
+    {
+      return_to: string({
+        minLength: 1,
+        maxLength: maxReturnToLength,
+        description: 'Where the browser goes afterwards: a URL of the page’s own origin',
+      }),
+      challenge: string({
+        pattern: '^[A-Za-z0-9_-]{43}$',
+        description: 'The SHA-256 of a verifier that the page keeps, as base64url',
+      }),
+    },
+  ),
+)
+export type ProviderForm = TypeOf<typeof ProviderForm>
 
 export const ProviderCodeBody = named(
   'ProviderCode',
@@ -228,12 +246,22 @@ export type LinkBody = TypeOf<typeof LinkBody>
 
 /** The policy says what is wrong with a new password, also with one that is empty or too long for any policy. */
 const newPassword = string({ maxLength: 16_384, description: 'At least CARILLON_PASSWORD_MIN characters, at most 256' })
+const linkToken = string({ description: 'The part of the link after #' })
 
 export const ResetBody = named(
   'PasswordReset',
-  object({ token: string({ description: 'The part of the link after #' }), newPassword }),
+  object(
+    { token: linkToken, newPassword },
+    {
+      ...ofSignIn,
+      variant: oneOf(['stateful', 'stateless'], { description: 'Signs the user in, as /login does; without it 204' }),
+    },
+  ),
 )
 export type ResetBody = TypeOf<typeof ResetBody>
+
+export const LinkTokenBody = named('LinkToken', object({ token: linkToken }))
+export type LinkTokenBody = TypeOf<typeof LinkTokenBody>
 
 export const ForgotBody = named(
   'ForgottenPassword',

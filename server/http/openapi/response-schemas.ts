@@ -40,7 +40,12 @@ export const UserAccount = named(
   'UserAccount',
   object(
     { ...ofUser, emailVerified: boolean(), disabled: boolean() },
-    { issuer: string({ description: 'Of the foreign tokens that the external id belongs to; absent for a plain id' }) },
+    {
+      application: string({ description: 'The application that the user belongs to; absent if it belongs to none' }),
+      issuer: string({
+        description: 'The issuer of foreign tokens that the external id belongs to; absent for a plain id',
+      }),
+    },
   ),
 )
 const UserPage = named(
@@ -75,6 +80,10 @@ const StatelessLogin = named(
 const UserLink = named(
   'UserLink',
   object({ url: string({ description: 'The token is the part after #' }), expiresAt: time }),
+)
+const LinkFacts = named(
+  'LinkFacts',
+  object({ username: string(), purpose: oneOf(['invite', 'reset']), expiresAt: time }),
 )
 const LoginProvider = named(
   'LoginProvider',
@@ -184,6 +193,11 @@ const readAll = {
   throughSeq: integer({ minimum: 1, description: 'It covered the notifications with a seq up to this one' }),
   readAt: time,
 }
+const onlyCategories = {
+  categories: array(string(), {
+    description: 'It covered only these categories; without this field, all notifications',
+  }),
+}
 
 const Changes = named(
   'Changes',
@@ -196,7 +210,7 @@ const Changes = named(
         changed: array(Notification, {
           description: 'Those whose text was replaced, or that were marked as read or unread',
         }),
-        readAlls: array(named('ReadAll', object(readAll))),
+        readAlls: array(named('ReadAll', object(readAll, onlyCategories))),
         removed: array(id),
         total: count,
         unread: count,
@@ -233,7 +247,7 @@ export const events = {
   replaced: named('ReplacedEvent', object({ ...state, notification: Notification })),
   read: named('ReadEvent', object({ ...state, notification: Notification })),
   unread: named('UnreadEvent', object({ ...state, notification: Notification })),
-  'read-all': named('ReadAllEvent', object({ ...state, ...readAll })),
+  'read-all': named('ReadAllEvent', object({ ...state, ...readAll }, onlyCategories)),
   removed: named('RemovedEvent', object({ ...state, id })),
   resync: named('ResyncEvent', object(state)),
   'session-ended': named('SessionEndedEvent', object({ reason: oneOf(['expired', 'revoked']) })),
@@ -307,6 +321,7 @@ export const responses = {
   ActivityPageResponse: success(ActivityPage),
   UserAccountResponse: success(UserAccount),
   UserLinkResponse: success(UserLink),
+  LinkFactsResponse: success(LinkFacts),
   UserPageResponse: success(UserPage),
   UserSessionPageResponse: success(UserSessionPage),
   DisownedResponse: success(Disowned),

@@ -1,7 +1,7 @@
 // Which client sent this request? The address for the log and for limits comes from here alone; nothing else reads the
 // peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md), except that
 // original-url.ts reads a URL from a trusted proxy.
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { stripBlanks } from '../../blanks.ts'
 import { type AddressRange, canonicalAddress, isInRanges } from '../../ip-addresses.ts'
 
@@ -43,6 +43,30 @@ export function traceAddress({ headers, socket }: Request, trustedProxies: reado
 export function comesFromTrustedProxy({ socket }: Pick<Request, 'socket'>, trustedProxies: readonly AddressRange[]) {
   const peer = peerOf(socket)
   return peer !== 'unknown' && isInRanges(peer, trustedProxies)
+}
+
+/**
+ * Calls `onFound` for the first request with a forwarding header of a peer that is not a trusted proxy, and no more. Behind such a proxy every
+ * client has one address, so that a hundred wrong passwords of one client delay the sign-ins of all others.
+ */
+export function watchForUntrustedProxy(
+  server: Server,
+  trustedProxies: readonly AddressRange[],
+  onFound: (address: string) => void,
+): void {
+  let trustedPeer: string | undefined
+  const check = (request: IncomingMessage) => {
+    const { headers, socket } = request
+    if (headers['x-forwarded-for'] === undefined && headers.forwarded === undefined) return
+    // The usual case behind a proxy, without a look at the ranges.
+    if (trustedPeer !== undefined && socket.remoteAddress === trustedPeer) return
+    const { address, source } = traceAddress(request, trustedProxies)
+    if (source === 'ignored') {
+      server.off('request', check)
+      onFound(address)
+    } else trustedPeer = socket.remoteAddress
+  }
+  server.on('request', check)
 }
 
 function peerOf({ remoteAddress = '' }: Request['socket']): string {

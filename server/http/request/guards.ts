@@ -14,7 +14,9 @@ import type { Dependencies } from '../dependencies.ts'
 export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
 
 /** A producer whose key may have been checked up to a second ago: the delivery checks it again, and calls `checkAgain` if it changed. */
-export type Sender = Pick<Producer, 'id' | 'scopes' | 'secretHash'> & { checkAgain: () => Promise<Producer> }
+export type Sender = Pick<Producer, 'id' | 'application' | 'scopes' | 'secretHash'> & {
+  checkAgain: () => Promise<Producer>
+}
 
 export type Guard<Caller> = {
   name: 'open' | 'visitor' | 'user' | 'token' | 'producer'
@@ -111,7 +113,7 @@ async function admitLongLived(dependencies: Dependencies, request: FastifyReques
   const validUntil =
     subject.proof === 'access-token'
       ? tokenValidUntil(accessTokens, subject as TokenSubject)
-      : sessionValidUntil(sessions, sessionSecret(request.raw.headers.cookie, cookie.name) ?? '')
+      : sessionValidUntil(sessions, sessionSecret(request.raw.headers.cookie, cookie.name) ?? '', subject.signInId)
   return { ...subject, validUntil }
 }
 
@@ -123,10 +125,10 @@ function tokenValidUntil(accessTokens: Dependencies['accessTokens'], subject: To
   return async () => accessTokens.validUntil(subject)
 }
 
-function sessionValidUntil(sessions: Dependencies['sessions'], secret: string): ValidUntil {
+function sessionValidUntil(sessions: Dependencies['sessions'], secret: string, signInId: string | null): ValidUntil {
   // A copy: V8 keeps the whole header field for a part of it.
   const own = Buffer.from(secret).toString()
-  return () => sessions.validUntil(own)
+  return () => sessions.validUntil(own, signInId)
 }
 
 async function admitToken({ accessTokens }: Dependencies, { raw }: FastifyRequest): Promise<TokenSubject> {
@@ -153,8 +155,8 @@ async function admitSender({ producerKeys }: Dependencies, { raw }: FastifyReque
   const key = bearerToken(authorizationsOf(raw))
   const check = async () => withScope('send', key === null ? null : await producerKeys.verify(key))
   const remembered = key === null ? null : producerKeys.verifyRemembered(key)
-  const { id, scopes, secretHash } = remembered === null ? await check() : withScope('send', remembered)
-  return { id, scopes, secretHash, checkAgain: check }
+  const { id, application, scopes, secretHash } = remembered === null ? await check() : withScope('send', remembered)
+  return { id, application, scopes, secretHash, checkAgain: check }
 }
 
 function withScope(scope: Scope, found: Producer | null): Producer {

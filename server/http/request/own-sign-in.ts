@@ -1,9 +1,11 @@
-// Which sign-in is the caller's own? A change that ends all others spares this one.
-import type { FastifyRequest } from 'fastify'
+// Which sign-in is the caller's own? A change that ends all others spares this one. And its cookie, which is replaced whenever the user
+// proves something, or changes what can be proved.
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notAuthenticated } from '../../errors.ts'
 import type { Subject } from '../../sign-in/subject.ts'
 import type { TokenSubject } from '../../sign-in/token/access-token.ts'
 import type { Dependencies } from '../dependencies.ts'
+import { setCookie } from '../response/cookies.ts'
 import { sessionSecret } from './guards.ts'
 
 /** As the store takes it (`Excepted`). */
@@ -23,4 +25,17 @@ export async function ownSignIn(
   const found = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '', caller)
   if (found === undefined) throw notAuthenticated()
   return { exceptSignInId: found.signInId }
+}
+
+type Exchange = { request: { caller: Subject; raw: FastifyRequest['raw'] }; reply: FastifyReply }
+
+/** Gives the caller's session a new secret and sets its cookie (decision 0063). Null if the caller has a token, or the session has ended. */
+export async function renewOwnCookie(
+  { sessions, cookie, users }: Pick<Dependencies, 'sessions' | 'cookie' | 'users'>,
+  { request: { caller, raw }, reply }: Exchange,
+): Promise<string | null> {
+  if (caller.proof !== 'session') return null
+  const secret = await sessions.renew(sessionSecret(raw.headers.cookie, cookie.name) ?? '')
+  if (secret !== null) setCookie(reply, { ...cookie, lifetimeMs: caller.expiresAt - users.now() }, secret)
+  return secret
 }

@@ -19,8 +19,9 @@ export function sourceOf({ trustedProxies }: Dependencies, request: FastifyReque
   return { actor: 'user', address: addressOf(raw, trustedProxies), userAgent, requestId: id, route }
 }
 
-/** The changes of users that a producer requests, and that the audit log ascribes to it. */
+/** The users that a producer reaches, and the changes that it requests, which the audit log ascribes to it. */
 export function usersFor(dependencies: Dependencies, request: GuardedRequest<Producer>): UserDependencies {
-  const actor = `producer:${request.caller.id}`
-  return { ...dependencies.users, source: { ...sourceOf(dependencies, request), actor } }
+  const { id, application } = request.caller
+  const actor = `producer:${id}`
+  return { ...dependencies.users, application, source: { ...sourceOf(dependencies, request), actor } }
 }

@@ -25,10 +25,11 @@ export function displayUser({ id, externalId, username, displayName, locale, ema
 
 /** A user as a producer with scope `users` sees them. */
 export function displayAccount(user: User) {
-  const { externalId, issuer, disabledAt, emailVerifiedAt } = user
+  const { application, externalId, issuer, disabledAt, emailVerifiedAt } = user
   const { id, externalId: _, ...fields } = displayUser(user)
   return {
     id,
+    ...(application !== '' && { application }),
     externalId,
     ...(issuer !== '' && { issuer }),
     ...fields,

@@ -36,6 +36,7 @@ async function sendNotification({ deliveries }: Dependencies, request: GuardedRe
   const outcome = await deliveries.deliver(caller.id, delivery, {
     idempotencyKey,
     createsUsers,
+    application: caller.application,
     checkedKey: caller,
   })
   return sendData(reply.code(201), outcome)
@@ -70,6 +71,7 @@ function refuseInvalid(recipients: readonly NamedRecipient[]): void {
 function faultOf({ username, userId, externalId, issuer }: NamedRecipient): Fault | undefined {
   if (Number(isText(username)) + Number(isText(userId)) + Number(isText(externalId)) !== 1)
     return { field: '', reason: 'must have exactly one of username, userId and externalId' }
+  if (isText(issuer) && /\p{Cc}/u.test(issuer)) return { field: 'issuer', reason: 'must have no control characters' }
   if (!isText(externalId)) return isText(issuer) ? { field: 'issuer', reason: 'is only for an externalId' } : undefined
   const reason = externalIdFault(externalId)
   return reason === undefined ? undefined : { field: 'externalId', reason }

@@ -91,7 +91,7 @@ async function markUnread({ inbox }: Dependencies, request: Request, reply: Fast
 export const readAll: Operation<Subject> = {
   id: 'markAllRead',
   tag: 'inbox',
-  summary: 'Mark all as read, or all with a `seq` up to `throughSeq`',
+  summary: 'Mark all as read, or all with a `seq` up to `throughSeq`, or all of some categories',
   query: ReadAllQuery,
   responses: { 204: 'none' },
   refusals: ['NOT_FOUND'],
@@ -99,10 +99,11 @@ export const readAll: Operation<Subject> = {
 }
 
 async function markAllRead({ inbox }: Dependencies, { caller, query }: Request, reply: FastifyReply) {
-  const { through, throughSeq } = query as ReadAllQuery
+  const { through, throughSeq, category } = query as ReadAllQuery
   if (through !== undefined && throughSeq !== undefined)
     throw invalidRequest([{ field: 'through', reason: 'takes the place of throughSeq: send one of the two' }])
-  await inbox.readAll(caller, { throughId: through?.toLowerCase() ?? null, ...(throughSeq && { throughSeq }) })
+  const covered = { throughId: through?.toLowerCase() ?? null, ...(throughSeq && { throughSeq }) }
+  await inbox.readAll(caller, { ...covered, categories: category && [...new Set(category)] })
   return reply.code(204).send()
 }
 

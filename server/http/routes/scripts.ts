@@ -3,17 +3,24 @@
 import type { FastifyReply } from 'fastify'
 import type { Dependencies } from '../dependencies.ts'
 import { string } from '../openapi/schema.ts'
-import { isKnown } from '../response/etag.ts'
+import { comesFromOtherSite } from '../request/checks.ts'
+import { sendEncoded } from '../response/encoded-file.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 
 type Request = GuardedRequest<null>
+type Exchange = { request: Request; reply: FastifyReply }
 
 /**
  * A page of any site may load these; only one of an allowed origin may use them as modules (cors.ts). A browser must not keep what an origin
  * received before it was allowed.
  */
-function allowLoading(request: Request, reply: FastifyReply, cacheControl: string): FastifyReply {
-  const isRefused = request.headers.origin !== undefined && !reply.hasHeader('access-control-allow-origin')
+function allowLoading(
+  { allowedOrigins }: Dependencies,
+  { request, reply }: Exchange,
+  cacheControl: string,
+): FastifyReply {
+  // Browsers send the origin of this service too, with each module.
+  const isRefused = request.headers.origin !== undefined && comesFromOtherSite(request, allowedOrigins)
   return reply.headers({
     'cross-origin-resource-policy': 'cross-origin',
     'cache-control': isRefused ? 'no-store' : cacheControl,
@@ -30,8 +37,8 @@ export const inboxScript: Operation<null> = {
   handle: redirectToInbox,
 }
 
-async function redirectToInbox({ scripts }: Dependencies, request: Request, reply: FastifyReply) {
-  return redirect(request, reply, scripts.hashed('carillon-inbox.js'))
+async function redirectToInbox(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  return redirect(dependencies, { request, reply }, 'carillon-inbox.js')
 }
 
 export const clientScript: Operation<null> = {
@@ -43,13 +50,14 @@ export const clientScript: Operation<null> = {
   handle: redirectToClient,
 }
 
-async function redirectToClient({ scripts }: Dependencies, request: Request, reply: FastifyReply) {
-  return redirect(request, reply, scripts.hashed('carillon-client.js'))
+async function redirectToClient(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  return redirect(dependencies, { request, reply }, 'carillon-client.js')
 }
 
 /** The address is relative, so that it is right behind a proxy that strips a path. */
-function redirect(request: Request, reply: FastifyReply, name: string) {
-  return allowLoading(request, reply, 'public, max-age=300').redirect(`carillon-scripts/${name}`)
+function redirect(dependencies: Dependencies, exchange: Exchange, entry: string) {
+  const address = `carillon-scripts/${dependencies.scripts.hashed(entry)}`
+  return allowLoading(dependencies, exchange, 'public, max-age=300').redirect(address)
 }
 
 export const asset: Operation<null> = {
@@ -64,16 +72,16 @@ export const asset: Operation<null> = {
   handle: sendScript,
 }
 
-async function sendScript({ scripts }: Dependencies, request: Request, reply: FastifyReply) {
+async function sendScript(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  const { scripts } = dependencies
   const { name } = request.params as { name: string }
   // While nodes of two versions serve, a browser may have the redirect of one and request the script from the other.
   const entry = scripts.entryOf(name)
-  if (entry !== undefined) return allowLoading(request, reply, 'no-store').redirect(scripts.hashed(entry))
-  const { bytes, etag, encoding } = scripts.file(name, request.headers['accept-encoding'])
-  allowLoading(request, reply, 'public, max-age=31536000, immutable').header('etag', etag)
-  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
-  if (encoding !== 'identity') reply.header('content-encoding', encoding)
-  return reply.type(typeOf(name)).send(bytes)
+  if (entry !== undefined)
+    return allowLoading(dependencies, { request, reply }, 'no-store').redirect(scripts.hashed(entry))
+  const file = scripts.file(name, request.headers['accept-encoding'])
+  allowLoading(dependencies, { request, reply }, 'public, max-age=31536000, immutable').type(typeOf(name))
+  return sendEncoded(request, reply, file)
 }
 
 function typeOf(name: string): string {

@@ -34,10 +34,11 @@ export const list: Operation<Producer> = {
   handle: listUsers,
 }
 
-async function listUsers({ users }: Dependencies, request: Request, reply: FastifyReply) {
+async function listUsers(dependencies: Dependencies, request: Request, reply: FastifyReply) {
   const { limit = 20, after = '', search, externalId } = request.query as UserQuery
   const filter = { ...(search !== undefined && { search }), ...(externalId !== undefined && { externalId }) }
-  const found = await users.store.listUsers({ after, limit: limit + 1, ...filter })
+  const { store, application } = usersFor(dependencies, request)
+  const found = await store.listUsers({ after, limit: limit + 1, application, ...filter })
   const items = found.slice(0, limit)
   const next = found.length > limit ? (items.at(-1)?.id ?? null) : null
   return sendData(reply, { items: items.map(displayAccount), next })
@@ -116,8 +117,8 @@ export const one: Operation<Producer> = {
   handle: getUser,
 }
 
-async function getUser({ users }: Dependencies, request: Request, reply: FastifyReply) {
-  return sendUser(reply, await findUser(users, { id: idOf(request) }))
+async function getUser(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  return sendUser(reply, await findUser(usersFor(dependencies, request), { id: idOf(request) }))
 }
 
 export const oneExternal: Operation<Producer> = {
@@ -128,8 +129,8 @@ export const oneExternal: Operation<Producer> = {
   handle: getExternalUser,
 }
 
-async function getExternalUser({ users }: Dependencies, request: Request, reply: FastifyReply) {
-  return sendUser(reply, await findUser(users, { externalId: externalIdOf(request) }))
+async function getExternalUser(dependencies: Dependencies, request: Request, reply: FastifyReply) {
+  return sendUser(reply, await findUser(usersFor(dependencies, request), { externalId: externalIdOf(request) }))
 }
 
 export const change: Operation<Producer> = {

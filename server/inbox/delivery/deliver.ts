@@ -20,7 +20,15 @@ export type DeliveryRequest = {
   unknownRecipients?: 'report' | 'refuse'
 }
 /** `createsUsers`: an unknown external id becomes a user. */
-type DeliveryOptions = { idempotencyKey?: string | undefined; createsUsers?: boolean; checkedKey?: CheckedKey }
+type DeliveryOptions = {
+  idempotencyKey?: string | undefined
+  createsUsers?: boolean
+  checkedKey?: CheckedKey
+  /** The id of the delivery in the outcome, unless the idempotency key was used before. */
+  deliveryId?: string
+  /** The application of the producer; without one, every user is a recipient. */
+  application?: string
+}
 /** The producer's key as it was checked. `checkAgain` is called if it has changed since, and throws if it is not valid any more. */
 type CheckedKey = { secretHash: string; checkAgain: () => Promise<{ secretHash: string }> }
 
@@ -39,8 +47,8 @@ type DeliveryDependencies = {
   wall: () => number
   /** The username in its stored form, or undefined if no user can have it. */
   prepareUsername: (username: string) => string | undefined
-  /** The issuers that the service is set up for. `ownIds`: false if the ids that an issuer gives are plain ones. */
-  issuers: readonly { readonly issuer: string; readonly ownIds: boolean }[]
+  /** The issuers that the service is set up for. `ownIds`: false if the ids that an issuer gives are plain ones of its application. */
+  issuers: readonly { readonly issuer: string; readonly application: string; readonly ownIds: boolean }[]
 }
 
 export class Deliveries {
@@ -79,22 +87,23 @@ export class Deliveries {
 
   async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {
     const { store, now, wall } = this.#dependencies
-    const { idempotencyKey: key, createsUsers = false, checkedKey } = options
     const at = wall()
+    const { idempotencyKey: key, createsUsers = false, application = '', checkedKey, deliveryId = newId(at) } = options
     const { recipients, again, unknownRecipients, ...given } = request
     const content = { body: null, url: null, category: null, data: null, key: null, ...given, createdAt: iso(at) }
     const delivery: Delivery = {
-      id: newId(at),
+      id: deliveryId,
       producerId,
+      application,
       idempotency: key === undefined ? null : { key, bodyHash: hash('sha256', JSON.stringify(request), 'base64url') },
       content: contentJson(content),
       category: content.category,
       key: content.key,
       again,
       recipients: recipients.map((to) => ({
-        to: this.#prepared(to),
+        to: this.#prepared(to, application),
         notificationId: newId(at),
-        ...(createsUsers && this.#isCreatable(to) && { newUserId: newId(at) }),
+        ...(createsUsers && this.#isCreatable(to, application) && { newUserId: newId(at) }),
       })),
       unknownRecipients,
       at: now(),
@@ -111,34 +120,41 @@ export class Deliveries {
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
         remedy: 'Use a new key.',
       })
-    if ('unknown' in outcome) throw this.#unknownRecipientsError(request, outcome, createsUsers)
+    if ('unknown' in outcome) throw this.#unknownRecipientsError(request, outcome, { createsUsers, application })
     return outcome
   }
 
-  #prepared(to: Recipient): Recipient {
+  #prepared(to: Recipient, application: string): Recipient {
     if ('username' in to) return { username: this.#dependencies.prepareUsername(to.username) ?? '' }
-    if ('externalId' in to && this.#issuerOf(to)?.ownIds === false) return { externalId: to.externalId }
+    if ('externalId' in to && this.#issuerOf(to, application)?.ownIds === false) return { externalId: to.externalId }
     return to
   }
 
-  #issuerOf({ issuer }: { issuer?: string }) {
-    return issuer === undefined ? undefined : this.#dependencies.issuers.find((one) => one.issuer === issuer)
+  #issuerOf({ issuer }: { issuer?: string }, application: string) {
+    return this.#dependencies.issuers.find((one) => one.issuer === issuer && one.application === application)
   }
 
-  /** False for an issuer that is not set up: its name may have a typing error. If there are no issuers, any is accepted. */
-  #isCreatable(to: Recipient): boolean {
+  /**
+   * False for an issuer that is not set up for the application: its name may have a typing error. If there are no issuers, any is
+   * accepted.
+   */
+  #isCreatable(to: Recipient, application: string): boolean {
     if (!('externalId' in to)) return false
-    return to.issuer === undefined || this.#dependencies.issuers.length === 0 || this.#issuerOf(to) !== undefined
+    return (
+      to.issuer === undefined ||
+      this.#dependencies.issuers.length === 0 ||
+      this.#issuerOf(to, application) !== undefined
+    )
   }
 
   #unknownRecipientsError(
     { recipients, unknownRecipients }: DeliveryRequest,
     { unknown }: UnknownRecipients,
-    createsUsers: boolean,
+    { createsUsers, application }: { createsUsers: boolean; application: string },
   ): CarillonError {
     const details = unknown.map((n) => {
       const to = recipients[n]
-      const isForeign = to !== undefined && 'externalId' in to && !this.#isCreatable(to)
+      const isForeign = to !== undefined && 'externalId' in to && !this.#isCreatable(to, application)
       const reason = isForeign ? 'names no user, and its issuer is not in CARILLON_ISSUERS' : 'names no user'
       return { field: `recipients.${n}`, reason }
     })
@@ -146,7 +162,8 @@ export class Deliveries {
       unknownRecipients === 'refuse'
         ? 'Not every recipient is a user, so nothing was delivered'
         : 'No recipient is a user'
-    const isMissingScope = !createsUsers && unknown.some((n) => recipients[n] && this.#isCreatable(recipients[n]))
+    const isMissingScope =
+      !createsUsers && unknown.some((n) => recipients[n] && this.#isCreatable(recipients[n], application))
     const remedy = isMissingScope
       ? 'A key with the scope users creates the users that it names by externalId.'
       : undefined

@@ -1,6 +1,5 @@
 // The store of a service that writes a log line for each audit entry that a change recorded. So no caller has to remember the line:
 // code that gives the store an entry gets a row and a line, or neither.
-import type { Log } from '../../log/log.ts'
 import {
   type AuditEntry,
   type Audited,
@@ -12,7 +11,8 @@ import {
   type Store,
   type User,
 } from '../../store/store.ts'
-import { writeLine } from './log-line.ts'
+import type { AuditLines } from './audit-lines.ts'
+import { ChangeLimits, limitedEntry } from './change-limits.ts'
 
 /** What each change with audit entries resolves with. */
 type Results = {
@@ -56,21 +56,31 @@ const unaudited: ReadonlySet<string> = new Set<Exclude<keyof Operations, keyof R
   'readPage',
 ])
 
-/** Every other operation is called on `store` at the moment of the call. */
-export function auditedStore(store: Store, log: Log): Store {
+/** A change that is not limited is called on `store` at the moment of the call. `note` gets each entry that was recorded. */
+export function auditedStore(
+  store: Store,
+  { lines, now, note }: { lines: AuditLines; now: () => number; note: (entry: AuditEntry) => Promise<void> },
+): Store {
+  const limits = new ChangeLimits({ store, now })
   const wrapped: Record<string, unknown> = {}
   for (const name of Object.keys(store) as (keyof Store)[]) {
     if (unaudited.has(name) || typeof Object.getOwnPropertyDescriptor(store, name)?.value !== 'function') continue
     wrapped[name] = (...values: unknown[]) => {
-      const result = (store[name] as (...values: unknown[]) => unknown)(...values)
+      const call = () => (store[name] as (...values: unknown[]) => unknown)(...values)
       const [input] = values
-      return name in recordedBy || hasEntries(input) ? lined(name, input, result) : result
+      return name in recordedBy || hasEntries(input) ? lined(name, input, call) : call()
     }
   }
 
-  async function lined(name: string, input: unknown, result: unknown): Promise<unknown> {
-    const value = await result
-    for (const entry of entriesOf(name, input, value)) writeLine(log, entry)
+  async function lined(name: string, input: unknown, call: () => unknown): Promise<unknown> {
+    const given = Array.isArray(input) ? (input as AuditEntry[]) : hasEntries(input) ? (input.audit ?? []) : []
+    const limited = limitedEntry(given)
+    const counted = limited && (await limits.begin(limited))
+    const value = await call()
+    const recorded = entriesOf(name, input, value)
+    if (counted !== undefined && recorded.length === 0) await limits.takeBack(counted)
+    for (const entry of recorded) lines.write(entry)
+    await Promise.all(recorded.map(note))
     return value
   }
 

@@ -7,13 +7,15 @@ export const events = {
   'second-factor-required': 'A password was right, and the sign-in waits for a second factor.',
   'account-delayed': 'An account is being guessed: further attempts have to wait.',
   'account-unlocked': 'An operator forgot the failed attempts of an account.',
+  'old-session-presented':
+    'An old copy of a session cookie was presented after the new one was in use: the sign-in ended.',
   'session-ended': 'A user ended one sign-in from another one.',
   'sessions-ended': 'A user ended all other sign-ins.',
   'sign-in-disowned': 'A user said that a sign-in was not theirs: it ended, and a new password is needed.',
   'password-changed': 'A password was set: by the user, who knew the one before, or by an operator.',
   'password-reset': 'A password was set by a one-time link.',
   'link-created': 'A one-time link to set a password was made.',
-  'link-refused': 'A one-time link was refused: used, expired, replaced by a newer one or unknown.',
+  'link-refused': 'A one-time link was refused: used, expired, replaced by newer ones or unknown.',
   'user-created': 'A user was created.',
   'user-changed': 'The username, profile or e-mail address of a user changed.',
   'user-disabled': 'A user was disabled: every sign-in ended.',
@@ -21,7 +23,8 @@ export const events = {
   'user-erased': 'A user was erased with all data. The entry names the user by a hash of the id.',
   'users-imported': 'An import of several users ended; each of them has an entry.',
   'factor-added': 'A user added a second factor or a passkey.',
-  'factor-removed': 'A user removed a second factor or a passkey.',
+  'factor-removed':
+    'A user removed a second factor or a passkey, or an operator one that the secret of the service does not open.',
   'passkey-copied':
     'The counter of a passkey did not rise, so there may be a copy of the authenticator: the use was refused.',
   'factors-reset': 'An operator removed every second factor and passkey of a user.',
@@ -36,6 +39,7 @@ export const events = {
   'provider-linked': 'An account at a provider was linked to a user.',
   'provider-unlinked': 'An account at a provider was unlinked from a user.',
   'settings-changed': 'The service started with other settings than before.',
+  'tidying-failed': 'The hourly work of the service failed: rows that have ended stay.',
   'tokens-revoked': 'The access tokens that an application got for a user were revoked.',
 } as const
 

@@ -5,7 +5,7 @@ import type { AuditEntry } from '../../store/store.ts'
 
 /** Fields without a value are left out. Of the details, none takes the place of another field. */
 export function writeLine(log: Log, entry: AuditEntry, { isCount = entry.count > 1 } = {}): void {
-  const { id: auditId, at: _, event, address, detail, count, ...more } = entry
+  const { id: auditId, at: _, formerEmail: __, event, address, detail, count, ...more } = entry
   const facts = { ...more, auditId, ...(isCount && { count }) }
   const others = Object.entries({ ...detail, ...facts }).filter(([, value]) => value !== null && value !== undefined)
   // The event comes first and the address second: a filter of lines such as fail2ban finds them before any text of a client.
@@ -13,6 +13,6 @@ export function writeLine(log: Log, entry: AuditEntry, { isCount = entry.count >
 }
 
 /** `sign-in-refused`: "sign-in refused". */
-function messageOf(event: string): string {
+export function messageOf(event: string): string {
   return event.replaceAll(/(?<!\bsign)-/g, ' ')
 }

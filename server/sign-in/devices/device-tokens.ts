@@ -39,7 +39,20 @@ export class DeviceTokens {
   /** The token after a sign-in of `user`: that of the device that was presented, also for its other users, or a new one. */
   afterSignIn(presented: readonly string[], user: DeviceUser): string {
     const devices = devicesIn(presented)
-    const { id, seals } = this.#known(devices, user) ?? devices[0] ?? { id: newDeviceId(), seals: [] }
+    return this.#withSealOf(user, this.#known(devices, user) ?? devices[0] ?? { id: newDeviceId(), seals: [] })
+  }
+
+  /**
+   * The token after a one-time link set the password of `user`, who may still have to prove a second factor. `before`: the user before
+   * that. A device that was known keeps its id. All others have one id for each user, so that each further link does not
+   * allow further guesses of the second factor.
+   */
+  afterLink(presented: readonly string[], { before, user }: { before: DeviceUser; user: DeviceUser }): string {
+    const id = this.#sealing.mac('device-tokens', `link ${user.id}`).slice(0, 22)
+    return this.#withSealOf(user, this.#known(devicesIn(presented), before) ?? { id, seals: [] })
+  }
+
+  #withSealOf(user: DeviceUser, { id, seals }: Device): string {
     const others = seals.filter((seal) => !this.#isSealOf(user, id, seal))
     const own = this.#sealing.mac('device-tokens', sealed(user, id))
     return `${id}.${[own, ...others].slice(0, maxUsers).join('~')}`

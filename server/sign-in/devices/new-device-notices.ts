@@ -1,11 +1,11 @@
-// Tells users in their own inbox that a sign-in came from a device that they have not used before, or that the password was changed: what, where
-// and when, with a link to the account page, where the user can say that it was another person.
+// Notifies users in their own inbox of a sign-in from a device that they have not used before: what, where and when, with a link to the
+// account page, where the user can say that it was another person.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../errors.ts'
-import { newId } from '../../ids.ts'
 import type { Log } from '../../log/log.ts'
 import type { SeenDevice, Store } from '../../store/store.ts'
 import { iso } from '../../times.ts'
+import type { Notice } from '../notices/credential-notices.ts'
 
 /** How many devices are remembered for a user, those that were seen last. */
 export const maxKnownDevices = 50
@@ -21,18 +21,6 @@ export type NewDevice = {
   at: number
   from: SeenDevice
 }
-
-/** `signInId`: of the sign-in that set the password; null after a reset by a link. */
-export type NewPasswordBy = {
-  userId: string
-  signInId: string | null
-  /** Null if the client does not say what it is. */
-  device: string | null
-  address: string
-  at: number
-}
-
-type Notice = { title: string; body: string; url: string; category: string; data: Record<string, unknown> }
 
 type Options = {
   store: Pick<Store, 'noteDevice'>
@@ -65,26 +53,7 @@ export class NewDeviceNotices {
       const fields = { event: 'new-device-not-notified', userId, signInId, reason: messageOf(error) }
       this.#options.log.error(fields, 'a user could not be notified of a sign-in from a new device')
     })
-    await notLong(sent)
-  }
-
-  /** Resolves soon, whatever happens to the notification. */
-  async sendPasswordChanged(by: NewPasswordBy): Promise<void> {
-    if (!this.isOn) return
-    const { deliver, pagesUrl, log } = this.#options
-    const { userId, signInId, device, address, at } = by
-    const notice = {
-      title: 'Your password was changed',
-      body: `Somebody set a new password for your account with ${device ?? 'an unknown device'}, from the address ${address}, on ${displayTime(at)}. If that was not you, set another one at once.`,
-      url: `${pagesUrl()}/account${signInId === null ? '' : `#session-${signInId}`}`,
-      category: 'security',
-      data: { sessionId: signInId, device, address, at: iso(at) },
-    }
-    const sent = deliver(userId, notice, newId(at)).catch((error: unknown) => {
-      const fields = { event: 'new-password-not-notified', userId, reason: messageOf(error) }
-      log.error(fields, 'a user could not be notified of a new password')
-    })
-    await notLong(sent)
+    await Promise.race([sent, sleep(maxDelayMs, undefined, { ref: false })])
   }
 
   async #deliver({ userId, signInId, device, address, at, from }: NewDevice): Promise<void> {
@@ -100,10 +69,6 @@ export class NewDeviceNotices {
     await deliver(userId, notice, signInId)
     await store.noteDevice({ userId, device: { ...from, isKnown: true }, at })
   }
-}
-
-async function notLong(sent: Promise<unknown>): Promise<void> {
-  await Promise.race([sent, sleep(maxDelayMs, undefined, { ref: false })])
 }
 
 /** 2026-01-01 09:30 UTC */

@@ -67,14 +67,15 @@ export async function confirmTotp(
   return outcome === 'first' ? { factor: confirmed, recoveryCodes: codes } : { factor: confirmed }
 }
 
-/** As base32. Throws UNAVAILABLE if it was sealed with a secret that the service no longer has. */
+/** The secret of the factor as base32. Throws FACTOR_UNREADABLE if it was sealed with a secret that the service no longer has. */
 export async function secretOf({ sealing }: Pick<FactorDependencies, 'sealing'>, factor: Factor): Promise<string> {
   const opened = await sealing.open('factors', factor.sealedSecret ?? '')
   const { factorId, secret } = JSON.parse(opened ?? '{}') as { factorId?: string; secret?: string }
   // A sealed secret that was copied into the row of another factor opens nothing.
   if (secret !== undefined && factorId === factor.id) return secret
-  throw new CarillonError('UNAVAILABLE', 'The secret of a second factor was sealed with another secret', {
-    remedy: 'Set CARILLON_SECRET to that one, or remove the factors: carillon user factors reset NAME.',
+  throw new CarillonError('FACTOR_UNREADABLE', 'This service can no longer check the codes of your authenticator app', {
+    remedy:
+      'Use a passkey or a recovery code, or ask the operator of this service to remove the app from your account.',
   })
 }
 

@@ -22,8 +22,8 @@ type Proving = {
 type PasskeyProving = { relyingParty: RelyingParty; source: Source }
 
 /**
- * Throws INVALID_CREDENTIALS for a wrong code and one that was used, UNAUTHORIZED if the challenge has ended, and TOO_MANY_REQUESTS, before
- * anything is compared, after too many failures.
+ * Throws INVALID_CREDENTIALS for a wrong code and one that was used, FACTOR_UNREADABLE if an app could not be checked, UNAUTHORIZED if the
+ * challenge has ended, and TOO_MANY_REQUESTS, before anything is compared, after too many failures.
  */
 export async function proveByCode(
   dependencies: FactorDependencies,
@@ -64,11 +64,17 @@ export function challengeEnded(): CarillonError {
 async function useCode(dependencies: FactorDependencies, code: string, { userId, challenge }: Proving) {
   const { store, now } = dependencies
   const at = now()
+  let unreadable: unknown
   for (const factor of (await store.factorsOf(userId)).factors) {
     if (factor.kind !== 'totp' || factor.confirmedAt === null) continue
-    const step = await stepOfCode(await secretOf(dependencies, factor), code, at)
-    if (step !== undefined) return store.useFactor({ userId, factorId: factor.id, at, step, challenge })
+    // Another app of the user may be readable.
+    const secret = await secretOf(dependencies, factor).catch((error: unknown) => {
+      unreadable = error
+    })
+    const step = secret && (await stepOfCode(secret, code, at))
+    if (typeof step === 'number') return store.useFactor({ userId, factorId: factor.id, at, step, challenge })
   }
+  if (unreadable !== undefined) throw unreadable
   return 'refused' satisfies FactorOutcome
 }
 

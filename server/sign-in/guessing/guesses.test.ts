@@ -167,3 +167,19 @@ test('a guesser who never misses a moment gets 98 guesses in the first 24 hours,
   const first = world.evaluated.filter((at) => at < Date.UTC(2026, 0, 2)).length
   assert.deepEqual([first, world.mostWithin(day)], [98, 98])
 })
+
+test('a /56 of IPv6 has four times the guesses of a /64, and a /48 sixteen times, at once and later (A21)', async () => {
+  const [store] = await nodesOn('SQLite')
+  const world = new World([store])
+  /** The `n`-th network of a /48: 256 of each /56. */
+  const addressIn = (n: number) => `2001:db8:56:${n.toString(16)}::${n.toString(16)}`
+  const guess = (n: number) => world.guess(0, { account: { unknownName: `name ${++accounts}` }, address: addressIn(n) })
+  for (let n = 0; n < 400; n++) assert.equal(await guess(n % 256), 0)
+  assert.equal(await guess(0), 9 * second, 'of the /56')
+  for (let n = 0; n < 1_200; n++) assert.equal(await guess(256 + n), 0, `${n}`)
+  assert.equal(await guess(0x2000), 3 * second, 'of the /48')
+  world.now += 3 * second
+  assert.deepEqual([await guess(0x2000), await guess(0), await guess(0x2001)], [0, 6 * second, 2 * second])
+  const other = { account: { unknownName: `name ${++accounts}` }, address: '2001:db8:57::1' }
+  assert.equal(await world.guess(0, other), 0)
+})

@@ -116,14 +116,15 @@ export class ForeignTokens {
 
   async #userOf({ issuer: from, externalId }: ReadForeignToken, mayCreate: boolean): Promise<User | null> {
     const { store, now } = this.#dependencies
+    const { application } = from
     const issuer = from.ownIds ? from.issuer : ''
-    const found = await store.findUserByExternalId({ issuer, externalId })
+    const found = await store.findUserByExternalId({ application, issuer, externalId })
     if (found !== undefined) return found.disabledAt === null ? found : null
     if (!from.createUsers || !mayCreate) return null
     const at = now()
     const userId = newId(at)
     const entry = auditEntry(serviceSource, { event: 'user-created', at, userId, detail: { issuer } })
-    const [created] = await store.putUsers({ issuer, at, users: [{ newId: userId, externalId, entry }] })
+    const [created] = await store.putUsers({ application, issuer, at, users: [{ newId: userId, externalId, entry }] })
     return created?.user.disabledAt === null ? created.user : null
   }
 }

@@ -16,4 +16,6 @@ export type Issuer = {
   /** The id belongs to this issuer; otherwise it is a plain one. */
   readonly ownIds: boolean
   readonly createUsers: boolean
+  /** The application that the users belong to; '' for none. */
+  readonly application: string
 }

@@ -4,25 +4,33 @@ import { CarillonError, messageOf } from '../../errors.ts'
 import type { Log } from '../../log/log.ts'
 import { LogWindow } from '../../log/log-window.ts'
 import type { User } from '../../store/store.ts'
+import { iso } from '../../times.ts'
 import type { Source } from '../audit/entry.ts'
-import type { Guesses } from '../guessing/guesses.ts'
+import type { Guess, Guesses } from '../guessing/guesses.ts'
 import { findableUsername } from '../users/username.ts'
 import type { UserDependencies } from '../users/users.ts'
 import { createLink, type LinkSettings } from './links.ts'
-import { type ResetMail, resetMail } from './reset-mail.ts'
 
 /** Whose password was forgotten. Users who share an address get one mail each. */
 export type Forgotten = { username: string } | { email: string }
 type RequestSource = Source & { address: string; requestId: string }
-type Request = { forgotten: Forgotten; source: RequestSource }
+type Request = { forgotten: Forgotten; source: RequestSource; acceptLanguage: string | undefined }
 type Account = { name: string; user: User | undefined }
+
+type ResetMail = {
+  to: string
+  locale: string | null
+  acceptLanguage: string | undefined
+  url: string
+  kind: 'reset'
+  facts: { username: string; until: string }
+}
 
 export type ForgottenOptions = {
   users: UserDependencies
   links: LinkSettings
   guesses: Guesses
   send: (mail: ResetMail) => Promise<void>
-  publicUrl: () => string
   log: Log
   /** Called if an account or an address has had too many mails. */
   onLimit: (source: RequestSource, account: Account) => void
@@ -50,9 +58,9 @@ export class ForgottenPasswords {
     this.#options = options
   }
 
-  /** Returns at once. If too many requests wait, it is dropped, whichever user it is about, and the log says so. */
-  request(forgotten: Forgotten, source: RequestSource): void {
-    if (this.#waiting.length < maxWaiting) this.#waiting.push({ forgotten, source })
+  /** `acceptLanguage`: the header field of the request. Returns at once. If too many requests wait, it is dropped, whichever user it is about, and the log says so. */
+  request(forgotten: Forgotten, source: RequestSource, acceptLanguage?: string): void {
+    if (this.#waiting.length < maxWaiting) this.#waiting.push({ forgotten, source, acceptLanguage })
     else this.#dropped++
     if (this.#isStarting) return
     this.#isStarting = true
@@ -103,13 +111,14 @@ export class ForgottenPasswords {
   }
 
   /** Never throws: no caller waits for it. */
-  async #answer({ forgotten, source }: Request): Promise<void> {
+  async #answer(request: Request): Promise<void> {
     try {
       const { guesses } = this.#options
+      const { forgotten, source } = request
       const account = { name: nameIn(forgotten), user: undefined }
-      if (!(await this.#isWithin(() => guesses.beginMailRequest(source.address), source, account))) return
+      if (!(await this.#within(() => guesses.beginMailRequest(source.address), source, account))) return
       const users = await this.#usersOf(forgotten)
-      for (const user of users) await this.#sendTo(user, source)
+      for (const user of users) await this.#sendTo(user, request)
     } catch (error) {
       this.#failed = { count: this.#failed.count + 1, reason: messageOf(error) }
       this.#second.begin()
@@ -125,32 +134,33 @@ export class ForgottenPasswords {
   }
 
   /** An address counts only as an application or the operator entered it: a request never chooses where a link goes. */
-  async #sendTo(user: User, source: RequestSource): Promise<void> {
-    const { users, links, guesses, send, publicUrl, log } = this.#options
-    const { id, username, email, disabledAt } = user
+  async #sendTo(user: User, { source, acceptLanguage }: Request): Promise<void> {
+    const { users, links, guesses, send, log } = this.#options
+    const { id, username, email, locale, disabledAt } = user
     if (username === null || email === null || disabledAt !== null) return
-    const begin = () => guesses.beginMail({ userId: id, email })
-    if (!(await this.#isWithin(begin, source, { name: username, user }))) return
-    const { url, expiresAt } = await createLink({ ...users, source }, links, { id }, { purpose: 'reset', email })
+    const begin = () => guesses.beginMail({ userId: id, email, address: source.address })
+    const counted = await this.#within(begin, source, { name: username, user })
+    if (counted === undefined) return
     try {
-      const service = new URL(publicUrl()).host
-      await send(resetMail({ to: email, username, url, expiresAt, service }))
+      const { url, expiresAt } = await createLink({ ...users, source }, links, { id }, { purpose: 'reset', email })
+      const until = `${iso(expiresAt).slice(0, 16).replace('T', ' ')} UTC`
+      await send({ to: email, locale, acceptLanguage, url, kind: 'reset', facts: { username, until } })
       log.info({ event: 'mail-sent', userId: id }, 'a link to set a new password was sent')
     } catch (error) {
       const reason = messageOf(error)
       log.warn({ event: 'mail-failed', userId: id, reason }, 'the mail with a link to set a new password was not sent')
+      await counted.succeed()
     }
   }
 
-  /** False if it is beyond a limit. */
-  async #isWithin(begin: () => Promise<void>, source: RequestSource, account: Account): Promise<boolean> {
+  /** Undefined if it is beyond a limit. */
+  async #within(begin: () => Promise<Guess>, source: RequestSource, account: Account): Promise<Guess | undefined> {
     try {
-      await begin()
-      return true
+      return await begin()
     } catch (error) {
       if (!(error instanceof CarillonError) || error.code !== 'TOO_MANY_REQUESTS') throw error
       this.#options.onLimit(source, account)
-      return false
+      return undefined
     }
   }
 }

@@ -6,6 +6,7 @@ import type { Link, LinkPurpose, User } from '../../store/store.ts'
 import { recorded } from '../audit/entry.ts'
 import { passwordFaults } from '../password/new-password.ts'
 import { preparePassword } from '../password/policy.ts'
+import type { Attempt } from '../password/turns.ts'
 import { hashOf } from '../secrets.ts'
 import { refuseFaults } from '../users/entry.ts'
 import { findUser, revocationNow, revokeTokensAgain, type UserDependencies, type UserKey } from '../users/users.ts'
@@ -24,7 +25,7 @@ type Wanted = { purpose: LinkPurpose; email?: string }
 /** 32 bytes as base64url. */
 const tokenShape = /^[\w-]{43}$/
 
-/** Voids the user's link of the same purpose. Throws NOT_FOUND, or CONFLICT for a user who cannot sign in with a password. */
+/** Voids the user's links of the same purpose but the last two before it. Throws NOT_FOUND, or CONFLICT for a user who cannot sign in with a password. */
 export async function createLink(
   dependencies: UserDependencies,
   { lifetimeMs, pageOf }: LinkSettings,
@@ -62,7 +63,7 @@ function disabled(): CarillonError {
 export function linkInvalid(): CarillonError {
   return new CarillonError(
     'LINK_INVALID',
-    'This link is not valid: it was used, has expired, or was replaced by a newer one',
+    'This link is not valid: it was used, has expired, or was replaced by newer ones',
     {
       remedy: 'Request a new link.',
     },
@@ -75,23 +76,31 @@ export async function findLiveLink({ store, now }: UserDependencies, token: stri
   return link !== undefined && now() < link.expiresAt ? link : undefined
 }
 
+export type NewByLink = { token: string; newPassword: string; attempt: Attempt }
+
 /**
- * Sets the password of the link's user and uses the link up. Ends every session and token of the user. Throws INVALID_REQUEST for a
- * password that is not acceptable, which leaves the link as it is, and LINK_INVALID if it was used since.
+ * Sets the password of the link's user and uses every link of the user up. Ends every session and token of the user. Throws INVALID_REQUEST
+ * for a password that is not acceptable, which leaves the links as they are, and LINK_INVALID if it was used since. Returns the user before
+ * and after it, with the generations of this change: if another change follows at once, no proof begins.
  */
 export async function resetPassword(
   dependencies: UserDependencies,
-  { userId }: Link,
-  { token, newPassword }: { token: string; newPassword: string },
-): Promise<void> {
-  const user = await dependencies.store.findUser(userId)
-  if (user === undefined) throw linkInvalid()
-  const wanted = { username: user.username ?? '', password: newPassword, field: 'newPassword' }
+  { userId, purpose }: Link,
+  { token, newPassword, attempt }: NewByLink,
+): Promise<{ before: User; user: User }> {
+  const before = await dependencies.store.findUser(userId)
+  if (before === undefined) throw linkInvalid()
+  const { username, credentialGeneration, deviceGeneration } = before
+  const wanted = { username: username ?? '', password: newPassword, field: 'newPassword' }
   refuseFaults(await passwordFaults(dependencies, wanted))
-  const passwordHash = await dependencies.passwords.hash(preparePassword(newPassword))
-  const entry = recorded(dependencies, { event: 'password-reset', userId, username: user.username })
+  const passwordHash = await dependencies.passwords.hash(preparePassword(newPassword), attempt)
+  const isFirst = (await dependencies.store.findCredentials(username ?? '')) === undefined
+  const entry = recorded(dependencies, { event: 'password-reset', userId, username, detail: { purpose, isFirst } })
   const change = { userId, tokenHash: hashOf(token), passwordHash, ...revocationNow(dependencies), ...entry }
   const outcome = await dependencies.store.resetPassword(change)
   if (outcome === 'refused') throw linkInvalid()
-  await revokeTokensAgain(dependencies, user)
+  await revokeTokensAgain(dependencies, before)
+  const user = (await dependencies.store.findUser(userId)) ?? before
+  const raised = { credentialGeneration: credentialGeneration + 1, deviceGeneration: deviceGeneration + 1 }
+  return { before, user: { ...user, ...raised } }
 }

@@ -11,24 +11,22 @@ export type CheckedUser = Credentials
 /** `name` is the prepared username, or the text that the client sent if no user can have that name. */
 export type Account = { name: string; user: CheckedUser | undefined }
 
-/**
- * Throws UNAVAILABLE, before it reads the store, if too many attempts of this address or account wait in the queue. One that
- * presents a device token is compared with those on known devices: whether the token is valid is known only after the store was read.
- */
 export async function findAccount(
-  { store, passwords }: { store: Pick<Store, 'findCredentials'>; passwords: Passwords },
+  { store }: { store: Pick<Store, 'findCredentials' | 'findUsersByEmail'> },
   username: string,
-  { address, hasDeviceToken }: { address: string; hasDeviceToken: boolean },
 ): Promise<Account> {
   const findable = findableUsername(username)
-  const name = findable ?? username
-  await passwords.refuseIfFull({ address, account: queueAccount(name, hasDeviceToken) })
-  return { name, user: await store.findCredentials(findable ?? '') }
-}
-
-/** The prefix keeps apart a known device of a user and a client that sends whatever text as its username. */
-function queueAccount(name: string, isOnKnownDevice: boolean): string {
-  return `${isOnKnownDevice ? 'known device of' : 'name'} ${name}`
+  const user = await store.findCredentials(findable ?? '')
+  if (!username.includes('@')) return { name: findable ?? username, user }
+  // Every spelling of an address has one count of guesses, also if no user has the address.
+  const name = findableUsername(username.trim()) ?? username.trim().toLowerCase()
+  // The same reads for each text that may be an address, so that the time does not say whether there is such a user.
+  const [owner, another] = await store.findUsersByEmail({ email: username.trim(), limit: 2, canSignIn: true })
+  const ofAddress = await store.findCredentials(another === undefined ? (owner?.username ?? '') : '')
+  // A username of an application that is the verified address of another user must not take that user's sign-ins.
+  const found = (user?.application ?? '') === '' ? (user ?? ofAddress) : (ofAddress ?? user)
+  // The name of the account: both names of a user share the places in the queue, and the hash is read again by this one.
+  return { name: found?.username ?? name, user: found }
 }
 
 /** `device`: the id of a known device of the user. */
@@ -49,8 +47,8 @@ export async function checkCredentials(
   const guess = guesses.of({ account: user?.id ?? { unknownName: name }, address, device }, 'password')
   await guess.refuseIfDelayed()
   // Counted at its turn and not before: of many right passwords that wait together, none must look like a failure to the others.
-  // In the queue, too, a known device does not wait behind those who guess the password of its user.
-  const attempt = { account: queueAccount(name, device !== undefined), address, signal }
+  const known = user === undefined || device === undefined ? undefined : `device ${device} of ${user.id}`
+  const attempt = { account: name, known, address, signal }
   const { matches, replacement } = await passwords.verify(password, user?.passwordHash, attempt, () => guess.begin())
   if (user === undefined || !matches || user.disabledAt !== null) throw invalidCredentials()
   await guess.succeed()

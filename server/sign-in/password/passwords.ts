@@ -1,8 +1,9 @@
 // Hashes and verifies passwords with argon2id, a few at a time: each one occupies a thread of libuv's pool for 30 ms or more,
 // and files and DNS need that pool too. The others wait in a short queue; if it is full, the attempt is refused.
-import { type Attempt, HashQueue } from './hash-queue.ts'
+import { HashQueue } from './hash-queue.ts'
 import { matchesImported, readHash } from './imported-hash.ts'
 import { preparePassword } from './policy.ts'
+import type { Attempt } from './turns.ts'
 
 /** OWASP ASVS 5.0, 11.4.2: argon2id with t=2, m=19 MiB, p=1; the salt is 16 bytes, the result a PHC string. */
 const cost = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const
@@ -34,13 +35,8 @@ export class Passwords {
   }
 
   /** Throws UNAVAILABLE if too many wait already. */
-  hash(password: string): Promise<string> {
-    return this.#queue.run(operator, async () => (await argon2()).hash(password, cost))
-  }
-
-  /** Throws UNAVAILABLE if `verify` would refuse this attempt at once. Call it before reading the store for the attempt. */
-  refuseIfFull(attempt: Attempt): Promise<void> {
-    return this.#queue.refuseIfFull(attempt)
+  hash(password: string, attempt: Attempt = operator): Promise<string> {
+    return this.#queue.run(attempt, async () => (await argon2()).hash(password, cost))
   }
 
   /**

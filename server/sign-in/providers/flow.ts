@@ -20,8 +20,10 @@ export type Flow = Checks & {
   /** As `returnTo` gave it. */
   returnTo: string
   expiresAt: number
-  /** The SHA-256 of a verifier that the page keeps (RFC 7636, S256): whoever exchanges the code has to know the verifier. */
+  /** The SHA-256 of a verifier that the page keeps (RFC 7636, S256): a request that exchanges the code has to bring the verifier. */
   challenge?: string | undefined
+  /** The origin of the page that began by a form, if it is not the origin of the service: the request has to come from there. */
+  origin?: string
   linking?: Linking
 }
 

@@ -2,14 +2,16 @@
 // anything is stored, so that one fault leaves no user half imported.
 import { CarillonError, type Fault } from '../../errors.ts'
 import type { User } from '../../store/store.ts'
-import { recorded, serviceSource } from '../audit/entry.ts'
+import { recorded } from '../audit/entry.ts'
 import { type CheckedEntry, parseEntry, readEntry } from './entry.ts'
 import { profileAt } from './profile.ts'
 import {
   disableUser,
   enableUser,
+  isInReach,
   newUserOf,
   recordedChange,
+  refuseAddress,
   revocationNow,
   storeUser,
   type UserDependencies,
@@ -109,17 +111,19 @@ function isProfileOnly({ username, externalId, disabled }: CheckedEntry): boolea
 
 /** One transaction for each thousand. */
 async function putProfiles(
-  { store, now, source = serviceSource }: UserDependencies,
+  dependencies: UserDependencies,
   entries: readonly CheckedEntry[],
   report: (done: number) => void,
 ): Promise<Imported[]> {
+  const { store, now, application } = dependencies
   const imported: Imported[] = []
   for (let from = 0; from < entries.length; from += putAtOnce) {
     const at = now()
-    const users = entries
-      .slice(from, from + putAtOnce)
-      .map(({ externalId, profile }) => newUserOf({ externalId: externalId ?? '', profile }, { at, source }))
-    imported.push(...(await store.putUsers({ issuer: '', at, users })))
+    const batch = entries.slice(from, from + putAtOnce)
+    const users = await inParallel(batch, ({ externalId, profile }) =>
+      newUserOf(dependencies, { externalId: externalId ?? '', profile }, at),
+    )
+    imported.push(...(await store.putUsers({ application, issuer: '', at, users })))
     report(imported.length)
   }
   return imported
@@ -128,10 +132,12 @@ async function putProfiles(
 type Conflict = Fault & { isTaken: true }
 type Existing = { user: User | undefined; conflict?: Conflict }
 
-async function existingOf({ store }: UserDependencies, { username, externalId }: CheckedEntry): Promise<Existing> {
+async function existingOf(dependencies: UserDependencies, { username, externalId }: CheckedEntry): Promise<Existing> {
+  const { store, application } = dependencies
   const byName = username === null ? undefined : await store.findUserByUsername(username)
-  if (externalId === null) return { user: byName }
-  const user = await store.findUserByExternalId({ issuer: '', externalId })
+  if (externalId === null && (byName === undefined || isInReach(dependencies, byName))) return { user: byName }
+  const user =
+    externalId === null ? undefined : await store.findUserByExternalId({ application, issuer: '', externalId })
   if (byName === undefined || byName.id === user?.id) return { user }
   return { user, conflict: { field: 'username', reason: 'belongs to another user', isTaken: true } }
 }
@@ -152,6 +158,7 @@ async function storeEntry(
 async function change(dependencies: UserDependencies, user: User, { username, passwordHash, profile }: CheckedEntry) {
   const { store } = dependencies
   const renamed = username !== null && username !== user.username
+  if (renamed) await refuseAddress(dependencies, username, user.id)
   const fields = { ...(renamed && { username }), ...profile }
   const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
   const outcome = await store.updateUser({ ...changed, ...recordedChange(dependencies, user, fields) })

@@ -46,9 +46,22 @@ const readers: Readonly<Record<'displayName' | 'locale' | 'email', (text: string
 function readDisplayName(name: string): Read {
   if (name === '') return { reason: 'must have at least 1 character, or be null' }
   if ([...name].length > maxDisplayNameLength) return { reason: `must have at most ${maxDisplayNameLength} characters` }
-  if (/[\p{Cc}\p{Cs}]/u.test(name)) return { reason: 'must have no control characters' }
+  if (deceptive.test(name.replace(emoji, '')))
+    return {
+      reason: 'must have no control characters, line separators, or characters that are invisible or turn the text',
+    }
+  if (/^[\p{Z}\p{Default_Ignorable_Code_Point}]+$/u.test(name)) return { reason: 'must have a visible character' }
   return { value: name }
 }
+
+/** Sequences with a joiner, or with tags (the flag of Scotland). */
+const emoji = /\p{RGI_Emoji}/gv
+/**
+ * Unicode's Default_Ignorable_Code_Point draws nothing: zero-width characters, characters that change the direction of text, tags. Joiners
+ * (U+200C, U+200D) and variation selectors stay, because words of Persian, Hindi or Sinhala and Japanese names are spelled with them.
+ */
+const deceptive =
+  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\p{Join_Control}\p{Variation_Selector}])\p{Default_Ignorable_Code_Point}/u
 
 function readLocale(tag: string): Read {
   const reason = 'must be a language tag (BCP 47), such as en or de-CH'
@@ -62,6 +75,12 @@ function readLocale(tag: string): Read {
 
 /** A light check: only a message to the address can prove it. */
 function readEmail(text: string): Read {
-  const isAddress = text.length <= maxEmailLength && /^[^\s@\p{Cc}\p{Cs}]+@[^\s@\p{Cc}\p{Cs}]+$/u.test(text)
-  return isAddress ? { value: text } : { reason: 'must be an e-mail address' }
+  const isAddress = text.length <= maxEmailLength && address.test(text)
+  return isAddress
+    ? { value: text }
+    : { reason: 'must be an e-mail address such as ann@example.org, without a name or a comment' }
 }
+
+/** Neither an invisible character nor, because RFC 5321's quoted names and literals are left out, a special one of RFC 5322 (section 3.2.3). */
+const part = String.raw`[^\s@\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}()<>\[\]:;,\\"]+`
+const address = new RegExp(`^${part}@${part}$`, 'u')

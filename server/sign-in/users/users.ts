@@ -43,13 +43,15 @@ export type UserDependencies = PasswordRules & {
   >
   passwords: Passwords
   now: () => number
+  /** Only its users are found, and new ones belong to it. Without one, all users are found, and new ones belong to none. */
+  application?: string | undefined
   /** Who makes the changes, for the audit log; the service itself if it is absent. */
   source?: Source
   /** Of this process, if it serves requests: it then refuses what was revoked as soon as the call resolves. */
   revocations?: Pick<TokenRevocations, 'refresh'>
 }
 
-/** Which user: by our own id, by the id in an application (a plain one, without an issuer), or by username. */
+/** Which user: by our own id, by the id in the application (a plain one, without an issuer), or by username. */
 export type UserKey = { id: string } | { externalId: string } | { username: string }
 
 /** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
@@ -93,10 +95,11 @@ type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string 
 
 /** Throws CONFLICT with the field that is taken. */
 export async function storeUser(dependencies: UserDependencies, stored: Stored): Promise<User> {
-  const { store, now } = dependencies
+  const { store, now, application = '' } = dependencies
   const createdAt = now()
   const { passwordHash, ...fields } = stored
-  const none = { displayName: null, issuer: '', locale: null, email: null, emailVerifiedAt: null }
+  await refuseAddress(dependencies, fields.username)
+  const none = { displayName: null, application, issuer: '', locale: null, email: null, emailVerifiedAt: null }
   const user = { id: newId(createdAt), createdAt, ...none, ...profileAt(fields, createdAt) }
   if (user.email === null) user.emailVerifiedAt = null
   const entry = { event: 'user-created', userId: user.id, username: user.username } as const
@@ -107,46 +110,72 @@ export async function storeUser(dependencies: UserDependencies, stored: Stored):
   return { ...user, ...unchanged, disabledAt: null, passwordReportedAt: null }
 }
 
+/** A user signs in by a verified address, too: it must not become the username of another one. Throws CONFLICT. */
+export async function refuseAddress(
+  { store }: Pick<UserDependencies, 'store'>,
+  username: string | null | undefined,
+  userId?: string,
+): Promise<void> {
+  if (!username?.includes('@')) return
+  const owners = await store.findUsersByEmail({ email: username, limit: 2, canSignIn: true })
+  if (owners.some(({ id }) => id !== userId))
+    throw taken('username', `${username} is the verified e-mail address of another user`)
+}
+
 export function taken(field: 'username' | 'externalId', problem: string): CarillonError {
   return new CarillonError('CONFLICT', problem, { details: [{ field, reason: 'belongs to another user' }] })
 }
 
 /** Creates the user with this external id, or changes the given fields of the existing one. Throws INVALID_REQUEST. */
 export async function putUser(
-  { store, now, source = serviceSource }: UserDependencies,
+  dependencies: UserDependencies,
   externalId: string,
   given: GivenProfile,
 ): Promise<{ user: User; created: boolean }> {
+  const { store, now, application } = dependencies
   const { profile, faults } = readProfile(given)
   const reason = externalIdFault(externalId)
   if (reason !== undefined) faults.unshift({ field: 'externalId', reason })
   refuseFaults(faults)
   const at = now()
-  const users = [newUserOf({ externalId, profile }, { at, source })]
-  const [put] = await store.putUsers({ issuer: '', at, users })
+  const users = [await newUserOf(dependencies, { externalId, profile }, at)]
+  const [put] = await store.putUsers({ application, issuer: '', at, users })
   return put as { user: User; created: boolean }
 }
 
-/** For `putUsers`, which turns the entry into one of a change if the user exists. */
-export function newUserOf(
+/** For `putUsers`, which turns the entry into one of a change if the user exists. It then says what changed, for the notice of a new address. */
+export async function newUserOf(
+  dependencies: UserDependencies,
   { externalId, profile }: { externalId: string; profile: GivenProfile },
-  { at, source }: { at: number; source: Source },
+  at: number,
 ) {
+  const { store, application, source = serviceSource } = dependencies
+  const wanted = { application, issuer: '', externalId }
+  const before = profile.email === undefined ? undefined : await store.findUserByExternalId(wanted)
+  const [change] = (before && recordedChange(dependencies, before, profile).audit) ?? []
+  const { detail = null, formerEmail = null } = change ?? {}
   const userId = newId(at)
-  const entry = auditEntry(source, { event: 'user-created', at, userId })
+  const entry = { ...auditEntry(source, { event: 'user-created', at, userId, detail }), formerEmail }
   return { newId: userId, externalId, ...profileAt(profile, at), entry }
 }
 
 /** Throws NOT_FOUND. */
-export async function findUser({ store }: Pick<UserDependencies, 'store'>, key: UserKey): Promise<User> {
-  const user = await lookUp(store, key)
-  if (user === undefined) throw noSuchUser(key)
+export async function findUser(dependencies: Finding, key: UserKey): Promise<User> {
+  const user = await lookUp(dependencies, key)
+  if (user === undefined || !isInReach(dependencies, user)) throw noSuchUser(key)
   return user
 }
 
-async function lookUp(store: UserDependencies['store'], key: UserKey): Promise<User | undefined> {
+type Finding = Pick<UserDependencies, 'store' | 'application'>
+
+/** Whether a caller of the application, or of none, sees the user. */
+export function isInReach({ application = '' }: Pick<UserDependencies, 'application'>, user: User): boolean {
+  return application === '' || user.application === application
+}
+
+async function lookUp({ store, application }: Finding, key: UserKey): Promise<User | undefined> {
   if ('id' in key) return store.findUser(key.id)
-  if ('externalId' in key) return store.findUserByExternalId({ issuer: '', externalId: key.externalId })
+  if ('externalId' in key) return store.findUserByExternalId({ application, issuer: '', externalId: key.externalId })
   const username = findableUsername(key.username)
   return username === undefined ? undefined : store.findUserByUsername(username)
 }
@@ -165,6 +194,7 @@ export async function changeUser(dependencies: UserDependencies, key: UserKey, c
   const { profile, faults } = readProfile(change)
   const username = faulting(faults, () => changedUsername(user, change.username))
   refuseFaults(faults)
+  await refuseAddress(dependencies, username, user.id)
   const fields = { ...(username !== undefined && { username }), ...profile }
   const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
   const outcome = await store.updateUser({ ...changed, ...recordedChange(dependencies, user, fields) })
@@ -184,7 +214,9 @@ export function recordedChange(
   const changed = Object.entries(fields).filter(([name, value]) => before[name as keyof typeof fields] !== value)
   if (changed.length === 0) return {}
   const detail = { fields: changed.map(([name]) => name).join(',') }
-  return recorded(dependencies, { event: 'user-changed', userId: user.id, username: user.username, detail })
+  const { audit } = recorded(dependencies, { event: 'user-changed', userId: user.id, username: user.username, detail })
+  const formerEmail = user.emailVerifiedAt !== null && changed.some(([name]) => name === 'email') ? user.email : null
+  return { audit: audit.map((entry) => ({ ...entry, formerEmail })) }
 }
 
 /** Undefined if the username stays as it is. */
@@ -217,7 +249,12 @@ export async function changePassword(
   const { id: userId, username, newPassword: password, ...except } = wanted
   refuseFaults(await passwordFaults(dependencies, { username, password, field: 'newPassword' }))
   const passwordHash = await hashPassword(dependencies, password)
-  const entry = recorded(dependencies, { event: 'password-changed', userId, username })
+  const entry = recorded(dependencies, {
+    event: 'password-changed',
+    userId,
+    username,
+    signInId: except.exceptSignInId ?? null,
+  })
   const change = { userId, passwordHash, ...except, ...revocationNow(dependencies), ...entry }
   if ((await dependencies.store.setPassword(change)) !== 'done') throw notAuthenticated()
   await revokeTokensAgain(dependencies, { id: userId })

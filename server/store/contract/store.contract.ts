@@ -8,6 +8,7 @@ import { deepPagePromises } from './deep-pages.ts'
 import { deliveryPromises } from './deliveries.ts'
 import { filterPromises } from './filters.ts'
 import { lifecyclePromises } from './lifecycle.ts'
+import { categoryReadAllPromises } from './marks/category-read-all.ts'
 import { markReadPromises } from './marks/mark-read.ts'
 import { markUnreadPromises } from './marks/mark-unread.ts'
 import { undoPromises } from './marks/undo.ts'
@@ -25,6 +26,7 @@ import { sessionPromises } from './sign-in/sessions.ts'
 import { signInPromises } from './sign-in/sign-ins.ts'
 import { signingKeyPromises } from './sign-in/signing-keys.ts'
 import { tokenPromises } from './sign-in/tokens.ts'
+import { applicationPromises } from './users/applications.ts'
 import { erasurePromises } from './users/erasure.ts'
 import { externalIdPromises } from './users/external-ids.ts'
 import { providerAccountPromises } from './users/provider-accounts.ts'
@@ -36,7 +38,8 @@ export function storeContract(engine: Engine): void {
   const promise = promisesOf(engine)
   describe(`the store on ${engine.name}`, () => {
     describe('users', () => userPromises(promise))
-    describe('users of applications', () => externalIdPromises(promise))
+    describe('users by external id', () => externalIdPromises(promise))
+    describe('users of several applications', () => applicationPromises(promise))
     describe('accounts at providers', () => providerAccountPromises(promise))
     describe('erasing a user', () => erasurePromises(promise))
     describe('sessions', () => sessionPromises(promise))
@@ -59,6 +62,7 @@ export function storeContract(engine: Engine): void {
     describe('mark read', () => markReadPromises(promise))
     describe('mark unread', () => markUnreadPromises(promise))
     describe('undo', () => undoPromises(promise))
+    describe('read-all of categories', () => categoryReadAllPromises(promise))
     describe('versions and changes', () => changePromises(promise))
     describe('change signals', () => changeSignalPromises(promise))
     describe('random acts', () => randomPromises(promise))

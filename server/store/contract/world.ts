@@ -40,6 +40,7 @@ export type Letter = {
   again?: boolean
   idempotency?: { key: string; bodyHash: string } | null
   producerId?: string
+  application?: string
   /** The ids of the notifications, one per recipient; new ids by default. */
   ids?: readonly string[]
   /** In place of the members above. */
@@ -84,7 +85,7 @@ export const maxAtOnce = 50
 
 let worldsMade = 0
 
-type ListOptions = { status?: Filter['status']; limit?: number }
+type ListOptions = Partial<Filter> & { limit?: number }
 
 export class World {
   store: Store
@@ -110,9 +111,9 @@ export class World {
     this.store = await this.#open()
   }
 
-  async addUser(name: string): Promise<Person> {
+  async addUser(name: string, application = ''): Promise<Person> {
     const person = { id: newId(), username: `${name}-${this.#number}`, passwordHash: `hash of ${name}'s password` }
-    assert.equal(await this.store.addUser({ ...person, displayName: null, createdAt: at(0) }), 'added')
+    assert.equal(await this.store.addUser({ ...person, application, displayName: null, createdAt: at(0) }), 'added')
     return person
   }
 
@@ -145,6 +146,7 @@ export class World {
     return {
       id: newId(),
       producerId: rest.producerId ?? this.producerId,
+      application: rest.application,
       idempotency,
       content:
         rest.content ?? contentJson({ title, body: null, url: null, category, data, key, createdAt: iso(moment) }),
@@ -199,10 +201,10 @@ export class World {
   }
 
   /** Every notification of a person, newest first, read page by page. */
-  async list(person: Person, { status = 'all', limit = 100 }: ListOptions = {}): Promise<Seen[]> {
+  async list(person: Person, { status = 'all', limit = 100, categories }: ListOptions = {}): Promise<Seen[]> {
     const seen: Seen[] = []
     for (let page = 1; ; page++) {
-      const { items } = await this.page({ userId: person.id, page, limit, status })
+      const { items } = await this.page({ userId: person.id, page, limit, status, categories })
       const found: Seen[] = JSON.parse(items)
       if (found.length === 0) return seen
       seen.push(...found)

@@ -14,6 +14,8 @@ export type AuditEntry = {
   userId: string | null
   /** For the log line; the table has the id only. */
   username?: string | null
+  /** The verified e-mail address before a change, for the notice that goes there; neither the table nor the log has it. */
+  formerEmail?: string | null
   address: string | null
   userAgent: string | null
   requestId: string | null
@@ -22,7 +24,7 @@ export type AuditEntry = {
   /** Keyed hash of the name that a client sent, if no user has it. */
   nameHash: string | null
   /** Further facts, such as the ids of a key or a factor. */
-  detail: Readonly<Record<string, string | number | boolean | null>> | null
+  detail: Readonly<Record<string, string | number | boolean | object | null>> | null
   /** How many refusals this entry stands for; 1 for everything else. */
   count: number
 }

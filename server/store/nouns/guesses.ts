@@ -12,7 +12,7 @@ export type GuessCounts = {
 }
 /** A limit by rate: at most `burst` guesses at once, and then one in each `intervalMs` (a leaky bucket). */
 export type GuessRate = { key: string; intervalMs: number; burst: number }
-export type GuessLimits = { counts: GuessCounts; rate: GuessRate | null; at: number }
+export type GuessLimits = { counts: GuessCounts; rates: readonly GuessRate[]; at: number }
 /** A key that does not accept a guess before this moment. */
 export type GuessRefusal = { key: string; notBefore: number }
 
@@ -25,8 +25,11 @@ export interface Guesses {
    * guess is in the future begins again, because the clock was set back since.
    */
   reserveGuess(limits: GuessLimits): Promise<GuessRefusal[]>
-  /** Takes back a guess that was right: removes the counts of `keys`, and takes one guess from the rate. */
-  clearGuesses(guess: { keys: readonly string[]; rate: Pick<GuessRate, 'key' | 'intervalMs'> | null }): Promise<void>
+  /** Takes back a guess that was right: removes the counts of `keys`, and takes one guess from each of the rates. */
+  clearGuesses(guess: {
+    keys: readonly string[]
+    rates: readonly Pick<GuessRate, 'key' | 'intervalMs'>[]
+  }): Promise<void>
   /** Removes every count whose key begins with `prefix`. Without one, it changes nothing and returns 'absent'. */
   forgetGuesses(change: { prefix: string } & Audited): Promise<'done' | 'absent'>
   /** Removes the counts that have begun again by `before`. */

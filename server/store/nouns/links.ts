@@ -20,8 +20,8 @@ export type Link = Pick<NewLink, 'userId' | 'purpose' | 'expiresAt' | 'email'>
 
 export interface Links {
   /**
-   * Adds a link. The user's link of the same purpose, if there is one, is void from then on. Returns 'absent' without such a user and
-   * for a disabled one.
+   * Adds a link. The user's last three links of a purpose stay, in the order in which they were added; older ones are void from then on.
+   * Returns 'absent' without such a user and for a disabled one.
    */
   addLink(link: NewLink): Promise<'done' | 'absent'>
   /** Finds a link by its hash. The caller checks if it has expired. */

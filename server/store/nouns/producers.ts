@@ -4,6 +4,8 @@ import type { Audited } from './audit.ts'
 export type Producer = {
   id: string
   name: string
+  /** The application whose users the producer reaches, and no others; '' for every user. */
+  application: string
   secretHash: string
   scopes: readonly string[]
   createdAt: number
@@ -15,7 +17,10 @@ export type Producer = {
   previousUntil: number | null
 }
 
-type FreshProducer = Omit<Producer, 'revokedAt' | 'lastUsedAt' | 'previousSecretHash' | 'previousUntil'>
+type FreshProducer = Omit<
+  Producer,
+  'application' | 'revokedAt' | 'lastUsedAt' | 'previousSecretHash' | 'previousUntil'
+> & { application?: string }
 
 export interface Producers {
   addProducer(producer: FreshProducer & Audited): Promise<void>

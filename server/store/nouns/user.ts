@@ -11,7 +11,9 @@ export type User = {
   disabledAt: number | null
   /** Starts at 0. Each new password and each call that disables the user raises it by one, which revokes earlier tokens. */
   credentialGeneration: number
-  /** The id that the user has in an application, compared byte by byte. Unique for its issuer; null for a user without one. */
+  /** The application that the user belongs to; '' for a user of none. It never changes. */
+  application: string
+  /** The id that the user has in the application, compared byte by byte. Unique for its application and issuer; null for a user without one. */
   externalId: string | null
   /** The issuer of foreign tokens that the external id belongs to; '' for a plain id. */
   issuer: string

@@ -2,14 +2,20 @@
 import { type ChangeRow, inboxWidth, type ReadAllRow, toChanges, toInbox } from '../operations.ts'
 import type { Changes, ChangesQuery } from '../store.ts'
 import type { Database, Row } from './connection/connection.ts'
-import { inboxField, readAtText, textReadAt, withInbox } from './pages.ts'
+import { inboxField, readAtByAnyMark, readAtText, textReadAt, withInbox } from './pages.ts'
 
-/** Above the high-water mark no read-all covers a notification, so none is searched for. */
-const text = textReadAt(`case when n.seq > ${inboxField('read_through')} then n.read_at else ${readAtText} end`)
+type Texts = { readAt: string; isUnread: string }
+
+const plain: Texts = {
+  // Above the high-water mark no read-all covers a notification, so none is searched for.
+  readAt: `case when n.seq > ${inboxField('read_through')} then n.read_at else ${readAtText} end`,
+  isUnread: `n.read_at is null and (n.seq > ${inboxField('read_through')} or n.unread_version >= ${inboxField('read_version')})`,
+}
+const byAnyMark: Texts = { readAt: readAtByAnyMark, isUnread: `${readAtByAnyMark} is null` }
 
 // At most as many notifications arrived, or were sent again, as there were changes. If that is more than $3, halving finds
 // where they begin: versions rise with seq.
-const changesText = `
+const textOf = ({ readAt, isUnread }: Texts) => `
   with recursive ${withInbox}, halving (low, high) as (
     select greatest(last_seq - version + $2::bigint, first_seq - 1), last_seq from box where version - $2::bigint <= $4
     union all
@@ -23,28 +29,40 @@ const changesText = `
   )
   select box.*, array(
     select json_build_array(n.version, case when n.count > 1 then 'replaced' else 'created' end,
-      ${text})::text from notification n
+      ${textReadAt(readAt)})::text from notification n
     where n.user_id = $1 and n.seq > (select max(low) from halving) and n.version > $2
     order by n.seq limit $3
   ), array(
     select json_build_array(n.changed_version, case
       when n.replaced_version > greatest($2, n.version) then 'replaced'
-      when n.read_at is null and (n.seq > ${inboxField('read_through')} or n.unread_version >= ${inboxField('read_version')})
-        then 'unread'
-      else 'read' end, ${text})::text from notification n
+      when ${isUnread} then 'unread'
+      else 'read' end, ${textReadAt(readAt)})::text from notification n
     where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
   ), array(
-    select json_build_array(m.version, m.through_seq, n.id, m.at)::text
-    from read_mark m left join notification n on n.user_id = $1 and n.seq = m.through_seq
-    where m.user_id = $1 and m.version > $2 order by m.version limit $3
+    select json_build_array(m.version, m.through_seq, n.id, m.at, m.categories)::text
+    from (
+      select m.version, m.at, m.categories, case when m.categories is null then m.through_seq else (
+        select c.through_seq from category_read_mark c
+        where c.user_id = $1 and c.category = m.categories::json ->> 0 and c.version = m.version
+      ) end as through_seq
+      from read_mark m where m.user_id = $1 and m.version > $2 order by m.version limit $3
+    ) m left join notification n on n.user_id = $1 and n.seq = m.through_seq
+    order by m.version
   ) from box`
+const statements = {
+  plain: { name: 'changes', text: textOf(plain) },
+  byAnyMark: { name: 'changesByAnyMark', text: textOf(byAnyMark) },
+}
 
 export async function changesSince(db: Database, query: ChangesQuery): Promise<Changes | 'reset'> {
   const { userId, version, limit, maxBehind = Number.MAX_SAFE_INTEGER } = query
   // A version above every bigint would be an error on the server; here it is one that was never reached.
   const values = [userId, Math.min(version, Number.MAX_SAFE_INTEGER), limit + 1, maxBehind]
-  const row = (await db.one('changes', changesText, values)) as Row
-  const inbox = toInbox(row)
+  const { row, inbox } = await db.byMarks(userId, async (hasCategoryMarks) => {
+    const { name, text } = statements[hasCategoryMarks ? 'byAnyMark' : 'plain']
+    const found = (await db.one(name, text, values)) as Row
+    return { row: found, inbox: toInbox(found) }
+  })
   const behind = inbox.version - version
   if (behind < 0 || version < inbox.resetVersion || behind > maxBehind) return 'reset'
   const [created, later, readAlls] = row.slice(inboxWidth) as unknown as [string[], string[], string[]]

@@ -37,7 +37,7 @@ export function readDeepPage(db: Database, query: PageQuery, inbox: InboxState):
     const counted = await advance(read, { userId, blocks })
     db.pageBlocks.keep(query, blocks, counted)
     const place = blocks.placeOf(counted, skip)
-    const { name, text } = fromStatement(query.status === 'unread')
+    const { name, text } = fromStatement(query.status === 'unread', counted.categoryThrough > 0)
     const [row] = await read(name, text, [userId, limit, place.highest, place.skip])
     return toPage(row as Row)
   })

@@ -1,6 +1,7 @@
 // Deliveries and their idempotency keys on PostgreSQL. Concurrent ones are written together by functions/deliveries-together.sql; the
 // rest is in functions/deliveries.sql, and who receives it in functions/recipients.sql.
 
+import { namespaceOf, prefixOf, storedKey } from '../namespaces.ts'
 import { maxUnknown } from '../operations.ts'
 import type { Delivery, DeliveryOutcome, Input, Recipient, UnknownRecipients } from '../store.ts'
 import { briefly, type Database, type Read, sqlState, type Together } from './connection/connection.ts'
@@ -58,13 +59,14 @@ function batchOf(deliveries: readonly Delivery[]) {
       category: delivery.category,
       at: delivery.at,
     })),
-    recipients: deliveries.flatMap(({ recipients }, n) =>
-      recipients.map(({ to, notificationId, newUserId }, place) => ({
+    recipients: deliveries.flatMap((delivery, n) =>
+      delivery.recipients.map(({ to, notificationId, newUserId }, place) => ({
         n,
         place,
         ...('username' in to && { username: to.username }),
         ...('userId' in to && { user_id: to.userId }),
-        ...('externalId' in to && { external_id: to.externalId, issuer: to.issuer ?? '' }),
+        ...('externalId' in to && { external_id: to.externalId }),
+        issuer: namespaceOfRecipient(delivery, to),
         is_new: newUserId !== undefined && 'externalId' in to,
         id: notificationId,
       })),
@@ -84,8 +86,14 @@ function statementOf(delivery: Delivery): Parameters<Read> {
   return ['deliver', text, [delivery.secretHash ?? null, ...valuesOf(delivery)]]
 }
 
+/** The namespace of an external id. If a username or an id names the user, what the user's namespace has to begin with. */
+function namespaceOfRecipient({ application }: Delivery, to: Recipient): string | undefined {
+  if ('externalId' in to) return namespaceOf({ application, issuer: to.issuer })
+  return application ? prefixOf(application) : undefined
+}
+
 function valuesOf(delivery: Input<'deliver'>) {
-  const { id, producerId, idempotency, recipients, content, category, key, again = false, at } = delivery
+  const { id, producerId, idempotency, recipients, content, category, again = false, at } = delivery
   const recipientsBy = (read: (to: Recipient) => string | undefined) => recipients.map(({ to }) => read(to) ?? null)
   return [
     id,
@@ -95,13 +103,13 @@ function valuesOf(delivery: Input<'deliver'>) {
     recipientsBy((to) => ('username' in to ? to.username : undefined)),
     recipientsBy((to) => ('userId' in to ? to.userId : undefined)),
     recipientsBy((to) => ('externalId' in to ? to.externalId : undefined)),
-    recipientsBy((to) => ('externalId' in to ? (to.issuer ?? '') : undefined)),
+    recipientsBy((to) => namespaceOfRecipient(delivery, to)),
     recipients.map(({ newUserId }) => newUserId ?? null),
     recipients.map(({ notificationId }) => notificationId),
     maxUnknown(delivery),
     content,
     category,
-    key,
+    storedKey(delivery),
     again,
     at,
   ]

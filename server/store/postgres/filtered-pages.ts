@@ -9,6 +9,11 @@ export type FilteredSql = { name: string; total: string; found: string; isNumber
 const readThrough = '(select read_through from box)'
 const hasMarkedUnread = '(select marked_unread > 0 from box)'
 
+/** Whether the row `m` of category_read_mark covers the notification `n`: it has not been marked as unread since. */
+export const covers = `m.user_id = $1 and m.category = n.category and m.through_seq >= n.seq
+  and m.version > coalesce(n.unread_version, -1)`
+const isCovered = `exists (select from category_read_mark m where ${covers})`
+
 /** The unread notifications at or below the high-water mark, as rows `n` of the table notification: few, and in no order. */
 export const isMarkedUnread = `n.user_id = $1 and ${hasMarkedUnread}
   and n.unread_version >= (select read_version from box) and n.seq <= ${readThrough}`
@@ -17,14 +22,26 @@ export const isMarkedUnread = `n.user_id = $1 and ${hasMarkedUnread}
 export const newestMarkedFirst = 'n.seq + 0 desc'
 
 /** An array, so that the index of the other notifications has all that is read. */
-const isNotMarkedUnread = `n.seq <> all (array(select n.seq from notification n where ${isMarkedUnread}))`
+const noneOf = (isOne: string) => `n.seq <> all (array(select n.seq from notification n where ${isOne}))`
 
 const isRead = 'n.read_at is not null'
 const isNotReadAlone = 'n.read_at is null'
 const conditions = {
   all: [isRead, isNotReadAlone],
   unread: [`${isNotReadAlone} and n.seq > ${readThrough}`],
-  read: [isRead, `${isNotReadAlone} and n.seq <= ${readThrough} and ${isNotMarkedUnread}`],
+  read: [isRead, `${isNotReadAlone} and n.seq <= ${readThrough} and ${noneOf(isMarkedUnread)}`],
+} satisfies Record<Filter['status'], string[]>
+
+/** The condition for an inbox that had a read-all of a category. */
+const isMarkedUnreadByAnyMark = `${isMarkedUnread} and not ${isCovered}`
+const conditionsByAnyMark = {
+  all: conditions.all,
+  unread: [`${isNotReadAlone} and n.seq > ${readThrough} and not ${isCovered}`],
+  read: [
+    isRead,
+    `${isNotReadAlone} and n.seq <= (select greatest(read_through, category_through) from box)
+      and (n.seq <= ${readThrough} or ${isCovered}) and ${noneOf(isMarkedUnreadByAnyMark)}`,
+  ],
 } satisfies Record<Filter['status'], string[]>
 
 const matching = { all: 'total', unread: 'unread', read: 'total - unread' } satisfies Record<Filter['status'], string>
@@ -34,14 +51,15 @@ function totalOf(status: Filter['status'], hasCategories: boolean): string {
   return `(select coalesce(sum(${matching[status]}), 0)::bigint from inbox_category where user_id = $1 and category = any ($4::text[]))`
 }
 
-type Shape = { status: Filter['status']; hasCategories: boolean; isNumbered: boolean }
+type Shape = { status: Filter['status']; hasCategories: boolean; isNumbered: boolean; hasCategoryMarks: boolean }
 
-function nameOf({ status, hasCategories, isNumbered }: Shape): string {
-  return `${status}${hasCategories ? 'InCategories' : ''}${isNumbered ? 'Page' : 'Before'}`
+function nameOf({ status, hasCategories, isNumbered, hasCategoryMarks }: Shape): string {
+  const marks = hasCategoryMarks ? 'ByAnyMark' : ''
+  return `${status}${hasCategories ? 'InCategories' : ''}${isNumbered ? 'Page' : 'Before'}${marks}`
 }
 
 function sqlOf(shape: Shape): FilteredSql {
-  const { status, hasCategories, isNumbered } = shape
+  const { status, hasCategories, isNumbered, hasCategoryMarks } = shape
   const total = totalOf(status, hasCategories)
   // Past the end, a numbered page passes over nothing.
   const place = isNumbered ? `${total} > $3::bigint` : 'n.seq < $3'
@@ -49,34 +67,40 @@ function sqlOf(shape: Shape): FilteredSql {
   const run = (condition: string, order = 'n.seq desc') => `
     (select n.seq from notification n where ${condition} and ${place} order by ${order} limit ${most})`
   const category = hasCategories ? 'and n.category = wanted.category' : ''
-  const runs = conditions[status]
+  const runs = (hasCategoryMarks ? conditionsByAnyMark : conditions)[status]
     .map((condition) => run(`n.user_id = $1 ${category} and ${condition}`))
     .join(' union all ')
   const runsOfAll = hasCategories
     ? `select run.seq from unnest($4::text[]) as wanted (category) cross join lateral (${runs}) run`
     : runs
-  const marked = run(`${isMarkedUnread} ${hasCategories ? 'and n.category = any ($4::text[])' : ''}`, newestMarkedFirst)
+  const isMarked = hasCategoryMarks ? isMarkedUnreadByAnyMark : isMarkedUnread
+  const marked = run(`${isMarked} ${hasCategories ? 'and n.category = any ($4::text[])' : ''}`, newestMarkedFirst)
   const found = `
     select seq from (${runsOfAll}${status === 'unread' ? ` union all ${marked}` : ''}) one
     order by seq desc ${isNumbered ? 'limit $2 offset $3::bigint' : 'limit $2::bigint + 1'}`
   return { name: nameOf(shape), total, found, isNumbered, hasCategories }
 }
 
-const shapes: readonly Omit<Shape, 'isNumbered'>[] = [
+const shapes: readonly Pick<Shape, 'status' | 'hasCategories'>[] = [
   { status: 'read', hasCategories: false },
   { status: 'all', hasCategories: true },
   { status: 'unread', hasCategories: true },
   { status: 'read', hasCategories: true },
 ]
 
-export const filteredPages = shapes.flatMap((shape) => [
-  sqlOf({ ...shape, isNumbered: true }),
-  sqlOf({ ...shape, isNumbered: false }),
-])
+/** With marks of categories, the page of all unread notifications is one of these. */
+export function filteredPages(hasCategoryMarks: boolean): FilteredSql[] {
+  const all = hasCategoryMarks ? [...shapes, { status: 'unread' as const, hasCategories: false }] : shapes
+  return all.flatMap((shape) => [
+    sqlOf({ ...shape, hasCategoryMarks, isNumbered: true }),
+    sqlOf({ ...shape, hasCategoryMarks, isNumbered: false }),
+  ])
+}
 
 /** The name of the statement; undefined if the page is one of all or of all unread notifications. */
-export function filteredName(request: PageRequest): string | undefined {
+export function filteredName(request: PageRequest, hasCategoryMarks = false): string | undefined {
   const { status, categories } = request
-  if (categories === undefined && status !== 'read') return undefined
-  return nameOf({ status, hasCategories: categories !== undefined, isNumbered: 'page' in request })
+  if (categories === undefined && (status === 'all' || (status === 'unread' && !hasCategoryMarks))) return undefined
+  const isNumbered = 'page' in request
+  return nameOf({ status, hasCategories: categories !== undefined, isNumbered, hasCategoryMarks })
 }

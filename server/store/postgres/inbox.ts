@@ -6,11 +6,11 @@ import { type Counts, emptyInbox, type InboxState, type Input, type Page, type P
 import { briefly, type Database, type Read, type Row, type Together } from './connection/connection.ts'
 import { alone } from './connection/gathering.ts'
 import { readDeepPage } from './deep-pages.ts'
-import { isDeepPage, notificationText, pageParameters, pageStatements, toPage, withInbox } from './pages.ts'
+import { isDeepPage, notificationTextByAnyMark, pageParameters, pageStatements, toPage, withInbox } from './pages.ts'
 
 export async function readInbox(db: Database, userId: string): Promise<InboxState> {
-  const text = `select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version
-    from inbox where user_id = $1`
+  const text = `select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version,
+      category_through from inbox where user_id = $1`
   const row = await db.one('inbox', text, [userId])
   return row === undefined ? emptyInbox : toInbox(row)
 }
@@ -19,13 +19,15 @@ export async function readPage(db: Database, query: PageQuery): Promise<Page | '
   const { userId, unlessVersion } = query
   // The counters alone cost half as much as a page, and usually nothing has changed.
   if (unlessVersion !== undefined && (await readInbox(db, userId)).version === unlessVersion) return 'unchanged'
-  const { name, text } = pageStatements(query).alone
-  const page = toPage((await db.one(name, text, [userId, ...pageParameters(query)])) as Row)
+  const page = await db.byMarks(userId, async (hasCategoryMarks) => {
+    const { name, text } = pageStatements(query, hasCategoryMarks).alone
+    return toPage((await db.one(name, text, [userId, ...pageParameters(query)])) as Row)
+  })
   return isDeepPage(query, page) ? readDeepPage(db, query, page.inbox) : page
 }
 
 export async function readNotification(db: Database, of: Input<'readNotification'>): Promise<string | undefined> {
-  const text = `select ${notificationText} from notification n where n.user_id = $1 and n.id = $2`
+  const text = `select ${notificationTextByAnyMark} from notification n where n.user_id = $1 and n.id = $2`
   return (await db.one('notification', text, [of.userId, of.id]))?.[0] as string | undefined
 }
 
@@ -66,9 +68,16 @@ const readTogether: Together<Input<'markRead'>, string> = {
 }
 
 export async function markAllRead(db: Database, change: Input<'markAllRead'>): Promise<'done' | 'absent'> {
-  const { userId, throughId, throughSeq = null, at } = change
-  const values = [userId, throughId, throughSeq, iso(at)]
-  const row = await db.one('markAllRead', 'select mark_read_through($1, $2, $3, $4)', values)
+  const { userId, throughId, throughSeq = null, categories, at } = change
+  const values = [throughId, throughSeq, iso(at)]
+  const row =
+    categories === undefined
+      ? await db.one('markAllRead', 'select mark_read_through($1, $2, $3, $4)', [userId, ...values])
+      : await db.one('markCategoriesRead', 'select mark_categories_read($1, $2, $3, $4, $5)', [
+          userId,
+          categories,
+          ...values,
+        ])
   return signalInbox(db, userId, row)
 }
 

@@ -5,7 +5,14 @@ import { inboxWidth, toInbox } from '../operations.ts'
 import { blockSize } from '../page-blocks.ts'
 import type { Page, PageRequest } from '../store.ts'
 import type { Row } from './connection/connection.ts'
-import { type FilteredSql, filteredName, filteredPages, isMarkedUnread, newestMarkedFirst } from './filtered-pages.ts'
+import {
+  covers,
+  type FilteredSql,
+  filteredName,
+  filteredPages,
+  isMarkedUnread,
+  newestMarkedFirst,
+} from './filtered-pages.ts'
 
 /** When the notification `n` was read: alone, or by the first read-all that covers it since it was marked as unread; or null. */
 export const readAtText = `coalesce(n.read_at, case when n.unread_version is null then (
@@ -16,6 +23,20 @@ export const readAtText = `coalesce(n.read_at, case when n.unread_version is nul
   where m.user_id = $1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
 ) end)`
 
+/** The `readAt` in an inbox that had a read-all of a category: the first read-all of all or of its category. Right in every inbox. */
+export const readAtByAnyMark = `coalesce(n.read_at, (
+  select at from (
+    (select m.version, m.at from read_mark m
+     where m.user_id = $1 and n.unread_version is null and m.through_seq >= n.seq and m.through_seq > m.before_through
+     order by m.through_seq limit 1)
+    union all
+    (select m.version, m.at from read_mark m
+     where m.user_id = $1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1)
+    union all
+    select m.version, m.at from category_read_mark m where ${covers}
+  ) mark order by version limit 1
+))`
+
 // As bytes: to take the last characters of a text, the server counts all of them first, at 4 times the cost.
 const lastBytes = `substr(convert_to(n.content, 'UTF8'), octet_length(n.content) - ${timeLength}, ${timeLength})`
 const createdAt = `convert_from(${lastBytes}, 'UTF8')`
@@ -25,14 +46,16 @@ export function textReadAt(readAt: string): string {
   return notificationJsonSql({ content: "', n.content, '", createdAt, readAt })
 }
 
-export const notificationText = textReadAt(readAtText)
+const notificationText = textReadAt(readAtText)
+export const notificationTextByAnyMark = textReadAt(readAtByAnyMark)
 
 /** The user's inbox as the table `box` of one row; all zeros if the user has none yet. */
 export const withInbox = `box as (
-  select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version
+  select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version,
+    category_through
   from inbox where user_id = $1
   union all
-  select 0, 1, 0, 0, 0, 0, 0, 0, 0 where not exists (select 1 from inbox where user_id = $1)
+  select 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 where not exists (select 1 from inbox where user_id = $1)
 )`
 
 /** A field of `box` as a value, not as a join: a plan that was made without values then always reads a range of the index. */
@@ -119,10 +142,10 @@ const pages = {
   },
 } satisfies Record<string, PageSql>
 
-function filteredPage({ found, total, isNumbered }: FilteredSql): PageSql {
+function filteredPage({ found, total, isNumbered }: FilteredSql, text: string): PageSql {
   return {
     found,
-    rows: `select n.seq, ${notificationText} as text from (select seq from found order by seq desc limit $2) chosen ${rowsOf}`,
+    rows: `select n.seq, ${text} as text from (select seq from found order by seq desc limit $2) chosen ${rowsOf}`,
     total,
     hasOlder: isNumbered ? `${total} > $3::bigint + $2` : '(select count(*) from found) > $2',
   }
@@ -155,26 +178,43 @@ const statements = {
   unreadPage: statementsOf('unreadPage', pages.unreadPage),
   unreadBefore: statementsOf('unreadBefore', pages.unreadBefore),
 }
+const byAnyMark = ({ rows, ...page }: PageSql): PageSql => ({
+  ...page,
+  rows: rows.replaceAll(notificationText, notificationTextByAnyMark),
+})
 const filteredStatements = new Map(
-  filteredPages.map((page) => [
-    page.name,
-    statementsOf(page.name, filteredPage(page), page.hasCategories ? '$5' : '$4'),
-  ]),
+  [false, true].flatMap((hasCategoryMarks) => {
+    const text = hasCategoryMarks ? notificationTextByAnyMark : notificationText
+    return filteredPages(hasCategoryMarks).map(
+      (page) =>
+        [page.name, statementsOf(page.name, filteredPage(page, text), page.hasCategories ? '$5' : '$4')] as const,
+    )
+  }),
 )
+const statementsByAnyMark = {
+  page: statementsOf('pageByAnyMark', byAnyMark(pages.page)),
+  before: statementsOf('beforeByAnyMark', byAnyMark(pages.before)),
+}
 
-const from = (isOne: string, { total, hasOlder }: Pick<PageSql, 'total' | 'hasOlder'>) =>
+type From = Pick<PageSql, 'total' | 'hasOlder'> & { text?: string }
+const from = (isOne: string, { total, hasOlder, text = notificationText }: From) =>
   alone({
-    rows: `select n.seq, ${notificationText} as text from (
+    rows: `select n.seq, ${text} as text from (
      select n.seq from notification n where ${isOne} and n.seq <= $3 order by n.seq desc limit $2 offset $4::bigint
    ) chosen ${rowsOf}`,
     total,
     hasOlder,
   })
 const allFrom = { name: 'from', text: from(isOwned, { total: 'box.total', hasOlder: olderOne }) }
+const allFromByAnyMark = {
+  name: 'fromByAnyMark',
+  text: from(isOwned, { total: 'box.total', hasOlder: olderOne, text: notificationTextByAnyMark }),
+}
 const unreadFrom = { name: 'unreadFrom', text: from(isUnread, { total: 'box.unread', hasOlder: olderUnread }) }
 
 /** The first `$2` notifications, of all or of the unread, at or below the sequence number `$3`, after `$4` of them. */
-export function fromStatement(unreadOnly: boolean) {
+export function fromStatement(unreadOnly: boolean, hasCategoryMarks = false) {
+  if (hasCategoryMarks && !unreadOnly) return allFromByAnyMark
   return unreadOnly ? unreadFrom : allFrom
 }
 
@@ -184,9 +224,10 @@ function isBefore(request: PageRequest): boolean {
 }
 
 /** The prepared statements of such a page. The last parameter of `withSession` is the hash of the session's secret. */
-export function pageStatements(request: PageRequest) {
-  const filtered = filteredStatements.get(filteredName(request) ?? '')
+export function pageStatements(request: PageRequest, hasCategoryMarks = false) {
+  const filtered = filteredStatements.get(filteredName(request, hasCategoryMarks) ?? '')
   if (filtered !== undefined) return filtered
+  if (hasCategoryMarks) return statementsByAnyMark[isBefore(request) ? 'before' : 'page']
   if (isBefore(request)) return request.status === 'unread' ? statements.unreadBefore : statements.before
   return request.status === 'unread' ? statements.unreadPage : statements.page
 }

@@ -11,7 +11,7 @@ import { isServerAway, openCheckedPool, openingFailure, type StartTimeout } from
 import { openPool } from './connection/pool.ts'
 import * as deliveries from './deliveries.ts'
 import * as inbox from './inbox.ts'
-import { migrate } from './schema/migrate.ts'
+import { type MigrateOptions, migrate } from './schema/migrate.ts'
 import * as audit from './sign-in/audit.ts'
 import * as factors from './sign-in/factors.ts'
 import * as guesses from './sign-in/guesses.ts'
@@ -29,16 +29,21 @@ const migrationTimeoutMs = 3_600_000
 const retryMs = 500
 
 type Opened = { store: Store; migrations: string[] }
+type Options = {
+  partitions: number
+  startTimeout?: StartTimeout | undefined
+  onMigrationWait?: ((reason: string) => void) | undefined
+}
 
 /** Throws UNAVAILABLE with a sentence: at once, or after `startTimeout` if the server cannot be reached. */
 export async function openPostgresStore(
   url: string,
-  { partitions, startTimeout }: { partitions: number; startTimeout?: StartTimeout },
+  { partitions, startTimeout, onMigrationWait }: Options,
 ): Promise<Opened> {
   const giveUpAt = performance.now() + (startTimeout?.timeoutMs ?? 0)
   for (let reason = ''; ; ) {
     try {
-      return await openOnce(url, partitions)
+      return await openOnce(url, { partitions, onWait: onMigrationWait })
     } catch (error) {
       if (!isServerAway(error) || performance.now() + retryMs > giveUpAt) throw error
       if (error.message !== reason) startTimeout?.onWait(error.message)
@@ -48,12 +53,12 @@ export async function openPostgresStore(
   }
 }
 
-async function openOnce(url: string, partitions: number): Promise<Opened> {
+async function openOnce(url: string, options: MigrateOptions): Promise<Opened> {
   let pool: Pool | undefined
   try {
     pool = await openCheckedPool(url, { timeoutMs: migrationTimeoutMs })
     await refuseHalfFilled(pool)
-    const migrations = await migrate(pool, { partitions })
+    const migrations = await migrate(pool, options)
     await pool.end()
     pool = openPool(url)
     const changeSignals = new ChangeSignals(pool, url)

@@ -1,6 +1,6 @@
 // Opens a database file, or throws one sentence saying why not and leaves it unchanged. Only this imports node:sqlite.
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import * as sqlite from 'node:sqlite'
 import { CarillonError, messageOf } from '../../errors.ts'
 import { syncFolder } from '../../files/durable-file.ts'
@@ -144,16 +144,34 @@ function prepareFile(path: string): void {
   }
   const header = readHeader(path)
   if (header.length === 0 || isOurs(header)) return
-  throw new CarillonError('UNAVAILABLE', `${path} is not a Carillon database and was left as it is`, {
-    remedy: 'Name another file in the database URL.',
+  throw notOurs(path, header)
+}
+
+/** A backup is compressed by gzip (RFC 1952, section 2.3.1). */
+export function notOurs(path: string, header: Buffer, url = 'the database URL'): CarillonError {
+  if (header.length > 1 && header.readUInt16BE(0) === 0x1f8b)
+    return new CarillonError('UNAVAILABLE', `${path} is a backup and was left as it is`, {
+      remedy: `Give it another name, and then restore it: carillon restore NAME --to sqlite:${path}.`,
+    })
+  return new CarillonError('UNAVAILABLE', `${path} is not a Carillon database and was left as it is`, {
+    remedy: `Name another file in ${url}.`,
   })
 }
 
 /** A new folder is an entry in its parent folder, which is synced too: a power failure could lose it. */
 function makeFolder(folder: string): void {
-  const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (first === undefined) return
-  for (let made = folder; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made))
+  // Not `recursive`, with which Node tries for ever where no folder can be made, such as in /proc.
+  const missing: string[] = []
+  for (let at = resolve(folder); !existsSync(at); at = dirname(at)) missing.unshift(at)
+  for (const made of missing) {
+    try {
+      mkdirSync(made, { mode: 0o700 })
+    } catch (error) {
+      // Another process that starts at the same time has made it.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    syncFolder(dirname(made))
+  }
 }
 
 /** Whether the first bytes of a file are those of a Carillon database. */

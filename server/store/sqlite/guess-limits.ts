@@ -6,9 +6,8 @@ import type { GuessLimits, GuessRate, GuessRefusal } from '../store.ts'
 export type CountRow = { failures: number; at: number; expiresAt: number }
 type Found = (key: string) => CountRow | undefined
 
-/** The rate is last. */
-export function keysOf({ counts, rate }: Pick<GuessLimits, 'counts' | 'rate'>): string[] {
-  return rate === null ? [...counts.keys] : [...counts.keys, rate.key]
+export function keysOf({ counts, rates }: Pick<GuessLimits, 'counts' | 'rates'>): string[] {
+  return [...counts.keys, ...rates.map(({ key }) => key)]
 }
 
 export function refusalsOf(limits: GuessLimits, find: Found): GuessRefusal[] {
@@ -16,18 +15,20 @@ export function refusalsOf(limits: GuessLimits, find: Found): GuessRefusal[] {
   return refusals.filter(({ notBefore }) => notBefore > limits.at)
 }
 
-function notBeforeOf({ counts, rate, at }: GuessLimits, key: string, row: CountRow | undefined): number {
+function notBeforeOf({ counts, rates, at }: GuessLimits, key: string, row: CountRow | undefined): number {
   if (!isLive(row, at)) return Number.NEGATIVE_INFINITY
-  if (key === rate?.key) return row.at + (row.failures - rate.burst + 1) * rate.intervalMs
+  const rate = rates.find((one) => one.key === key)
+  if (rate !== undefined) return row.at + (row.failures - rate.burst + 1) * rate.intervalMs
   const delayMs = counts.delaysMs[Math.min(row.failures, counts.delaysMs.length - 1)] ?? 0
   // Without a delay, the guess of a node whose clock is a little ahead delays none of a node whose clock is right.
   return delayMs === 0 ? Number.NEGATIVE_INFINITY : row.at + delayMs
 }
 
 /** The row of `key` after one more guess. */
-export function counted({ counts, rate, at }: GuessLimits, key: string, row: CountRow | undefined): CountRow {
+export function counted({ counts, rates, at }: GuessLimits, key: string, row: CountRow | undefined): CountRow {
   const before = isLive(row, at) ? row : { failures: 0, at }
-  if (key === rate?.key) return countedByRate(rate, before, at)
+  const rate = rates.find((one) => one.key === key)
+  if (rate !== undefined) return countedByRate(rate, before, at)
   const last = Math.max(before.at, at)
   return { failures: before.failures + 1, at: last, expiresAt: last + counts.keptMs }
 }

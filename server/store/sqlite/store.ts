@@ -6,7 +6,7 @@ import { PageBlocksCache } from '../page-blocks.ts'
 import type { ChangeSignal, Store } from '../store.ts'
 import { Reader, Writer, type WriterPlace } from './connection.ts'
 import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
-import { continuedHistory, hasForeignLog, setLogAside } from './file/identity.ts'
+import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import * as changes from './reads/changes.ts'
 import * as inbox from './reads/inbox.ts'
@@ -66,6 +66,7 @@ export async function openSqliteStore(
     }
     migrations.push(...(await migrate(database)))
     const { dev, ino } = statSync(path, { bigint: true })
+    removeDrafts(database, path)
     const history = continuedHistory(database, path)
     const place = { path, file: { dev, ino }, history, cacheKib: cacheMib * 1_024 }
     const store = storeAt(place, `${historyOf(database)} ${history}`)

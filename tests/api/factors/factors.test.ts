@@ -77,7 +77,7 @@ test('a sealed secret that is copied into the row of another user opens nothing'
   await app.store.addFactor({ userId: ann.id, factor, maxFactors: 1, recoveryCodeHashes: [] })
   const challenge = await challengeOf(app, ann, 'stateful')
   const response = await app.post('/login/second-factor', { challenge, code: eve.app.code(app.now()) })
-  assert.equal(response.status, 503)
+  assert.equal(response.status, 403)
 })
 
 test('a removed factor no longer counts, and with the last one the recovery codes end', async () => {

@@ -203,7 +203,7 @@ test('each lie of an issuer is 503 with its reason in the log, and creates no us
 test('a request to an issuer that sends no response ends after 5 seconds', async () => {
   bad.responses.set(jwksPath, () => {})
   const issuer = { issuer: bad.url, audiences: ['bell'], algorithms: ['RS256'] as const, jwks: bad.jwks }
-  const read = readKeySet({ ...issuer, claim: 'sub', ownIds: false, createUsers: false })
+  const read = readKeySet({ ...issuer, claim: 'sub', ownIds: false, createUsers: false, application: '' })
   await assert.rejects(read, /cannot be reached: no response within 5 s/)
   bad.responses.clear()
 })

@@ -71,6 +71,7 @@ test('a used, expired, superseded, unknown, foreign or malformed link gets one a
   const used = tokenOf(await linkFor(ann))
   assert.equal((await reset(used, ann.password)).status, 204)
   const superseded = tokenOf(await linkFor(ann))
+  for (let n = 0; n < 2; n++) await linkFor(ann)
   const expired = tokenOf(await linkFor(ann))
   app.pass(15 * 60_000)
   const voided = tokenOf(await linkFor(ann, 'invite'))
@@ -96,6 +97,38 @@ test('a used, expired, superseded, unknown, foreign or malformed link gets one a
   }
   assert.equal(texts.size, 1)
   assert.ok(await canSignIn(ann, ann.password))
+})
+
+const read = (token: unknown) => app.post('/password/link', { token })
+
+test('a link says its username and purpose, and stays usable until it has set the password (A19)', async () => {
+  for (const purpose of ['reset', 'invite']) {
+    const ann = await app.user()
+    const link = await linkFor(ann, purpose)
+    for (let n = 0; n < 2; n++) {
+      const response = await read(tokenOf(link))
+      const data = { username: ann.username, purpose, expiresAt: link.expiresAt }
+      assert.deepEqual([response.status, response.json()], [200, { success: true, data }])
+      assert.deepEqual(response.headers.getSetCookie(), [])
+    }
+    assert.equal((await reset(tokenOf(link))).status, 204)
+    assert.equal((await read(tokenOf(link))).json().error.code, 'LINK_INVALID')
+  }
+})
+
+test('a used, expired, unknown or malformed link, and one of a disabled user, says nothing of a user (A19)', async () => {
+  const [ann, disabled] = [await app.user(), await app.user()]
+  const expired = tokenOf(await linkFor(ann))
+  app.pass(15 * 60_000)
+  const ofDisabled = tokenOf(await linkFor(disabled))
+  await app.store.disableUser({ userId: disabled.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
+  const { message } = (await reset('x'.repeat(43))).json().error
+  for (const token of [expired, ofDisabled, 'x'.repeat(43), '', 'x'.repeat(2_000)]) {
+    const response = await read(token)
+    assert.deepEqual([response.status, response.json().error.code], [422, 'LINK_INVALID'], response.text)
+    assert.equal(response.json().error.message, message)
+  }
+  assert.equal((await app.post('/password/link', {})).status, 400)
 })
 
 test('a password that is refused leaves the link usable, and the refusal has its code', async () => {
@@ -184,12 +217,15 @@ test('wrong links are limited by address, and a right one is not', async () => {
     const wrong = { token: 'x'.repeat(43), newPassword }
     const statuses = new Map<number, number>()
     for (let n = 0; n < 150; n++) {
-      const { status } = await other.post('/password/reset', wrong)
+      const { token } = wrong
+      const { status } = await (n % 2 ? other.post('/password/reset', wrong) : other.post('/password/link', { token }))
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
     assert.deepEqual([statuses.get(422), statuses.get(429)], [100, 50])
     const refused = await other.post('/password/reset', wrong)
     assert.ok(Number(refused.headers.get('retry-after')) > 0)
+    assert.equal((await other.post('/password/link', { token: wrong.token })).status, 429)
+    assert.equal((await other.post('/password/link', { token: tokenOf({ url }) })).status, 200)
     assert.equal((await other.post('/password/reset', { token: tokenOf({ url }), newPassword })).status, 204)
   } finally {
     await other.stop()

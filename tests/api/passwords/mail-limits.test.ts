@@ -1,7 +1,7 @@
 // How many mails a client can cause: few for one inbox and few from one address, whatever the answer, which is always the same.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { MailServer } from '../../support/network/mail-server.ts'
+import { MailServer, type ReceivedMail, shownMail } from '../../support/network/mail-server.ts'
 import { startTestService } from '../../support/service.ts'
 
 const mailServer = await MailServer.start()
@@ -90,4 +90,49 @@ test('requests that send nothing do not count for the user', async () => {
   for (let n = 0; n < 5; n++) await forgot({ username: ann.username })
   await settled()
   assert.equal(sentTo('late@example.org'), 3)
+})
+
+test('ten requests of a stranger leave mails for the owner, in the same hour and on every later day, and void no link (A19, A20)', async () => {
+  const ann = await userAt('beset@example.org')
+  const mailsOf = async (client: string, times: number) => {
+    const before = sentTo(ann.email)
+    for (let n = 0; n < times; n++) await forgot({ username: ann.username }, client)
+    await settled()
+    return sentTo(ann.email) - before
+  }
+  const home = newClient()
+  // A stranger has a /48, and takes another network of it each time.
+  const block = newClient().replace('::1', '')
+  let networks = 0
+  const stranger = () => `${block}:${(++networks).toString(16)}::1`
+  assert.equal(await mailsOf(home, 1), 1)
+  const owned = mailServer.mails.findLast(({ to }) => to[0] === ann.email)
+  let taken = 0
+  for (let n = 0; n < 10; n++) taken += await mailsOf(stranger(), 1)
+  assert.equal(taken, 2)
+  const token = /#([\w-]{43})/.exec(shownMail(owned as ReceivedMail).text)?.[1]
+  assert.equal((await app.post('/password/reset', { token, newPassword: 'grey heron over the weir' })).status, 204)
+  for (let day = 0; day < 3; day++) {
+    for (let passed = 0; passed < 24; passed += 4) {
+      await mailsOf(stranger(), 2)
+      app.pass(4 * hour)
+    }
+    await mailsOf(stranger(), 2)
+    assert.equal(await mailsOf(home, 1), 1, `day ${day}`)
+  }
+})
+
+test('a mail that could not be sent does not count for its user', async () => {
+  const ann = await userAt('unlucky@example.org')
+  mailServer.isRefusing = true
+  for (let n = 1; n <= 5; n++) {
+    await forgot({ username: ann.username })
+    while (mailServer.refused < n) await new Promise((done) => setTimeout(done, 5))
+  }
+  mailServer.isRefusing = false
+  await settled()
+  assert.equal(sentTo(ann.email), 0)
+  for (let n = 0; n < 5; n++) await forgot({ username: ann.username })
+  await settled()
+  assert.equal(sentTo(ann.email), 3)
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
 
-const app = await startTestService({ env: { CARILLON_NEW_DEVICE_NOTICES: 'on' } })
+const app = await startTestService()
 after(() => app.stop())
 const newPassword = 'grey heron over the weir'
 const { key } = await app.producerKey(['users'])
@@ -50,6 +50,11 @@ test('it says so after a reset, and not after an invitation or a refused change'
   const body = JSON.stringify({ currentPassword: ben.password, newPassword: 'short' })
   const refused = await app.request('/api/me/password', { method: 'PUT', headers: { ...headers, ...own }, body })
   assert.equal(refused.status, 400)
+  const { id } = (await app.post('/api/users', { username: 'invited' }, { authorization: `Bearer ${key}` })).json().data
+  await reset({ id } as TestUser, 'invite')
+  const invited = { username: 'invited', password: newPassword }
+  assert.deepEqual(await noticesOf(await app.signIn(invited, 'stateful')), [])
+  // By an invitation of a user who has a password.
   await reset(ben, 'invite')
-  assert.deepEqual(await noticesOf(await app.signIn({ ...ben, password: newPassword }, 'stateful')), [])
+  assert.equal((await noticesOf(await app.signIn({ ...ben, password: newPassword }, 'stateful'))).length, 1)
 })

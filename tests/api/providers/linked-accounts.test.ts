@@ -44,6 +44,11 @@ for (const variant of variants)
       assert.equal((await app.get('/api/me', other.proof)).json().data.user.id, user.id)
       const unlink = () => app.request('/api/me/providers/staff', { method: 'DELETE', headers: proof })
       assert.equal((await unlink()).status, 204)
+      const notices = (await app.get('/api/notifications?category=security', proof)).json().data.items
+      assert.deepEqual(
+        notices.map(({ title }: { title: string }) => title),
+        ['An account at another service was unlinked from yours', 'An account at another service was linked to yours'],
+      )
       assert.equal(refusalIn(await unlink()).code, 'NOT_FOUND')
       assert.equal((await browser().signIn('staff', subject)).status, 403)
     })

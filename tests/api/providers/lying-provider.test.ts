@@ -28,6 +28,16 @@ const failures = () => lines.filter((line) => line.includes('"provider-failed"')
 const usersOf = () => app.store.listUsers({ after: '', limit: 100 })
 let subjects = 0
 
+/** A server to which no request may come. */
+const trapped: string[] = []
+const trap = createServer((request, response) => {
+  trapped.push(`${request.method} ${request.url}`)
+  response.end('{}')
+})
+await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve))
+after(() => trap.close())
+const trapUrl = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/`
+
 /** Nobody is signed in and nothing is stored; the sentence names the provider, and no secret is in it. */
 async function isRefused(response: Visited, status: number, message: RegExp): Promise<void> {
   assert.equal(response.status, status, response.text)
@@ -264,7 +274,8 @@ suite('a provider that cannot be used', () => {
 
   const responses: Record<string, Parameters<typeof provider.lies.set>[1]> = {
     'no JSON': ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
-    'a redirect': ({ response }) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    // 307: the client secret would be sent again.
+    'a redirect': ({ response }) => response.writeHead(307, { location: trapUrl }).end(),
     'a megabyte': ({ response }) => sendJson(response, 200, { issuer: provider.url, more: 'x'.repeat(1_000_000) }),
     'an end in the middle': ({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write('{')
@@ -279,6 +290,7 @@ suite('a provider that cannot be used', () => {
       app.pass(5_000)
       provider.lies.set('/token', lie)
       await signInIsRefused(503, unusable)
+      assert.deepEqual(trapped, [])
     })
 
   test('a provider that never responds costs five seconds (P3)', async () => {

@@ -33,7 +33,8 @@ suite('a user with a second factor', async () => {
     )
     assert.ok(facts.challenge?.startsWith(user?.id ?? '-'))
     assert.ok(!careful.jar.has('carillon'))
-    assert.deepEqual(careful.begun, [])
+    // Until the second factor, for which this browser has to bring the cookie.
+    assert.equal(careful.begun.length, 1)
   })
 
   test('gets no token for the code alone (A17)', async () => {

@@ -1,6 +1,5 @@
 // A sign-in with a real OpenID provider, in both variants: the redirect there, the way back, and who is signed in then.
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
 import { after, suite, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { startWithProvider } from '../../support/http/provider-browser.ts'
@@ -99,17 +98,6 @@ suite('stateless', () => {
     assert.equal((await exchange()).status, 401)
     ann.keep(done)
     assert.deepEqual(ann.begun, [])
-  })
-
-  test('a page on another site binds the code to its verifier instead', async () => {
-    const verifier = randomBytes(32).toString('base64url')
-    const challenge = createHash('sha256').update(verifier).digest('base64url')
-    const ann = browser()
-    const code = await ann.code('staff', 'ann', `?variant=stateless&challenge=${challenge}`)
-    const wrong = { code, verifier: randomBytes(32).toString('base64url') }
-    for (const body of [{ code }, wrong])
-      assert.equal((await app.post('/login/with/staff', body, ann.proof)).status, 401)
-    assert.equal((await app.post('/login/with/staff', { code, verifier })).status, 200)
   })
 
   test('a code is valid for a minute, and not after the user was disabled', async () => {

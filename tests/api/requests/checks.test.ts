@@ -59,7 +59,7 @@ test('only JSON is accepted: any other media type, or none, is 415 on every rout
 })
 
 /** What the forms of the pages send, without a script. */
-const forms = ['/login', '/sign-in', '/sign-out', '/forgot']
+const forms = ['/login', '/sign-in', '/sign-out', '/forgot', '/login/with/staff/start']
 
 test('form encoding is 415, except at the login and the forms of the pages (I1, C3)', async () => {
   const form = 'username=ann&password=plum+orchard+gate+41'

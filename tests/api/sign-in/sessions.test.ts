@@ -230,3 +230,32 @@ test('a session from before migration 0005 gets its sign-in when it is listed, a
   assert.equal((await remove(`${sessions}/${found?.id}`, own)).status, 204)
   assert.equal(await isAccepted(old), false)
 })
+
+for (const variant of variants)
+  test(`without a recent sign-in a user can only end newer ones: the thief out, and the owner not, ${variant} (S18)`, async () => {
+    const user = await app.user()
+    const owner = await app.signIn(user, variant)
+    app.pass(1_000)
+    const thief = await app.signIn(user, variant)
+    app.pass(1_000)
+    const newest = await app.signIn(user, variant)
+    const [ownersId, thiefsId, newestId] = [await idOf(owner), await idOf(thief), await idOf(newest)]
+    app.pass(11 * 60_000)
+    const refused = [
+      await remove(`${sessions}/${ownersId}`, thief),
+      await remove(sessions, thief),
+      await disown(ownersId, thief),
+      await disown(newestId, thief),
+      await disown(thiefsId, owner),
+    ]
+    for (const { status, json } of refused)
+      assert.deepEqual([status, json().error.code], [403, 'FRESH_SIGN_IN_REQUIRED'])
+    for (const proof of [owner, thief, newest]) assert.equal(await isAccepted(proof), true)
+    assert.equal((await remove(`${sessions}/${newestId}`, thief)).status, 204)
+    assert.equal((await remove(`${sessions}/${thiefsId}`, owner)).status, 204)
+    for (const proof of [thief, newest]) assert.equal(await isAccepted(proof), false)
+    const confirmed = await app.post('/api/me/confirm', { password: user.password }, owner)
+    const fresh = variant === 'stateful' ? owner : { authorization: `Bearer ${confirmed.json().data.token}` }
+    assert.equal((await disown(thiefsId, fresh)).status, 200)
+    assert.equal((await remove(sessions, fresh)).status, 204)
+  })

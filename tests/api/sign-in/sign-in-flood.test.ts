@@ -46,3 +46,42 @@ for (const variant of variants)
     assert.ok(count(200) > 0 && count(503) > 0 && took.length > 20)
     assert.ok(p99 < mostMs, `${p99} ms`)
   })
+
+test('during a flood of wrong passwords from one IPv6 /56, every right sign-in on a known device succeeds (A21)', async (t) => {
+  const service = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
+  t.after(() => service.stop())
+  const known = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const { username, password } = await service.user()
+      const { json } = await service.post('/login', { username, password, variant: 'stateless' })
+      return { username, password, variant: 'stateless', deviceToken: json().deviceToken }
+    }),
+  )
+  const flood = new HttpClient(service.url, { connections: 200 })
+  t.after(() => flood.close())
+  let [isOver, sent] = [false, 0]
+  const statuses = new Map<number, number>()
+  const guess = async (n: number) => {
+    while (!isOver) {
+      const address = `2001:db8:56:${(++sent % 256).toString(16)}::${(n + 1).toString(16)}`
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': address }
+      const body = JSON.stringify({ username: `made up ${sent}`, password: 'plum orchard gate 42' })
+      const { status } = await flood.request({ method: 'POST', path: '/login', headers, body })
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+  }
+  const guessing = Array.from({ length: 200 }, (_, n) => guess(n))
+  while ((statuses.get(401) ?? 0) < 20) await sleep(5)
+  const took: number[] = []
+  for (const credentials of known) {
+    const before = performance.now()
+    assert.equal((await service.post('/login', credentials, { 'x-forwarded-for': '198.51.100.1' })).status, 200)
+    took.push(performance.now() - before)
+  }
+  isOver = true
+  await Promise.all(guessing)
+  t.diagnostic(`20 of 20, the longest ${Math.max(...took).toFixed(0)} ms; others ${JSON.stringify([...statuses])}`)
+  // The clock of the service stands still, so that the /56 gets no more than its burst.
+  assert.ok((statuses.get(401) ?? 0) <= 400, `${statuses.get(401)} were evaluated`)
+  if (process.env.SOAK !== undefined) assert.ok(Math.max(...took) < 2_000, `${took}`)
+})

@@ -24,8 +24,9 @@ const routesOfUsers = Object.entries(paths).flatMap(([template, methods]) =>
     .filter(([, { security }]) => security.some((one) => 'token' in one))
     .map(([method]) => ({ method: method.toUpperCase(), template, path: template.replace(/\{\w+\}/, id) })),
 )
+/** The page of the documentation is for everyone. */
 const isOfScope = (template: string) =>
-  template.startsWith('/api/notifications') || template === '/api/session' || template === '/api/me'
+  template.startsWith('/api/notifications') || ['/api/session', '/api/me', '/docs'].includes(template)
 
 function assertRefused(response: HttpResponse, scope?: string): void {
   const needed = scope === undefined ? '' : `, scope="${scope}"`

@@ -173,20 +173,24 @@ const later = [
   ...['external_id', 'issuer', 'locale', 'email', 'issued_generation'].map((column) => ['user', column]),
   ...['email_verified_at', 'device_generation', 'password_reported_at'].map((column) => ['user', column]),
   ...['sign_in_id', 'device', 'address', 'confirmed_at', 'has_tokens'].map((column) => ['session', column]),
+  ...['old_hash_1', 'old_hash_2', 'old_hash_3', 'secret_used_at'].map((column) => ['session', column]),
   ['token_cutoff', 'except_sign_in_id'],
   ...['starts_at', 'retired_at'].map((column) => ['signing_key', column]),
-  ...['previous_secret_hash', 'previous_until'].map((column) => ['producer', column]),
+  ...['previous_secret_hash', 'previous_until', 'application'].map((column) => ['producer', column]),
   ...['count', 'updated_at', 'unread_version'].map((column) => ['notification', column]),
-  ...['read_version', 'marked_unread', 'undo_version', 'reset_version'].map((column) => ['inbox', column]),
-  ...['before_through', 'before_version', 'made_read'].map((column) => ['read_mark', column]),
+  ...['read_version', 'marked_unread', 'undo_version', 'reset_version', 'category_through'].map((column) => [
+    'inbox',
+    column,
+  ]),
+  ...['before_through', 'before_version', 'made_read', 'categories'].map((column) => ['read_mark', column]),
   ['inbox_category', 'made_read'],
 ]
 const laterTables = [
   ...['known_device', 'guess_count', 'one_time_link', 'factor', 'recovery_code', 'challenge', 'provider_account'],
-  'audit',
+  ...['audit', 'history', 'category_read_mark'],
 ]
 const laterIndexes = [
-  'user_by_email',
+  ...['user_by_email', 'user_of_application'],
   ...['user_by_external_id', 'notification_marked_unread', 'notification_unread_by_category', 'read_mark_by_seq'],
   ...['notification_read_by_category', 'notification_read'],
 ]

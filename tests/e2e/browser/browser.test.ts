@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import type { Received } from '../../../client/testing/tab.ts'
 import { Chromium } from '../../support/chromium.ts'
+import { storedIn } from '../../support/pages/stored.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { startTestService, type TestService, variants } from '../../support/service.ts'
 
@@ -28,8 +29,29 @@ for (const variant of variants)
     const types = await page.evaluate(readOneThenAll, id ?? '')
     assert.deepEqual(types, ['hello', 'created', 'read', 'read-all'])
     assert.equal((await service.list(await service.signIn(ann, variant))).unread, 0)
+    assert.deepEqual(await storedIn(page), [])
     assert.deepEqual(browser.uncaught, [])
   })
+
+test('after a sign-out in one tab, no tab displays the list, and nothing of the user is kept in the browser (B3)', async () => {
+  await using browser = await Chromium.start()
+  const ann = await service.user()
+  await service.deliver({ to: ann, title: 'Private' })
+  const tabs = [await tabOf(browser), await openTab(browser, service.url)] as const
+  await tabs[0].evaluate(async ({ username, password }) => {
+    await tab.createCarillon().login({ username, password, variant: 'stateful' })
+  }, ann)
+  for (const page of tabs) {
+    await page.evaluate(() => tab.lists.open('inbox', {}))
+    await page.waitForFunction(() => tab.lists.state()[0]?.snapshot.items[0]?.title === 'Private')
+  }
+  await tabs[0].evaluate(() => tab.createCarillon().logout())
+  for (const page of tabs) {
+    await page.waitForFunction(() => tab.lists.state()[0]?.snapshot.state === 'signed-out')
+    assert.deepEqual(await page.evaluate(() => tab.lists.state()[0]?.snapshot.items), [])
+    assert.deepEqual(await storedIn(page), [])
+  }
+})
 
 test('pages of an allowed origin follow the stream by token', async () => {
   await using browser = await Chromium.start()

@@ -122,6 +122,8 @@ suite('wrong use', { concurrency: 2 }, () => {
     ['a password among the arguments', ['user', 'add', 'ann', '--password', 'hunter2'], /unknown option '--password'/],
     ['a key among the arguments', ['send', '--to', 'a', '--title', 'b', '--producer-key', 'crl_x'], /unknown option/],
     ['a scope that there is not', ['key', 'add', 'shop', '--scope', 'send,fly'], /--scope takes send, users/],
+    ['no name of an application', ['key', 'add', 'shop', '--application', 'Shop'], /1 to 64 of the characters a-z/],
+    ['an empty application', ['user', 'list', '--application', ''], /1 to 64 of the characters a-z/],
     ['an overlap without a unit', ['key', 'rotate', '0123456789abcdef', '--overlap', '24'], /--overlap is "24"/],
     ['a duration in another unit', ['key', 'add', 'shop', '--expires', '1y'], /--expires takes a number of days/],
     ['no recipient', ['send', '--title', 'Hi'], /--to or --external-id/],
@@ -208,7 +210,7 @@ test('carillon user adds, lists and disables a user and sets a password, with ou
   const [head, ...rows] = isDone(await user(['list']))
     .trimEnd()
     .split('\n')
-  assert.match(head ?? '', /^username +external id +id +created +disabled$/)
+  assert.match(head ?? '', /^username +external id +application +id +created +disabled$/)
   assert.deepEqual(
     rows.map((row) => row.split(/ +/)[0]),
     ['ann', 'ben', 'cy'],
@@ -258,12 +260,15 @@ test('carillon key shows a new key once, lists keys without their secrets, and r
   const shown = isDone(await key('add', 'shop'))
   assert.match(shown, /^Added the key [\da-f]{16} for shop \(send; expires -\)\nkey: crl_[\da-f]{16}_[\w-]{43}\n/)
   const secret = /key: crl_[\da-f]{16}_(.+)/.exec(shown)?.[1] ?? ''
-  const made = JSON.parse(isDone(await key('add', 'till', '--scope', 'users,send', '--expires', '30d', '--json')))
-  assert.deepEqual(Object.keys(made), ['id', 'name', 'scopes', 'expiresAt', 'key'])
+  const made = JSON.parse(
+    isDone(await key('add', 'till', '--scope', 'users,send', '--application', 'shop-2', '--json')),
+  )
+  assert.deepEqual(Object.keys(made), ['id', 'name', 'application', 'scopes', 'expiresAt', 'key'])
 
   for (const list of [isDone(await key('list')), isDone(await key('list', '--json'))]) {
     assert.match(list, /shop/)
     assert.match(list, /till/)
+    assert.match(list, /shop-2/)
     assert.ok(!list.includes(secret) && !list.includes(made.key) && !/hash/i.test(list))
   }
   assert.equal(isDone(await key('revoke', made.id)), `Revoked ${made.id}\n`)

@@ -18,7 +18,7 @@ async function post(url: string, path: string, body: object): Promise<number> {
 const tokenOf = (url: string) => url.split('#')[1] ?? ''
 
 for (const engine of ['SQLite', 'PostgreSQL'])
-  test(`a link of "carillon user link" sets the password once; a newer one voids it (${engine}, A19)`, async (t) => {
+  test(`a link of "carillon user link" sets the password once; using one voids the others (${engine}, A19)`, async (t) => {
     using folder = new Folder()
     const database = engine === 'SQLite' ? undefined : await newDatabase()
     if (database !== undefined) t.after(database.drop)
@@ -40,9 +40,8 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     assert.ok(left > 10 * 60_000 && left <= 15 * 60_000, `${left} ms`)
     const second = await json('link', '--external-id', 'customer-42')
     const use = (url: string) => post(running.url, '/password/reset', { token: tokenOf(url), newPassword })
-    assert.equal(await use(first.url), 422)
     assert.equal(await use(second.url), 204)
-    assert.equal(await use(second.url), 422)
+    for (const { url } of [first, second]) assert.equal(await use(url), 422)
     assert.equal(await post(running.url, '/login', { username: 'ann', password: newPassword }), 200)
 
     const invited = await user('link', '--id', id, '--invite')

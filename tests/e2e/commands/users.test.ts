@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { newDatabase } from '../../support/postgres.ts'
 import { CarillonProcess, carillon, type Environment, Folder } from '../../support/processes/carillon-process.ts'
 
@@ -35,6 +36,9 @@ test('a user without a name is added by external id, gets a name, and is disable
     [listed.id, listed.username, listed.displayName, listed.locale, listed.email],
     [id, null, 'Kim Park', 'de-CH', 'kim@example.org'],
   )
+  assert.match(listed.createdAt, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/)
+  const fields = 'createdAt disabled displayName email emailVerified externalId id locale username'
+  assert.equal(Object.keys(listed).toSorted().join(' '), fields)
   assert.deepEqual(await user('rename', '--external-id', 'customer/42', 'Kim'), { id, username: 'kim' })
   assert.deepEqual(await user('rename', 'kim', 'kit'), { id, username: 'kit' })
   const named = { id, username: 'kit', externalId: 'customer/42' }
@@ -42,6 +46,49 @@ test('a user without a name is added by external id, gets a name, and is disable
   assert.deepEqual(await user('enable', 'kit'), { ...named, disabled: false })
   assert.equal((await user('list', '--search', 'KIT')).length, 1)
   assert.deepEqual(await user('list', '--search', 'nobody'), [])
+})
+
+test('an import of 3,000 users while the service runs is a few lines of its log, which count them all (L1)', async () => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.ready(folder)
+  const users = Array.from({ length: 3_000 }, (_, n) => JSON.stringify({ externalId: `c${n}` }))
+  writeFileSync(folder.file('users.jsonl'), users.join('\n'))
+  assert.equal((await userOf(folder)('import', folder.file('users.jsonl'))).created, 3_000)
+  const lines = () => running.lines.filter(({ event, actor }) => event === 'user-created' && actor === 'operator')
+  const counted = () => lines().reduce((sum, { count = 1 }) => sum + Number(count), 0)
+  while (counted() < 3_000) await sleep(50)
+  assert.equal(counted(), 3_000)
+  assert.ok(lines().length < 100, String(lines().length))
+  await running.end('SIGTERM')
+})
+
+test('--application names the application of an external id, and a user of another one is not found (U6)', async () => {
+  using folder = await migrated()
+  const user = userOf(folder)
+  const external = ['--external-id', 'customer-42']
+  const shop = await user('add', ...external, '--application', 'shop')
+  const none = await user('add', ...external)
+  assert.notEqual(shop.id, none.id)
+  writeFileSync(folder.file('users.jsonl'), '{"externalId":"customer-42","displayName":"Kim"}\n{"externalId":"43"}\n')
+  const imported = await user('import', folder.file('users.jsonl'), '--application', 'shop')
+  assert.deepEqual(imported, { imported: 2, created: 1, updated: 1 })
+  const listed = await user('list', '--application', 'shop')
+  assert.deepEqual(
+    listed.map((one: Record<string, unknown>) => [one.externalId, one.displayName, one.application]),
+    [
+      ['customer-42', 'Kim', 'shop'],
+      ['43', null, 'shop'],
+    ],
+  )
+  assert.equal((await user('list')).length, 3)
+  assert.equal((await user('rename', ...external, '--application', 'shop', 'kim')).id, shop.id)
+  assert.equal((await user('disable', ...external)).id, none.id)
+  const other = await carillon(folder, ['user', 'delete', '--id', shop.id, '--application', 'club', '--yes'])
+  assert.deepEqual([other.status, other.stderr], [1, 'carillon: There is no user with this id\n'])
+  writeFileSync(folder.file('users.jsonl'), '{"username":"kim","displayName":"Not Kim"}\n')
+  const foreign = await carillon(folder, ['user', 'import', folder.file('users.jsonl'), '--application', 'club'])
+  assert.deepEqual([foreign.status, foreign.stderr.split('\n')[0]], [1, 'line 1: username: belongs to another user'])
+  assert.equal((await user('delete', ...external, '--application', 'shop', '--yes')).id, shop.id)
 })
 
 test('a user is deleted only with --yes if there is no terminal to ask on, and is gone afterwards', async () => {

@@ -50,9 +50,8 @@ const expected: Record<ExperimentId, Expected> = {
   },
 }
 
-/** What the browser writes beside the refusals: a request without cookies clears no data, and the response to the form may not be in a frame. */
+/** What the browser writes beside the refusals: the response to the form may not be in a frame. */
 const complaints: Partial<Record<ExperimentId, RegExp[]>> = {
-  replay: [/^Clear-Site-Data header on .*\/logout/],
   // Which of these the browser reports depends on how fast the frame is removed.
   otherSite: [/^(401|net::ERR_BLOCKED_BY_RESPONSE) POST .*\/read-all$|^Framing .* "frame-ancestors 'none'"/],
 }

@@ -50,6 +50,26 @@ test('the arrow keys of the tabs follow the direction of the text', async () => 
   await walk(page, ['ArrowLeft', 'ArrowRight'], ['unread', 'all'])
 })
 
+test('in a list from right to left, a text from left to right keeps its direction and begins where the list begins', async () => {
+  await pages.userWith(1)
+  for (const [language, side] of [
+    ['ar', 'right'],
+    ['en', 'left'],
+  ] as const) {
+    const page = await pages.open(`<carillon-inbox lang="${language}"></carillon-inbox>`)
+    const title = page.locator('[part~=item-title]')
+    await title.waitFor()
+    const shown = await title.evaluate((element, at) => {
+      const range = document.createRange()
+      range.selectNodeContents(element)
+      const [text, box] = [range.getBoundingClientRect(), element.getBoundingClientRect()]
+      return { direction: getComputedStyle(element).direction, gap: Math.round(Math.abs(text[at] - box[at])) }
+    }, side)
+    assert.deepEqual(shown, { direction: 'ltr', gap: 0 }, language)
+    await page.close()
+  }
+})
+
 test('only the selected tab is in the order of the Tab key', async () => {
   await pages.userWith(1)
   const page = await pages.open('<carillon-inbox></carillon-inbox>')

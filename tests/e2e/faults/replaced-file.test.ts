@@ -290,7 +290,7 @@ async function isReset(folder: Folder, position: string): Promise<boolean> {
   return response.json().data.reset === true
 }
 
-test('a position stays valid after a restart and kill -9, and is reset after an older file was put back (N3)', async () => {
+test('a position stays valid after a restart and kill -9, and is reset after an older file was put back (N3, R15)', async () => {
   using folder = new Folder()
   await using running = await Running.on(folder)
   const given = await positionOf(running, await running.user.signIn())

@@ -289,10 +289,14 @@ test('a request that never ends and a client that never reads delay the end by a
   assert.ok(afterMs > 1_000, `ended after ${afterMs} ms`)
 })
 
-test('SIGINT and SIGHUP stop the service as SIGTERM does, and a second signal changes nothing (R9)', async () => {
+/** Not every machine has a pseudo-terminal, so a preloaded module makes the process believe that its output is one. */
+const asTerminal = ['--import', 'data:text/javascript,process.stdout.isTTY=true']
+
+test('SIGINT, and SIGHUP on a terminal, stop the service as SIGTERM does, and a second signal changes nothing (R9)', async () => {
   for (const signal of ['SIGINT', 'SIGHUP'] as const) {
     using folder = new Folder()
-    await using running = await CarillonProcess.ready(folder)
+    const nodeOptions = signal === 'SIGHUP' ? asTerminal : []
+    await using running = await CarillonProcess.ready(folder, { args: ['serve', '--json'], nodeOptions })
     const user = new UserOfService(running.url, firstSignInOf(folder))
     const id = idIn(await user.deliver('Hi'))
     user.close()

@@ -16,12 +16,18 @@ after(async () => {
 const started = [await nodes.add(), await nodes.add()] as const
 const [a, b] = started.map((node) => node.user(nodes.firstSignIn)) as [UserOfService, UserOfService]
 
-const session = await a.signIn()
+let session = await a.signIn()
 const added = (await a.post('/api/me/factors/totp', {}, session)).json().data
 const app = new Authenticator(added.secret)
 // The confirmation uses the step before the one of now, so that the first round has two steps left.
 const confirmation = { id: added.id, code: app.code(Date.now(), -1) }
-const { recoveryCodes } = (await b.post('/api/me/factors/totp/confirm', confirmation, session)).json().data
+const confirmed = await b.post('/api/me/factors/totp/confirm', confirmation, session)
+session = sessionOf(confirmed)
+const { recoveryCodes } = confirmed.json().data
+
+function sessionOf({ headers }: Pick<Response, 'headers'>) {
+  return { cookie: headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+}
 
 async function challenge(node: UserOfService): Promise<string> {
   const { username, password } = nodes.firstSignIn
@@ -66,6 +72,9 @@ test('a session that is confirmed on one node is fresh on the other (A18)', asyn
   await queryAt(database.url, 'update session set confirmed_at = 0')
   for (const node of [a, b]) assert.equal((await node.post('/api/me/factors/totp', {}, session)).status, 403)
   const [recoveryCode] = recoveryCodes
-  assert.equal((await b.post('/api/me/confirm', { recoveryCode }, session)).status, 204)
-  for (const node of [a, b]) assert.equal((await node.post('/api/me/factors/totp', {}, session)).status, 201)
+  const response = await b.post('/api/me/confirm', { recoveryCode }, session)
+  assert.equal(response.status, 204)
+  const renewed = sessionOf(response)
+  for (const node of [a, b]) assert.equal((await node.post('/api/me/factors/totp', {}, renewed)).status, 201)
+  for (const node of [a, b]) assert.equal((await node.post('/api/me/factors/totp', {}, session)).status, 401)
 })

@@ -85,18 +85,21 @@ test('on SQLite the command makes the new secret, while the service runs, and no
   const file = folder.file('carillon.secret')
   const before = readFileSync(file, 'utf8')
   const load = await Load.start([user])
-  const { status, stderr } = await carillon(folder, ['secret', 'rotate'])
+  const { status, stdout, stderr } = await carillon(folder, ['secret', 'rotate'])
   assert.equal(status, 0, stderr)
   await load.more(50)
   const after = readFileSync(file, 'utf8')
   assert.notEqual(after, before)
   assert.ok(after.trim().length >= 43)
   assert.equal(statSync(file).mode & 0o777, 0o600)
-  assert.deepEqual(
-    readdirSync(folder.path).filter((name) => name.includes('secret.')),
-    [],
-    'the one before is gone',
-  )
+  const [kept = '', ...others] = readdirSync(folder.path).filter((name) => name.includes('secret.'))
+  assert.match(kept, /^carillon\.secret\.until-\d{4}-\d\d-\d\d$/)
+  assert.deepEqual(others, [])
+  const days = (Date.parse(kept.slice(-10)) - Date.now()) / 86_400_000
+  assert.ok(days > 28.9 && days < 30.1, kept)
+  assert.equal(readFileSync(folder.file(kept), 'utf8'), before)
+  assert.equal(statSync(folder.file(kept)).mode & 0o777, 0o600)
+  assert.match(stdout, /Backups from before need the secret before: it is in .*until-/)
   // A new signing key is sealed with the new secret: the running service has to open it.
   const rotated = await carillon(folder, ['keys', 'rotate', '--after', '1s', '--json'])
   const { kid } = JSON.parse(rotated.stdout)
@@ -109,6 +112,14 @@ test('on SQLite the command makes the new secret, while the service runs, and no
   assert.deepEqual(load.failures, [])
   for (const headers of [session, token])
     assert.equal((await user.request({ path: '/routeRestreinte', headers })).status, 200)
+  const leaked = await carillon(folder, ['secret', 'rotate', '--keep', '0'])
+  assert.match(leaked.stdout, /which was not kept/, leaked.stderr)
+  assert.deepEqual(
+    readdirSync(folder.path).filter((name) => name.includes('secret.')),
+    [kept],
+    'the one that leaked is gone',
+  )
+  assert.equal((await carillon(folder, ['secret', 'rotate', '--keep', 'x'])).status, 2)
   assert.equal((await service.end('SIGTERM')).status, 0)
   await using again = new CarillonProcess(folder, { env })
   await again.isReady()

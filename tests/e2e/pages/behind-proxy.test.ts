@@ -100,7 +100,7 @@ for (const prefix of ['', '/hello']) {
     await becomes(async () => `${(await service.list(proof)).unread} unread`, '0 unread')
   })
 
-  test(`${where}: a one-time link sets a password, and leads to the sign-in page`, async () => {
+  test(`${where}: a one-time link sets a password, signs in, and leads to the account page`, async () => {
     const user = await service.user()
     const { key } = await service.producerKey(['users'])
     const headers = { authorization: `Bearer ${key}` }
@@ -111,9 +111,9 @@ for (const prefix of ['', '/hello']) {
     await page.locator('input[type=password]').first().waitFor()
     for (const field of await page.locator('input[type=password]').all()) await field.fill(password)
     await page.keyboard.press('Enter')
-    await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
-    await opened.heading('Sign in')
-    assert.equal(opened.path.split('?')[0], signIn)
+    await page.getByRole('main').getByRole('link', { name: 'Account' }).click()
+    await page.locator('.who', { hasText: user.username }).waitFor()
+    assert.equal(opened.path, `/bell${prefix}/account`)
     assert.equal((await service.post('/login', { username: user.username, password })).status, 200)
   })
 }

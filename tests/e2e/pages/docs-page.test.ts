@@ -1,7 +1,7 @@
 // The page of the API in a real Chromium.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { BrowserPages, becomes } from '../../support/pages/browser-page.ts'
 
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())
@@ -14,6 +14,7 @@ test('the page of the API is accessible and fits a narrow screen, and every link
       .filter((id) => document.getElementById(id) === null),
   )
   assert.deepEqual(broken, [])
+  assert.ok((await opened.page.locator('details:not([open]) > summary', { hasText: 'Common errors' }).count()) > 30)
   const icon = await opened.page.locator('link[rel=icon]').evaluate((link) => (link as HTMLLinkElement).href)
   assert.equal((await fetch(icon)).headers.get('content-type'), 'image/svg+xml')
   // All sections have the same form, and axe would need half a minute for each look at all of them.
@@ -24,4 +25,53 @@ test('the page of the API is accessible and fits a narrow screen, and every link
       section.remove()
   })
   await opened.isAccessible('docs')
+})
+
+test('the page has the frame, the language and the theme of the other pages, and names no user', async () => {
+  const user = await pages.service.user()
+  await pages.service.store.updateUser({ userId: user.id, locale: 'fr' })
+  await using opened = await pages.open('/account', { user, language: 'de' })
+  const { page } = opened
+  await page.evaluate(() => localStorage.setItem('carillon-theme', 'dark'))
+  await page.getByRole('link', { name: 'Documentation' }).click()
+  await opened.heading(/^Documentation Carillon/)
+  assert.equal(await page.locator('html').getAttribute('lang'), 'fr')
+  assert.equal(await page.locator('html').getAttribute('data-theme'), 'dark')
+  await page.getByLabel('Filtrer les routes').waitFor()
+  for (const name of ['Boîte de réception', 'Compte'])
+    await page.getByRole('navigation').first().getByRole('link', { name }).waitFor()
+  assert.equal((await page.content()).includes(user.username), false)
+  await page.getByRole('button', { name: 'Se déconnecter' }).click()
+  await page.goto(`${pages.url}/docs`)
+  await page.getByRole('link', { name: 'Anmelden' }).waitFor()
+})
+
+test('the filter leaves the routes that have every word, and says if none has', async () => {
+  await using opened = await pages.open('/docs')
+  const { page } = opened
+  const shown = () =>
+    page.locator('section:has(> .who):visible').evaluateAll((found) => found.map(({ id }) => id).join())
+  const all = await shown()
+  await page.getByLabel('Filter the routes').fill('PATCH unread')
+  await becomes(shown, 'markUnread')
+  assert.deepEqual(await page.locator('.docs nav h2:visible').allTextContents(), ['inbox'])
+  await page.getByLabel('Filter the routes').fill('no such words')
+  await page.getByRole('status').filter({ hasText: 'No route matches.' }).waitFor()
+  await becomes(shown, '')
+  await page.getByLabel('Filter the routes').fill('')
+  await becomes(shown, all)
+})
+
+test('a button copies an example, or says that the browser does not allow it', async () => {
+  await using opened = await pages.open('/docs')
+  const { page } = opened
+  const copy = () => page.locator('#markRead > pre + button')
+  await copy().click()
+  await becomes(async () => (await copy().textContent()) ?? '', 'The browser does not allow it')
+  await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await copy().click()
+  await becomes(async () => (await copy().textContent()) ?? '', 'Copied')
+  const copied = await page.evaluate(() => navigator.clipboard.readText())
+  assert.equal(copied, await page.locator('#markRead > pre').textContent())
+  assert.match(copied, /^curl -X PATCH /)
 })

@@ -21,6 +21,25 @@ test('a service without a user says how to add one, on its own machine only', as
     await using opened = await elsewhere.open('/')
     await opened.heading('Welcome to Carillon')
     assert.equal(await opened.page.getByText('carillon user add').count(), 0)
+    assert.equal(await opened.page.getByRole('link', { name: 'Documentation' }).count(), 0)
+    assert.equal((await elsewhere.service.get('/docs')).status, 200)
+  } finally {
+    await elsewhere[Symbol.asyncDispose]()
+  }
+})
+
+test('elsewhere, a setting shows the link to the documentation', async () => {
+  const elsewhere = await BrowserPages.start({
+    env: {
+      CARILLON_PUBLIC_URL: 'https://bell.example',
+      CARILLON_TRUSTED_PROXIES: '127.0.0.1',
+      CARILLON_DOCUMENTATION_LINK: 'on',
+    },
+  })
+  try {
+    await using opened = await elsewhere.open('/')
+    // In the navigation and as a place to go.
+    assert.equal(await opened.page.getByRole('link', { name: 'Documentation' }).count(), 2)
   } finally {
     await elsewhere[Symbol.asyncDispose]()
   }

@@ -4,6 +4,7 @@ import { after, test } from 'node:test'
 import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { type BrowserPage, BrowserPages, becomes } from '../../support/pages/browser-page.ts'
 import { type TestUser, variants } from '../../support/service.ts'
+import { carefulUser } from '../../support/sign-in/authenticator.ts'
 
 const { service, url: publicUrl, stop } = await startBehindPath()
 const pages = await BrowserPages.start({ service, url: publicUrl })
@@ -40,24 +41,36 @@ async function canSignIn({ username }: TestUser, password: string): Promise<bool
   return (await service.post('/login', { username, password })).status === 200
 }
 
-for (const [purpose, title] of [
-  ['reset', 'Choose a new password'],
-  ['invite', 'Choose a password'],
+const devicesEnded = /device.* signed out/
+
+for (const [purpose, title, doneTitle] of [
+  ['reset', 'Choose a new password', 'Your password is set'],
+  ['invite', 'Choose a password', 'Welcome to Carillon'],
 ] as const)
-  test(`a user opens a link (${purpose}), chooses a password and signs in with it; the link works once (A19)`, async () => {
+  test(`a user opens a link (${purpose}), chooses a password and is signed in; the link works once (A19)`, async () => {
     const ann = await service.user()
     const proofs = await Promise.all(variants.map((variant) => service.signIn(ann, variant)))
     const link = await linkFor(ann, purpose)
     {
-      await using opened = await pages.open(link)
+      await using opened = await pages.open(link, { width: 390 })
+      const main = opened.page.getByRole('main')
       await isTitled(opened, title)
       await opened.hasFocus(/^(New p|P)assword$/)
       assert.equal(await fieldOf(opened).getAttribute('autocomplete'), 'new-password')
+      await main.getByText(`Your username: ${ann.username}`).waitFor()
+      assert.equal(await opened.page.locator('[autocomplete=username]').inputValue(), ann.username)
+      assert.equal(await main.getByText('Welcome to Carillon.').isVisible(), purpose === 'invite')
       await opened.isAccessible(purpose)
       await send(opened, newPassword)
-      await isTitled(opened, 'Your password is set')
+      await isTitled(opened, doneTitle)
+      await main.getByText('You are signed in.').waitFor()
+      assert.equal(await opened.page.getByRole('link', { name: 'Sign in' }).count(), 0)
+      assert.equal(await main.getByText(devicesEnded).filter({ visible: true }).count(), purpose === 'reset' ? 1 : 0)
       assert.equal(await fieldOf(opened).inputValue(), '')
       await opened.isAccessible(`${purpose}-done`)
+      await main.getByRole('link', { name: 'Account' }).click()
+      await opened.page.waitForURL(`${publicUrl}/account`)
+      await opened.page.locator('.who').getByText(ann.username).waitFor()
     }
     assert.ok(await canSignIn(ann, newPassword))
     assert.ok(!(await canSignIn(ann, ann.password)))
@@ -65,13 +78,38 @@ for (const [purpose, title] of [
 
     await using used = await pages.open(link)
     used.expects(/^422 POST/)
-    await send(used, 'seven quiet lanterns at sea')
     await isTitled(used, 'This link does not work any more')
     await used.page.getByText('To get a new link,').waitFor()
     await used.isAccessible(`${purpose}-used`)
     assert.ok(await canSignIn(ann, newPassword))
     await used.page.getByRole('main').getByRole('link', { name: 'Sign in' }).waitFor()
   })
+
+for (const purpose of ['reset', 'invite'] as const)
+  test(`a user with a second factor sets the password (${purpose}), and is led to the sign-in page (A20)`, async () => {
+    const ann = await carefulUser(service)
+    await using opened = await pages.open(await linkFor(ann, purpose))
+    opened.expects(/^401 POST/)
+    await send(opened, newPassword)
+    await isTitled(opened, 'Your password is set')
+    const main = opened.page.getByRole('main')
+    assert.equal(await main.getByText(devicesEnded).filter({ visible: true }).count(), purpose === 'reset' ? 1 : 0)
+    await main.getByRole('link', { name: 'Sign in' }).click()
+    await opened.page.waitForURL(`${publicUrl}/sign-in`)
+    assert.equal((await opened.context.request.get(`${publicUrl}/api/me`)).status(), 401)
+  })
+
+test('a link that ends while its page is open is refused when the password is sent', async () => {
+  const ann = await service.user()
+  const link = await linkFor(ann)
+  await using opened = await pages.open(link)
+  opened.expects(/^422 POST/)
+  await isTitled(opened, 'Choose a new password')
+  assert.equal((await service.post('/password/reset', { token: tokenOf(link), newPassword })).status, 204)
+  await send(opened, 'seven quiet lanterns at sea')
+  await isTitled(opened, 'This link does not work any more')
+  assert.ok(await canSignIn(ann, newPassword))
+})
 
 test('a password that is refused has its reason beside the field, and the link stays usable', async () => {
   const ann = await service.user('wendy-harbour')
@@ -101,7 +139,7 @@ test('a password that is refused has its reason beside the field, and the link s
   assert.ok(await canSignIn(ann, newPassword))
 })
 
-test('the token leaves the address bar at once, and no request has it but the body that sets the password (A19)', async () => {
+test('the token leaves the address bar at once, and no request has it but in its body (A19)', async () => {
   const ann = await service.user()
   const link = await linkFor(ann)
   const token = tokenOf(link)
@@ -122,12 +160,12 @@ test('the token leaves the address bar at once, and no request has it but the bo
   const isFile = ({ call }: { call: string }) => call.startsWith(`GET ${publicUrl}/carillon-scripts/`)
   assert.deepEqual(
     sent.filter((one) => !isFile(one)).map(({ call }) => call.replace(/#.*/, '')),
-    [`GET ${publicUrl}/reset`, `POST ${publicUrl}/password/reset`],
+    [`GET ${publicUrl}/reset`, `POST ${publicUrl}/password/link`, `POST ${publicUrl}/password/reset`],
   )
   assert.ok(sent.every(({ carries }) => !carries))
   assert.deepEqual(
     sent.flatMap(({ body }) => (body === null ? [] : [JSON.parse(body)])),
-    [{ token, newPassword }],
+    [{ token }, { token, newPassword, variant: 'stateful' }],
   )
   assert.deepEqual(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie]), [0, 0, ''])
 })
@@ -212,9 +250,15 @@ test('without JavaScript the page says that it needs it', async () => {
 })
 
 test('the pages of links are in the language of the browser, with their faults too', async () => {
-  for (const [language, title, submit, fault] of [
-    ['de', 'Passwort wählen', 'Passwort festlegen', 'Schreiben Sie mindestens 15 Zeichen.'],
-    ['fr', 'Choisir un mot de passe', 'Enregistrer le mot de passe', 'Écrivez au moins 15 caractères.'],
+  for (const [language, title, submit, fault, welcome] of [
+    ['de', 'Passwort wählen', 'Passwort festlegen', 'Schreiben Sie mindestens 15 Zeichen.', 'Willkommen bei Carillon'],
+    [
+      'fr',
+      'Choisir un mot de passe',
+      'Enregistrer le mot de passe',
+      'Écrivez au moins 15 caractères.',
+      'Bienvenue sur Carillon',
+    ],
   ] as const) {
     await using opened = await pages.open(await linkFor(await service.user(), 'invite'), { language })
     opened.expects(/^400 POST/)
@@ -223,5 +267,8 @@ test('the pages of links are in the language of the browser, with their faults t
     await opened.page.getByRole('button', { name: submit }).click()
     await opened.alerts(fault)
     await opened.isAccessible(`invite-${language}`)
+    await fieldOf(opened).fill(newPassword)
+    await opened.page.getByRole('button', { name: submit }).click()
+    await isTitled(opened, welcome)
   }
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
-import { keptInboxes, waitForKept } from '../../support/pages/kept-inboxes.ts'
+import { storedIn } from '../../support/pages/stored.ts'
 
 const behind = await startBehindPath('/bell', { CARILLON_PAGES_PREFIX: '/hello' })
 const stripped = await BrowserPages.start({ service: behind.service, url: behind.url })
@@ -38,18 +38,17 @@ for (const { name, pages, prefix } of places) {
       assert.ok(!(await cookiesOf(opened)).includes(session))
     })
 
-  test(`signing out deletes the kept inbox, so that the next user of the device finds nothing, ${name}`, async () => {
+  test(`after a sign-out, nothing of the user is kept in the browser, also in another tab (B3), ${name}`, async () => {
     const ann = await pages.service.user()
     await pages.service.deliver({ to: ann, title: 'Private' })
-    await using opened = await pages.open(`${prefix}/account`, { user: ann })
-    await opened.page.getByRole('checkbox', { name: 'Keep my inbox on this device' }).check()
-    await opened.page.goto(`${pages.url}${prefix}/inbox`)
-    await opened.page.getByText('Private').waitFor()
-    await waitForKept(opened.page, 1)
-    await opened.page.goto(`${pages.url}${prefix}/account`)
-    await opened.page.getByRole('button', { name: 'Sign out' }).click()
-    await opened.heading('Sign in')
-    assert.equal(await keptInboxes(opened.page), 0)
+    await using inbox = await pages.open(`${prefix}/inbox`, { user: ann })
+    await inbox.page.getByText('Private').waitFor()
+    await using account = await pages.open(`${prefix}/account`, { beside: inbox })
+    inbox.expects(/^401 GET/)
+    await account.page.getByRole('button', { name: 'Sign out' }).click()
+    await account.heading('Sign in')
+    await inbox.page.getByText('Private').waitFor({ state: 'detached' })
+    for (const { page } of [account, inbox]) assert.deepEqual(await storedIn(page), [])
   })
 }
 

@@ -1,11 +1,12 @@
 // The first start in an empty folder: what it creates, who can read it, how often; and that no secret is in a log (A16, R4).
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SqliteBehind } from '../../support/network/database-behind.ts'
 import { freePort } from '../../support/network/free-port.ts'
+import { newDatabase } from '../../support/postgres.ts'
 import {
   CarillonProcess,
   Folder,
@@ -102,6 +103,35 @@ async function runSession(script: string, { folder, url }: { folder: Folder; url
   return [login, restricted, sent, listed].map((response) => response.json())
 }
 
+test('the first sign-in and the log name the address on which the service listens, and then the public URL', async () => {
+  using folder = new Folder()
+  const env = { CARILLON_PUBLIC_URL: 'https://bell.example.org' }
+  await using running = await CarillonProcess.ready(folder, { env })
+  const started = running.lines.find(({ event }) => event === 'started')
+  assert.match(String(started?.listensOn), /^http:\/\/127\.0\.0\.1:\d+$/)
+  assert.equal(started?.url, 'https://bell.example.org')
+  assert.ok((await fetch(`${started?.listensOn}/readyz`, { headers: { host: 'bell.example.org' } })).ok)
+  const [first = ''] = firstSignInText(folder).split('\n')
+  assert.ok(
+    first?.startsWith(`Carillon is listening on ${started?.listensOn}. Its public URL is ${started?.url}.`),
+    first,
+  )
+})
+
+test('on PostgreSQL the first sign-in is written to the folder data, too', async () => {
+  using folder = new Folder()
+  const database = await newDatabase()
+  const env = { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: 'x'.repeat(40) }
+  {
+    await using running = await CarillonProcess.ready(folder, { env })
+    const file = folder.file('data/first-sign-in.txt')
+    assert.equal(running.lines.find(({ event }) => event === 'first-start')?.file, file)
+    assert.deepEqual([mode(file), mode(folder.file('data'))], ['600', '700'])
+    assert.deepEqual(readdirSync(folder.path), ['data'])
+  }
+  await database.drop()
+})
+
 test('a second start on the same folder creates no sign-in and prints none', async () => {
   using folder = new Folder()
   await (await CarillonProcess.ready(folder)).end('SIGTERM')
@@ -113,6 +143,18 @@ test('a second start on the same folder creates no sign-in and prints none', asy
   const user = new UserOfService(again.url, firstSignInOf(folder))
   assert.ok((await user.signIn()).cookie)
   user.close()
+})
+
+test('a start warns of a secret that every user of the machine can read, and of no other', async () => {
+  using folder = new Folder()
+  const warnings: unknown[] = []
+  for (const rights of [0o600, 0o644]) {
+    if (existsSync(folder.file('carillon.secret'))) chmodSync(folder.file('carillon.secret'), rights)
+    await using running = await CarillonProcess.ready(folder)
+    warnings.push(running.lines.find(({ event }) => event === 'secret-exposed')?.file)
+    await running.end('SIGTERM')
+  }
+  assert.deepEqual(warnings, [undefined, folder.file('carillon.secret')])
 })
 
 test('CARILLON_FIRST_START=off creates no user, no key and no file', async () => {

@@ -2,6 +2,7 @@
 // the launcher believe that this Node is too old, so that it starts the service in a second process, as under Node 20.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../support/network/free-port.ts'
@@ -58,6 +59,35 @@ test('the service of a killed launcher drains: it responds to a request in progr
   assert.equal(stopped?.reason, 'SIGTERM', running.stdout)
 })
 
+/** As npm runs a command: in a shell that waits for it. The shell gets npm's signals and passes none on. */
+const shell = ['sh', '-c', '"$@"; exit', 'sh']
+
+for (const [name, nodeOptions] of ways)
+  for (const script of ["'carillon'", 'carillon serve'])
+    test(`the service of "${script}" drains if npm ends its shell (${name})`, async () => {
+      using folder = new Folder()
+      const env = { npm_lifecycle_script: script, CARILLON_PORT: String(await freePort()) }
+      await using running = await CarillonProcess.ready(folder, { under: shell, nodeOptions, env })
+      // `end` waits until the output is closed, which the shell and the service hold.
+      await running.end('SIGTERM')
+      assert.equal(running.lines.find(({ msg }) => msg === 'stopped')?.reason, 'SIGTERM', running.stdout)
+      await using again = await CarillonProcess.ready(folder, { env })
+      assert.equal((await again.end('SIGTERM')).status, 0)
+    })
+
+test('a service that no npm started goes on if its parent ends, as under nohup', async () => {
+  using folder = new Folder()
+  const env = { npm_lifecycle_script: 'nohup carillon serve &' }
+  await using running = await CarillonProcess.ready(folder, { under: shell, env })
+  const [service = 0] = childrenOf(running.child.pid as number)
+  running.child.kill('SIGTERM')
+  await once(running.child, 'exit')
+  await sleep(2_000)
+  assert.equal((await fetch(`${running.url}/readyz`)).status, 200)
+  process.kill(service, 'SIGTERM')
+  await running.isGone()
+})
+
 test('a launcher exits with the status of the command, and neither process waits for the other', async () => {
   using folder = new Folder()
   const migrated = await carillon(folder, ['migrate'], { nodeOptions: relayed })
@@ -78,14 +108,26 @@ test('the process that a launcher starts uses the compile cache of the checkout'
   assert.match(stderr, /^cache: .*[\\/]server[\\/]\.compile-cache[\\/]/m)
 })
 
-test('a launcher drains on SIGTERM, SIGINT and SIGHUP under an old Node, too', async () => {
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+test('a launcher drains on SIGTERM and SIGINT under an old Node, too', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     using folder = new Folder()
     await using running = await CarillonProcess.ready(folder, { nodeOptions: relayed })
     assert.deepEqual((await running.end(signal)).status, 0)
     assert.ok(running.lines.some(({ msg, reason }) => msg === 'stopped' && reason === signal))
   }
 })
+
+for (const [name, nodeOptions] of ways)
+  test(`without a terminal, SIGHUP changes nothing (${name})`, async () => {
+    using folder = new Folder()
+    await using running = await CarillonProcess.ready(folder, { nodeOptions })
+    const pids = [running.child.pid as number, ...childrenOf(running.child.pid as number)]
+    for (const pid of pids) process.kill(pid, 'SIGHUP')
+    await sleep(500)
+    assert.equal((await fetch(`${running.url}/readyz`)).status, 200)
+    assert.equal((await running.end('SIGTERM')).status, 0)
+    assert.equal(running.lines.findLast(({ msg }) => msg === 'stopped')?.reason, 'SIGTERM')
+  })
 
 for (const [name, nodeOptions] of ways)
   test(`SIGUSR1 opens no debugger and ends no process (${name})`, async () => {

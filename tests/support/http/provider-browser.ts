@@ -5,7 +5,7 @@ import { clientId, clientSecret, type SignInProvider, startSignInProvider } from
 import { type HttpResponse, type Proof, startTestService, type TestService } from '../service.ts'
 
 export type Visited = HttpResponse & { location: string }
-type Send = (path: string, headers: Proof) => Promise<HttpResponse>
+type Send = (path: string, headers: Proof, init?: Pick<RequestInit, 'method' | 'body'>) => Promise<HttpResponse>
 
 /** One entry under each name, with more members. */
 export function providerSetting({ url: issuer }: SignInProvider, entries: Record<string, object>): Environment {
@@ -24,7 +24,7 @@ export async function startWithProvider(
   const settings = { ...providerSetting(provider, { staff: members }), ...env }
   const app = await startTestService({ env: settings, ...(log && { log }) })
   provider.addClient(app.url, 'staff')
-  const send: Send = (path, headers) => app.request(path, { redirect: 'manual', headers })
+  const send: Send = (path, headers, init) => app.request(path, { redirect: 'manual', headers, ...init })
   return {
     app,
     provider,
@@ -55,9 +55,9 @@ export class ProviderBrowser {
     return [...this.jar.keys()].filter((name) => name.includes('-with-'))
   }
 
-  async send(address: string): Promise<Visited> {
+  async send(address: string, headers: Proof = {}, init: Parameters<Send>[2] = {}): Promise<Visited> {
     const path = address.startsWith(this.#app.url) ? address.slice(this.#app.url.length) : address
-    const response = await this.#send(path, this.proof)
+    const response = await this.#send(path, { ...this.proof, ...headers }, init)
     this.keep(response)
     return { ...response, location: response.headers.get('location') ?? '' }
   }
@@ -73,6 +73,13 @@ export class ProviderBrowser {
 
   start(name: string, query = ''): Promise<Visited> {
     return this.send(`/login/with/${name}${query}`)
+  }
+
+  /** As a browser sends the form of a page of `origin`, by a top-level navigation. */
+  startByForm(name: string, form: Record<string, string>, origin: string | undefined): Promise<Visited> {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', ...(origin !== undefined && { origin }) }
+    const body = new URLSearchParams(form).toString()
+    return this.send(`/login/with/${name}/start`, headers, { method: 'POST', body })
   }
 
   /** Signs in at the provider, and returns with the query that it gave. */
@@ -93,9 +100,24 @@ export class ProviderBrowser {
 
   /** The code of a stateless sign-in. */
   async code(name: string, username: string, query = '?variant=stateless'): Promise<string> {
-    const { location, text } = await this.signIn(name, username, query)
-    const code = new URLSearchParams(location.split('#')[1]).get('sign-in-code')
-    if (code === null) throw new Error(`the sign-in gave no code: ${location} ${text}`)
-    return code
+    return codeIn(await this.signIn(name, username, query))
   }
+
+  /** The same, of a sign-in that the form of a page began. */
+  async codeByForm(name: string, username: string, { form, origin }: { form: Record<string, string>; origin: string }) {
+    const { status, location, text } = await this.startByForm(name, form, origin)
+    if (status !== 303) throw new Error(`the sign-in got ${status}: ${text}`)
+    return codeIn(await this.comeBack(location, username))
+  }
+}
+
+/** The fields of the fragment. */
+export function factsIn(location: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(location.split('#')[1]))
+}
+
+function codeIn({ location, text }: Visited): string {
+  const { 'sign-in-code': code } = factsIn(location)
+  if (code === undefined) throw new Error(`the sign-in gave no code: ${location} ${text}`)
+  return code
 }

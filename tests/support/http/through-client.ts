@@ -38,6 +38,8 @@ export async function throughClient(
   passed.through++
   const responses: HttpResponse[] = []
   const result = await outcomeOf(made(interfacesFor(address, sent, responses)))
+  // A request with a cookie that was refused is sent twice.
+  if (responses.length === 2 && responses[0]?.status === 401 && bearerIn(sent) === undefined) responses.shift()
   const [response] = responses
   if (response === undefined) throw 'error' in result && isCarillonError(result.error) ? result.error.cause : result
   assert.equal(responses.length, 1, 'the client sent more than one request')
@@ -178,8 +180,9 @@ const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
   },
   'POST /api/notifications/undo': plain(({ carillon }) => carillon.inbox.undo()),
   'POST /api/notifications/read-all': (sent) => {
-    const query = queryOf(sent, { throughSeq: number, through: text })
-    return query && (({ carillon }) => carillon.inbox.readAll(query))
+    const category = sent.url.searchParams.getAll('category')
+    const query = queryOf(withoutCategories(sent), { throughSeq: number, through: text })
+    return query && (({ carillon }) => carillon.inbox.readAll({ ...query, category }))
   },
   'POST /api/notifications': (sent) => {
     const { body, headers, init, url } = sent

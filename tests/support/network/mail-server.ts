@@ -11,10 +11,42 @@ type Behaviour = {
   hasTls?: boolean
 }
 
+/** The subject and both parts as a mail program shows them: a mail of two parts, each encoded as its header says. */
+export function shownMail({ raw }: ReceivedMail): { subject: string; sender: string; text: string; html: string } {
+  const [head = ''] = raw.split('\r\n\r\n')
+  const boundary = /boundary="([^"]+)"/.exec(head)?.[1] ?? ''
+  const [, text = '', html = ''] = raw.split(`--${boundary}`).map(decodedPart)
+  const field = (name: string) => decodedWords(new RegExp(`^${name}: (.*(?:\r\n .*)*)`, 'im').exec(head)?.[1] ?? '')
+  return { subject: field('Subject'), sender: field('From'), text, html }
+}
+
+function decodedPart(part: string): string {
+  const at = part.indexOf('\r\n\r\n')
+  const body = part.slice(at + 4).replaceAll('\r\n', '\n')
+  const encoding = /^Content-Transfer-Encoding: (\S+)/im.exec(part.slice(0, at))?.[1]
+  if (encoding === 'base64') return Buffer.from(body, 'base64').toString()
+  return encoding === 'quoted-printable' ? decodedQuoted(body.replaceAll('=\n', '')) : body
+}
+
+/** RFC 2047. */
+function decodedWords(text: string): string {
+  return text
+    .replaceAll(/\?=\s+=\?/g, '?==?')
+    .replaceAll(/=\?utf-8\?([bq])\?([^?]*)\?=/gi, (_, kind: string, word: string) =>
+      kind.toLowerCase() === 'b' ? Buffer.from(word, 'base64').toString() : decodedQuoted(word.replaceAll('_', ' ')),
+    )
+}
+
+function decodedQuoted(text: string): string {
+  const bytes = text.replaceAll(/=([\dA-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return Buffer.from(bytes, 'latin1').toString()
+}
+
 export class MailServer {
   readonly mails: ReceivedMail[] = []
   /** If set, every mail is refused. */
   isRefusing = false
+  refused = 0
   readonly #server: SMTPServer
 
   private constructor({ auth, hasTls = true }: Behaviour) {
@@ -31,7 +63,10 @@ export class MailServer {
         const chunks: Buffer[] = []
         stream.on('data', (chunk: Buffer) => chunks.push(chunk))
         stream.on('end', () => {
-          if (this.isRefusing) return done(new Error('the mailbox is full'))
+          if (this.isRefusing) {
+            this.refused++
+            return done(new Error('the mailbox is full'))
+          }
           const { mailFrom, rcptTo } = session.envelope
           const from = mailFrom === false ? '' : mailFrom.address
           const raw = Buffer.concat(chunks).toString('utf8')

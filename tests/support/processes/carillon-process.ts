@@ -50,12 +50,18 @@ export function firstSignInOf(folder: Folder): { username: string; password: str
 
 /** The whole file with the first sign-in. */
 export function firstSignInText(folder: Folder): string {
-  return readFileSync(folder.file('first-sign-in.txt'), 'utf8')
+  return readFileSync(firstSignInFile(folder), 'utf8')
 }
 
 /** Whether the file with the first sign-in exists. */
 export function hasFirstSignIn(folder: Folder): boolean {
-  return existsSync(folder.file('first-sign-in.txt'))
+  return existsSync(firstSignInFile(folder))
+}
+
+/** Beside the SQLite database, which is in the folder itself. On PostgreSQL in `data`; the version before writes it here, too. */
+function firstSignInFile(folder: Folder): string {
+  const inData = folder.file('data/first-sign-in.txt')
+  return existsSync(inData) ? inData : folder.file('first-sign-in.txt')
 }
 
 export class CarillonProcess implements AsyncDisposable {

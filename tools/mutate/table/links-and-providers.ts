@@ -4,6 +4,7 @@ import { checksIn } from '../mutation.ts'
 const links = ['tests/api/passwords/links.test.ts']
 const lying = ['tests/api/providers/lying-provider.test.ts']
 const signInWith = ['tests/api/providers/sign-in-with.test.ts']
+const codeFlows = ['tests/api/providers/code-flows.test.ts']
 const linked = ['tests/api/providers/linked-accounts.test.ts']
 const provider = 'server/sign-in/providers/provider.ts'
 
@@ -16,11 +17,6 @@ export const linksAndProviders = [
         'that of another user is found',
         'where l.user_id = ${userId} and l.token_hash = ${tokenHash}',
         'where l.user_id = ${userId} and length(${tokenHash}) > 0',
-      ],
-      [
-        'an older one stays valid',
-        'on conflict (user_id, purpose) do update set token_hash = excluded.token_hash,',
-        'on conflict (user_id, purpose) do update set',
       ],
     ],
   }),
@@ -46,7 +42,7 @@ export const linksAndProviders = [
   ...checksIn('link', {
     file: 'server/http/routes/account/passwords.ts',
     tests: links,
-    rows: [['wrong ones are not counted', "    await guesses.begin({ address: source.address }, 'link')\n", '']],
+    rows: [['wrong ones are not counted', "  await guesses.begin({ address: source.address }, 'link')\n", '']],
   }),
   ...checksIn('mail', {
     file: 'server/sign-in/links/forgotten.ts',
@@ -54,12 +50,12 @@ export const linksAndProviders = [
     rows: [
       [
         'there is no limit for a user',
-        'if (!(await this.#isWithin(begin, source, { name: username, user }))) return',
-        '',
+        'const counted = await this.#within(begin, source, { name: username, user })',
+        'const counted = { succeed: async () => {} }',
       ],
       [
         'there is no limit for a client',
-        'if (!(await this.#isWithin(() => guesses.beginMailRequest(source.address), source, account))) return',
+        'if (!(await this.#within(() => guesses.beginMailRequest(source.address), source, account))) return',
         '',
       ],
       ['a disabled user gets one', ' || disabledAt !== null) return', ') return'],
@@ -150,19 +146,53 @@ export const linksAndProviders = [
         'if (user === undefined) throw noActiveUser(signedIn.provider)',
       ],
       [
-        'another browser exchanges the code',
-        "return text !== undefined && equalSecrets(hashOf((JSON.parse(text) as Flow).state), data.stateHash ?? '')",
-        'return text !== name',
-      ],
-      [
-        'the verifier of a page is not compared',
-        'return verifier !== undefined && equalSecrets(hashOf(verifier), data.challenge)',
-        'return true',
-      ],
-      [
         'a code is exchanged twice',
         'const user = (await store.useChallenge(key)) && (await',
         'const user = (await store.findChallenge(key)) && (await',
+      ],
+    ],
+  }),
+  ...checksIn('provider', {
+    file: 'server/sign-in/providers/bounded-fetch.ts',
+    tests: ['server/sign-in/providers/bounded-fetch.test.ts'],
+    rows: [['a redirect is followed', "        redirect: 'manual',\n", '']],
+  }),
+  ...checksIn('provider', {
+    file: 'server/http/routes/sign-in/providers.ts',
+    tests: codeFlows,
+    rows: [
+      ['a new password leaves the code open', ' || user.credentialGeneration !== data.generation', ''],
+      ['a link begins a flow with a challenge', 'if (challenge !== undefined || (variant', 'if ((variant'],
+      [
+        'a link begins a flow whose code goes to another origin',
+        'originOf(dependencies, place) !== ownOrigin(dependencies))',
+        "place === '')",
+      ],
+      ['a form of any page begins a flow', 'dependencies.allowedOrigins.includes(origin)', 'origin.length > 0'],
+      ['a form leads to another origin', 'if (originOf(dependencies, place) !== origin)', 'if (false)'],
+    ],
+  }),
+  ...checksIn('provider', {
+    file: 'server/http/routes/sign-in/flow-bond.ts',
+    tests: codeFlows,
+    rows: [
+      ['another browser exchanges the code', 'hashOf((JSON.parse(text) as Flow).state), stateHash)', 'text, text)'],
+      [
+        'a page of another origin exchanges the code',
+        'if (origin !== undefined && headers.origin !== origin)',
+        'if (false)',
+      ],
+      ['the verifier of a page is not compared', ' || !equalSecrets(hashOf(verifier), challenge)', ''],
+    ],
+  }),
+  ...checksIn('provider', {
+    file: 'server/http/routes/sign-in/second-factor.ts',
+    tests: codeFlows,
+    rows: [
+      [
+        'another browser uses the challenge of a second factor',
+        'if (bond !== undefined && !(await isBound(dependencies, request, { bond })))',
+        'if (false)',
       ],
     ],
   }),

@@ -16,15 +16,15 @@ export const signIns = [
       ['no refusal is heeded', 'if (refusals.length === 0) return', 'if (refusals.length >= 0) return'],
       [
         'an account has a count for each address only',
-        'keys: [all, `${all} ${network}`], rate',
-        'keys: [`${all} ${network}`], rate',
+        'keys: [all, `${all} ${network}`], rates',
+        'keys: [`${all} ${network}`], rates',
       ],
       [
         'an address has no limit',
-        'keys: [all, `${all} ${network}`], rate, kind',
-        'keys: [all, `${all} ${network}`], rate: null, kind',
+        'keys: [all, `${all} ${network}`], rates, kind',
+        'keys: [all, `${all} ${network}`], rates: [], kind',
       ],
-      ['IPv6 counts by address', 'networkOfClient(address)', 'address'],
+      ['IPv6 counts by address', 'networksOfClient(address)', '[address]'],
       ['the delays do not grow', '1_000 * 2 ** n', '1_000'],
     ],
   }),
@@ -34,9 +34,10 @@ export const signIns = [
     rows: [
       [
         'a pair of account and address is counted alone',
-        'keys: [all, `${all} ${network}`], rate',
-        'keys: [`${all} ${network}`], rate',
+        'keys: [all, `${all} ${network}`], rates',
+        'keys: [`${all} ${network}`], rates',
       ],
+      ['IPv6 counts by /64 alone', 'networksOfClient(address)', 'networksOfClient(address).slice(0, 1)'],
       ['the delays end at 512 s', 'Array.from({ length: 11 }', 'Array.from({ length: 10 }'],
       [
         'a known device counts for the account',
@@ -196,6 +197,17 @@ export const signIns = [
       ['scripts read it', '; HttpOnly', ''],
       ['forms of other sites send it', '; SameSite=${sameSite}', ''],
       ['it is sent without TLS', "const secure = isSecure ? '; Secure' : ''", "const secure = isSecure ? '' : ''"],
+    ],
+  }),
+  ...checksIn('guesses', {
+    file: 'server/store/postgres/functions/sign-in/guesses.sql',
+    tests: ['server/store/postgres/sign-in/guesses.test.ts'],
+    rows: [
+      [
+        'two nodes count at the same time',
+        '    perform 1 from guess_count where key = one for update;\n  end loop;\n  refusals',
+        '  end loop;\n  refusals',
+      ],
     ],
   }),
 ]

@@ -1,8 +1,7 @@
 // POST /api/me/confirm: the user of an open sign-in proves a factor again, or the password if there is none, so that the sign-in is fresh
-// for ten minutes. A session is then fresh on every node; the caller with a token gets a new one, whose `auth_time` is now.
+// for ten minutes. A session is then fresh on every node, and has a new cookie; the caller with a token gets a new one, whose `auth_time` is now.
 import type { FastifyReply } from 'fastify'
 import { invalidCredentials, notAuthenticated } from '../../../errors.ts'
-import { networkOfClient } from '../../../ip-addresses.ts'
 import { auditEntry } from '../../../sign-in/audit/entry.ts'
 import { offeredFactors } from '../../../sign-in/factors/factors.ts'
 import type { Assertion } from '../../../sign-in/factors/passkeys/passkeys.ts'
@@ -14,7 +13,7 @@ import type { User } from '../../../store/store.ts'
 import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { ConfirmationBody } from '../../openapi/factor-schemas.ts'
-import { sessionSecret } from '../../request/guards.ts'
+import { renewOwnCookie } from '../../request/own-sign-in.ts'
 import { presentedDevices } from '../../request/presented-devices.ts'
 import { relyingPartyFor } from '../../request/relying-party.ts'
 import { type RequestSource, sourceOf } from '../../request/source.ts'
@@ -28,16 +27,22 @@ export const confirm: Operation<Subject> = {
   id: 'confirmSignIn',
   tag: 'sign-in',
   summary:
-    'Makes this sign-in fresh for 10 minutes, by a second factor or a password: 204 for a session, a new token for a token',
+    'Makes this sign-in fresh for 10 minutes, by a second factor or a password: 204 and a new cookie for a session, a new token for a token',
   body: ConfirmationBody,
   ...passkeyLimits,
   responses: { 201: 'TokenResponse', 204: 'none' },
-  refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS'],
+  refusals: [
+    'INVALID_CREDENTIALS',
+    'SECOND_FACTOR_REQUIRED',
+    'FACTOR_UNREADABLE',
+    'UNPROCESSABLE',
+    'TOO_MANY_REQUESTS',
+  ],
   handle: confirmSignIn,
 }
 
 async function confirmSignIn(dependencies: Dependencies, request: GuardedRequest<Subject>, reply: FastifyReply) {
-  const { caller, raw } = request
+  const { caller } = request
   const { devices, deviceCookie } = dependencies
   const source = sourceOf(dependencies, request)
   const signal = goneSignal(reply)
@@ -48,12 +53,13 @@ async function confirmSignIn(dependencies: Dependencies, request: GuardedRequest
     passkey === undefined
       ? await prove(dependencies, body, { user, caller, source, signal, device })
       : await provePasskeyOf(dependencies, passkey as Assertion, request)
-  const { sessions, accessTokens, store, cookie } = dependencies
+  const { sessions, accessTokens, store } = dependencies
   const [at, { signInId }] = [dependencies.users.now(), caller]
   const entry = auditEntry(source, { event: 'confirmed', at, userId: user.id, signInId, detail: { method } })
   if (caller.proof === 'session') {
-    const secret = sessionSecret(raw.headers.cookie, cookie.name) ?? ''
-    if (!(await sessions.confirm(secret, [entry]))) throw notAuthenticated()
+    // The new secret is fresh, and no copy of the old one.
+    const secret = await renewOwnCookie(dependencies, { request, reply })
+    if (secret === null || !(await sessions.confirm(secret, [entry]))) throw notAuthenticated()
     return reply.code(204).send()
   }
   const { token, expiresAt } = await accessTokens.confirm(caller as TokenSubject, user)
@@ -96,7 +102,7 @@ async function checkPasswordOf(
   password: string,
   { user, source, signal, device }: Proving,
 ) {
-  const address = networkOfClient(source.address)
+  const { address } = source
   const name = user.username ?? ''
   const found = await dependencies.store.findCredentials(name)
   // A user without a password, or a name that has become another user's meanwhile.

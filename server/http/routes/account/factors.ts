@@ -7,6 +7,7 @@ import type { Factor } from '../../../store/store.ts'
 import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { NewTotpBody, TotpConfirmation } from '../../openapi/factor-schemas.ts'
+import { renewOwnCookie } from '../../request/own-sign-in.ts'
 import { sourceOf } from '../../request/source.ts'
 import { sendData } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
@@ -49,7 +50,7 @@ export const endTotp: Operation<Subject> = {
   summary: 'Confirms an authenticator app by a first code; with the first factor, recovery codes',
   body: TotpConfirmation,
   responses: { 200: 'FactorAddedResponse' },
-  refusals: ['INVALID_CREDENTIALS', 'NOT_FOUND', 'CONFLICT'],
+  refusals: ['INVALID_CREDENTIALS', 'FACTOR_UNREADABLE', 'NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
   handle: confirmApp,
 }
 
@@ -62,6 +63,7 @@ async function confirmApp(dependencies: Dependencies, request: Request, reply: F
     code,
     source,
   })
+  await renewOwnCookie(dependencies, { request, reply })
   return sendData(reply, { ...displayFactor(factor), ...(recoveryCodes && { recoveryCodes }) })
 }
 
@@ -70,7 +72,7 @@ export const remove: Operation<Subject> = {
   tag: 'sign-in',
   summary: 'Removes a second factor; with the last one, the recovery codes end',
   responses: { 204: 'none' },
-  refusals: ['CONFLICT'],
+  refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   handle: removeOne,
 }
 
@@ -78,6 +80,7 @@ async function removeOne(dependencies: Dependencies, request: Request, reply: Fa
   const id = (request.params as { id: string }).id.toLowerCase()
   const source = sourceOf(dependencies, request)
   await removeFactor(dependencies.factors, request.caller.userId, { id, source })
+  await renewOwnCookie(dependencies, { request, reply })
   return reply.code(204).send()
 }
 
@@ -86,13 +89,14 @@ export const recoveryCodes: Operation<Subject> = {
   tag: 'sign-in',
   summary: 'New recovery codes, displayed once; those before end',
   responses: { 201: 'RecoveryCodesResponse' },
-  refusals: ['CONFLICT'],
+  refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   handle: createCodes,
 }
 
 async function createCodes(dependencies: Dependencies, request: Request, reply: FastifyReply) {
   const source = sourceOf(dependencies, request)
   const codes = await renewRecoveryCodes(dependencies.factors, request.caller.userId, source)
+  await renewOwnCookie(dependencies, { request, reply })
   return sendData(reply.code(201), { recoveryCodes: codes })
 }
 

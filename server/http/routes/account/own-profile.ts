@@ -22,6 +22,7 @@ export const change: Operation<Subject> = {
   body: OwnProfile,
   bodyLimit,
   responses: { 200: 'MeResponse' },
+  refusals: ['TOO_MANY_REQUESTS'],
   handle: changeMe,
 }
 
@@ -31,10 +32,13 @@ async function changeMe(dependencies: Dependencies, request: GuardedRequest<Subj
   const source = sourceOf(dependencies, request)
   const { profile, faults } = readProfile(request.body as OwnProfile)
   refuseFaults(faults)
-  const { id: userId } = await findEnabledUser(dependencies, caller)
-  const detail = { fields: Object.keys(profile).join(' ') }
-  const { signInId } = caller
+  const user = await findEnabledUser(dependencies, caller)
+  const changed = Object.entries(profile).filter(([field, value]) => value !== user[field as keyof OwnProfile])
+  if (changed.length === 0) return sendData(reply, displaySession(user, caller))
+  const [{ id: userId }, { signInId }] = [user, caller]
+  const detail = { fields: changed.map(([field]) => field).join(' ') }
   const audit = [auditEntry(source, { event: 'user-changed', at: users.now(), userId, signInId, detail })]
-  if ((await users.store.updateUser({ userId, ...profile, audit })) === 'absent') throw notAuthenticated()
+  const outcome = await users.store.updateUser({ userId, ...Object.fromEntries(changed), audit })
+  if (outcome === 'absent') throw notAuthenticated()
   return sendData(reply, displaySession(await findEnabledUser(dependencies, caller), caller))
 }

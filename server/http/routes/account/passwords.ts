@@ -1,25 +1,24 @@
 // The routes of passwords: a new one by the signed-in user or by a one-time link, and the links that an application requests for its users.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError } from '../../../errors.ts'
-import { networkOfClient } from '../../../ip-addresses.ts'
-import { deviceLabel } from '../../../sign-in/devices/device-label.ts'
+import { CarillonError, secondFactorRequired } from '../../../errors.ts'
 import { offeredFactors } from '../../../sign-in/factors/factors.ts'
 import type { Forgotten } from '../../../sign-in/links/forgotten.ts'
 import { createLink, findLiveLink, linkInvalid, resetPassword } from '../../../sign-in/links/links.ts'
 import { checkCredentials } from '../../../sign-in/password/credentials.ts'
 import type { Subject } from '../../../sign-in/subject.ts'
 import { changePassword, type UserKey } from '../../../sign-in/users/users.ts'
-import type { Producer } from '../../../store/store.ts'
+import type { Link, Producer } from '../../../store/store.ts'
 import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
-import { ForgotBody, LinkBody, PasswordChangeBody, ResetBody } from '../../openapi/request-schemas.ts'
-import { sessionSecret } from '../../request/guards.ts'
-import { ownSignIn } from '../../request/own-sign-in.ts'
+import { ForgotBody, LinkBody, LinkTokenBody, PasswordChangeBody, ResetBody } from '../../openapi/request-schemas.ts'
+import { ownSignIn, renewOwnCookie } from '../../request/own-sign-in.ts'
 import { presentedDevices } from '../../request/presented-devices.ts'
 import { type RequestSource, sourceOf, usersFor } from '../../request/source.ts'
+import { setCookie } from '../../response/cookies.ts'
 import { goneSignal } from '../../response/event-stream.ts'
-import { sendData } from '../../response/send.ts'
+import { sendData, sendObject } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
+import { continueSignIn } from '../sign-in/second-factor.ts'
 import { findEnabledUser } from '../sign-in/sign-in.ts'
 import { externalIdOf, idOf } from '../users.ts'
 
@@ -29,7 +28,7 @@ export const passwordBodyLimit = 16 * 1024
 export const linkById: Operation<Producer> = {
   id: 'createUserLink',
   tag: 'users',
-  summary: 'A link by which this user sets a password, once; it replaces an earlier one of the same purpose',
+  summary: 'A link by which this user sets a password, once; the last three of a purpose are valid',
   body: LinkBody,
   responses: { 201: 'UserLinkResponse' },
   refusals: ['CONFLICT'],
@@ -57,11 +56,12 @@ async function sendLink(dependencies: Dependencies, key: UserKey, { request, rep
 export const reset: Operation<null> = {
   id: 'resetPassword',
   tag: 'sign-in',
-  summary: 'Set a new password with the token of a one-time link: every session and token of the user ends',
+  summary:
+    'Set a new password with the token of a one-time link: every session and token of the user ends; with `variant`, the user is signed in',
   body: ResetBody,
   bodyLimit: passwordBodyLimit,
-  responses: { 204: 'none' },
-  refusals: ['LINK_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  responses: { 200: 'Login', 204: 'none' },
+  refusals: ['LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   handle: setByLink,
 }
 
@@ -72,27 +72,68 @@ const noAccount = { name: '', user: undefined }
  * A wrong token counts as a guess of its address. A right one is not delayed by the guesses of others at that address: 32 random bytes
  * are not guessed, and the owner of an account that is being attacked needs a way in (docs/decisions/0042-links-and-mail.md).
  */
-async function setByLink(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { token, newPassword } = request.body as ResetBody
-  const { guesses, signInLog } = dependencies
-  const source = sourceOf(dependencies, request)
-  const users = { ...dependencies.users, source }
+async function presentedLink(dependencies: Dependencies, token: string, source: RequestSource): Promise<Link> {
+  const { guesses, signInLog, users } = dependencies
   const link = await findLiveLink(users, token)
-  if (link === undefined) {
-    signInLog.refused(source, noAccount, { event: 'link-refused', code: 'LINK_INVALID' })
-    await guesses.begin({ address: source.address }, 'link')
-    throw linkInvalid()
-  }
-  try {
-    await resetPassword(users, link, { token, newPassword })
-  } catch (error) {
+  if (link !== undefined) return link
+  signInLog.refused(source, noAccount, { event: 'link-refused', code: 'LINK_INVALID' })
+  await guesses.begin({ address: source.address }, 'link')
+  throw linkInvalid()
+}
+
+export const readLink: Operation<null> = {
+  id: 'readPasswordLink',
+  tag: 'sign-in',
+  summary: 'Whose password a one-time link sets, for the page that it leads to; the link stays usable',
+  body: LinkTokenBody,
+  responses: { 200: 'LinkFactsResponse' },
+  refusals: ['LINK_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  handle: sendLinkFacts,
+}
+
+async function sendLinkFacts(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { token } = request.body as LinkTokenBody
+  const { userId, purpose, expiresAt } = await presentedLink(dependencies, token, sourceOf(dependencies, request))
+  const user = await dependencies.store.findUser(userId)
+  if (typeof user?.username !== 'string' || user.disabledAt !== null) throw linkInvalid()
+  return sendData(reply, { username: user.username, purpose, expiresAt: iso(expiresAt) })
+}
+
+async function setByLink(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { token, newPassword, variant } = request.body as ResetBody
+  const { guesses, signInLog, devices, deviceCookie } = dependencies
+  const source = sourceOf(dependencies, request)
+  const signal = goneSignal(reply)
+  const users = { ...dependencies.users, source }
+  const link = await presentedLink(dependencies, token, source)
+  const { userId } = link
+  const attempt = { address: source.address, account: userId, known: `link ${token}`, signal }
+  const { before, user } = await resetPassword(users, link, { token, newPassword, attempt }).catch((error: unknown) => {
     // It was used, or voided, while the new password was being hashed.
     const refused = { event: 'link-refused', code: 'LINK_INVALID' } as const
     if ((error as Partial<CarillonError>).code === refused.code) signInLog.refused(source, noAccount, refused)
     throw error
+  })
+  await guesses.forgetPasswordGuesses(userId)
+  const deviceToken = devices.afterLink(presentedDevices(request, deviceCookie), { before, user })
+  if (variant === undefined) {
+    setCookie(reply, deviceCookie, deviceToken)
+    return reply.code(204).send()
   }
-  if (link.purpose === 'reset') await notifyOfPassword(dependencies, source, { userId: link.userId, signInId: null })
-  return reply.code(204).send()
+  try {
+    return sendObject(
+      reply,
+      await continueSignIn(dependencies, user, { variant, method: 'link', source }, { request, reply }),
+    )
+  } catch (error) {
+    const { secondFactor, code } = error as Partial<CarillonError>
+    // Another new password has replaced this one since.
+    if (code === 'INVALID_CREDENTIALS') throw linkInvalid()
+    if (secondFactor === undefined) throw error
+    if (variant === 'stateless') throw secondFactorRequired({ ...secondFactor, deviceToken })
+    setCookie(reply, deviceCookie, deviceToken)
+    throw error
+  }
 }
 
 export const forgot: Operation<null> = {
@@ -119,7 +160,7 @@ export function requestReset(dependencies: Dependencies, whose: Forgotten, reque
     throw new CarillonError('NOT_FOUND', 'This service sends no mail', {
       remedy: 'Request a link from its operator: carillon user link NAME, or CARILLON_SMTP_URL.',
     })
-  forgotten.request(whose, sourceOf(dependencies, request))
+  forgotten.request(whose, sourceOf(dependencies, request), request.headers['accept-language'])
 }
 
 export const change: Operation<Subject> = {
@@ -145,29 +186,21 @@ async function changeOwn(dependencies: Dependencies, request: GuardedRequest<Sub
   const found = username === null ? undefined : await store.findCredentials(username)
   const account = { name: username ?? '', user: found?.id === id ? found : undefined }
   const device = devices.knownDevice(presentedDevices(request, deviceCookie), account.user)
-  const presented = { password: currentPassword, device, address: networkOfClient(source.address), signal }
+  const presented = { password: currentPassword, device, address: source.address, signal }
   await checkCredentials(dependencies, account, presented)
   const own = await ownSignIn(dependencies, request)
   await changePassword({ ...dependencies.users, source }, { id, username: username as string, newPassword, ...own })
-  await renewFreshness(dependencies, request)
-  await notifyOfPassword(dependencies, source, { userId: id, signInId: own.exceptSignInId })
+  await renewCookie(dependencies, request, reply)
   return reply.code(204).send()
 }
 
 /**
- * Not for a user with a second factor: a person who has learned the password could then remove the factor (confirm.ts). A token cannot become
- * fresh, only another one can: POST /api/me/confirm.
+ * Fresh only without a second factor: a person who has learned the password could otherwise remove the factor (confirm.ts). A token cannot
+ * become fresh, only another one can: POST /api/me/confirm.
  */
-async function renewFreshness(dependencies: Dependencies, { caller, raw }: GuardedRequest<Subject>): Promise<void> {
-  const { factors, sessions, cookie } = dependencies
-  if (caller.proof !== 'session' || offeredFactors(await factors.store.factorsOf(caller.userId)).length > 0) return
-  await sessions.confirm(sessionSecret(raw.headers.cookie, cookie.name) ?? '', [])
-}
-
-function notifyOfPassword(
-  { newDevices, users }: Dependencies,
-  { address, userAgent }: RequestSource,
-  whose: { userId: string; signInId: string | null },
-): Promise<void> {
-  return newDevices.sendPasswordChanged({ ...whose, device: deviceLabel(userAgent), address, at: users.now() })
+async function renewCookie(dependencies: Dependencies, request: GuardedRequest<Subject>, reply: FastifyReply) {
+  const { factors, sessions } = dependencies
+  const secret = await renewOwnCookie(dependencies, { request, reply })
+  if (secret === null || offeredFactors(await factors.store.factorsOf(request.caller.userId)).length > 0) return
+  await sessions.confirm(secret, [])
 }

@@ -5,6 +5,7 @@ import type { Subject } from '../../../sign-in/subject.ts'
 import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { ProviderLinkBody } from '../../openapi/request-schemas.ts'
+import { renewOwnCookie } from '../../request/own-sign-in.ts'
 import { sourceOf } from '../../request/source.ts'
 import { sendData } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
@@ -61,7 +62,7 @@ export const unlink: Operation<Subject> = {
   summary: 'Unlink an account at a provider; refused if the user has no other way to sign in',
   parameters: providerParameter,
   responses: { 204: 'none' },
-  refusals: ['CONFLICT'],
+  refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   handle: unlinkOne,
 }
 
@@ -70,5 +71,6 @@ async function unlinkOne(dependencies: Dependencies, request: Request, reply: Fa
   const provider = providerOf(dependencies, request)
   const source = sourceOf(dependencies, request)
   await unlinkAccount(dependencies.providers, { userId, signInId, provider, source })
+  await renewOwnCookie(dependencies, { request, reply })
   return reply.code(204).send()
 }

@@ -1,8 +1,9 @@
 // The routes by which users see where they are signed in, and end a sign-in: one, all others, or one that another person made.
 import type { FastifyReply } from 'fastify'
-import { madeAt } from '../../../ids.ts'
+import { isIdShaped, madeAt } from '../../../ids.ts'
 import { auditEntry } from '../../../sign-in/audit/entry.ts'
 import type { EventName } from '../../../sign-in/audit/events.ts'
+import { refuseStale } from '../../../sign-in/factors/freshness.ts'
 import type { DisplayedSignIn, OwnSignIn } from '../../../sign-in/sign-ins.ts'
 import type { Subject } from '../../../sign-in/subject.ts'
 import type { AuditEntry } from '../../../store/store.ts'
@@ -45,15 +46,18 @@ function displaySignIn({ id, current, variant, device, address, ...times }: Disp
 export const end: Operation<Subject> = {
   id: 'endSession',
   tag: 'sign-in',
-  summary: 'End one sign-in of the user, with its tokens and streams',
+  summary: 'End one sign-in of the user, with its tokens and streams; without a recent sign-in, only a newer one',
   responses: { 204: 'none' },
-  refusals: ['NOT_FOUND'],
+  refusals: ['NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED', 'TOO_MANY_REQUESTS'],
   handle: endSession,
 }
 
+/** A stolen sign-in must not end its owner's, which began before it (S18). The id has the time of the sign-in, whether there is one or not. */
 async function endSession(dependencies: Dependencies, request: Request, reply: FastifyReply) {
   const { own, source } = await ownOf(dependencies, request)
   const signInId = idOf(request)
+  const isNewer = isIdShaped(signInId) && madeAt(signInId) > own.signedInAt
+  if (!isNewer && signInId !== own.signInId) refuseStale(request.caller, dependencies.users.now())
   const audit = auditOf(dependencies, { event: 'session-ended', source, own, signInId })
   await dependencies.signIns.end(own, { signInId, audit })
   removeCookie(dependencies, reply, own.proof === 'session' && signInId === own.signInId)
@@ -66,6 +70,7 @@ export const endOthers: Operation<Subject> = {
   summary:
     'End every other sign-in of the user, with tokens and streams; also the tokens that applications got for the user',
   responses: { 204: 'none' },
+  refusals: ['TOO_MANY_REQUESTS'],
   handle: endOtherSessions,
 }
 
@@ -81,7 +86,7 @@ export const disown: Operation<Subject> = {
   tag: 'sign-in',
   summary: '"That was not me": end a sign-in of the user and ask for a new password',
   responses: { 200: 'DisownedResponse' },
-  refusals: ['NOT_FOUND'],
+  refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS'],
   handle: disownSession,
 }
 

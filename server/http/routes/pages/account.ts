@@ -18,6 +18,10 @@ async function sendAccount(dependencies: Dependencies, request: GuardedRequest<S
   const user = await readerOf(dependencies, request.caller)
   if (user === undefined) return reply.redirect(signInPath(dependencies, 'account'), 303)
   const view = await viewOf(dependencies, request, user)
+  const offered = [...dependencies.providers.all.values()].map(({ setting: { name, displayName } }) => ({
+    name,
+    displayName,
+  }))
   return sendPage(reply, view, {
     title: view.texts.account,
     current: 'account',
@@ -26,7 +30,7 @@ async function sendAccount(dependencies: Dependencies, request: GuardedRequest<S
     scripts: ['page-account.js'],
     styles: ['account.css', 'security.css'],
     main: html`<h1>${view.texts.account}</h1>
-<div id="account" data-root="${view.root}" data-pages="${view.pages}" data-password-min="${dependencies.users.passwordMinLength}"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`,
+<div id="account" data-root="${view.root}" data-pages="${view.pages}" data-password-min="${dependencies.users.passwordMinLength}" data-providers="${JSON.stringify(offered)}"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`,
   })
 }
 

@@ -59,9 +59,9 @@ ${hint}
 ${otherPlaces({ view, texts })}</ul>`
 }
 
-function otherPlaces({ view: { root, pages, hasDemonstration, texts: names }, texts }: Greeting) {
+function otherPlaces({ view: { root, pages, hasDemonstration, hasDocumentationLink, texts: names }, texts }: Greeting) {
   return html`${hasDemonstration && place(`${pages}demonstration`, names.demonstration, texts.demonstrationText)}
-${place(`${root}docs`, names.documentation, texts.documentationText)}
+${hasDocumentationLink && place(`${root}docs`, names.documentation, texts.documentationText)}
 `
 }
 

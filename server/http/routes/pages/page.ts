@@ -5,6 +5,7 @@ import type { Subject } from '../../../sign-in/subject.ts'
 import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { pathOf } from '../../request/spelling.ts'
+import { sendCompressed } from '../../response/encoded-file.ts'
 
 /** The path of a page as browsers see it, also behind a proxy that strips the path of the public URL: for `Location`. */
 export function pagePath({ publicUrl, pages }: Pick<Dependencies, 'publicUrl' | 'pages'>, name: string): string {
@@ -27,6 +28,7 @@ export async function viewOf(dependencies: Dependencies, request: FastifyRequest
   const language = languageFor(request.headers['accept-language'], user?.locale)
   // The target `*` has no path, nor has an absolute form that ends with the host.
   const root = '../'.repeat(Math.max(0, pathOf(request.url).split('/').length - 2))
+  const address = (name: string) => `${root}carillon-scripts/${name}`
   return {
     language,
     texts: await textsOf('frame', language),
@@ -36,7 +38,10 @@ export async function viewOf(dependencies: Dependencies, request: FastifyRequest
     user: user && (user.displayName ?? user.username ?? user.externalId ?? ''),
     canSignOut: user !== undefined,
     hasDemonstration: pages.hasDemonstration,
-    file: (name) => `${root}carillon-scripts/${scripts.hashed(name)}`,
+    hasDocumentationLink: pages.hasDocumentationLink,
+    file: (name) => address(scripts.hashed(name)),
+    // The script of every page is part of the first paint: so are its imports.
+    preloads: (entries) => scripts.preloads(['every-page.js', ...entries]).map(address),
     hasTheme: pages.accent !== undefined,
     logo: pages.logo && `${root}carillon-logo`,
   }
@@ -50,17 +55,21 @@ export type Policy = { formAction?: readonly string[]; frames?: true; referrer?:
 
 export type WholePage = { view: View; page: Page; policy?: Policy }
 
+/** Compressed. Nothing in a page stays secret over two responses, so its length reveals nothing to a page that causes many (BREACH). */
 export async function sendPage(reply: FastifyReply, view: View, page: Page, policy?: Policy) {
-  return reply.send(await writePage(reply, { view, page, ...(policy && { policy }) }))
+  return sendCompressed(reply, await writePage(reply, { view, page, ...(policy && { policy }) }))
 }
 
-/**
- * Sets the header fields, and returns the document. It loads its own files and routes only. The referrer is sent to this origin: without it,
- * browsers send `Origin: null` with a form.
- */
+/** Sets the header fields, and returns the document. */
 export async function writePage(reply: FastifyReply, { view, page, policy }: WholePage): Promise<string> {
-  const { formAction = [], frames, referrer = 'same-origin' } = policy ?? {}
   const { documentOf } = await import('../../../pages/frame.ts')
+  setPageHeaders(reply, policy)
+  return documentOf(view, page)
+}
+
+/** A page loads its own files and routes only. The referrer is sent to this origin: without it, browsers send `Origin: null` with a form. */
+export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
+  const { formAction = [], frames, referrer = 'same-origin' } = policy
   const allowed =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
     `${frames ? "frame-src 'self'; " : ''}form-action ${["'self'", ...formAction].join(' ')}; frame-ancestors 'none'; base-uri 'none'`
@@ -68,10 +77,9 @@ export async function writePage(reply: FastifyReply, { view, page, policy }: Who
     .headers({
       'content-security-policy': allowed,
       'referrer-policy': referrer,
-      vary: 'Accept-Language, Cookie',
+      vary: 'Accept-Encoding, Accept-Language, Cookie',
     })
     .type('text/html; charset=utf-8')
-  return documentOf(view, page)
 }
 
 /** Whether the client asks for a page and not for data. */

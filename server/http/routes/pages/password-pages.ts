@@ -1,5 +1,5 @@
 // The two pages to which a one-time link leads. The token is in the fragment of the address, which no request has: the script
-// (pages/password/) sends it to `POST /password/reset` (passwords.ts).
+// (pages/password/) sends it to `POST /password/link` and `POST /password/reset` (passwords.ts).
 import type { FastifyReply } from 'fastify'
 import { html } from '../../../pages/html.ts'
 import type { Subject } from '../../../sign-in/subject.ts'
@@ -8,33 +8,23 @@ import type { GuardedRequest, Operation } from '../operation.ts'
 import { readerOf, sendPage, viewOf } from './page.ts'
 
 type Caller = Subject | null
-type Request = GuardedRequest<Caller>
 
 export const resetPage: Operation<Caller> = {
   id: 'getResetPage',
   tag: 'pages',
   summary: 'The page of a link to set a new password, unless `CARILLON_RESET_PAGE` names another one',
   responses: { 200: 'html' },
-  handle: sendResetPage,
-}
-
-async function sendResetPage(dependencies: Dependencies, request: Request, reply: FastifyReply) {
-  return sendPasswordPage(dependencies, 'reset', { request, reply })
+  handle: (dependencies, request, reply) => sendPasswordPage(dependencies, 'reset', { request, reply }),
 }
 
 export const invitePage: Operation<Caller> = {
+  ...resetPage,
   id: 'getInvitePage',
-  tag: 'pages',
   summary: 'The page of a link to set a first password, unless `CARILLON_INVITE_PAGE` names another one',
-  responses: { 200: 'html' },
-  handle: sendInvitePage,
+  handle: (dependencies, request, reply) => sendPasswordPage(dependencies, 'invite', { request, reply }),
 }
 
-async function sendInvitePage(dependencies: Dependencies, request: Request, reply: FastifyReply) {
-  return sendPasswordPage(dependencies, 'invite', { request, reply })
-}
-
-type Exchange = { request: Request; reply: FastifyReply }
+type Exchange = { request: GuardedRequest<Caller>; reply: FastifyReply }
 
 /** No cache keeps it (the default): a browser would otherwise show it again by "back", with a typed password. */
 async function sendPasswordPage(dependencies: Dependencies, purpose: 'reset' | 'invite', { request, reply }: Exchange) {
@@ -48,10 +38,16 @@ async function sendPasswordPage(dependencies: Dependencies, purpose: 'reset' | '
   const { title, label, newLink } = texts[purpose]
   const minLength = dependencies.users.passwordMinLength
   const signIn = html`<p><a class="button primary" href="${view.pages}sign-in">${view.texts.signIn}</a></p>`
+  const isFirst = purpose === 'invite'
+  const elsewhere = !isFirst && html`<p>${texts.doneElsewhere}</p>`
+  const signedIn = html`<section id="signed-in" hidden data-title="${isFirst ? texts.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}account">${view.texts.account}</a></p></section>`
   const main = html`<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
 <div class="narrow card" id="password-page" data-root="${view.root}" data-min="${minLength}" data-show="${texts.show}" data-hide="${texts.hide}" data-progress="${texts.progress}" data-failed="${requests.failures.NETWORK}">
 <h1 id="heading" tabindex="-1">${title}</h1>
 <form id="form" novalidate hidden>
+${isFirst && html`<p>${texts.welcome(view.name)}.</p>`}
+<p id="named" hidden>${texts.username} <strong id="username"></strong></p>
+<input id="account" autocomplete="username" hidden readonly>
 <label for="password">${label}</label>
 <p class="hint" id="hint">${shared.rules(minLength)}</p>
 <div class="with-button">
@@ -62,7 +58,8 @@ async function sendPasswordPage(dependencies: Dependencies, purpose: 'reset' | '
 <button class="primary whole" type="submit">${texts.submit}</button>
 <p class="hint" id="progress" role="status"></p>
 </form>
-<section id="done" hidden data-title="${texts.doneTitle}"><p>${texts.done}</p><p>${texts.doneEverywhere}</p>${signIn}</section>
+<section id="done" hidden data-title="${texts.doneTitle}"><p>${texts.done}</p>${elsewhere}${signIn}</section>
+${signedIn}
 <section id="invalid" hidden data-title="${texts.invalidTitle}"><p>${texts.invalid}</p><p>${newLink}</p>${signIn}</section>
 <section id="missing" hidden data-title="${texts.missingTitle}"><p>${texts.missing}</p></section>
 </div>`

@@ -6,9 +6,10 @@ import type { Subject } from '../../../sign-in/subject.ts'
 import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { SignInForm } from '../../openapi/request-schemas.ts'
-import { maxReturnToLength, returnTo } from '../../request/origin/return-to.ts'
+import { maxReturnToLength } from '../../request/origin/return-to.ts'
 import { relyingPartyFor } from '../../request/relying-party.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
+import { acceptedPlace, originOf } from '../sign-in/accepted-place.ts'
 import type { Exchange } from '../sign-in/finish-sign-in.ts'
 import { signInByFactor } from '../sign-in/second-factor.ts'
 import { signInByPassword } from '../sign-in/sign-in.ts'
@@ -148,7 +149,7 @@ async function pageFor(dependencies: Dependencies, request: FastifyRequest, show
   ])
   const { user, wanted, username = '', step, error } = shown
   const texts = await textsOf('sign-in', view.language)
-  const place = acceptedPlace(dependencies, wanted)
+  const place = placeIn(dependencies, wanted)
   const given: SignInView = {
     view,
     texts,
@@ -173,8 +174,14 @@ async function faultOf({ code, retryAfter }: CarillonError, { view, texts, isSte
   if (isStep && code === 'INVALID_CREDENTIALS') return second.wrong
   if (isStep && code === 'INVALID_REQUEST') return second.empty
   if (code === 'TOO_MANY_REQUESTS' || code === 'UNAVAILABLE') return delayed(code, retryAfter, view)
+  if (code === 'FACTOR_UNREADABLE') return unreadable(view)
   const sentences: Readonly<Record<string, string>> = hasForm ? failures : {}
   return sentences[code] ?? commonSentence(view, { code })
+}
+
+async function unreadable({ language }: SignInView['view']): Promise<string> {
+  const { textsOf } = await import('carillon-inbox/languages')
+  return (await textsOf('requests', language)).failures.FACTOR_UNREADABLE
 }
 
 async function delayed(code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', seconds = 1, { language }: SignInView['view']) {
@@ -184,12 +191,12 @@ async function delayed(code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', seconds = 1, {
 }
 
 /** Undefined for a place that a link must not choose (P1): it is ignored. */
-function acceptedPlace({ publicUrl, allowedOrigins }: Dependencies, wanted: unknown): string | undefined {
-  return typeof wanted === 'string' ? returnTo(wanted, { publicUrl: publicUrl(), allowedOrigins }) : undefined
+function placeIn(dependencies: Dependencies, wanted: unknown): string | undefined {
+  return typeof wanted === 'string' ? acceptedPlace(dependencies, wanted) : undefined
 }
 
 function placeAfter(dependencies: Dependencies, wanted: unknown): string {
-  return acceptedPlace(dependencies, wanted) ?? pagePath(dependencies, 'account')
+  return placeIn(dependencies, wanted) ?? pagePath(dependencies, 'account')
 }
 
 function hostElsewhere({ publicUrl }: Dependencies, place: string): string | undefined {
@@ -198,8 +205,9 @@ function hostElsewhere({ publicUrl }: Dependencies, place: string): string | und
 }
 
 /** Browsers apply `form-action` to the redirect that follows the form, too. */
-function formTargets({ publicUrl, allowedOrigins }: Dependencies): string[] {
-  return [...new Set([new URL(publicUrl()).origin, ...allowedOrigins])]
+function formTargets(dependencies: Dependencies): string[] {
+  const listed = dependencies.returnUrls.map((url) => new URL(url).origin)
+  return [...new Set([originOf(dependencies, '/'), ...dependencies.allowedOrigins, ...listed])]
 }
 
 function acceptsPasskeys(dependencies: Dependencies, request: FastifyRequest): boolean {

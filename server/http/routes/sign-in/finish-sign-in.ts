@@ -17,11 +17,17 @@ import { presentedDevices } from '../../request/presented-devices.ts'
 import type { RequestSource } from '../../request/source.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { displayUser } from '../../response/send.ts'
+import type { Bond } from './flow-bond.ts'
 
 export type Variant = 'stateful' | 'stateless'
 export type Exchange = { request: FastifyRequest; reply: FastifyReply }
-/** `method`: what the user proved. */
-export type SignInFacts = { variant: Variant; method: 'password' | FactorMethod | 'provider'; source: RequestSource }
+/** `method`: what the user proved. `bond`: who may use the challenge of a second factor. */
+export type SignInFacts = {
+  variant: Variant
+  method: 'password' | FactorMethod | 'provider' | 'link'
+  source: RequestSource
+  bond?: Bond
+}
 
 /** `user` as it was read for the check of the proof. Throws INVALID_CREDENTIALS if its proofs have been revoked since. */
 export async function finishSignIn(
@@ -44,6 +50,7 @@ export async function finishSignIn(
   const device = from.label || null
   const signIn = { ...exchange, entry, signInId, from, device, presented }
   const { familiarity, ...issued } = await issue(dependencies, user, signIn)
+  if (method === 'passkey') await dependencies.guesses.forgetStrangers(userId)
   if (familiarity === 'new')
     await dependencies.newDevices.send({ userId, signInId, device, address: source.address, at, from })
   return { User: displayUser(user), ...issued }

@@ -14,6 +14,7 @@ import {
 import type { Subject } from '../../../sign-in/subject.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { NewPasskeyBody, PasskeyOptionsBody, PasskeySignInBody } from '../../openapi/passkey-schemas.ts'
+import { renewOwnCookie } from '../../request/own-sign-in.ts'
 import { relyingPartyFor } from '../../request/relying-party.ts'
 import { type RequestSource, sourceOf } from '../../request/source.ts'
 import { sendData, sendObject } from '../../response/send.ts'
@@ -50,7 +51,7 @@ export const add: Operation<Subject> = {
   body: NewPasskeyBody,
   ...passkeyLimits,
   responses: { 201: 'FactorAddedResponse' },
-  refusals: ['CONFLICT', 'UNPROCESSABLE'],
+  refusals: ['CONFLICT', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS'],
   handle: addOne,
 }
 
@@ -64,6 +65,7 @@ async function addOne(dependencies: Dependencies, request: GuardedRequest<Subjec
     source: sourceOf(dependencies, request),
   }
   const { factor, recoveryCodes } = await addPasskey(dependencies.factors, response as Registration, of)
+  await renewOwnCookie(dependencies, { request, reply })
   return sendData(reply.code(201), { ...displayFactor(factor), ...(recoveryCodes && { recoveryCodes }) })
 }
 
@@ -85,7 +87,7 @@ async function sendRequestOptions(
 ): Promise<FastifyReply> {
   const { challenge } = (request.body as PasskeyOptionsBody) ?? {}
   const relyingParty = relyingPartyFor(dependencies, request)
-  const waiting = challenge === undefined ? undefined : await findWaiting(dependencies, challenge)
+  const waiting = challenge === undefined ? undefined : await findWaiting(dependencies, challenge, request)
   return sendObject(reply, await offerUse(dependencies.factors, { relyingParty, userId: waiting?.user.id }))
 }
 

@@ -15,20 +15,21 @@ import {
   sealFlow,
 } from '../../../sign-in/providers/flow.ts'
 import type { Provider } from '../../../sign-in/providers/provider.ts'
-import { equalSecrets, hashOf } from '../../../sign-in/secrets.ts'
+import { hashOf } from '../../../sign-in/secrets.ts'
 import type { TokenSubject } from '../../../sign-in/token/access-token.ts'
 import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
-import { ProviderCodeBody, ProviderQuery } from '../../openapi/request-schemas.ts'
+import { ProviderCodeBody, ProviderForm, ProviderQuery } from '../../openapi/request-schemas.ts'
 import { string } from '../../openapi/schema.ts'
 import { sessionSecret, visitor } from '../../request/guards.ts'
-import { returnTo } from '../../request/origin/return-to.ts'
 import { type RequestSource, sourceOf } from '../../request/source.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { sendObject } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
 import { pagePath } from '../pages/page.ts'
+import { acceptedPlace, originOf } from './accepted-place.ts'
 import type { Exchange } from './finish-sign-in.ts'
+import { type Bond, bondOf, flowCookie, flowPrefix, forgetFlow, isBound } from './flow-bond.ts'
 import { continueSignIn } from './second-factor.ts'
 
 /** How long a page has to exchange its code. */
@@ -57,7 +58,8 @@ async function listProviders({ providers, publicUrl }: Dependencies, _: FastifyR
 export const start: Operation<null> = {
   id: 'signInWith',
   tag: 'sign-in',
-  summary: 'Sign in with a provider: a page sends the browser here, and it goes on to the provider',
+  summary:
+    'Sign in with a provider by a link: the browser goes on to the provider. A sign-in whose code a page of another origin gets begins by a form',
   parameters: providerParameter,
   query: ProviderQuery,
   responses: { 302: 'none' },
@@ -70,11 +72,64 @@ async function startSignIn(dependencies: Dependencies, request: GuardedRequest<n
   const { variant = dependencies.variant, return_to: wanted, challenge } = request.query as ProviderQuery
   const provider = providerOf(dependencies, request)
   const place = readReturnTo(dependencies, 'return_to', wanted)
-  const begun = { provider: provider.setting.name, variant, returnTo: place, challenge }
+  // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
+  const field = challenge !== undefined ? 'challenge' : 'return_to'
+  if (challenge !== undefined || (variant === 'stateless' && originOf(dependencies, place) !== ownOrigin(dependencies)))
+    throw invalidRequest([{ field, reason: `needs a form of the page: POST ${pathOfStart(provider)} (docs/guide.md)` }])
+  const begun = { provider: provider.setting.name, variant, returnTo: place }
   return reply
     .code(302)
     .header('location', await begin(dependencies, { provider, begun }, { request, reply }))
     .send()
+}
+
+export const startByForm: Operation<null> = {
+  id: 'beginSignInWith',
+  tag: 'sign-in',
+  summary:
+    'Begin a sign-in whose code a page exchanges: a form that the page itself submits; the browser goes on to the provider',
+  parameters: providerParameter,
+  body: ProviderForm,
+  acceptsForm: true,
+  responses: { 303: 'none' },
+  refusals: ['FORBIDDEN', 'UNAVAILABLE'],
+  failurePage,
+  handle: startFlowOfPage,
+}
+
+/** A browser sets `Origin`, so the flow begins on a page that may use its code, and not by a link of another site. */
+async function startFlowOfPage(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { origin } = request.raw.headers
+  const isOurs = origin === ownOrigin(dependencies)
+  if (origin === undefined || !(isOurs || dependencies.allowedOrigins.includes(origin))) throw unknownPage(origin)
+  const { return_to: wanted, challenge } = request.body as ProviderForm
+  const provider = providerOf(dependencies, request)
+  const place = readReturnTo(dependencies, 'return_to', wanted)
+  if (originOf(dependencies, place) !== origin)
+    throw invalidRequest([
+      { field: 'return_to', reason: `must have the origin of the page that sent the form, ${origin}` },
+    ])
+  const flow = { provider: provider.setting.name, returnTo: place, challenge, ...(!isOurs && { origin }) }
+  const begun = { ...flow, variant: 'stateless' as const }
+  return reply
+    .code(303)
+    .header('location', await begin(dependencies, { provider, begun }, { request, reply }))
+    .send()
+}
+
+function unknownPage(origin = 'no origin'): CarillonError {
+  return new CarillonError('FORBIDDEN', `This sign-in was begun by a page of ${origin.slice(0, 200)}`, {
+    remedy:
+      'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.',
+  })
+}
+
+function ownOrigin({ publicUrl }: Dependencies): string {
+  return new URL(publicUrl()).origin
+}
+
+function pathOfStart({ setting }: Provider): string {
+  return `/login/with/${setting.name}/start`
 }
 
 async function failurePage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
@@ -92,17 +147,19 @@ export async function begin(dependencies: Dependencies, { provider, begun }: Beg
   // Browsers send older cookies first (RFC 6265bis, section 5.8.3).
   for (const name of flowCookies(dependencies, request).slice(0, 1 - maxFlows))
     setCookie(reply, { ...dependencies.cookie, name }, '')
-  setCookie(reply, flowCookie(dependencies, flow.state), await sealFlow(sealing, flow))
+  setCookie(reply, flowCookie(dependencies, flowId(flow.state)), await sealFlow(sealing, flow))
   return address
 }
 
 /** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the account page. */
 export function readReturnTo(dependencies: Dependencies, field: string, wanted: string | null | undefined): string {
-  const { publicUrl, allowedOrigins } = dependencies
   if (typeof wanted !== 'string') return pagePath(dependencies, 'account')
-  const place = returnTo(wanted, { publicUrl: publicUrl(), allowedOrigins })
+  const place = acceptedPlace(dependencies, wanted)
   if (place !== undefined) return place
-  const reason = 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
+  const reason =
+    dependencies.returnUrls.length > 0
+      ? 'must be a URL in CARILLON_RETURN_URLS, byte by byte, or a page of this service'
+      : 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
   throw invalidRequest([{ field, reason }])
 }
 
@@ -123,14 +180,20 @@ async function comeBack(dependencies: Dependencies, request: GuardedRequest<null
   const { search } = new URL(request.url, 'http://localhost')
   const response = new URL(redirectUri(dependencies, provider) + search)
   const flow = await flowOf(dependencies, { request, provider, state: oneState(response) })
-  const forget = () => setCookie(reply, flowCookie(dependencies, flow.state), '')
+  const forget = () => forgetFlow(dependencies, reply, flowId(flow.state))
   let user: User | undefined
   try {
     const signedIn = { provider, identity: await provider.identify(response, flow), source }
     if (flow.linking === undefined) user = await userOfAccount(dependencies.providers, signedIn)
     const next = await finishFlow(dependencies, { flow, user, signedIn }, { request, reply })
-    // The cookie of the flow proves later that this browser may exchange the code.
-    if (next?.code === undefined || flow.challenge !== undefined) forget()
+    // The cookie proves later that this browser may use the code or the challenge. The user has five minutes for a second factor.
+    if (next === undefined || bondOf(flow).flow === undefined) forget()
+    else
+      setCookie(
+        reply,
+        flowCookie(dependencies, flowId(flow.state)),
+        await sealFlow(dependencies.providers.sealing, flow),
+      )
     return reply.code(303).header('location', landing(flow.returnTo, next)).send()
   } catch (error) {
     forget()
@@ -170,7 +233,8 @@ async function finishFlow(
   if (flow.variant === 'stateless') return { code: await newCode(dependencies, user, flow) }
   const { source } = signedIn
   try {
-    await continueSignIn(dependencies, user, { variant: 'stateful', method: 'provider', source }, exchange)
+    const facts = { variant: 'stateful', method: 'provider', source, bond: bondOf(flow) } as const
+    await continueSignIn(dependencies, user, facts, exchange)
     return undefined
   } catch (error) {
     const { secondFactor, code } = error as Partial<CarillonError>
@@ -224,43 +288,28 @@ async function userOfCode(dependencies: Dependencies, { provider, request, reply
   const found = await store.findChallenge(key)
   const data: CodeData | undefined = found?.purpose === purpose ? JSON.parse(found.data) : undefined
   if (data?.provider !== provider.setting.name) throw invalidCode()
-  if (!(await isBound(dependencies, { request, data, verifier }))) throw invalidCode()
+  if (!(await isBound(dependencies, request, { bond: data, verifier }))) throw invalidCode()
   const user = (await store.useChallenge(key)) && (await dependencies.store.findUser(key.userId))
   if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
-  if (data.flow !== undefined)
-    setCookie(reply, { ...dependencies.cookie, name: `${flowPrefix(dependencies)}${data.flow}` }, '')
+  forgetFlow(dependencies, reply, data.flow)
   return user
 }
 
-/** Of a code: it is exchanged by who knows the verifier of `challenge`, or by the browser that has the cookie of `flow`. */
-type CodeData = { provider: string; generation: number; challenge?: string; flow?: string; stateHash?: string }
+type CodeData = Bond & { provider: string; generation: number }
 
 async function newCode({ providers: { store, now } }: Dependencies, user: User, flow: Flow): Promise<string> {
   const code = `${user.id}.${randomBytes(32).toString('base64url')}`
-  const { challenge, provider, state } = flow
-  const bond = challenge === undefined ? { flow: flowId(state), stateHash: hashOf(state) } : { challenge }
-  const data: CodeData = { provider, generation: user.credentialGeneration, ...bond }
+  const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...bondOf(flow) }
   const expiresAt = now() + codeLifetimeMs
   await store.addChallenge({ userId: user.id, hash: hashOf(code), purpose, data: JSON.stringify(data), expiresAt })
   return code
-}
-
-type Bond = { request: FastifyRequest; data: CodeData; verifier: string | undefined }
-
-/** Else an attacker could let another browser exchange the attacker's code, and so sign it in as the attacker. */
-async function isBound(dependencies: Dependencies, { request, data, verifier }: Bond): Promise<boolean> {
-  if (data.challenge !== undefined) return verifier !== undefined && equalSecrets(hashOf(verifier), data.challenge)
-  const name = `${flowPrefix(dependencies)}${data.flow}`
-  const sealed = sessionSecret(request.raw.headers.cookie, name)
-  const text = sealed === null ? undefined : await dependencies.providers.sealing.open('provider-sign-ins', sealed)
-  return text !== undefined && equalSecrets(hashOf((JSON.parse(text) as Flow).state), data.stateHash ?? '')
 }
 
 /** The same for every code that is not valid here and now. */
 function invalidCode(): CarillonError {
   return new CarillonError(
     'INVALID_CREDENTIALS',
-    'This code is not valid here: it was used, has expired, or belongs to another browser',
+    'This code is not valid here: it was used, has expired, or belongs to another browser or page',
     {
       remedy: 'Sign in again.',
     },
@@ -290,7 +339,7 @@ type Wanted = { request: FastifyRequest; provider: Provider; state: string }
 /** Throws INVALID_REQUEST without the cookie of this flow: another browser began it, or nobody did. */
 async function flowOf(dependencies: Dependencies, { request, provider, state }: Wanted): Promise<Flow> {
   const { sealing, now } = dependencies.providers
-  const sealed = sessionSecret(request.raw.headers.cookie, flowCookie(dependencies, state).name)
+  const sealed = sessionSecret(request.raw.headers.cookie, flowCookie(dependencies, flowId(state)).name)
   const expected = { state, provider: provider.setting.name, now: now() }
   const flow = sealed === null ? undefined : await openFlow(sealing, sealed, expected)
   if (flow !== undefined) return flow
@@ -302,14 +351,6 @@ async function flowOf(dependencies: Dependencies, { request, provider, state }: 
       remedy: `Begin again at ${dependencies.publicUrl()}/login/with/${provider.setting.name}.`,
     },
   )
-}
-
-function flowPrefix({ cookie }: Dependencies): string {
-  return `${cookie.name}-with-`
-}
-
-function flowCookie(dependencies: Dependencies, state: string) {
-  return { ...dependencies.cookie, name: flowPrefix(dependencies) + flowId(state), lifetimeMs: flowLifetimeMs }
 }
 
 /** The names of the cookies of flows that the browser sends, in its order. */

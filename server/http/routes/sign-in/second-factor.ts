@@ -1,6 +1,6 @@
 // The second step of a sign-in. `continueSignIn` follows the first one: it ends the sign-in, or demands a second factor, if the user
 // has one. POST /login/second-factor then ends it.
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type CarillonError, invalidRequest, type SecondFactorKind, secondFactorRequired } from '../../../errors.ts'
 import { auditEntry } from '../../../sign-in/audit/entry.ts'
 import { findChallenge, makeChallenge } from '../../../sign-in/factors/challenges.ts'
@@ -16,13 +16,14 @@ import { sourceOf } from '../../request/source.ts'
 import { sendObject } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
 import { type Exchange, finishSignIn, type SignInFacts, type Variant } from './finish-sign-in.ts'
+import { type Bond, forgetFlow, isBound } from './flow-bond.ts'
 import { refusalCode } from './sign-in-log.ts'
 
 /** The purpose of its challenge, and what the challenge says of the first step. */
 const purpose = 'second-factor'
-type FirstStep = { variant: Variant; generation: number }
+type FirstStep = { variant: Variant; generation: number; bond?: Bond }
 /** A sign-in that waits for its second factor. `challenge` is used up with the factor. */
-type WaitingSignIn = { user: User; variant: Variant; challenge: ChallengeKey }
+type WaitingSignIn = { user: User; variant: Variant; challenge: ChallengeKey; bond: Bond | undefined }
 
 /** For a user whose password was right. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
 export async function continueSignIn(
@@ -42,10 +43,10 @@ export async function demandSecondFactor(
   user: User,
   { facts, offered }: { facts: SignInFacts; offered: readonly SecondFactorKind[] },
 ): Promise<CarillonError> {
-  const { source, method, variant } = facts
+  const { source, method, variant, bond } = facts
   const detail = { variant, method }
   const entry = auditEntry(source, { event: 'second-factor-required', at: factors.now(), userId: user.id, detail })
-  const data: FirstStep = { variant, generation: user.credentialGeneration }
+  const data: FirstStep = { variant, generation: user.credentialGeneration, ...(bond && { bond }) }
   const challenge = await makeChallenge(factors, { userId: user.id, purpose, data, audit: [entry] })
   return secondFactorRequired({ challenge, factors: offered })
 }
@@ -60,7 +61,14 @@ export const complete: Operation<null> = {
   body: SecondFactorBody,
   ...passkeyLimits,
   responses: { 200: 'Login' },
-  refusals: ['INVALID_CREDENTIALS', 'UNAUTHORIZED', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  refusals: [
+    'INVALID_CREDENTIALS',
+    'UNAUTHORIZED',
+    'FACTOR_UNREADABLE',
+    'UNPROCESSABLE',
+    'TOO_MANY_REQUESTS',
+    'UNAVAILABLE',
+  ],
   handle: completeSignIn,
 }
 
@@ -79,7 +87,7 @@ export async function signInByFactor(
 ): Promise<object> {
   const { devices, deviceCookie } = dependencies
   const source = sourceOf(dependencies, request)
-  const { user, variant, challenge } = await findWaiting(dependencies, text).catch((error: unknown) => {
+  const { user, variant, challenge, bond } = await findWaiting(dependencies, text, request).catch((error: unknown) => {
     const refused = refusalCode(error)
     if (refused !== undefined) dependencies.signInLog.refused(source, noAccount, { code: refused })
     throw error
@@ -97,7 +105,9 @@ export async function signInByFactor(
           })
         : await proveByCode(dependencies.factors, presented, proving)
     const facts = { variant, method, source }
-    return await finishSignIn(dependencies, user, facts, { request, reply })
+    const completed = await finishSignIn(dependencies, user, facts, { request, reply })
+    forgetFlow(dependencies, reply, bond?.flow)
+    return completed
   } catch (error) {
     const account = { name: user.username ?? user.id, user }
     const refused = refusalCode(error)
@@ -115,12 +125,20 @@ function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody,
   throw invalidRequest([{ field: 'code', reason: 'or recoveryCode, or passkey: send exactly one of them' }])
 }
 
-/** Throws UNAUTHORIZED for a challenge that has ended, also by a new password, or because the user was disabled or erased. */
-export async function findWaiting(dependencies: Dependencies, text: string): Promise<WaitingSignIn> {
+/**
+ * Throws UNAUTHORIZED for a challenge that has ended, also by a new password, or because the user was disabled or erased; and for one that
+ * another browser got by a sign-in with a provider.
+ */
+export async function findWaiting(
+  dependencies: Dependencies,
+  text: string,
+  request: FastifyRequest,
+): Promise<WaitingSignIn> {
   const found = await findChallenge(dependencies.factors, text, purpose)
   const user = found === undefined ? undefined : await dependencies.store.findUser(found.key.userId)
   if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()
-  const { variant, generation } = found.data as FirstStep
+  const { variant, generation, bond } = found.data as FirstStep
   if (generation !== user.credentialGeneration) throw challengeEnded()
-  return { user, variant, challenge: found.key }
+  if (bond !== undefined && !(await isBound(dependencies, request, { bond }))) throw challengeEnded()
+  return { user, variant, challenge: found.key, bond }
 }

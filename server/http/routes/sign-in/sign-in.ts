@@ -1,7 +1,6 @@
 // The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
 import type { FastifyReply } from 'fastify'
 import { notAuthenticated } from '../../../errors.ts'
-import { networkOfClient } from '../../../ip-addresses.ts'
 import { endPresented } from '../../../sign-in/end-presented.ts'
 import { checkCredentials, findAccount } from '../../../sign-in/password/credentials.ts'
 import type { Subject } from '../../../sign-in/subject.ts'
@@ -44,11 +43,9 @@ export async function signInByPassword(
 ): Promise<object> {
   const { signInLog, devices, deviceCookie } = dependencies
   const source = sourceOf(dependencies, request)
-  const turn = { address: networkOfClient(source.address), signal: goneSignal(reply) }
-  const presented = presentedDevices(request, deviceCookie)
-  const hasDeviceToken = presented.length > 0
-  const account = await findAccount(dependencies, username, { address: turn.address, hasDeviceToken })
-  const device = devices.knownDevice(presented, account.user)
+  const turn = { address: source.address, signal: goneSignal(reply) }
+  const account = await findAccount(dependencies, username)
+  const device = devices.knownDevice(presentedDevices(request, deviceCookie), account.user)
   try {
     const user = await checkCredentials(dependencies, account, { password, device, ...turn })
     return await continueSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply })
@@ -86,7 +83,6 @@ export async function endSignIn(
   const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
   await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw), source })
   if (!isForeign) setCookie(reply, cookie, '')
-  reply.header('clear-site-data', '"cache"')
 }
 
 export const restricted: Operation<Subject> = {

@@ -97,14 +97,14 @@ export const issueByExternalId: Operation<Producer> = {
 
 type Exchange = { request: GuardedRequest<Producer>; reply: FastifyReply }
 
-async function issueToken({ users, accessTokens }: Dependencies, key: UserKey, { request, reply }: Exchange) {
+async function issueToken(dependencies: Dependencies, key: UserKey, { request, reply }: Exchange) {
   const { lifetime = maxTokenLifeSeconds } = request.body as IssueBody
-  const user = await findUser(users, key)
+  const user = await findUser(usersFor(dependencies, request), key)
   if (user.disabledAt !== null)
     throw new CarillonError('CONFLICT', 'This user is disabled and gets no token', {
       remedy: 'Enable the user first: PATCH with { "disabled": false }.',
     })
-  return sendToken(reply, accessTokens.issueForInbox(user, { lifetimeMs: lifetime * 1_000 }))
+  return sendToken(reply, dependencies.accessTokens.issueForInbox(user, { lifetimeMs: lifetime * 1_000 }))
 }
 
 export const revokeById: Operation<Producer> = {

@@ -6,10 +6,10 @@ import { isIdShaped } from '../../../ids.ts'
 import type { Subject } from '../../../sign-in/subject.ts'
 import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
-import { returnTo } from '../../request/origin/return-to.ts'
 import { originalRequestOf } from '../../request/original-url.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
 import { acceptsHtml, readerOf } from '../pages/page.ts'
+import { acceptedPlace } from './accepted-place.ts'
 
 export const verify: Operation<Subject | null> = {
   id: 'verifyRequest',
@@ -53,8 +53,8 @@ function fieldValue(text: string): string {
 }
 
 /** Absolute: Traefik resolves a relative address against its own name of this service. */
-function signInAddress({ publicUrl, pages, allowedOrigins }: Dependencies, original: string | undefined): string {
-  const page = `${publicUrl()}${pages.prefix}/sign-in`
-  const goal = original && returnTo(original, { publicUrl: publicUrl(), allowedOrigins })
+function signInAddress(dependencies: Dependencies, original: string | undefined): string {
+  const page = `${dependencies.publicUrl()}${dependencies.pages.prefix}/sign-in`
+  const goal = original && acceptedPlace(dependencies, original)
   return goal === undefined ? page : `${page}?return_to=${encodeURIComponent(goal)}`
 }

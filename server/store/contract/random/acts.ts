@@ -10,6 +10,7 @@ export type Act =
   | {
       kind: 'deliver'
       to: number[]
+      application: string
       key: string | null
       again: boolean
       category: string | null
@@ -17,12 +18,14 @@ export type Act =
     }
   | { kind: 'read'; who: number; named: Named }
   | { kind: 'unread'; who: number; named: Named }
-  | { kind: 'read-all'; who: number; through: Named | null }
+  | { kind: 'read-all'; who: number; through: Named | null; categories: string[] | null }
   /** `isLate`: more than ten minutes after every act. */
   | { kind: 'undo'; who: number; isLate: boolean }
   | { kind: 'list'; who: number; page: number; limit: number; status: 'all' | 'unread' }
 
 const peopleCount = 3
+/** The application of every person. */
+const theirApplication = 'shop'
 const someone = fc.nat(peopleCount - 1)
 const named = fc.record({ whose: someone, nth: fc.nat(9) })
 const rarely = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 2 })
@@ -30,6 +33,7 @@ const rarely = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 2
 const anyDelivery: fc.Arbitrary<Act> = fc.record({
   kind: fc.constant('deliver'),
   to: fc.array(someone, { minLength: 1, maxLength: 4 }),
+  application: fc.constantFrom('', '', theirApplication),
   key: fc.constantFrom('deploy', 'backup', null),
   again: fc.boolean(),
   category: rarely(fc.constantFrom('build', 'chat')),
@@ -46,6 +50,7 @@ const anyReadAll: fc.Arbitrary<Act> = fc.record({
   kind: fc.constant('read-all'),
   who: someone,
   through: rarely(named),
+  categories: fc.constantFrom<string[] | null>(null, ['build'], ['chat'], ['build', 'chat', 'none']),
 })
 const anyList: fc.Arbitrary<Act> = fc.record({
   kind: fc.constant('list'),
@@ -86,7 +91,8 @@ export class Stage {
 
   static async of(world: World): Promise<Stage> {
     const people = []
-    for (let number = 0; number < peopleCount; number++) people.push(await world.addUser(`person ${number}`))
+    for (let number = 0; number < peopleCount; number++)
+      people.push(await world.addUser(`person ${number}`, theirApplication))
     return new Stage(world, people)
   }
 
@@ -112,7 +118,10 @@ export class Stage {
     if (act.kind === 'read') return store.markRead({ ...owned, id })
     if (act.kind === 'unread') return store.markUnread({ ...owned, id })
     if (act.kind === 'undo') return store.undoReadAll({ userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })
-    if (act.kind === 'read-all') return store.markAllRead({ ...owned, throughId: act.through && id })
+    if (act.kind === 'read-all') {
+      const { categories } = act
+      return store.markAllRead({ ...owned, throughId: act.through && id, ...(categories && { categories }) })
+    }
     return JSON.parse((await this.world.page({ ...act, userId: person.id })).items)
   }
 

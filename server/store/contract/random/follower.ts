@@ -48,7 +48,8 @@ export class Follower {
       if (change.type !== 'read-all') this.#put(JSON.parse(change.notification))
       else
         for (const item of this.#items.values())
-          if (!item.read && item.seq <= change.throughSeq) this.#put({ ...item, read: true, readAt: change.at })
+          if (!item.read && item.seq <= change.throughSeq && (change.categories?.includes(item.category ?? '') ?? true))
+            this.#put({ ...item, read: true, readAt: change.at })
     assert.deepEqual(
       [...this.#items.values()].sort((a, b) => b.seq - a.seq),
       pages,

@@ -90,6 +90,14 @@ export async function recount(world: World, person: Person) {
   assert.deepEqual([inbox.total, inbox.unread], [items.length, unread.length])
   if (items.length > 0) assert.deepEqual([items[0]?.seq, items.at(-1)?.seq], [inbox.lastSeq, inbox.firstSeq])
   assert.deepEqual(await world.list(person, { status: 'unread', limit: 3 }), unread)
+  for (const status of ['all', 'unread', 'read'] as const)
+    for (const category of ['build', 'chat', undefined]) {
+      const matching = items.filter(
+        (one) => (category ?? one.category) === one.category && (status === 'all' || one.read === (status === 'read')),
+      )
+      const filter = { status, categories: category === undefined ? undefined : [category] }
+      assert.deepEqual(await world.list(person, { ...filter, limit: 3 }), matching)
+    }
   const recounted: typeof categories = {}
   for (const { category, read } of items) {
     if (category === null) continue

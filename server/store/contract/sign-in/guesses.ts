@@ -8,13 +8,13 @@ const day = 24 * 3_600_000
 const delaysMs = [0, 0, 10_000, 20_000]
 const counted = (keys: readonly string[], seconds: number): GuessLimits => ({
   counts: { keys, delaysMs, keptMs: day },
-  rate: null,
+  rates: [],
   at: at(seconds),
 })
 /** Three at once, then one a minute. */
 const rated = (key: string, seconds: number, keys: readonly string[] = []): GuessLimits => ({
   ...counted(keys, seconds),
-  rate: { key, intervalMs: 60_000, burst: 3 },
+  rates: [{ key, intervalMs: 60_000, burst: 3 }],
 })
 const newKey = () => `key ${newId()}`
 
@@ -70,6 +70,29 @@ export function guessPromises(promise: PromiseOf): void {
     assert.deepEqual(await guess(world, rated(key, 1_000)), [1_060])
   })
 
+  promise(
+    'counts under several rates at once, each with its own burst and interval, and takes back from each (A21)',
+    async (world) => {
+      const [narrow, wide] = [newKey(), newKey()]
+      const both = (key: string, seconds: number): GuessLimits => ({
+        ...counted([], seconds),
+        rates: [
+          { key, intervalMs: 60_000, burst: 2 },
+          { key: wide, intervalMs: 10_000, burst: 3 },
+        ],
+      })
+      for (let n = 0; n < 2; n++) assert.deepEqual(await guess(world, both(narrow, 0)), [])
+      assert.deepEqual(await guess(world, both(narrow, 0)), [60])
+      assert.deepEqual(await guess(world, both(newKey(), 0)), [], 'the refused one did not count for the wide one')
+      assert.deepEqual(await guess(world, both(newKey(), 0)), [10])
+      assert.deepEqual(await guess(world, both(narrow, 0)), [10, 60])
+      const rates = [narrow, wide].map((key, n) => ({ key, intervalMs: n === 0 ? 60_000 : 10_000 }))
+      await world.store.clearGuesses({ keys: [], rates })
+      assert.deepEqual(await guess(world, both(narrow, 0)), [])
+      assert.deepEqual(await guess(world, both(narrow, 0)), [10, 60])
+    },
+  )
+
   promise('counts as many of many guesses at the same time as of guesses one after the other (A9)', async (world) => {
     const [account, address] = [newKey(), newKey()]
     const outcomes = await Promise.all(
@@ -100,12 +123,12 @@ export function guessPromises(promise: PromiseOf): void {
   promise('takes back a guess that was right: its counts are gone, and the rate has one guess less', async (world) => {
     const [account, other, address] = [newKey(), newKey(), newKey()]
     for (const keys of [[account], [account], [other]]) await guess(world, rated(address, 0, keys))
-    await world.store.clearGuesses({ keys: [account], rate: { key: address, intervalMs: 60_000 } })
+    await world.store.clearGuesses({ keys: [account], rates: [{ key: address, intervalMs: 60_000 }] })
     assert.deepEqual(await guess(world, rated(address, 0, [account])), [])
     assert.deepEqual(await guess(world, rated(address, 0)), [60])
     assert.deepEqual(await guess(world, counted([other], 0)), [])
     assert.deepEqual(await guess(world, counted([other], 0)), [10], 'the counts of other keys stay')
-    await world.store.clearGuesses({ keys: [newKey()], rate: null })
+    await world.store.clearGuesses({ keys: [newKey()], rates: [] })
   })
 
   promise('removes the counts of every key with a prefix, and no other', async (world) => {

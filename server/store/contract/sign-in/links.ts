@@ -1,4 +1,4 @@
-// The promises about one-time links: each is used once, a newer one or a new password voids it, and an expired one does nothing.
+// The promises about one-time links: each is used once, three newer ones or a new password void it, and an expired one does nothing.
 import assert from 'node:assert/strict'
 import type { NewLink } from '../../store.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../world.ts'
@@ -57,17 +57,27 @@ export function linkPromises(promise: PromiseOf): void {
   })
 
   promise(
-    'a newer link of the same purpose voids the older one; one of another purpose does not (A19)',
+    'the last three links of one purpose are valid, also of the same millisecond; one more voids the oldest, and using one voids all (A19, A20)',
     async (world) => {
       const ann = await world.addUser('ann')
-      const [older, invite] = [await addLink(world, ann), await addLink(world, ann, { purpose: 'invite' })]
-      const newer = await addLink(world, ann)
-      assert.equal(await use(world, ann, older), 'refused')
-      assert.ok(await world.store.findLink(invite))
-      assert.equal(await use(world, ann, newer), 'done')
-      assert.equal(await use(world, ann, invite), 'refused')
+      const invite = await addLink(world, ann, { purpose: 'invite' })
+      const resets: string[] = []
+      for (let n = 0; n < 5; n++) resets.push(await addLink(world, ann))
+      const isThere = async (hash: string) => (await world.store.findLink(hash)) !== undefined
+      assert.deepEqual(await Promise.all(resets.map(isThere)), [false, false, true, true, true])
+      assert.ok(await isThere(invite), 'a link of another purpose stays')
+      assert.equal(await use(world, ann, resets[1] as string), 'refused')
+      assert.equal(await use(world, ann, resets[2] as string), 'done')
+      for (const link of [...resets, invite]) assert.equal(await isThere(link), false)
     },
   )
+
+  promise('of many links that are created at the same time three are valid (A19)', async (world) => {
+    const ann = await world.addUser('ann')
+    const links = await Promise.all(Array.from({ length: 8 }, () => addLink(world, ann)))
+    const found = await Promise.all(links.map((link) => world.store.findLink(link)))
+    assert.equal(found.filter((link) => link !== undefined).length, 3)
+  })
 
   promise('a new password voids every link of the user, and of no other user (A19)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]

@@ -8,7 +8,7 @@ export function producerPromises(promise: PromiseOf): void {
     const bare = { id: newId(), name: 'ci', secretHash: 'h2', scopes: [], createdAt: at(2) }
     await store.addProducer({ ...expiring, expiresAt: at(99) })
     await store.addProducer({ ...bare, expiresAt: null })
-    const fresh = { revokedAt: null, lastUsedAt: null, previousSecretHash: null, previousUntil: null }
+    const fresh = { application: '', revokedAt: null, lastUsedAt: null, previousSecretHash: null, previousUntil: null }
     assert.deepEqual(await store.findProducer(expiring.id), { ...expiring, expiresAt: at(99), ...fresh })
     assert.deepEqual(await store.findProducer(bare.id), { ...bare, expiresAt: null, ...fresh })
     assert.equal(await store.findProducer(newId()), undefined)

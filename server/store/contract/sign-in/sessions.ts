@@ -53,6 +53,52 @@ export function sessionPromises(promise: PromiseOf): void {
     assert.equal(await store.findSession(madeUp), undefined)
   })
 
+  promise(
+    'a renewed session is found by its new secret alone, and by the three before it only as renewed (S17)',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const signInId = newId()
+      const first = await world.signIn(ann, { seconds: 3, signInId })
+      const { store } = world
+      const hashes = [first.secretHash, 'second', 'third', 'fourth', 'fifth']
+      for (const [n, newHash] of hashes.entries()) {
+        if (n === 0) continue
+        const renewal = { userId: ann.id, secretHash: hashes[n - 1] as string, newHash, lastSeenAt: at(4) }
+        const both = await Promise.all([store.renewSession(renewal), store.renewSession(renewal)])
+        assert.deepEqual(both.sort(), ['absent', 'done'])
+      }
+      const keys = hashes.map((secretHash) => ({ userId: ann.id, secretHash }))
+      const found = await Promise.all(keys.map((key) => store.findSession(key)))
+      assert.deepEqual(
+        found.map((session) => session?.signInId),
+        [undefined, undefined, undefined, undefined, signInId],
+      )
+      assert.deepEqual([found[4]?.createdAt, found[4]?.lastSeenAt, found[4]?.confirmedAt], [at(3), at(4), at(3)])
+      const renewed = await Promise.all(keys.map((key) => store.findRenewedSession(key)))
+      const row = { secretHash: 'fifth', signInId, createdAt: at(3), lastSeenAt: at(4), secretUsedAt: null }
+      assert.deepEqual(renewed, [undefined, row, row, row, undefined])
+      assert.deepEqual(await store.findRenewedSession({ ...first, signInId }), row)
+      const ben = await world.addUser('ben')
+      assert.equal(await store.findRenewedSession({ userId: ben.id, secretHash: 'fourth', signInId }), undefined)
+    },
+  )
+
+  promise('keeps the first use of the present secret of a session (S17)', async (world) => {
+    const { store } = world
+    const first = await world.signIn(await world.addUser('ann'))
+    const usedAt = async () => (await store.findRenewedSession(first))?.secretUsedAt
+    await store.touchSession({ ...first, at: at(1) })
+    const second = { ...first, secretHash: 'second' }
+    await store.renewSession({ ...first, newHash: 'second', lastSeenAt: at(2) })
+    await store.touchSession({ ...first, at: at(3) })
+    assert.equal(await usedAt(), null)
+    for (const seconds of [4, 5]) await store.touchSession({ ...second, at: at(seconds) })
+    assert.equal(await usedAt(), at(4))
+    await world.endSessions([second])
+    assert.equal(await usedAt(), undefined)
+    assert.equal(await store.renewSession({ ...second, newHash: 'third', lastSeenAt: at(6) }), 'absent')
+  })
+
   promise('ends the session that a new one replaces, and no other (S3)', async (world) => {
     const ann = await world.addUser('ann')
     const [old, other] = [await world.signIn(ann), await world.signIn(ann)]

@@ -16,6 +16,7 @@ export function externalIdPromises(promise: PromiseOf): void {
       createdAt: at(7),
       disabledAt: null,
       credentialGeneration: 0,
+      application: '',
       externalId: 'a/1',
       issuer: '',
       locale: 'de',

@@ -10,7 +10,15 @@ export function userPromises(promise: PromiseOf): void {
   promise('finds a user by id, and by username with the password hash', async ({ store }) => {
     const user = { id: newId(), username: 'ann', displayName: 'Ann Bee', createdAt: at(1) }
     assert.equal(await store.addUser({ ...user, passwordHash: 'hash' }), 'added')
-    const none = { disabledAt: null, externalId: null, issuer: '', locale: null, email: null, ...unproven }
+    const none = {
+      disabledAt: null,
+      application: '',
+      externalId: null,
+      issuer: '',
+      locale: null,
+      email: null,
+      ...unproven,
+    }
     const found = { ...user, ...none, credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
     assert.deepEqual(await store.findUserByUsername('ann'), found)
     assert.deepEqual(await store.findUser(user.id), found)
@@ -45,6 +53,14 @@ export function userPromises(promise: PromiseOf): void {
     assert.deepEqual(found[0], await world.store.findUser(found[0]?.id ?? ''))
     assert.equal((await world.store.findUsersByEmail({ email: 'ann.k@example.org', limit: 1 })).length, 1)
     assert.deepEqual(await world.store.findUsersByEmail({ email: 'ann@example.org', limit: 5 }), [])
+    const shops = await world.addUser('shop', 'shop')
+    for (const { id } of [ben, shops])
+      await world.store.updateUser({ userId: id, email: 'ann.k@example.org', emailVerifiedAt: at(1) })
+    const who = await world.store.findUsersByEmail({ email: 'Ann.K@example.org', limit: 5, canSignIn: true })
+    assert.deepEqual(
+      who.map(({ id }) => id),
+      [ben.id],
+    )
   })
 
   promise('gives a username to one of many users that are added with it at the same time', async ({ store }) => {

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { CarillonError } from '../../../errors.ts'
 import type { ChangeSignal } from '../../store.ts'
+import { WriterNumber } from './history.ts'
 import { channel, ListeningConnection, type Notice } from './listening-connection.ts'
 
 const firstRetryMs = 100
@@ -19,6 +20,7 @@ export class ChangeSignals {
   readonly #node = randomUUID()
   readonly #url: string
   readonly #pool: pg.Pool
+  readonly #number: WriterNumber
   readonly #listeners = new Set<(signal: ChangeSignal) => void>()
   /** The current one; after its loss the last one, whose clock and history still hold. */
   #connection: ListeningConnection | undefined
@@ -30,6 +32,7 @@ export class ChangeSignals {
   constructor(pool: pg.Pool, url: string) {
     this.#url = url
     this.#pool = pool
+    this.#number = new WriterNumber(pool, this.#node)
   }
 
   /** Throws if the server cannot be reached. After that, a lost connection is replaced without the caller. */
@@ -39,6 +42,7 @@ export class ChangeSignals {
       onNotice: (notice) => this.#receive(notice),
       onLost: () => this.#reconnect(),
     })
+    await this.#number.compare()
     await connection.open()
     if (this.#isClosed) {
       connection.close()
@@ -56,6 +60,7 @@ export class ChangeSignals {
   /** Call it after a commit: this process receives the signal at once, the others within some 20 ms. */
   send(signal: ChangeSignal): void {
     this.#emit(signal)
+    void this.#number.written()
     // The end of a session or token is in the commit: the database function sends the notice.
     if (signal.about !== 'inbox') return
     this.#gathered.add(signal.userId)

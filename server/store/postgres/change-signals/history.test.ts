@@ -1,45 +1,130 @@
 // If a database loses changes that clients have already received, its positions belong to another history: a client that is ahead
 // of the database gets a resync and does not miss anything silently.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
-import { PostgresServer } from '../../../../tests/support/postgres.ts'
+import { guarded, newDatabase, PostgresServer, queryAt } from '../../../../tests/support/postgres.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { ChangesSince } from '../../../inbox/live/changes.ts'
 import { StreamLimits } from '../../../inbox/live/stream-limits.ts'
 import { World } from '../../contract/world.ts'
 import { openStore } from '../../open.ts'
 
-test('after a restore of a file snapshot, a client ahead of it gets a resync, even once its version is reached again', async (t) => {
+test('a planned restart and a crash of PostgreSQL change no position (R15)', async (t) => {
   const server = await PostgresServer.start()
   t.after(() => server.remove())
-  const place = await newPlace(t, server)
-  const restarted = async () => {
-    const before = place.store.history
-    await server.begin()
-    await place.until(() => place.store.history !== before)
+  const place = await newPlace(t, await server.newDatabase())
+  const { history } = place.store
+  for (const mode of ['fast', 'immediate'] as const) {
+    await place.send(2)
+    const here = await place.position()
+    await server.stop(mode)
+    await place.reconnectedBy(() => server.begin())
+    assert.equal(place.store.history, history)
+    await place.send(1)
+    assert.equal(await place.changesAfter(here), 1)
   }
+})
+
+test('after a restore of a file snapshot, a client ahead of it gets a resync, even once its version is reached again (R15)', async (t) => {
+  const server = await PostgresServer.start()
+  t.after(() => server.remove())
+  const place = await newPlace(t, await server.newDatabase())
+  const other = await openStore(readDatabaseUrl(place.url))
+  t.after(() => other.store.close())
   await place.send(2)
   await server.stop()
   server.snapshot()
-  await restarted()
+  await place.reconnectedBy(() => server.begin())
+  const numbers = await place.numbers()
   await place.send(2)
+  await place.until(async () => (await place.numbers()) > numbers)
   const ahead = await place.position()
+  const before = place.store.history
   await server.stop('immediate')
   server.putBack()
-  await restarted()
+  await server.begin()
+  await place.until(() => place.store.history !== before)
   await place.send(3)
   assert.equal(await place.changesAfter(ahead), 'reset')
   const here = await place.position()
   await place.send(1)
   assert.equal(await place.changesAfter(here), 1)
+  await place.until(() => other.store.history === place.store.history)
+})
+
+test('after pg_restore, which creates the tables again, a client ahead of it gets a resync (R15)', async (t) => {
+  const place = await newPlace(t)
+  await place.send(2)
+  await place.until(async () => (await place.numbers()) > 0)
+  const tables = ['inbox', 'notification', 'history']
+  await place.query(tables.map((name) => `create table saved_${name} as table ${name}`).join(';'))
+  await place.send(4)
+  const ahead = await place.position()
+  const before = place.store.history
+  await place.query(`
+    drop table history;
+    create table history (like saved_history);
+    alter table history add primary key (node);
+    delete from inbox;
+    delete from notification;
+    ${tables.map((name) => `insert into ${name} table saved_${name}`).join(';')}`)
+  await place.until(() => place.store.history !== before)
+  await place.send(5)
+  assert.equal(await place.changesAfter(ahead), 'reset')
+})
+
+test('the statement of the operations page begins a new history, which every running process finds (R15)', async (t) => {
+  const place = await newPlace(t)
+  await place.send(1)
+  const here = await place.position()
+  const page = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8')
+  const [, statement = ''] = /```sql\n(update history [^;]+);/.exec(page) ?? []
+  const before = place.store.history
+  await place.query(statement)
+  await place.until(() => place.store.history !== before)
+  assert.equal(await place.changesAfter(here), 'reset')
+})
+
+test('a database role that may not call the control functions has a history, too (R15)', async (t) => {
+  const { url, drop } = await newDatabase()
+  t.after(drop)
+  await queryAt(
+    url,
+    `revoke execute on function pg_control_system from public;
+    grant select, insert, update, delete on all tables in schema public to ${guarded.role}`,
+  )
+  const place = await newPlace(
+    t,
+    Object.assign(new URL(url), { username: guarded.role, password: guarded.password }).href,
+  )
+  await place.send(1)
+  const here = await place.position()
+  assert.equal(await place.changesAfter(here), 0)
+  await queryAt(url, "update history set number = number + 1 where node = ''")
+  await place.until(async () => (await place.changesAfter(here)) === 'reset')
+})
+
+test('200 deliveries raise the number of their process at most once a second (R15)', async (t) => {
+  const { url, drop } = await newDatabase()
+  t.after(drop)
+  const { store } = await openStore(readDatabaseUrl(url))
+  const world = await World.on(store)
+  const ann = await world.addUser('ann')
+  const begun = performance.now()
+  await Promise.all(Array.from({ length: 200 }, () => world.send(ann)))
+  await store.close()
+  const seconds = (performance.now() - begun) / 1_000
+  const { rows } = await queryAt(url, "select coalesce(sum(number), 0)::int as raised from history where node <> ''")
+  assert.ok(rows[0].raised >= 1 && rows[0].raised <= seconds + 1, `${rows[0].raised} times in ${seconds} s`)
 })
 
 test('after a failover to a replica that lagged, a client ahead of it gets a resync, even once its version is reached again', async (t) => {
   const primary = await PostgresServer.start()
   t.after(() => primary.remove())
-  const place = await newPlace(t, primary)
+  const place = await newPlace(t, await primary.newDatabase())
   const replica = await primary.withReplica()
   t.after(() => replica.remove())
   await place.until(() => place.store.check().then(() => true))
@@ -60,28 +145,28 @@ test('after a failover to a replica that lagged, a client ahead of it gets a res
 })
 
 test('two processes on one database give the same positions', async (t) => {
-  const server = await PostgresServer.start()
-  t.after(() => server.remove())
-  const place = await newPlace(t, server)
+  const place = await newPlace(t)
   const { store } = await openStore(readDatabaseUrl(place.url))
   t.after(() => store.close())
   assert.equal(store.history, place.store.history)
 })
 
 /** A store that reaches its server through a proxy, with one user. */
-async function newPlace(t: TestContext, server: PostgresServer) {
-  const url = await server.newDatabase()
-  const proxy = await TcpProxy.to(server.port)
+async function newPlace(t: TestContext, at?: string) {
+  const made = at === undefined ? await newDatabase() : undefined
+  const url = made?.url ?? at ?? ''
+  const proxy = await TcpProxy.to(Number(new URL(url).port))
   const { store } = await openStore(readDatabaseUrl(proxy.urlFor(url)))
   t.after(async () => {
     await store.close()
+    await made?.drop()
     await proxy[Symbol.asyncDispose]()
   })
   const world = await World.on(store)
   const ann = await world.addUser('ann')
   const changes = new ChangesSince({ store, streamLimits: new StreamLimits({ perUser: 10, perProcess: 10 }, () => 0) })
-  const query = { limit: 100, waitMs: 0, signal: new AbortController().signal }
-  const read = async (since: string) => JSON.parse(await changes.read({ userId: ann.id }, { ...query, since }))
+  const whole = { limit: 100, waitMs: 0, signal: new AbortController().signal }
+  const read = async (since: string) => JSON.parse(await changes.read({ userId: ann.id }, { ...whole, since }))
   /** Long, since the machine may be busy. */
   const until = async (isSo: () => boolean | Promise<boolean>) => {
     for (
@@ -91,11 +176,24 @@ async function newPlace(t: TestContext, server: PostgresServer) {
     )
       assert.ok(performance.now() < giveUpAt, 'it took more than a minute')
   }
+  const query = async (sql: string) => (await queryAt(url, sql)).rows ?? []
   return {
     url,
     store,
     proxy,
     until,
+    query,
+    /** The sum of the numbers that processes have raised. */
+    numbers: async () =>
+      (await query("select coalesce(sum(number), 0)::int as sum from history where node <> ''"))[0].sum,
+    /** Waits until the store listens for change signals again. */
+    async reconnectedBy(act: () => Promise<void>): Promise<void> {
+      const { promise: isBack, resolve } = Promise.withResolvers<void>()
+      const off = store.onChange(({ about }) => about === 'anything' && resolve())
+      await act()
+      await isBack
+      off()
+    },
     async send(times: number): Promise<void> {
       await until(() => store.check().then(() => true))
       for (let n = 0; n < times; n++) await world.send(ann)

@@ -24,8 +24,9 @@ export type Notice = {
 const heartbeatMs = 1_000
 const responseTimeoutMs = 2_000
 const silenceTimeoutMs = 3_000
-/** A notice to this process, with the server's time in milliseconds since 1970. */
-const heartbeat = 'select pg_notify($1, $2), (extract(epoch from clock_timestamp()) * 1000)::float8 as time'
+/** A notice to this process, with the server's time in milliseconds since 1970, and the history of the database. */
+const heartbeat = `select pg_notify($1, $2), (extract(epoch from clock_timestamp()) * 1000)::float8 as time,
+  (select concat_ws(' ', tableoid, number) from history where node = '') as history`
 
 type Options = {
   /** Names this process: a notice from it is a heartbeat. */
@@ -43,6 +44,7 @@ export class ListeningConnection {
   #heardAt = 0
   /** A time of the server, and when this process received it, by `performance.now()`. */
   #clock = { serverMs: 0, at: 0 }
+  #server = ''
   history = ''
 
   constructor(url: string, options: Options) {
@@ -64,8 +66,8 @@ export class ListeningConnection {
     try {
       await this.#client.connect()
       await this.#client.query(`listen ${channel}`)
+      this.#server = await serverOf(this.#client)
       await this.#beat()
-      this.history = await historyOf(this.#client)
       await this.#firstHeartbeat()
     } catch (error) {
       this.close()
@@ -98,6 +100,9 @@ export class ListeningConnection {
     const notice: Notice = { from: this.#options.node }
     const { rows } = await this.#client.query(heartbeat, [channel, JSON.stringify(notice)])
     this.#clock = { serverMs: rows[0].time, at: (sentAt + performance.now()) / 2 }
+    const before = this.history
+    this.history = `${this.#server} ${rows[0].history}`
+    if (before !== '' && this.history !== before) this.#options.onNotice({ anything: true })
   }
 
   async #firstHeartbeat(): Promise<void> {
@@ -124,14 +129,19 @@ export class ListeningConnection {
   }
 }
 
-// When the database was made, by its ledger, and when its server was started. A server that lost changes was always
-// started in between: a replica that took over has its own start (and another timeline), and so has a restored snapshot
-// of the files, whose timeline is the same. It costs each reader one resync after every restart of PostgreSQL.
-async function historyOf(client: Client): Promise<string> {
-  const { rows } = await client.query(
-    "select concat_ws(' ', min(timestamp), extract(epoch from pg_postmaster_start_time())) as history from kysely_migration",
-  )
-  return rows[0].history
+// The identifier of the database cluster, and its timeline, which changes if a replica takes over. A managed service may refuse these functions:
+// then the numbers of the processes (history.ts) show a replica that lagged.
+async function serverOf(client: Client): Promise<string> {
+  const timeline = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
+  try {
+    const { rows } = await client.query(
+      `select concat_ws(' ', system_identifier, ${timeline}) as server from pg_control_system()`,
+    )
+    return rows[0].server
+  } catch (error) {
+    if (/^(42|0A)/.test((error as { code?: string }).code ?? '')) return ''
+    throw error
+  }
 }
 
 /** Any client of the database may notify: a payload that is not a notice counts as "anything may have changed". */

@@ -2,8 +2,10 @@
 // database is opened is in opening.ts.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { BoundedCache } from '../../../bounded-cache.ts'
 import { CarillonError, overloaded } from '../../../errors.ts'
 import { PageBlocksCache } from '../../page-blocks.ts'
+import type { InboxState } from '../../store.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
 import type { ChangeSignals } from '../change-signals/change-signals.ts'
@@ -24,10 +26,14 @@ export type Together<Call, Result> = Omit<Kind<Call, Result>, 'run'> & {
 }
 
 /** What every operation of the store works with. Each call is one round trip; it throws UNAVAILABLE if the system fails. */
+const maxWithCategoryMarks = 100_000
+
 export class Database {
   readonly #pool: pg.Pool
   readonly changeSignals: ChangeSignals
   readonly pageBlocks = new PageBlocksCache()
+  /** Users whose inbox had a read-all of a category. Their statements cost more, and are right in every inbox. */
+  readonly #withCategoryMarks = new BoundedCache<true>(maxWithCategoryMarks)
   /** Citus spreads the tables over several nodes, and calls of several users cannot share a statement. */
   readonly isDistributed: boolean
   readonly #gatherings = new Map<unknown, Gathering<unknown, unknown>>()
@@ -40,6 +46,21 @@ export class Database {
     this.isDistributed = isDistributed
     // After lost signals the database may be another one.
     changeSignals.on(({ about }) => about === 'anything' && this.pageBlocks.clear())
+  }
+
+  /**
+   * Reads from the inbox of a user: by the statement for inboxes that had no read-all of a category and, if this one had, by the other,
+   * which later reads take at once.
+   */
+  async byMarks<Found extends { inbox: InboxState } | undefined>(
+    userId: string,
+    read: (hasCategoryMarks: boolean) => Promise<Found>,
+  ): Promise<Found> {
+    const isKnown = this.#withCategoryMarks.get(userId) === true
+    const found = await read(isKnown)
+    if (isKnown || !found?.inbox.categoryThrough) return found
+    this.#withCategoryMarks.set(userId, true, 1)
+    return read(true)
   }
 
   /** Every row as an object with the names of the columns. Slower than an array. */

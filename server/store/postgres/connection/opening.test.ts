@@ -3,11 +3,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { after, test } from 'node:test'
+import pg from 'pg'
 import { freePort } from '../../../../tests/support/network/free-port.ts'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import { guarded, newDatabase, PostgresServer, queryAt } from '../../../../tests/support/postgres.ts'
 import { isUnavailable } from '../../contract/world.ts'
 import { openPostgresStore } from '../store.ts'
+import { openingFailure } from './opening.ts'
 
 const secret = 'hunter2hunter2'
 const database = await newDatabase()
@@ -53,6 +55,19 @@ test('a role that does not exist or may not log in is named in the error', async
 test('a database that does not exist is named in the error', async () => {
   const missing = urlWith((url) => Object.assign(url, { pathname: '/mislaid', password: secret }))
   await refuses(missing, /^This database does not exist\. Make it with createdb/)
+})
+
+test('a database for which pg_hba.conf has no line may be missing: the error does not blame the user', () => {
+  const refused = new pg.DatabaseError(
+    'no pg_hba.conf entry for host "10.0.0.1", user "me", database "mislaid"',
+    0,
+    'error',
+  )
+  const failure = openingFailure(Object.assign(refused, { code: '28000', routine: 'ClientAuthentication' }))
+  assert.match(
+    failure.message,
+    /^pg_hba\.conf allows this user no connection to this database\. Does the database exist\?/,
+  )
 })
 
 test('an unknown host, and a port without a server, are named in the error', async () => {

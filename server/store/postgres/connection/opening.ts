@@ -44,6 +44,11 @@ async function refuseOtherEncoding(pool: Pool): Promise<void> {
 const reasons = (url: string): Record<string, readonly [problem: string, remedy: string]> => ({
   '28P01': ['PostgreSQL refuses the password', `Correct ${url}.`],
   '28000': ['PostgreSQL refuses this user', `Correct ${url}, or allow the user in pg_hba.conf.`],
+  // pg_hba.conf may name databases: PostgreSQL then refuses an unknown one before it looks for it.
+  ClientAuthentication: [
+    'pg_hba.conf allows this user no connection to this database',
+    `Does the database exist? Make it with createdb, correct ${url}, or allow both in pg_hba.conf.`,
+  ],
   '3D000': ['This database does not exist', `Make it with createdb, or correct ${url}.`],
   '42501': [
     'This role has too few rights',
@@ -51,6 +56,9 @@ const reasons = (url: string): Record<string, readonly [problem: string, remedy:
   ],
   '25006': ['This PostgreSQL is a read-only replica', `Name the primary in ${url}.`],
   '53300': ['This PostgreSQL has no connection left', 'Raise max_connections, or run fewer processes.'],
+  // migrate.ts has tried for an hour and logged the holders.
+  '55P03': ['A migration did not get its locks', 'End the transactions that the log names, and start again.'],
+  '40P01': ['A migration did not get its locks', 'End the transactions that the log names, and start again.'],
   '57P03': ['This PostgreSQL is starting or stopping', 'Try again in a moment.'],
   ECONNREFUSED: [`No server responds at the address of ${url}`, 'Is PostgreSQL running there?'],
   ERR_INVALID_URL: [`${url} is not a URL`, 'Write postgres://<user>:<password>@<host>:<port>/<database>.'],
@@ -72,7 +80,8 @@ export function openingFailure(error: unknown, url = 'CARILLON_DATABASE_URL'): C
   const code = sqlState(error) ?? (error as NodeJS.ErrnoException).code
   const key = code ?? uncoded.find(([shape]) => shape.test(message))?.[1] ?? ''
   const unknown = [`PostgreSQL cannot be used: ${message}`, `Correct ${url}, or read the log of PostgreSQL.`] as const
-  const [problem, remedy] = reasons(url)[key] ?? unknown
+  const { routine = '' } = error as { routine?: string }
+  const [problem, remedy] = reasons(url)[key === '28000' && routine in reasons(url) ? routine : key] ?? unknown
   return new CarillonError('UNAVAILABLE', problem, { remedy, cause: error })
 }
 

@@ -29,8 +29,12 @@ begin
     cross join lateral (
       -- Subqueries, not joins: with a join, PostgreSQL may decide to read the whole table.
       select case
-        when w.username is not null then (select u.id from "user" u where u.username = w.username)
-        when w.user_id is not null then (select u.id from "user" u where u.id = w.user_id)
+        when w.username is not null then (
+          select u.id from "user" u where u.username = w.username and starts_with(u.issuer, coalesce(w.issuer, ''))
+        )
+        when w.user_id is not null then (
+          select u.id from "user" u where u.id = w.user_id and starts_with(u.issuer, coalesce(w.issuer, ''))
+        )
         else (select u.id from "user" u where u.external_id = w.external_id and u.issuer = w.issuer)
       end as user_id
     ) u

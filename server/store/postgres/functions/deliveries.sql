@@ -160,6 +160,7 @@ declare
   was_marked bigint;
   -- Whether an undo would make the earlier one unread.
   is_made_read boolean;
+  is_kept boolean;
   new_seq bigint;
   outcome jsonb := '{}';
 begin
@@ -182,10 +183,11 @@ begin
       perform count_in_category(one.user_id, of_category, 1, 1);
       outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(one.id, 'delivered'));
     else
-      was_marked := case when earlier.seq <= box.read_through and earlier.unread_version >= box.read_version then 1 else 0 end;
-      was_unread := case when earlier.read_at is null and earlier.seq > box.read_through then 1 else was_marked end;
-      is_made_read := was_unread = 0 and earlier.read_at is null and
-        read_by_last_read_all(one.user_id, box.undo_version, earlier.seq, earlier.unread_version) is not null;
+      was_unread := case when is_unread_now(box, earlier) then 1 else 0 end;
+      was_marked := case when earlier.seq <= box.read_through then was_unread else 0 end;
+      is_kept := not again and earlier.category is distinct from of_category and earlier.seq <= box.category_through;
+      if is_kept then perform keep_read_state(box, earlier); end if;
+      is_made_read := was_unread = 0 and earlier.read_at is null and not is_kept and made_read_at(box, earlier) is not null;
       is_unread := case when again then 1 else was_unread end;
       new_seq := case when again then box.last_seq + 1 else earlier.seq end;
       update inbox set version = version + 1, last_seq = greatest(last_seq, new_seq), unread = unread + is_unread - was_unread,
@@ -229,6 +231,10 @@ declare
   box record;
   earlier record;
   once jsonb;
+  one_box inbox;
+  one_note notification;
+  is_unread boolean;
+  is_made_read boolean;
   boxes jsonb := '{}';
   outcome jsonb := '{}';
   old_users text[] := '{}';
@@ -249,10 +255,10 @@ begin
     insert into inbox as known (user_id, version, first_seq, last_seq, total, unread, read_through)
     select k, 1, 1, 0, 0, 0, 0 from unnest(array(select jsonb_object_keys(once))) k
     on conflict (user_id) do update set version = known.version + 1
-    returning user_id, version, first_seq, last_seq, read_through, read_version
+    returning user_id, version, first_seq, last_seq, read_through, read_version, category_through
   loop
     boxes := boxes || jsonb_build_object(box.user_id, jsonb_build_array(
-      box.version, box.last_seq, box.read_through, box.first_seq, box.read_version));
+      box.version, box.last_seq, box.read_through, box.first_seq, box.read_version, box.category_through));
   end loop;
   for earlier in
     select n.user_id, n.seq, n.id, n.category, n.read_at, n.unread_version, coalesce(
@@ -265,17 +271,27 @@ begin
   loop
     old_users := old_users || earlier.user_id;
     old_categories := old_categories || earlier.category;
-    old_unread := old_unread || case
-      when earlier.read_at is null and earlier.seq > (boxes -> earlier.user_id ->> 2)::bigint then 1
-      when earlier.unread_version >= (boxes -> earlier.user_id ->> 4)::bigint then 1
-      else 0
-    end::bigint;
-    if earlier.seq <= (boxes -> earlier.user_id ->> 2)::bigint
-      and earlier.unread_version >= (boxes -> earlier.user_id ->> 4)::bigint then
+    is_unread := earlier.read_at is null and (earlier.seq > (boxes -> earlier.user_id ->> 2)::bigint
+      or coalesce(earlier.unread_version, -1) >= (boxes -> earlier.user_id ->> 4)::bigint);
+    is_made_read := earlier.is_made_read;
+    -- The read-alls of its category are read for each user alone: few inboxes had one.
+    if earlier.seq <= (boxes -> earlier.user_id ->> 5)::bigint then
+      select * into one_box from inbox where user_id = earlier.user_id;
+      one_box.version := one_box.version - 1;
+      select * into one_note from notification where user_id = earlier.user_id and seq = earlier.seq;
+      is_unread := is_unread_now(one_box, one_note);
+      is_made_read := earlier.read_at is null and made_read_at(one_box, one_note) is not null;
+      if not again and earlier.category is distinct from of_category then
+        perform keep_read_state(one_box, one_note);
+        is_made_read := false;
+      end if;
+    end if;
+    old_unread := old_unread || is_unread::integer::bigint;
+    if is_unread and earlier.seq <= (boxes -> earlier.user_id ->> 2)::bigint then
       marked_users := marked_users || earlier.user_id;
     end if;
-    old_made_read := old_made_read || case when earlier.is_made_read then 1 else 0 end::bigint;
-    if earlier.is_made_read then made_read_users := made_read_users || earlier.user_id; end if;
+    old_made_read := old_made_read || is_made_read::integer::bigint;
+    if is_made_read then made_read_users := made_read_users || earlier.user_id; end if;
     if again and earlier.seq = (boxes -> earlier.user_id ->> 3)::bigint then
       lowest_users := lowest_users || earlier.user_id;
     end if;

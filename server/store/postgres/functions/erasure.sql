@@ -16,6 +16,7 @@ begin
   delete from session where user_id = of_user;
   delete from inbox_category where user_id = of_user;
   delete from notification where user_id = of_user;
+  delete from category_read_mark where user_id = of_user;
   delete from read_mark where user_id = of_user;
   delete from inbox where user_id = of_user;
   delete from token_cutoff where user_id = of_user;

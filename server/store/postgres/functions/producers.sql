@@ -1,11 +1,11 @@
 -- Add producers, rotate and revoke their keys.
 
-create or replace function add_producer(
-  new_id text, of_name text, hash text, of_scopes text, moment bigint, until bigint
+create or replace function add_new_producer(
+  new_id text, of_name text, hash text, of_scopes text, moment bigint, until bigint, of_application text
 ) returns void language plpgsql as $$
 begin
-  insert into producer (id, name, secret_hash, scopes, created_at, expires_at)
-    values (new_id, of_name, hash, of_scopes, moment, until);
+  insert into producer (id, name, secret_hash, scopes, created_at, expires_at, application)
+    values (new_id, of_name, hash, of_scopes, moment, until, of_application);
 end $$;
 
 create or replace function revoke_producer(of_id text, moment bigint) returns boolean language plpgsql as $$

@@ -1,5 +1,6 @@
 -- Who receives a delivery: finds the users that a request names, and creates those that are new. users[i] is the id of the i-th
--- recipient's user, or null if there is no such user.
+-- recipient's user, or null if there is no such user. issuers[i] is the namespace of an external id: a user is found in that one only. For
+-- a username or a user id, it is what the user's own has to begin with, which is the application of the producer; null for any user.
 
 create or replace function recipient_users(usernames text[], user_ids text[], external_ids text[], issuers text[])
 returns text[] language plpgsql stable as $$
@@ -9,7 +10,8 @@ begin
     from unnest(usernames, user_ids, external_ids, issuers) with ordinality
       as w (username, user_id, external_id, issuer, position)
     left join "user" by_name on by_name.username = w.username
-    left join "user" by_id on by_id.id = w.user_id
+      and starts_with(by_name.issuer, coalesce(w.issuer, ''))
+    left join "user" by_id on by_id.id = w.user_id and starts_with(by_id.issuer, coalesce(w.issuer, ''))
     left join "user" by_external_id on by_external_id.external_id = w.external_id and by_external_id.issuer = w.issuer
     order by w.position
   );

@@ -3,8 +3,8 @@
 -- use it and what changes. Without Citus it changes nothing and says so. If it runs again, it does only what is missing.
 do $$
 declare
-  -- The ledger stays on the coordinator, where the migrations run.
-  ledger constant text[] := array['kysely_migration', 'kysely_migration_lock'];
+  -- These stay on the coordinator, where the migrations run and to which every process connects.
+  ledger constant text[] := array['history', 'kysely_migration', 'kysely_migration_lock'];
   one record;
   parts bigint;
 begin
@@ -47,8 +47,12 @@ begin
   perform create_distributed_function('mark_read(text,text,text)', 'of_user', colocate_with => 'inbox');
   perform create_distributed_function('mark_all_read(text,text,text)', 'of_user', colocate_with => 'inbox');
   perform create_distributed_function('leave_undo(text,bigint,text)', 'of_user', colocate_with => 'inbox');
+  perform create_distributed_function('is_covered_by_category(inbox,notification,bigint)');
+  perform create_distributed_function('is_unread_now(inbox,notification)');
+  perform create_distributed_function('made_read_at(inbox,notification)');
+  perform create_distributed_function('marked_after(inbox,bigint)');
   perform create_distributed_function(
-    'read_by_last_read_all(text,bigint,bigint,bigint)', 'of_user', colocate_with => 'inbox');
+    'mark_categories_read(text,text[],text,bigint,text)', 'of_user', colocate_with => 'inbox');
   perform create_distributed_function('mark_unread(text,text)', 'of_user', colocate_with => 'inbox');
   perform create_distributed_function('undo_read_all(text,text)', 'of_user', colocate_with => 'inbox');
   perform create_distributed_function('mark_read_through(text,text,bigint,text)', 'of_user', colocate_with => 'inbox');

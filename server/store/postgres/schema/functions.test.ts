@@ -62,6 +62,11 @@ const hashes: Record<number, string> = {
   41: 'd69da181894cfef4',
   42: '026c60fb64bb07ae',
   43: 'c539b164b75a99fa',
+  44: '52eff44823e43ca4',
+  45: 'b20c6f8355fe3bb9',
+  46: '86c56ee86f955b88',
+  47: '3f94020627fb60b4',
+  48: '68a0c3ae104c663e',
 }
 
 /** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */
@@ -284,8 +289,6 @@ test('if a function cannot be created, its migration is rolled back with it', as
     await query('select name from kysely_migration order by name'),
     before.map((name) => ({ name })),
   )
-  const index = "select 1 from pg_indexes where indexname = 'notification_by_id' and indexdef like '%(id, user_id)%'"
-  assert.deepEqual(await query(index), [])
 })
 
 const oldText = `create or replace function mark_read(of_user text, of_id text, moment text)

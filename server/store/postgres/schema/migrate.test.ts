@@ -1,7 +1,7 @@
 // Migrations on PostgreSQL: each is applied once, and completely or not at all, even if several processes start at the same time
 // or the connection is lost at any message (R12).
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -9,8 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
-import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { newDatabase, PostgresServer, queryAt } from '../../../../tests/support/postgres.ts'
 import { isUnavailable } from '../../contract/world.ts'
+import { knownMigrations } from '../../migrations.ts'
 import { openPool } from '../connection/pool.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
 
@@ -60,7 +61,10 @@ test('processes that migrate at the same time apply each migration once, and all
   for (let round = 0; round < 5; round++) {
     const place = await newPlace(t)
     place.write('0001-start', good)
-    place.write('0002-slow', 'select pg_sleep(0.1); create table slow (done text)')
+    place.write(
+      '0002-slow',
+      'create index concurrently diary_by_entry on diary (entry);\nselect pg_sleep(0.1); create table slow (done text)',
+    )
     const applied = await Promise.all(Array.from({ length: 5 }, () => place.migrate()))
     assert.deepEqual(applied.flat().sort(), ['0001-start', '0002-slow'])
     assert.deepEqual(await place.query('select entry from diary'), [{ entry: '1' }])
@@ -110,12 +114,13 @@ test('while a migration waits for a table that a backup reads, other processes c
   place.write('0001-start', good)
   await place.migrate()
   place.write('0002-more', 'alter table diary add column page integer')
-  const backup = new pg.Client({ connectionString: place.url })
+  const backup = new pg.Client({ connectionString: place.url, application_name: 'nightly backup' })
   backup.on('error', () => {})
   await backup.connect()
   await backup.query('begin isolation level repeatable read; select from diary')
   let isApplied = false
-  const migrating = place.migrate().finally(() => {
+  const { promise: waited, resolve: onWait } = Promise.withResolvers<string>()
+  const migrating = place.migrate({ onWait }).finally(() => {
     isApplied = true
   })
   for (let round = 0; round < 2; round++) {
@@ -123,9 +128,125 @@ test('while a migration waits for a table that a backup reads, other processes c
     // It waits behind the migration. If the migration did not give up, this would fail with a timeout.
     await place.query("set statement_timeout = '20s'; select entry from diary")
   }
+  assert.match(
+    await waited,
+    /^diary is locked by process \d+ \(nightly backup, idle in transaction, in a transaction for \d+ s\)$/,
+  )
   assert.equal(isApplied, false)
   await backup.end()
   assert.deepEqual(await migrating, ['0002-more'])
+})
+
+test('a migration has all locks of its first line before its first statement, in the order in which requests take them (R14)', async (t) => {
+  const place = await newPlace(t)
+  const tables = ['notification', 'inbox', 'user']
+  place.write('0001-start', tables.map((name) => `create table "${name}" (page integer)`).join(';'))
+  await place.migrate()
+  place.write(
+    '0002-more',
+    `-- locks: ${tables.join(', ')}
+    create table seen as select relation::regclass::text as name from pg_locks where pid = pg_backend_pid() and relation in ('"user"'::regclass, 'inbox'::regclass, 'notification'::regclass) and mode = 'AccessExclusiveLock'`,
+  )
+  const holder = new pg.Client({ connectionString: place.url })
+  await holder.connect()
+  await holder.query('begin; select from inbox')
+  const migrating = place.migrate()
+  migrating.catch(() => {})
+  const waiting = "select pid from pg_locks where relation = 'inbox'::regclass and not granted"
+  let held: string[] = []
+  while (held.length === 0)
+    held = (
+      await place.query(`select relation::regclass::text as name from pg_locks where granted and mode = 'AccessExclusiveLock'
+        and pid in (${waiting})`)
+    ).map(({ name }) => String(name))
+  assert.deepEqual(held, ['"user"'])
+  await holder.end()
+  await migrating
+  const seen = (await place.query('select name from seen')).map(({ name }) => String(name))
+  assert.deepEqual(seen.sort(), ['"user"', 'inbox', 'notification'])
+})
+
+test('a migration that PostgreSQL ends because of a deadlock is repeated (R14)', async (t) => {
+  const place = await newPlace(t)
+  place.write('0001-start', `${good}\ncreate sequence tries;`)
+  place.write('0002-more', "do $$ begin if nextval('tries') < 2 then raise sqlstate '40P01'; end if; end $$")
+  assert.deepEqual(await place.migrate(), ['0001-start', '0002-more'])
+})
+
+test('an autovacuum of a table ends if it holds up a migration (R14)', async (t) => {
+  const server = await PostgresServer.start({ settings: { autovacuum_naptime: '1s' } })
+  t.after(() => server.remove())
+  const place = await newPlace(t, await server.newDatabase({ isBare: true }))
+  // It vacuums some pages and then sleeps for 100 ms.
+  place.write(
+    '0001-start',
+    `create table diary (entry text) with (autovacuum_vacuum_threshold = 0, autovacuum_vacuum_scale_factor = 0,
+      autovacuum_vacuum_insert_threshold = 0, autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1);
+    insert into diary select repeat('x', 1000) from generate_series(1, 30000)`,
+  )
+  await place.migrate()
+  const vacuums = "select from pg_stat_progress_vacuum where relid = 'diary'::regclass"
+  for (const begun = performance.now(); (await place.query(vacuums)).length === 0; await sleep(20))
+    assert.ok(performance.now() - begun < 120_000, 'no autovacuum began')
+  place.write('0002-more', '-- locks: diary\nalter table diary add column page integer')
+  assert.deepEqual(await place.migrate(), ['0002-more'])
+})
+
+test('an index of a partitioned table is built without a lock on its rows, also after a build that failed (R14)', async (t) => {
+  const place = await newPlace(t)
+  place.write(
+    '0001-start',
+    `create table diary (page integer) partition by hash (page);
+    create table diary_0 partition of diary for values with (modulus 2, remainder 0);
+    create table diary_1 partition of diary for values with (modulus 2, remainder 1);
+    insert into diary select 7 from generate_series(1, 2)`,
+  )
+  await place.migrate()
+  const holding = (await place.query('select tableoid::regclass::text as name from diary limit 1'))[0]?.name
+  const left = `diary_by_page_on_${holding}`
+  await assert.rejects(place.query(`create unique index concurrently ${left} on ${holding} (page)`), /could not create/)
+  place.write(
+    '0002-more',
+    'create index concurrently diary_by_page on diary (page);\nalter table diary add column entry text',
+  )
+  // A request that does not end: the index is built beside it, and only the column waits.
+  const request = new pg.Client({ connectionString: place.url })
+  await request.connect()
+  await request.query('begin; insert into diary values (8)')
+  const migrating = place.migrate()
+  migrating.catch(() => {})
+  // The build waits for transactions that began before it.
+  while ((await place.query("select from pg_locks where locktype = 'virtualxid' and not granted")).length === 0)
+    await sleep(2)
+  await place.query("set statement_timeout = '20s'; insert into diary values (9)")
+  await request.query('commit')
+  await request.end()
+  assert.deepEqual(await migrating, ['0002-more'])
+  const indexes =
+    await place.query(`select c.relname as name, indisvalid, indisunique, inhrelid is not null as is_part from pg_index
+    join pg_class c on c.oid = indexrelid left join pg_inherits on inhrelid = indexrelid order by 1`)
+  const partOf = (name: string, isPart: boolean) => ({ name, indisvalid: true, indisunique: false, is_part: isPart })
+  const found = indexes.filter(({ name }) => String(name).startsWith('diary'))
+  assert.deepEqual(found, [
+    partOf('diary_by_page', false),
+    partOf('diary_by_page_on_diary_0', true),
+    partOf('diary_by_page_on_diary_1', true),
+  ])
+})
+
+test('each migration from 0007 on names every table that it changes in its first line (R14)', () => {
+  const all = new URL('../migrations/', import.meta.url)
+  for (const name of knownMigrations(all).filter((each) => each >= '0007')) {
+    const text = readFileSync(new URL(`${name}.sql`, all), 'utf8')
+    const locks = /^-- locks: (.+)/.exec(text)?.[1]?.split(', ')
+    const namesAfter = (words: RegExp) => [...text.matchAll(words)].map(([, table]) => table ?? '')
+    const made = namesAfter(/^create table "?(\w+)/gm)
+    const changed = namesAfter(
+      /^(?:alter table|create (?:unique )?index (?:concurrently )?\w+ on|update|delete from|insert into) "?(\w+)/gm,
+    )
+    const needed = new Set(changed.filter((table) => !made.includes(table)))
+    assert.deepEqual(new Set(locks), needed, `the first line of ${name} must be: -- locks: ${[...needed].join(', ')}`)
+  }
 })
 
 test('while migration 0006 builds its index, other processes can read notifications (R12)', async (t) => {
@@ -154,10 +275,12 @@ test('while migration 0006 builds its index, other processes can read notificati
   assert.deepEqual(await migrating, ['0006-half-the-cost'])
 })
 
+type Migrating = { url?: string; from?: URL; onWait?: (reason: string) => void }
+
 /** A new database and a folder for migrations. */
-async function newPlace(t: TestContext) {
+async function newPlace(t: TestContext, other?: string) {
   const path = mkdtempSync(join(tmpdir(), 'carillon-migrations-'))
-  const { url, drop } = await newDatabase({ isBare: true })
+  const { url, drop } = other === undefined ? await newDatabase({ isBare: true }) : { url: other, drop: async () => {} }
   t.after(async () => {
     await drop()
     rmSync(path, { recursive: true })
@@ -174,10 +297,10 @@ async function newPlace(t: TestContext) {
     query,
     write: (name: string, sql: string) => writeFileSync(new URL(`${name}.sql`, migrations), sql),
     /** As one process migrates. */
-    async migrate({ url: way = url, from = migrations } = {}): Promise<string[]> {
+    async migrate({ url: way = url, from = migrations, onWait }: Migrating = {}): Promise<string[]> {
       const pool = openPool(way)
       try {
-        const applied = await migrate(pool, { partitions: 3, from })
+        const applied = await migrate(pool, { partitions: 3, from, onWait })
         assert.ok((await appliedMigrations(pool)).length >= applied.length)
         return applied
       } finally {

@@ -2,9 +2,11 @@
 // under an advisory lock. The functions (functions.ts) come in the last one's transaction, or alone if none is to apply.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { applyPending, knownMigrations, refuseNewer } from '../../migrations.ts'
 import { bringFunctions, creationOf, type Functions, knownFunctions } from './functions.ts'
+import { buildIndexes, withIndexesBuilt } from './index-builds.ts'
+import { turn, watchLockWaits } from './lock-waits.ts'
 
 const folder = new URL('../migrations/', import.meta.url)
 
@@ -14,47 +16,101 @@ const folder = new URL('../migrations/', import.meta.url)
 const lockTimeoutMs = 500
 const retryMs = 1_000
 const maxRetries = 3_600
-/** lock_not_available (PostgreSQL, appendix A). */
-const lockTimedOut = '55P03'
+// PostgreSQL ends an autovacuum that holds up a lock, but only after deadlock_timeout, which is 1 s unless it was changed. So every
+// fourth try waits longer than that.
+const longTry = 4
+const longLockTimeout = "(extract(epoch from current_setting('deadlock_timeout')::interval) * 1000 + 250)::int"
+/** lock_not_available and deadlock_detected (PostgreSQL, appendix A). */
+const lockFailures = ['55P03', '40P01']
 // For a database that Citus distributes: Citus refuses to create a function in a transaction that has changed a
 // distributed table over several connections to one node. Other servers accept the setting and ignore it.
 const oneConnectionToEachNode = "set local citus.multi_shard_modify_mode = 'sequential'"
 
+/** The order in which requests lock tables. Another order could deadlock with a request. */
+const lockOrder = ['user', 'session', 'producer', 'delivery', 'inbox', 'notification', 'inbox_category', 'read_mark']
+
+export type MigrateOptions = { partitions: number; from?: URL; onWait?: ((reason: string) => void) | undefined }
+
 /**
  * Applies the missing migrations and returns their names. Refuses a schema newer than this program. `partitions`: how
  * many the first migration makes of each table of users. The functions are in the folder `functions` beside `from`.
+ * `onWait` is called every five seconds with what a migration waits for.
  */
-export async function migrate(
-  pool: Pool,
-  { partitions, from = folder }: { partitions: number; from?: URL },
-): Promise<string[]> {
+export async function migrate(pool: Pool, options: MigrateOptions): Promise<string[]> {
+  const { partitions, from = folder, onWait = () => {} } = options
   const known = knownMigrations(from)
   const applied = await appliedMigrations(pool)
   refuseNewer(applied, known)
   const functions = knownFunctions(new URL('../functions/', from))
-  const isComplete = applied.length === known.length
-  const done = isComplete ? [] : await apply(pool, { known, from, partitions, functions })
-  if (functions !== undefined) await bringFunctions(pool, functions)
-  return done
+  const watch = watchLockWaits(pool, onWait)
+  try {
+    const isComplete = applied.length === known.length
+    const done = isComplete ? [] : await applyInTurn(pool, { known, from, partitions, functions })
+    if (functions !== undefined) await bringFunctions(pool, functions)
+    return done
+  } finally {
+    clearInterval(watch)
+  }
 }
 
 type Plan = { known: string[]; from: URL; partitions: number; functions: Functions | undefined }
 
-async function apply(pool: Pool, { known, from, partitions, functions }: Plan): Promise<string[]> {
+// One process at a time migrates. The others poll: a statement that waits would hold up index builds, which wait for every
+// older snapshot.
+async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
+  const client = await pool.connect()
+  try {
+    while (!(await client.query(`select pg_try_advisory_lock(${turn}) as is_ours`)).rows[0].is_ours) await sleep(100)
+    const done: string[] = []
+    const { known, functions } = plan
+    for (let n = (await appliedMigrations(pool)).length + 1; n <= known.length; n++) {
+      const upTo = { ...plan, known: known.slice(0, n), functions: n === known.length ? functions : undefined }
+      done.push(...(await applyNext(pool, client, upTo)))
+    }
+    return done
+  } finally {
+    // Closes the connection, which releases the lock.
+    client.release(true)
+  }
+}
+
+/** Applies the last of `known`, with the functions if they are given. */
+async function applyNext(pool: Pool, client: PoolClient, plan: Plan): Promise<string[]> {
   const { PostgresDialect } = await import('kysely')
-  const applyOne = async (name: string, execute: (sql: string) => Promise<unknown>) => {
-    await execute(oneConnectionToEachNode)
-    const text = readFileSync(new URL(`${name}.sql`, from), 'utf8').replaceAll('{{partitions}}', String(partitions))
-    await execute(`set local lock_timeout = ${lockTimeoutMs};\n${text}`)
-    if (functions !== undefined && name === known.at(-1)) await execute(creationOf(functions))
+  const { known, from, partitions, functions } = plan
+  const file = readFileSync(new URL(`${known.at(-1)}.sql`, from), 'utf8')
+  const text = file.replaceAll('{{partitions}}', String(partitions))
+  const locks = lockStatement(text)
+  for (let retries = 0; ; retries++) {
+    const timeout = retries % longTry === longTry - 1 ? longLockTimeout : lockTimeoutMs
+    const apply = async (_name: string, execute: (sql: string) => Promise<unknown>) => {
+      await execute(oneConnectionToEachNode)
+      await execute(`select set_config('lock_timeout', (${timeout})::text, true)`)
+      for (const statement of [...locks, ...statementsOf(withIndexesBuilt(text))]) await execute(statement)
+      if (functions !== undefined) await execute(creationOf(functions))
+    }
+    try {
+      await buildIndexes(client, text)
+      return await applyPending(new PostgresDialect({ pool }), known, apply)
+    } catch (error) {
+      if (!lockFailures.includes((error as { code?: string }).code ?? '') || retries === maxRetries) throw error
+      await sleep(retryMs)
+    }
   }
-  let retries = 0
-  const mayRetry = async (error: unknown) => {
-    if ((error as { code?: string }).code !== lockTimedOut || ++retries > maxRetries) return false
-    await sleep(retryMs)
-    return true
-  }
-  return applyPending(new PostgresDialect({ pool }), known, applyOne, mayRetry)
+}
+
+// Locks what the first line names, before the first statement. A migration that locks one table, works and then needs another would
+// deadlock with requests at each try.
+function lockStatement(text: string): string[] {
+  const tables = /^-- locks: (.+)/.exec(text)?.[1]?.split(', ') ?? []
+  const place = (table: string) => (lockOrder.includes(table) ? lockOrder.indexOf(table) : lockOrder.length)
+  const sorted = tables.sort((one, other) => place(one) - place(other))
+  return tables.length === 0 ? [] : [`lock table ${sorted.map((table) => `"${table}"`)}`]
+}
+
+/** One by one, because Citus sends the whole text to its nodes, which accept one statement. A text with a `do` block is sent as a whole. */
+function statementsOf(text: string): string[] {
+  return text.includes('$$') ? [text] : text.split(/;$/m).filter((statement) => statement.trim() !== '')
 }
 
 /** The names of the migrations that the database has; empty if it was never migrated. Only reads. */

@@ -33,10 +33,10 @@ export async function lastSettingsEntry(db: Database): Promise<AuditEntry | unde
 }
 
 export async function removeOldAudit(db: Database, before: number): Promise<number> {
-  const text = `delete from audit where ctid = any (array(
-      select ctid from audit where id < $1 order by id limit 1000 for update skip locked
-    ))`
-  return db.change('removeOldAudit', text, [firstIdAt(before)])
+  // Two statements, because Citus locks no rows of a subquery that reads every node.
+  const text = 'select max(id) from (select id from audit where id < $1 order by id limit 1000) oldest'
+  const row = await db.one('oldestAudit', text, [firstIdAt(before)])
+  return db.change('removeOldAudit', 'delete from audit where id <= $1', [row?.[0] ?? ''])
 }
 
 function toEntry({ detail, ...entry }: Entry): AuditEntry {

@@ -5,23 +5,32 @@ import type { Database } from '../connection/connection.ts'
 import { auditText } from './audit-text.ts'
 
 export async function guessRefusals(db: Database, limits: GuessLimits): Promise<GuessRefusal[]> {
-  const row = await db.one('guessRefusals', 'select guess_refusals($1, $2, $3, $4, $5, $6, $7, $8)', valuesOf(limits))
+  const row = await db.one(
+    'guessRefusals',
+    'select guess_refusals_by_rates($1, $2, $3, $4, $5, $6, $7, $8)',
+    valuesOf(limits),
+  )
   return row?.[0] as unknown as GuessRefusal[]
 }
 
 export async function reserveGuess(db: Database, limits: GuessLimits): Promise<GuessRefusal[]> {
-  const row = await db.one('reserveGuess', 'select reserve_guess($1, $2, $3, $4, $5, $6, $7, $8)', valuesOf(limits))
+  const row = await db.one(
+    'reserveGuess',
+    'select reserve_guess_by_rates($1, $2, $3, $4, $5, $6, $7, $8)',
+    valuesOf(limits),
+  )
   return row?.[0] as unknown as GuessRefusal[]
 }
 
-function valuesOf({ counts, rate, at }: GuessLimits) {
-  const { key = null, intervalMs = 0, burst = 0 } = rate ?? {}
-  return [[...counts.keys], [...counts.delaysMs], counts.keptMs, key, intervalMs, burst, guessClockLeewayMs, at]
+function valuesOf({ counts, rates, at }: GuessLimits) {
+  const [keys, steps] = [rates.map(({ key }) => key), rates.map(({ intervalMs }) => intervalMs)]
+  const bursts = rates.map(({ burst }) => burst)
+  return [[...counts.keys], [...counts.delaysMs], counts.keptMs, keys, steps, bursts, guessClockLeewayMs, at]
 }
 
-export async function clearGuesses(db: Database, { keys, rate }: Input<'clearGuesses'>): Promise<void> {
-  const values = [[...keys], rate?.key ?? null, rate?.intervalMs ?? 0]
-  await db.one('clearGuesses', 'select clear_guesses($1, $2, $3)', values)
+export async function clearGuesses(db: Database, { keys, rates }: Input<'clearGuesses'>): Promise<void> {
+  const values = [[...keys], rates.map(({ key }) => key), rates.map(({ intervalMs }) => intervalMs)]
+  await db.one('clearGuesses', 'select clear_guesses_by_rates($1, $2, $3)', values)
 }
 
 export async function forgetGuesses(db: Database, change: Input<'forgetGuesses'>): Promise<'done' | 'absent'> {

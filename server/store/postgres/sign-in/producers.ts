@@ -3,14 +3,14 @@ import type { Input, Producer } from '../../store.ts'
 import type { Database } from '../connection/connection.ts'
 import { audited, auditText } from './audit-text.ts'
 
-const columns = `id, name, secret_hash as "secretHash", string_to_array(scopes, ',') as scopes,
+const columns = `id, name, application, secret_hash as "secretHash", string_to_array(scopes, ',') as scopes,
   created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt",
   previous_secret_hash as "previousSecretHash", previous_until as "previousUntil"`
 
 export async function addProducer(db: Database, producer: Input<'addProducer'>): Promise<void> {
-  const { id, name, secretHash, scopes, createdAt, expiresAt } = producer
-  const values = [id, name, secretHash, scopes.join(','), createdAt, expiresAt, auditText(producer.audit)]
-  await db.one('addProducer', 'select add_producer($1, $2, $3, $4, $5, $6), record_audit($7)', values)
+  const { id, name, secretHash, scopes, createdAt, expiresAt, application = '' } = producer
+  const values = [id, name, secretHash, scopes.join(','), createdAt, expiresAt, application, auditText(producer.audit)]
+  await db.one('addProducer', 'select add_new_producer($1, $2, $3, $4, $5, $6, $7), record_audit($8)', values)
 }
 
 export async function findProducer(db: Database, producerId: string): Promise<Producer | undefined> {

@@ -7,6 +7,7 @@ import type {
   LiveSession,
   NewSession,
   PageRequest,
+  RenewedSession,
   SessionKey,
   SessionSignIn,
 } from '../../store.ts'
@@ -40,7 +41,8 @@ const sessionText = `
   select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
     coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
     coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0),
-    coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0)
+    coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0),
+    coalesce(i.category_through, 0)
   from session s left join inbox i on i.user_id = $1
   where s.user_id = $1 and s.secret_hash = $2`
 
@@ -50,9 +52,13 @@ export async function findSession(db: Database, key: SessionKey, page?: PageRequ
     const row = await db.one('session', sessionText, [userId, secretHash])
     return row && toSession(userId, row)
   }
-  const { name, text } = pageStatements(page).withSession
-  const row = await db.one(name, text, [userId, ...pageParameters(page), secretHash])
-  if (row === undefined) return undefined
+  const read = await db.byMarks(userId, async (hasCategoryMarks) => {
+    const { name, text } = pageStatements(page, hasCategoryMarks).withSession
+    const found = await db.one(name, text, [userId, ...pageParameters(page), secretHash])
+    return found && { row: found, inbox: toInbox(found, sessionWidth) }
+  })
+  if (read === undefined) return undefined
+  const { row } = read
   const found = toPage(row, sessionWidth)
   return { ...toSession(userId, row), ...(!isDeepPage(page, found) && { page: found }) }
 }
@@ -73,8 +79,30 @@ export async function confirmSession(
   return row?.[0] === true ? 'done' : 'absent'
 }
 
+export async function renewSession(
+  db: Database,
+  { userId, secretHash, newHash, lastSeenAt }: Input<'renewSession'>,
+): Promise<'done' | 'absent'> {
+  const text = `update session set secret_hash = $3, old_hash_1 = secret_hash, old_hash_2 = old_hash_1, old_hash_3 = old_hash_2,
+      secret_used_at = null, last_seen_at = $4
+    where user_id = $1 and secret_hash = $2`
+  const changed = await db.change('renewSession', text, [userId, secretHash, newHash, lastSeenAt])
+  return changed === 0 ? 'absent' : 'done'
+}
+
+export async function findRenewedSession(
+  db: Database,
+  { userId, secretHash, signInId = null }: Input<'findRenewedSession'>,
+): Promise<RenewedSession | undefined> {
+  const text = `select secret_hash as "secretHash", sign_in_id as "signInId", created_at as "createdAt", last_seen_at as "lastSeenAt",
+      secret_used_at as "secretUsedAt"
+    from session where user_id = $1 and ($2 in (old_hash_1, old_hash_2, old_hash_3) or sign_in_id = $3)`
+  return (await db.objects<RenewedSession>('findRenewedSession', text, [userId, secretHash, signInId]))[0]
+}
+
 export async function touchSession(db: Database, { userId, secretHash, at }: Input<'touchSession'>): Promise<void> {
-  const text = 'update session set last_seen_at = greatest(last_seen_at, $3) where user_id = $1 and secret_hash = $2'
+  const text = `update session set last_seen_at = greatest(last_seen_at, $3), secret_used_at = coalesce(secret_used_at, $3)
+    where user_id = $1 and secret_hash = $2`
   await db.change('touchSession', text, [userId, secretHash, at])
 }
 

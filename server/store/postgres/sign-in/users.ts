@@ -1,5 +1,6 @@
 // The users of the store on PostgreSQL. Their laws are in functions/sign-in/users.sql.
 import { erasedKey } from '../../erased-key.ts'
+import { namespaceOf, prefixOf } from '../../namespaces.ts'
 import type { Audited, Credentials, Input, NewUser, Profile, PutUser, User } from '../../store.ts'
 import type { Database } from '../connection/connection.ts'
 import { audited, auditText } from './audit-text.ts'
@@ -15,13 +16,13 @@ const addUserText = audited('add_new_user($1, $2, $3, $4, $5, $6, $7, $8, $9, $1
 
 export async function addUser(db: Database, user: NewUser & Audited): Promise<Added> {
   const { id, username, passwordHash, displayName, createdAt } = user
-  const { externalId = null, issuer = '', locale = null, email = null, emailVerifiedAt = null } = user
+  const { externalId = null, locale = null, email = null, emailVerifiedAt = null } = user
   const values = [
     id,
     username,
     passwordHash,
     externalId,
-    issuer,
+    namespaceOf(user),
     displayName,
     locale,
     email,
@@ -49,10 +50,10 @@ function profileOf({ displayName, locale, email, emailVerifiedAt }: Profile): Pr
   }
 }
 
-export async function putUsers(db: Database, { issuer, at, users }: Input<'putUsers'>): Promise<PutUser[]> {
+export async function putUsers(db: Database, { at, users, ...namespace }: Input<'putUsers'>): Promise<PutUser[]> {
   const text = `select ${userColumns}, changed from store_users($1, $2, $3) stored, lateral (select (stored.one).*) of_user`
   const rows = await db.objects<User & { changed: boolean }>('putUsers', text, [
-    issuer,
+    namespaceOf(namespace),
     at,
     JSON.stringify(byNewId(users)),
   ])
@@ -78,10 +79,10 @@ export async function findUserByUsername(db: Database, username: string): Promis
 
 export async function findUserByExternalId(
   db: Database,
-  { issuer, externalId }: Input<'findUserByExternalId'>,
+  { externalId, ...namespace }: Input<'findUserByExternalId'>,
 ): Promise<User | undefined> {
   const text = `select ${userColumns} from "user" where external_id = $1 and issuer = $2`
-  return (await db.objects<User>('userByExternalId', text, [externalId, issuer]))[0]
+  return (await db.objects<User>('userByExternalId', text, [externalId, namespaceOf(namespace)]))[0]
 }
 
 export async function findCredentials(db: Database, username: string): Promise<Credentials | undefined> {
@@ -90,9 +91,13 @@ export async function findCredentials(db: Database, username: string): Promise<C
   return (await db.objects<Credentials>('credentials', text, [username]))[0]
 }
 
-export async function findUsersByEmail(db: Database, { email, limit }: Input<'findUsersByEmail'>): Promise<User[]> {
-  const text = `select ${userColumns} from "user" where lower(email collate "C") = lower($1 collate "C") and email is not null order by id limit $2`
-  return db.objects('usersByEmail', text, [email, limit])
+export async function findUsersByEmail(
+  db: Database,
+  { email, limit, canSignIn = false }: Input<'findUsersByEmail'>,
+): Promise<User[]> {
+  const text = `select ${userColumns} from "user" where lower(email collate "C") = lower($1 collate "C") and email is not null
+      and (not $3 or (email_verified_at is not null and username is not null and strpos(issuer, chr(1)) = 0)) order by id limit $2`
+  return db.objects('usersByEmail', text, [email, limit, canSignIn])
 }
 
 // In the collation "C", lower() changes ASCII letters only, as on SQLite.
@@ -101,15 +106,23 @@ const contains = ['username', 'display_name', 'email', 'external_id']
   .join(' or ')
 
 export async function listUsers(db: Database, query: Input<'listUsers'>): Promise<User[]> {
-  const { after, limit, search = '', externalId, issuer = null } = query
+  const { after, limit, search = '', externalId, issuer, application } = query
+  const prefix = prefixOf(application)
+  const namespace = issuer === undefined ? null : namespaceOf({ application, issuer })
   if (externalId === undefined) {
+    if (prefix !== '') {
+      const text = `select ${userColumns} from "user"
+        where strpos(issuer, chr(1)) > 0 and substr(issuer, 1, strpos(issuer, chr(1))) = $4 and id > $1
+          and ($3 = '' or ${contains}) order by id limit $2`
+      return db.objects('usersOfApplication', text, [after, limit, search, prefix])
+    }
     const text = `select ${userColumns} from "user" where id > $1 and ($3 = '' or ${contains}) order by id limit $2`
     return db.objects('users', text, [after, limit, search])
   }
   const text = `select ${userColumns} from "user"
-      where external_id = $4 and ($5::text is null or issuer = $5) and id > $1 and ($3 = '' or ${contains})
-      order by id limit $2`
-  return db.objects('usersByExternalId', text, [after, limit, search, externalId, issuer])
+      where external_id = $4 and ($5::text is null or issuer = $5) and starts_with(issuer, $6) and id > $1
+        and ($3 = '' or ${contains}) order by id limit $2`
+  return db.objects('usersByExternalId', text, [after, limit, search, externalId, namespace, prefix])
 }
 
 export async function updateUser(

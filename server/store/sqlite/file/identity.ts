@@ -2,8 +2,17 @@
 // file that has replaced the right one. So Carillon keeps a small identity file beside the database, and a stamp in the header
 // of the database (`user_version`) that no earlier copy has (decision 0023).
 import { randomBytes, randomInt } from 'node:crypto'
-import { type BigIntStats, existsSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  type BigIntStats,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { replaceDurably, syncFolder } from '../../../files/durable-file.ts'
 import { corrupt, Database, inWriteLock, notADatabase, readHeader, resultCode } from '../database.ts'
@@ -114,6 +123,16 @@ export function stampDatabase(database: Database, { path, history }: { path: str
     database.exec(`pragma user_version = ${stamp}`)
   })
   return settleStamp(database, { path, history })
+}
+
+/** Removes what processes that were killed left of the identity file. It is written under the write lock of the database alone. */
+export function removeDrafts(database: Database, path: string): void {
+  const [folder, name] = [dirname(identityFileOf(path)), basename(identityFileOf(path))]
+  const drafts = readdirSync(folder).filter((file) => file.startsWith(`${name}.`) && file.endsWith('.part'))
+  if (drafts.length === 0) return
+  inWriteLock(database, () => {
+    for (const file of drafts) rmSync(join(folder, file), { force: true })
+  })
 }
 
 /**

@@ -2,42 +2,71 @@
 import { type ChangeRow, toChanges } from '../../operations.ts'
 import type { Changes, ChangesQuery } from '../../store.ts'
 import type { Reader } from '../connection.ts'
+import { coveredThrough } from './filtered-pages.ts'
 import { type FoundInbox, inboxOf } from './found-inbox.ts'
-import { notificationSql, readAt } from './pages.ts'
+import { notificationSql, readAt, readAtByAnyMark } from './pages.ts'
 
-/** `?2` is the user's readThrough: no read-all covers what lies beyond it. */
-const readAtBeyond = `case when n.seq > ?2 then n.read_at else ${readAt} end`
+/** `?2` is the user's readThrough, or where the last read-all of a category ended: no read-all covers what lies beyond it. */
+const readAtBeyond = (at: string) => `case when n.seq > ?2 then n.read_at else ${at} end`
 
 export const newestUpTo = `
   select seq, version from notification where user_number = ? and seq > ? and seq <= ? order by seq desc limit 1`
-export const arrivals = `
+const arrivalsSql = (at: string) => `
   select n.version, case when n.count > 1 then 'replaced' else 'created' end,
-    ${notificationSql(readAtBeyond)} from notification n
+    ${notificationSql(readAtBeyond(at))} from notification n
   where n.user_number = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`
-export const laterChanges = `
+const laterChangesSql = (at: string, isUnreadNow: string) => `
   select n.changed_version, case
       when n.replaced_version > max(?3, n.version) then 'replaced'
-      when n.read_at is null and (n.seq > ?2 or n.unread_version >= ?5) then 'unread'
+      when ${isUnreadNow} then 'unread'
       else 'read'
-    end, ${notificationSql(readAtBeyond)}
+    end, ${notificationSql(readAtBeyond(at))}
   from notification n where n.user_number = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`
+export const arrivals = arrivalsSql(readAt)
+export const arrivalsByAnyMark = arrivalsSql(readAtByAnyMark)
+const isUnread = 'n.read_at is null and (n.seq > ?2 or n.unread_version >= ?5)'
+export const laterChanges = laterChangesSql(readAt, isUnread)
+export const laterChangesByAnyMark = laterChangesSql(
+  readAtByAnyMark,
+  `?5 is not null and ${readAtBeyond(readAtByAnyMark)} is null`,
+)
 export const readAlls = `
-  select m.version, m.through_seq, n.id, m.at
-  from read_mark m left join notification n on n.user_number = m.user_number and n.seq = m.through_seq
+  select m.version, m.through_seq, n.id, m.at, m.categories
+  from (
+    select m.user_number, m.version, m.at, m.categories, case when m.categories is null then m.through_seq else (
+      select c.through_seq from category_read_mark c
+      where c.user_number = m.user_number and c.category = m.categories ->> '$[0]' and c.version = m.version
+    ) end as through_seq from read_mark m
+  ) m left join notification n on n.user_number = m.user_number and n.seq = m.through_seq
   where m.user_number = ?1 and m.version > ?2 order by m.version limit +?3`
 
 export async function changesSince(reader: Reader, query: ChangesQuery): Promise<Changes | 'reset'> {
   const { version, limit, maxBehind = Number.POSITIVE_INFINITY } = query
   const { user, inbox } = inboxOf(reader, query.userId)
-  const { readThrough, readVersion } = inbox
+  const { readVersion, categoryThrough } = inbox
+  const through = coveredThrough(inbox)
   const behind = inbox.version - version
   if (behind < 0 || version < inbox.resetVersion || behind > maxBehind) return 'reset'
   if (behind === 0) return { inbox, changes: [], more: false }
   const atOnce = limit + 1
   const earliest = lastSeqUpTo(reader, query, { user, inbox })
-  const created = reader.all<ChangeRow>(arrivals, user, readThrough, earliest, version, atOnce)
+  const created = reader.all<ChangeRow>(
+    categoryThrough ? arrivalsByAnyMark : arrivals,
+    user,
+    through,
+    earliest,
+    version,
+    atOnce,
+  )
   if (created.length === behind) return toChanges(inbox, limit, { notifications: created, readAlls: [] })
-  const later = reader.all<ChangeRow>(laterChanges, user, readThrough, version, atOnce, readVersion)
+  const later = reader.all<ChangeRow>(
+    categoryThrough ? laterChangesByAnyMark : laterChanges,
+    user,
+    through,
+    version,
+    atOnce,
+    readVersion,
+  )
   const notifications = [...created, ...later]
   return toChanges(inbox, limit, { notifications, readAlls: reader.all(readAlls, user, version, atOnce) })
 }

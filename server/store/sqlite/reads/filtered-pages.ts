@@ -7,12 +7,27 @@ import type { InboxState, PageRequest } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 import type { FoundInbox } from './found-inbox.ts'
 
-type Runs = { status: PageRequest['status']; categoryCount: number; hasMarkedUnread: boolean; isFromOldest: boolean }
+type Runs = {
+  status: PageRequest['status']
+  categoryCount: number
+  hasMarkedUnread: boolean
+  hasCategoryMarks: boolean
+  isFromOldest: boolean
+}
+
+/** Whether the row `m` of category_read_mark covers the notification `n`: it has not been marked as unread since. */
+export const coversSql = (user: string) => `m.user_number = ${user} and m.category = n.category
+  and m.through_seq >= n.seq and m.version > coalesce(n.unread_version, -1)`
 
 /** `?1` is the user's number, `?2` the sequence number below which the page begins, `?3` its size, `?4` how many are skipped. */
 const fixedParameters = 6
-const markedUnread = `select n.seq from notification n indexed by notification_marked_unread
-  where n.user_number = ?1 and n.unread_version >= ?5 and n.seq <= ?6`
+const covered = `exists (select 1 from category_read_mark m where ${coversSql('?1')})`
+const notCovered = `and not ${covered}`
+const categoriesThrough = `(select category_through from inbox where user_number = ?1 and category = '')`
+const markedUnreadSql = ({
+  hasCategoryMarks,
+}: Runs) => `select n.seq from notification n indexed by notification_marked_unread
+  where n.user_number = ?1 and n.unread_version >= ?5 and n.seq <= ?6 ${hasCategoryMarks ? notCovered : ''}`
 
 /** `bounds` begins with the sequence number that the run is below. `indexed by`: SQLite would take the primary key instead of an index of read notifications. */
 function run(isRead: boolean, category: string | undefined, bounds: string): string {
@@ -23,17 +38,19 @@ function run(isRead: boolean, category: string | undefined, bounds: string): str
 }
 
 /** The runs of one category, or of all notifications. `?5` is the user's readVersion, `?6` the readThrough. */
-function runsOf({ status }: Runs, category?: string): string[] {
-  if (status === 'unread') return [run(false, category, '?2 and n.seq > ?6')]
+function runsOf({ status, hasCategoryMarks }: Runs, category?: string): string[] {
+  if (status === 'unread') return [run(false, category, `?2 and n.seq > ?6 ${hasCategoryMarks ? notCovered : ''}`)]
   const read = run(true, category, '?2')
   if (status === 'all') return [read, run(false, category, '?2')]
   // One bound: of two SQLite would use one for the index, and compare each notification with the other.
-  return [read, run(false, category, 'min(?2, ?6 + 1)')]
+  if (!hasCategoryMarks) return [read, run(false, category, 'min(?2, ?6 + 1)')]
+  return [read, run(false, category, `min(?2, max(?6, ${categoriesThrough}) + 1) and (n.seq <= ?6 or ${covered})`)]
 }
 
 /** The sequence numbers of a page. The parameters from `?7` on are the categories. */
 export function seqsSql(runs: Runs): string {
   const { status, categoryCount, hasMarkedUnread, isFromOldest } = runs
+  const markedUnread = markedUnreadSql(runs)
   const categories = Array.from({ length: categoryCount }, (_, index) => `?${fixedParameters + 1 + index}`)
   const all = categoryCount === 0 ? runsOf(runs) : categories.flatMap((category) => runsOf(runs, category))
   if (status === 'unread' && hasMarkedUnread)
@@ -72,8 +89,15 @@ function totalOf(reader: Reader, { status, categories }: PageRequest, { user, in
 /** Whether the page is read here. A page of unread notifications that all lie above the high-water mark is not. */
 export function isFiltered(query: PageRequest, inbox: InboxState): boolean {
   if (query.categories !== undefined || query.status === 'read') return true
-  if (query.status === 'all' || inbox.markedUnread === 0) return false
+  if (query.status === 'all') return false
+  if (inbox.categoryThrough > inbox.readThrough) return true
+  if (inbox.markedUnread === 0) return false
   return 'before' in query || query.page * query.limit > unreadAbove(inbox)
+}
+
+/** No read-all covers what lies above this sequence number. */
+export function coveredThrough({ readThrough, categoryThrough }: InboxState): number {
+  return Math.max(readThrough, categoryThrough)
 }
 
 /** Newest first. */
@@ -113,7 +137,8 @@ type Place = FoundInbox & { below: number; taken: number; skipped: number; isFro
 function choose(reader: Reader, { status, categories = [] }: PageRequest, place: Place): number[] {
   const { user, inbox, below, taken, skipped, isFromOldest } = place
   const hasMarkedUnread = inbox.markedUnread > 0
-  const text = textOf({ status, categoryCount: categories.length, hasMarkedUnread, isFromOldest })
+  const hasCategoryMarks = inbox.categoryThrough > 0
+  const text = textOf({ status, categoryCount: categories.length, hasMarkedUnread, hasCategoryMarks, isFromOldest })
   const values = [user, below, taken, skipped, inbox.readVersion, inbox.readThrough, ...categories]
   return reader.all<[number]>(text, ...values).map(([seq]) => seq)
 }

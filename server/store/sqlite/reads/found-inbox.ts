@@ -4,7 +4,8 @@ import { emptyInbox, type InboxState } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 
 export const inboxByUser = `
-  select user_number, version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version
+  select user_number, version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version,
+    category_through
   from inbox where user_number = (select number from user where id = ?) and category = ''`
 
 /** An inbox, and the number of its user, by which its rows are found. */

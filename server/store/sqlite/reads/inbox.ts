@@ -5,7 +5,7 @@ import type { Counts, InboxState, Input, Page, PageQuery } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 import { readDeepPage } from './deep-pages.ts'
 import { inboxOf } from './found-inbox.ts'
-import { notificationSql, pageOf, readAt } from './pages.ts'
+import { notificationSql, pageOf, readAt, readAtByAnyMark } from './pages.ts'
 
 export async function readInbox(reader: Reader, userId: string): Promise<InboxState> {
   return inboxOf(reader, userId).inbox
@@ -21,12 +21,16 @@ function pageNow(reader: Reader, query: PageQuery, place?: PagePlace): Page | 'u
   return found.inbox.version === query.unlessVersion ? 'unchanged' : pageOf(reader, query, { ...found, place })
 }
 
-export const notificationById = `
-  select ${notificationSql(readAt)} from notification n indexed by notification_by_id
+const byIdSql = (at: string) => `
+  select ${notificationSql(at)} from notification n indexed by notification_by_id
   where unhex(substr(n.id, 1, 18), '-') = unhex(substr(?2, 1, 18), '-') and n.user_number = ?1 and n.id = ?2`
+export const notificationById = byIdSql(readAt)
+export const notificationByIdByAnyMark = byIdSql(readAtByAnyMark)
 
 export async function readNotification(reader: Reader, of: Input<'readNotification'>): Promise<string | undefined> {
-  return reader.one<[string]>(notificationById, inboxOf(reader, of.userId).user, of.id)?.[0]
+  const { user, inbox } = inboxOf(reader, of.userId)
+  const text = inbox.categoryThrough ? notificationByIdByAnyMark : notificationById
+  return reader.one<[string]>(text, user, of.id)?.[0]
 }
 
 export const categoryCounts = `

@@ -5,7 +5,7 @@ import { blockSize, isDense, type PagePlace, unreadAbove } from '../../page-bloc
 import type { InboxState, Page, PageRequest } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 import { contentSql } from '../content.ts'
-import { choosePage, isFiltered } from './filtered-pages.ts'
+import { choosePage, coversSql, isFiltered } from './filtered-pages.ts'
 import type { FoundInbox } from './found-inbox.ts'
 
 /** Of the first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user's number. */
@@ -25,6 +25,24 @@ const readAtAgain = `(
 /** When the notification `n` was read, alone or by a read-all; null if it is unread. `?1` is the user's number. */
 export const readAt = `coalesce(n.read_at,
   case when n.unread_version is null then ${readAllOver('n.seq', 'at')} else ${readAtAgain} end)`
+
+/** The `readAt` in an inbox that had a read-all of a category: the time of the first read-all that covers `n`, of all or of its category. */
+export const readAtByAnyMark = `coalesce(n.read_at, (
+    select at from (
+      select * from (
+        select m.version, m.at from read_mark m
+        where m.user_number = ?1 and n.unread_version is null and m.through_seq >= n.seq and m.through_seq > m.before_through
+        order by m.through_seq limit 1
+      )
+      union all
+      select * from (
+        select m.version, m.at from read_mark m
+        where m.user_number = ?1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
+      )
+      union all
+      select m.version, m.at from category_read_mark m where ${coversSql('?1')}
+    ) order by version limit 1
+  ))`
 
 /** The JSON text of the notification `n`, which was read at `at`. */
 export function notificationSql(at: string): string {
@@ -55,9 +73,14 @@ function unreadItemsSql(chosen: string): string {
   return itemsSql('null', `n.seq in (select n.seq from notification n where ${isUnread} ${chosen})`)
 }
 
+const rangeOf = ({ categoryThrough }: InboxState) => (categoryThrough ? rangeByAnyMark : range)
+
 /** Of the sequence numbers in the JSON array `?4`; the lowest of them is `?3` + 1. */
 export const chosenItems = itemsSql(readAtInRange, 'n.seq in (select value from json_each(?4))')
 export const range = itemsSql(readAtInRange, 'n.seq > ?3 and n.seq <= ?4')
+/** Both in an inbox that had a read-all of a category. */
+export const chosenItemsByAnyMark = itemsSql(readAtByAnyMark, 'n.seq in (select value from json_each(?4))')
+export const rangeByAnyMark = itemsSql(readAtByAnyMark, 'n.seq > ?3 and n.seq <= ?4')
 export const unreadBefore = unreadItemsSql('and n.seq < ?3 order by n.seq desc limit +?4')
 export const unreadFromOldest = unreadItemsSql('order by n.seq limit +?3 offset +?4')
 export const unreadFrom = unreadItemsSql('and n.seq <= ?3 order by n.seq desc limit +?4 offset +?5')
@@ -99,7 +122,10 @@ function filteredPageOf(reader: Reader, query: PageRequest, { user, inbox }: Fou
   const lowest = seqs.at(-1)
   if (lowest === undefined) return emptyPage(inbox, total)
   const values = [user, inbox.readThrough, lowest - 1, JSON.stringify(seqs)]
-  const [items, itemsBytes] = reader.one<[string, number]>(chosenItems, ...values) ?? [noItems, noItems.length]
+  const [items, itemsBytes] = reader.one<[string, number]>(
+    inbox.categoryThrough ? chosenItemsByAnyMark : chosenItems,
+    ...values,
+  ) ?? [noItems, noItems.length]
   return { inbox, total, items, itemsBytes, next: hasMore ? lowest : null }
 }
 
@@ -115,7 +141,7 @@ function itemsBefore(
   const { lastSeq, readThrough } = inbox
   if (status === 'unread') return reader.one(unreadBefore, user, readThrough, before, limit)
   const highest = Math.min(before - 1, lastSeq)
-  if (isDense(inbox, false)) return reader.one(range, user, readThrough, highest - limit, highest)
+  if (isDense(inbox, false)) return reader.one(rangeOf(inbox), user, readThrough, highest - limit, highest)
   return between(reader, { user, inbox }, reader.one(boundsFrom, user, highest, limit, 0))
 }
 
@@ -135,7 +161,7 @@ function numberedItems(
   // ones, and notifications that were sent again between all. Near either end of the inbox SQLite passes over the
   // notifications; further away the counts of blocks say where the page begins (deep-pages.ts).
   const highest = lastSeq - skipped
-  if (isDense(inbox, unreadOnly)) return reader.one(range, user, readThrough, highest - taken, highest)
+  if (isDense(inbox, unreadOnly)) return reader.one(rangeOf(inbox), user, readThrough, highest - taken, highest)
   if (place === undefined && Math.min(skipped, behind) > blockSize) return 'uncounted'
   const from = place ?? (skipped <= behind ? { highest: lastSeq, skip: skipped } : undefined)
   if (unreadOnly)
@@ -152,5 +178,5 @@ function numberedItems(
 function between(reader: Reader, { user, inbox }: FoundInbox, bounds: BoundsRow | undefined): ItemsRow | undefined {
   if (!bounds?.[0]) return undefined
   const [highest, lowest] = bounds
-  return reader.one(range, user, inbox.readThrough, lowest - 1, highest)
+  return reader.one(rangeOf(inbox), user, inbox.readThrough, lowest - 1, highest)
 }

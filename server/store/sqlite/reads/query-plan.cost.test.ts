@@ -27,6 +27,7 @@ const readAt = inEachForm('m by read_mark_by_seq alone, m by key')
 const readAtInRange = inEachForm(
   'm by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
 )
+const readAtByAnyMark = inEachForm('m by read_mark_by_seq alone, m by key, m by key, sorted')
 
 /** Each table that is searched, and by which key; `alone` if the index holds all that is read. Tables read `whole` are small. */
 const paths: Record<string, Record<string, string>> = {
@@ -38,8 +39,12 @@ const paths: Record<string, Record<string, string>> = {
     usersAfter: 'user by sqlite_autoindex_user_1',
     usersByEmail: 'user by user_by_email',
     usersByExternalId: 'user by user_by_external_id, sorted',
+    usersOfApplication: 'user by user_of_application',
   },
-  sessions: { sessionWithInbox: 's by key, i by key, user by sqlite_autoindex_user_1 alone' },
+  sessions: {
+    sessionWithInbox: 's by key, i by key, user by sqlite_autoindex_user_1 alone',
+    renewedSession: 'session by key',
+  },
   links: { linkByHash: 'one_time_link by one_time_link_by_hash' },
   tokens: {
     // At the start, and after a command revoked tokens. A later revocation removes expired rows.
@@ -68,10 +73,13 @@ const paths: Record<string, Record<string, string>> = {
   guesses: { guessCount: 'guess_count by key' },
   inbox: {
     notificationById: `n by notification_by_id, ${readAt}`,
+    notificationByIdByAnyMark: `n by notification_by_id, ${readAtByAnyMark}`,
     categoryCounts: 'inbox by key',
   },
   foundInbox: { inboxByUser: 'inbox by key, user by sqlite_autoindex_user_1 alone' },
   pages: {
+    chosenItemsByAnyMark: `n by key, ${readAtByAnyMark}`,
+    rangeByAnyMark: `n by key, ${readAtByAnyMark}`,
     chosenItems: `n by key, ${readAtInRange}`,
     range: `n by key, ${readAtInRange}`,
     unreadBefore: 'n by key, n by notification_unread alone',
@@ -106,12 +114,14 @@ const paths: Record<string, Record<string, string>> = {
     newestUpTo: 'notification by key',
     arrivals: `n by key, ${readAt}`,
     laterChanges: `n by notification_changed, ${readAt}`,
-    readAlls: 'm by key, n by key',
+    arrivalsByAnyMark: `n by key, ${readAtByAnyMark}`,
+    laterChangesByAnyMark: `n by notification_changed, ${readAtByAnyMark}, m by read_mark_by_seq alone, m by key, m by key, sorted`,
+    readAlls: 'm by key, n by key, c by key, c by key',
   },
 }
 
 /** The statements that find the pages of filtered lists are made for each filter. */
-const filter = { categoryCount: 0, hasMarkedUnread: false, isFromOldest: false }
+const filter = { categoryCount: 0, hasMarkedUnread: false, hasCategoryMarks: false, isFromOldest: false }
 const filtered = {
   unreadOfCategories: filteredPages.seqsSql({ ...filter, status: 'unread', categoryCount: 2 }),
   allOfCategory: filteredPages.seqsSql({ ...filter, status: 'all', categoryCount: 1 }),
@@ -171,7 +181,7 @@ for (const [noun, exports] of Object.entries(modules)) {
 }
 
 /** The rows of a page are merged and joined into one row, in their order and without being stored. */
-const isStreamed = /^((CO-ROUTINE|SCAN) \(subquery-\d+\)|MERGE \(UNION ALL\)|LEFT|RIGHT)$/
+const isStreamed = /^((CO-ROUTINE|SCAN) \(subquery-\d+\)|MERGE \(UNION ALL\)|COMPOUND QUERY|UNION ALL|LEFT|RIGHT)$/
 /** A list in a parameter, and the filter that SQLite makes of a list before it looks a value up in it. */
 const isList = /^(SCAN json_each VIRTUAL TABLE INDEX 1:|CREATE BLOOM FILTER)$/
 
@@ -182,7 +192,7 @@ function inWords(detail: string): string | undefined {
   if (detail.startsWith('SCAN ') && !isStreamed.test(detail) && !isList.test(detail))
     return `whole ${detail.slice('SCAN '.length)}`
   if (detail.startsWith('USE TEMP B-TREE')) return 'sorted'
-  return /SUBQUERY \d+$/.test(detail) || isStreamed.test(detail) || isList.test(detail)
+  return /SUBQUERY( \d+)?$/.test(detail) || isStreamed.test(detail) || isList.test(detail)
     ? undefined
     : `unknown: ${detail}`
 }

@@ -21,9 +21,9 @@ import { OtherProcess } from '../testing/other-process.ts'
 import { upgradeFile } from './upgrade-file.ts'
 
 const versionBefore = '0005-safe-sign-in'
-/** A database that the version before wrote, and the hash of the digests that it read from it. */
+/** A database that the version before wrote, and the hash of the digests that it read from it, with the columns that 0007 adds. */
 const fixture = gunzipSync(readFileSync(new URL('../testing/version-0005.db.gz', import.meta.url)))
-const digestsBefore = '0e877cd9fa77db50b74948833f18e5d9b0267326290f0c33528541bfb1a58b41'
+const digestsBefore = '633ba0f6bc60a7450e56fda4cb103a9837bae96b895f56852b3b8961de73545b'
 
 async function olderDatabase(t: TestContext): Promise<string> {
   const path = join(await newFolder(t), 'carillon.db')
@@ -35,7 +35,7 @@ test('a database of the version before opens, and holds the rows that the versio
   const path = await olderDatabase(t)
   const { store, migrations } = await openSqliteStore(path)
   await store.close()
-  assert.deepEqual(migrations, ['0006-half-the-cost'])
+  assert.deepEqual(migrations, ['0006-half-the-cost', '0007-repairs'])
   const digests = await digestsAt(`sqlite:${path}`)
   assert.equal(createHash('sha256').update(JSON.stringify(digests)).digest('hex'), digestsBefore)
   assert.deepEqual(rowsIn(path, "select name from sqlite_schema where name like '%old_%' or name like 'carillon%'"), [])
@@ -66,7 +66,7 @@ test('a file that another process uses is refused and left as it is', async (t) 
   )
   assert.deepEqual(rowsIn(path, 'select name, sql from sqlite_schema'), before)
   other.close()
-  assert.deepEqual(await upgradeFile(path), ['0006-half-the-cost'])
+  assert.deepEqual(await upgradeFile(path), ['0006-half-the-cost', '0007-repairs'])
 })
 
 test('two processes start on a database of the version before, one moves the rows, and both serve it', async (t) => {
@@ -75,7 +75,7 @@ test('two processes start on a database of the version before, one moves the row
   for (let round = 0; round < runs(6); round++) {
     const path = await olderDatabase(t)
     const applied = await Promise.all([one.open(path), two.open(path)])
-    assert.deepEqual(applied.flat(), ['0006-half-the-cost'])
+    assert.deepEqual(applied.flat(), ['0006-half-the-cost', '0007-repairs'])
     const ann = { id: randomUUID(), username: `ann ${round}`, displayName: null, passwordHash: null, createdAt: at(0) }
     assert.equal(await one.store.addUser(ann), 'added')
     assert.equal((await two.store.findUser(ann.id))?.username, ann.username)
@@ -114,7 +114,7 @@ test('a disk that gets full during the upgrade is named as the reason, and the n
   })
   await assert.rejects(failed, unavailable(/ is on a full disk\. Make room, then start again; an upgrade continues\.$/))
   database.close()
-  assert.deepEqual(await upgradeFile(path), ['0006-half-the-cost'])
+  assert.deepEqual(await upgradeFile(path), ['0006-half-the-cost', '0007-repairs'])
   const digests = await digestsAt(`sqlite:${path}`)
   assert.equal(createHash('sha256').update(JSON.stringify(digests)).digest('hex'), digestsBefore)
 })

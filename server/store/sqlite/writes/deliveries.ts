@@ -1,9 +1,18 @@
 // Delivers notifications, once per idempotency key: to all known recipients or none (the writer thread's transaction).
+import { namespaceOf, prefixOf, storedKey } from '../../namespaces.ts'
 import { maxUnknown } from '../../operations.ts'
 import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient, UnknownRecipients } from '../../store.ts'
 import { toColumns } from '../content.ts'
 import type { WriteContext } from './context.ts'
-import { countMadeRead, isMarkedUnread, isUnreadNow, leaveUndo, type ReadState, readByLastReadAll } from './undoable.ts'
+import {
+  countMadeRead,
+  isMarkedUnread,
+  isUnreadNow,
+  keepReadState,
+  leaveUndo,
+  type ReadState,
+  readByLastReadAll,
+} from './undoable.ts'
 
 type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
 
@@ -18,7 +27,7 @@ export function deliver(context: WriteContext, delivery: Delivery): Outcome {
     if (earlier !== undefined)
       return earlier.body_hash === idempotency.bodyHash ? JSON.parse(earlier.answer as string) : 'mismatch'
   }
-  const found = delivery.recipients.map(({ to }) => findRecipient(context, to))
+  const found = delivery.recipients.map(({ to }) => findRecipient(context, delivery, to))
   const unknown = [...found.keys()].filter((n) => found[n] === undefined && !isNew(delivery.recipients[n]))
   if (unknown.length > maxUnknown(delivery)) return { unknown }
   const outcome = { deliveryId: delivery.id, results: deliverToEach(context, delivery, found) }
@@ -55,7 +64,7 @@ function isNew(recipient: To | undefined): boolean {
 function deliverToEach(context: WriteContext, delivery: Delivery, found: Found): DeliveryResult[] {
   const results = new Map<number, DeliveryResult>()
   return delivery.recipients.map((recipient, n) => {
-    const to = found[n] ?? createRecipient(context, recipient, delivery.at)
+    const to = found[n] ?? createRecipient(context, delivery, recipient)
     if (to === undefined) return { userId: null, id: null, status: 'unknown_recipient' }
     const { notificationId } = recipient
     const result = results.get(to.user) ?? deliverToOne(context, { ...to, delivery, notificationId })
@@ -64,27 +73,31 @@ function deliverToEach(context: WriteContext, delivery: Delivery, found: Found):
   })
 }
 
-function findRecipient({ sql }: WriteContext, to: Recipient): FoundUser | undefined {
+function findRecipient({ sql }: WriteContext, { application }: Delivery, to: Recipient): FoundUser | undefined {
+  const prefix = prefixOf(application)
   const user =
     'userId' in to
-      ? sql.get`select number as user, id as "userId" from user where id = ${to.userId}`
+      ? sql.get`select number as user, id as "userId" from user
+            where id = ${to.userId} and instr(issuer, ${prefix}) = 1`
       : 'username' in to
-        ? sql.get`select number as user, id as "userId" from user where username = ${to.username}`
+        ? sql.get`select number as user, id as "userId" from user
+            where username = ${to.username} and instr(issuer, ${prefix}) = 1`
         : sql.get`
             select number as user, id as "userId" from user
-            where external_id = ${to.externalId} and issuer = ${to.issuer ?? ''}`
+            where external_id = ${to.externalId} and issuer = ${namespaceOf({ application, issuer: to.issuer })}`
   return user as FoundUser | undefined
 }
 
 /** An earlier recipient of the same delivery may have the same external id. */
-function createRecipient(context: WriteContext, { to, newUserId }: To, at: number): FoundUser | undefined {
+function createRecipient(context: WriteContext, delivery: Delivery, { to, newUserId }: To): FoundUser | undefined {
   if (newUserId === undefined || !('externalId' in to)) return undefined
+  const { application, at } = delivery
   const added = context.sql.get`
     insert into user (id, external_id, issuer, created_at)
-    values (${newUserId}, ${to.externalId}, ${to.issuer ?? ''}, ${at})
+    values (${newUserId}, ${to.externalId}, ${namespaceOf({ application, issuer: to.issuer })}, ${at})
     on conflict (external_id, issuer) where external_id is not null do nothing
     returning number as user, id as "userId"`
-  return (added as FoundUser | undefined) ?? findRecipient(context, to)
+  return (added as FoundUser | undefined) ?? findRecipient(context, delivery, to)
 }
 
 type OneDelivery = FoundUser & { delivery: Delivery; notificationId: string }
@@ -96,9 +109,9 @@ function deliverToOne(context: WriteContext, one: OneDelivery): DeliveryResult {
       ? undefined
       : context.sql.get`
           select n.user_number, n.id, n.seq, n.category, n.read_at, n.unread_version, i.read_through,
-            i.read_version, i.undo_version
+            i.read_version, i.undo_version, i.category_through
           from notification n join inbox i on i.user_number = n.user_number and i.category = ''
-          where n.user_number = ${user} and n.key = ${delivery.key}`
+          where n.user_number = ${user} and n.key = ${storedKey(delivery)}`
   context.signal({ about: 'inbox', userId })
   if (earlier === undefined) return insertNotification(context, one)
   const replace = delivery.again ? sendAgain : replaceInPlace
@@ -118,7 +131,7 @@ function insertNotification({ sql }: WriteContext, one: OneDelivery): DeliveryRe
   sql.run`
     insert into notification (user_number, seq, id, version, content, data, created_at, category, key)
     values (${user}, ${inbox?.last_seq as number}, ${notificationId}, ${inbox?.version as number}, ${content}, ${data},
-      ${createdAt}, ${delivery.category}, ${delivery.key})`
+      ${createdAt}, ${delivery.category}, ${storedKey(delivery)})`
   countInCategory(sql, { user, category: delivery.category, total: 1, unread: 1 })
   return { userId, id: notificationId, status: 'delivered' }
 }
@@ -132,7 +145,10 @@ function replaceInPlace(
   earlier: Earlier,
 ): DeliveryResult {
   const { id, seq, category } = earlier
-  const isMadeRead = readByLastReadAll(sql, earlier) !== undefined
+  const unread = isUnreadNow(sql, earlier) ? 1 : 0
+  const isKept = category !== delivery.category && seq <= earlier.category_through
+  if (isKept) keepReadState(sql, earlier)
+  const isMadeRead = !isKept && readByLastReadAll(sql, earlier) !== undefined
   const { content, data, createdAt } = toColumns(delivery)
   const inbox = sql.get`
     update inbox set version = version + 1 where user_number = ${user} and category = '' returning version`
@@ -141,7 +157,6 @@ function replaceInPlace(
       updated_at = ${createdAt}, changed_version = ${inbox?.version as number},
       replaced_version = ${inbox?.version as number}
     where user_number = ${user} and seq = ${seq}`
-  const unread = isUnreadNow(earlier) ? 1 : 0
   if (isMadeRead) countMadeRead(sql, { user, category, more: -1 })
   moveCategory(sql, { user, from: category, to: delivery.category, wasUnread: unread, isUnread: unread })
   if (isMadeRead) countMadeRead(sql, { user, category: delivery.category, more: 1 })
@@ -151,12 +166,12 @@ function replaceInPlace(
 /** The notification becomes the newest and unread, as if it had just arrived; id and createdAt stay. */
 function sendAgain({ sql }: WriteContext, { delivery, user, userId }: OneDelivery, earlier: Earlier): DeliveryResult {
   const { id, seq, category } = earlier
-  const wasUnread = isUnreadNow(earlier) ? 1 : 0
+  const wasUnread = isUnreadNow(sql, earlier) ? 1 : 0
   if (readByLastReadAll(sql, earlier) !== undefined) leaveUndo(sql, earlier)
   const { content, data, createdAt } = toColumns(delivery)
   const inbox = sql.get`
     update inbox set version = version + 1, last_seq = last_seq + 1, unread = unread + ${1 - wasUnread},
-      marked_unread = marked_unread - ${isMarkedUnread(earlier) ? 1 : 0}
+      marked_unread = marked_unread - ${isMarkedUnread(sql, earlier) ? 1 : 0}
     where user_number = ${user} and category = '' returning version, first_seq, last_seq`
   sql.run`
     update notification set content = ${content}, data = ${data}, category = ${delivery.category},

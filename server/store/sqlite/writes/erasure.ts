@@ -15,6 +15,7 @@ export function deleteUser(context: WriteContext, change: Input<'deleteUser'>): 
   sql.run`delete from session where user_id = ${userId}`
   sql.run`delete from inbox where user_number = ${user}`
   sql.run`delete from notification where user_number = ${user}`
+  sql.run`delete from category_read_mark where user_number = ${user}`
   sql.run`delete from read_mark where user_number = ${user}`
   sql.run`delete from token_cutoff where user_id = ${userId}`
   sql.run`delete from known_device where user_id = ${userId}`

@@ -9,7 +9,8 @@ type Sql = WriteContext['sql']
 
 function findOne(sql: Sql, userId: string, id: string): ReadState | undefined {
   return sql.get`
-    select n.user_number, n.seq, n.category, n.read_at, n.unread_version, i.read_through, i.read_version, i.undo_version
+    select n.user_number, n.seq, n.category, n.read_at, n.unread_version, i.read_through, i.read_version, i.undo_version,
+      i.category_through
     from notification n indexed by notification_by_id join inbox i on i.user_number = n.user_number and i.category = ''
     where unhex(substr(n.id, 1, 18), '-') = unhex(substr(${id}, 1, 18), '-') and n.id = ${id}
       and n.user_number = (select number from user where id = ${userId})` as ReadState | undefined
@@ -18,14 +19,14 @@ function findOne(sql: Sql, userId: string, id: string): ReadState | undefined {
 export function markRead({ sql, signal }: WriteContext, { userId, id, at }: Input<'markRead'>): 'done' | 'absent' {
   const found = findOne(sql, userId, id)
   if (found === undefined) return 'absent'
-  if (!isUnreadNow(found)) {
+  if (!isUnreadNow(sql, found)) {
     keepRead(sql, found)
     return 'done'
   }
   const { user_number: user, seq, category } = found
   const inbox = sql.get`
     update inbox set version = version + 1, unread = unread - 1,
-      marked_unread = marked_unread - ${isMarkedUnread(found) ? 1 : 0}
+      marked_unread = marked_unread - ${isMarkedUnread(sql, found) ? 1 : 0}
     where user_number = ${user} and category = '' returning version`
   sql.run`
     update notification set read_at = ${iso(at)}, unread_version = null, changed_version = ${inbox?.version as number}
@@ -48,7 +49,7 @@ function keepRead(sql: Sql, found: ReadState): void {
 export function markUnread({ sql, signal }: WriteContext, { userId, id }: Input<'markUnread'>): 'done' | 'absent' {
   const found = findOne(sql, userId, id)
   if (found === undefined) return 'absent'
-  if (isUnreadNow(found)) return 'done'
+  if (isUnreadNow(sql, found)) return 'done'
   if (readByLastReadAll(sql, found) !== undefined) leaveUndo(sql, found)
   const { user_number: user, seq, category } = found
   const inbox = sql.get`
@@ -73,6 +74,7 @@ function countUnread(sql: Sql, { user, category, more }: Count): void {
 
 type Box = {
   user_number: number
+  version: number
   last_seq: number
   unread: number
   read_through: number
@@ -81,18 +83,31 @@ type Box = {
 }
 
 export function markAllRead({ sql, signal }: WriteContext, change: Input<'markAllRead'>): 'done' | 'absent' {
-  const { userId, throughId, throughSeq = Number.POSITIVE_INFINITY, at } = change
+  const { userId, throughId, throughSeq = Number.POSITIVE_INFINITY, categories, at } = change
   const box = sql.get`
-    select user_number, last_seq, unread, read_through, read_version, marked_unread from inbox
+    select user_number, version, last_seq, unread, read_through, read_version, marked_unread from inbox
     where user_number = (select number from user where id = ${userId}) and category = ''` as Box | undefined
   if (box === undefined) return throughId === null ? 'done' : 'absent'
   const user = box.user_number
   const through = throughId === null ? Math.min(box.last_seq, throughSeq) : seqOf(sql, user, throughId)
   if (through === undefined) return 'absent'
+  const isChanged =
+    categories === undefined
+      ? markAll(sql, { box, through, at })
+      : markCategories(sql, { box, through, at }, categories)
+  if (isChanged) signal({ about: 'inbox', userId })
+  return 'done'
+}
+
+type ReadAll = { box: Box; through: number; at: number }
+
+/** False if nothing changed. */
+function markAll(sql: Sql, { box, through, at }: ReadAll): boolean {
+  const user = box.user_number
   const isRaised = through > box.read_through
   const stillMarked = isRaised ? 0 : countMarked(sql, { box, after: through })
   const stillUnread = isRaised ? countAbove(sql, user, through) : box.unread - box.marked_unread + stillMarked
-  if (stillUnread === box.unread) return 'done'
+  if (stillUnread === box.unread) return false
   const changed = sql.get`
     update inbox set version = version + 1, read_through = max(read_through, ${through}), read_version = version + 1,
       unread = ${stillUnread}, marked_unread = ${stillMarked}, undo_version = version + 1
@@ -105,8 +120,58 @@ export function markAllRead({ sql, signal }: WriteContext, change: Input<'markAl
   if (isRaised) recountCategories(sql, user, { after: through, stillUnread })
   else lowerCategories(sql, { box, through })
   if (stillMarked > 0) keepMarked(sql, { box, after: through, version })
-  signal({ about: 'inbox', userId })
-  return 'done'
+  return true
+}
+
+/** A row for each category that changes, whatever the number of notifications. The high-water mark of the inbox stays. */
+function markCategories(sql: Sql, { box, through, at }: ReadAll, categories: readonly string[]): boolean {
+  const user = box.user_number
+  const version = box.version + 1
+  const madeRead = new Map<string, number>()
+  for (const category of categories) {
+    const found = sql.get`select unread from inbox where user_number = ${user} and category = ${category}`
+    const made = Number(found?.unread ?? 0) && Number(found?.unread) - countUnreadAfter(sql, { box, through, category })
+    if (made > 0) madeRead.set(category, made)
+  }
+  if (madeRead.size === 0) return false
+  sql.run`update inbox set made_read = 0 where user_number = ${user} and made_read > 0`
+  for (const [category, made] of madeRead) {
+    sql.run`
+      insert into category_read_mark (user_number, category, through_seq, version, at)
+      values (${user}, ${category}, ${through}, ${version}, ${iso(at)})`
+    sql.run`
+      update inbox set unread = unread - ${made}, made_read = ${made} where user_number = ${user} and category = ${category}`
+  }
+  const made = madeRead.values().reduce((sum, one) => sum + one, 0)
+  sql.run`
+    update inbox set version = ${version}, unread = unread - ${made}, undo_version = ${version},
+      category_through = max(category_through, ${through}), marked_unread = ${countMarked(sql, { box, after: 0 })}
+    where user_number = ${user} and category = ''`
+  // Its through_seq covers nothing: the other read-alls are found by it.
+  sql.run`
+    insert into read_mark (user_number, version, through_seq, at, before_through, before_version, made_read, categories)
+    values (${user}, ${version}, 0, ${iso(at)}, ${box.read_through}, ${box.read_version}, ${made},
+      ${JSON.stringify([...madeRead.keys()])})`
+  return true
+}
+
+type OfCategory = { box: Box; through: number; category: string }
+
+/** Those of the category that were marked as unread are few. The others lie above everything that a read-all covered. */
+function countUnreadAfter(sql: Sql, { box, through, category }: OfCategory): number {
+  const { user_number: user, read_through, read_version } = box
+  const mark = sql.get`
+    select max(through_seq) as through from category_read_mark where user_number = ${user} and category = ${category}`
+  const covered = Math.max(through, read_through, Number(mark?.through ?? 0))
+  const found = sql.get`
+    select count(*) as count from notification indexed by notification_unread_by_category
+    where user_number = ${user} and category = ${category} and seq > ${covered} and read_at is null`
+  if (covered === through) return Number(found?.count)
+  const marked = sql.get`
+    select count(*) as count from uncovered_notification
+    where user_number = ${user} and unread_version > 0 and category = ${category} and seq > ${through}
+      and seq <= ${covered} and (seq > ${read_through} or unread_version >= ${read_version})`
+  return Number(found?.count) + Number(marked?.count)
 }
 
 function seqOf(sql: Sql, user: number, id: string): number | undefined {
@@ -119,7 +184,7 @@ function seqOf(sql: Sql, user: number, id: string): number | undefined {
 // Reads only what lies after that: nothing after the last sequence number, and little after what a client has shown.
 function countAbove(sql: Sql, user: number, after: number): number {
   return sql.get`
-    select count(*) as count from notification where user_number = ${user} and seq > ${after} and read_at is null`
+    select count(*) as count from uncovered_notification where user_number = ${user} and seq > ${after} and read_at is null`
     ?.count as number
 }
 
@@ -127,7 +192,7 @@ function countAbove(sql: Sql, user: number, after: number): number {
 function countMarked(sql: Sql, { box, after }: { box: Box; after: number }): number {
   if (box.marked_unread === 0) return 0
   return sql.get`
-    select count(*) as count from notification
+    select count(*) as count from uncovered_notification
     where user_number = ${box.user_number} and unread_version >= ${box.read_version} and seq > ${after}
       and seq <= ${box.read_through}`?.count as number
 }
@@ -137,8 +202,11 @@ function keepMarked(sql: Sql, kept: { box: Box; after: number; version: number }
   const { box, after, version } = kept
   sql.run`
     update notification set unread_version = ${version}
-    where user_number = ${box.user_number} and unread_version >= ${box.read_version} and seq > ${after}
-      and seq <= ${box.read_through}`
+    where user_number = ${box.user_number} and seq in (
+      select seq from uncovered_notification
+      where user_number = ${box.user_number} and unread_version >= ${box.read_version} and seq > ${after}
+        and seq <= ${box.read_through}
+    )`
 }
 
 type Rest = { after: number; stillUnread: number }
@@ -152,7 +220,7 @@ function recountCategories(sql: Sql, user: number, { after, stillUnread }: Rest)
     update inbox set unread = found.count, made_read = made_read - found.count
     from (
       select i.category, count(*) as count
-      from inbox i join notification n indexed by notification_unread_by_category
+      from inbox i join uncovered_notification n
         on n.user_number = i.user_number and n.category = i.category and n.seq > ${after} and n.read_at is null
       where i.user_number = ${user} and i.category > '' and i.made_read > 0 group by i.category
     ) found
@@ -166,7 +234,7 @@ function lowerCategories(sql: Sql, { box, through }: { box: Box; through: number
   sql.run`
     update inbox set unread = unread - found.count, made_read = found.count
     from (
-      select category, count(*) as count from notification
+      select category, count(*) as count from uncovered_notification
       where user_number = ${user} and unread_version >= ${box.read_version} and seq <= ${through}
         and category is not null group by category
     ) found
@@ -183,14 +251,19 @@ export function undoReadAll({ sql, signal }: WriteContext, { userId, at }: Input
   const mark = sql.get`
     delete from read_mark
     where user_number = ${user} and version = ${inbox.undo_version as number} and at >= ${iso(at - undoableFor)}
-    returning before_through, before_version, made_read`
+    returning before_through, before_version, made_read, categories`
   if (mark === undefined) return 'nothing'
   const { before_through, before_version, made_read } = mark as Record<string, number>
+  if (mark.categories !== null)
+    sql.run`
+      delete from category_read_mark
+      where user_number = ${user} and version = ${inbox.undo_version as number}
+        and category in (select value from json_each(${mark.categories as string}))`
   sql.run`
     update inbox set version = version + 1, read_through = ${before_through as number},
       read_version = ${before_version as number}, unread = unread + ${made_read as number},
       marked_unread = (
-        select count(*) from notification n
+        select count(*) from uncovered_notification n
         where n.user_number = ${user} and n.unread_version >= ${before_version as number}
           and n.seq <= ${before_through as number}
       ),

@@ -13,15 +13,29 @@ export type ReadState = {
   read_through: number
   read_version: number
   undo_version: number | null
+  category_through: number
 }
 
-export function isUnreadNow({ seq, read_at, unread_version, read_through, read_version }: ReadState): boolean {
-  return read_at === null && (seq > read_through || (unread_version ?? -1) >= read_version)
+export function isUnreadNow(sql: Sql, found: ReadState): boolean {
+  const { seq, read_at, unread_version, read_through, read_version } = found
+  const isAbove = seq > read_through || (unread_version ?? -1) >= read_version
+  return read_at === null && isAbove && !isCoveredByCategory(sql, found)
+}
+
+/** Whether a read-all of its category covers it, other than the one at the version `except`. */
+function isCoveredByCategory(sql: Sql, found: ReadState, except = -1): boolean {
+  const { user_number, category, seq, unread_version, category_through } = found
+  if (category === null || seq > category_through) return false
+  const mark = sql.get`
+    select 1 from category_read_mark
+    where user_number = ${user_number} and category = ${category} and through_seq >= ${seq}
+      and version > ${unread_version ?? -1} and version <> ${except}`
+  return mark !== undefined
 }
 
 /** Whether it is one of those that `inbox.marked_unread` counts. */
-export function isMarkedUnread(found: ReadState): boolean {
-  return isUnreadNow(found) && found.seq <= found.read_through
+export function isMarkedUnread(sql: Sql, found: ReadState): boolean {
+  return isUnreadNow(sql, found) && found.seq <= found.read_through
 }
 
 /** The time of the last read-all, if an undo would make this notification unread. */
@@ -29,10 +43,13 @@ export function readByLastReadAll(sql: Sql, found: ReadState): string | undefine
   const { user_number, seq, read_at, unread_version, undo_version } = found
   if (undo_version === null || read_at !== null) return undefined
   const mark = sql.get`
-    select version, through_seq, at, before_through, before_version from read_mark
+    select version, through_seq, at, before_through, before_version, categories from read_mark
     where user_number = ${user_number} and version = ${undo_version}`
-  if (mark === undefined) return undefined
-  const isCovered = seq <= Number(mark.through_seq) && (unread_version ?? 0) < Number(mark.version)
+  if (mark === undefined || isCoveredByCategory(sql, found, undo_version)) return undefined
+  const isCovered =
+    mark.categories === null
+      ? seq <= Number(mark.through_seq) && (unread_version ?? 0) < undo_version
+      : isCoveredByCategory(sql, found)
   const wasUnread = seq > Number(mark.before_through) || (unread_version ?? -1) >= Number(mark.before_version)
   return isCovered && wasUnread ? (mark.at as string) : undefined
 }
@@ -42,6 +59,31 @@ export function leaveUndo(sql: Sql, { user_number, undo_version, category }: Rea
   sql.run`
     update read_mark set made_read = made_read - 1 where user_number = ${user_number} and version = ${undo_version}`
   countMadeRead(sql, { user: user_number, category, more: -1 })
+}
+
+/** The notification is about to move to another category, whose read-alls are others: its read state becomes its own. */
+export function keepReadState(sql: Sql, found: ReadState): void {
+  const { user_number: user, seq, category, read_at, unread_version } = found
+  if (read_at !== null) return
+  const marked = unread_version ?? -1
+  if (isUnreadNow(sql, found)) {
+    sql.run`
+      update notification set unread_version = (
+        select version + 1 from inbox where user_number = ${user} and category = ''
+      ) where user_number = ${user} and seq = ${seq}`
+    return
+  }
+  if (readByLastReadAll(sql, found) !== undefined) leaveUndo(sql, found)
+  sql.run`
+    update notification set unread_version = null, read_at = (
+      select at from (
+        select version, at from read_mark
+        where user_number = ${user} and through_seq >= ${seq} and version > ${marked}
+        union all
+        select version, at from category_read_mark
+        where user_number = ${user} and category = ${category} and through_seq >= ${seq} and version > ${marked}
+      ) order by version limit 1
+    ) where user_number = ${user} and seq = ${seq}`
 }
 
 /** `user` is the number of the user. */

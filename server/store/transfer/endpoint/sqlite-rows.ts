@@ -30,6 +30,7 @@ const homes: Readonly<Record<string, Home>> = {
     stored: withContentInColumns,
   },
   read_mark: { table: 'read_mark' },
+  category_read_mark: { table: 'category_read_mark' },
 }
 
 /** The tables of the newest schema. */
@@ -60,9 +61,9 @@ export class SqliteRows {
     const of = (condition: string, values: Row, most: number) =>
       this.#prepared(this.#selection(table, home, condition)).all(...values, most) as unknown as Row[]
     if (after === null) return of('true', [], limit)
-    const [user = null, second = null] = after
+    const [user = null, ...others] = after
     // In two steps, because SQLite would read the inbox of that user from its beginning for each batch.
-    const same = table.key === 1 ? [] : of(`u.id = ? and ${secondOf(table)} > ?`, [user, second], limit)
+    const same = table.key === 1 ? [] : of(`u.id = ? and (${restOf(table)}) > (${others.map(() => '?')})`, after, limit)
     return same.length === limit ? same : [...same, ...of('u.id > ?', [user], limit - same.length)]
   }
 
@@ -96,7 +97,7 @@ export class SqliteRows {
   #selection(table: Table, { table: name, rows = 'true', columns = {} }: Home, condition: string): string {
     const [, ...others] = columnsAt(table, this.#schema)
     const found = others.map((column) => columns[column] ?? `r.${column}`).join(', ')
-    const order = table.key === 1 ? 'u.id' : `u.id, ${secondOf(table)}`
+    const order = table.key === 1 ? 'u.id' : `u.id, ${restOf(table)}`
     return `select u.id, ${found} from user u cross join "${name}" r on r.user_number = u.number
       where ${rows} and ${condition} order by ${order} limit ?`
   }
@@ -123,8 +124,10 @@ export class SqliteRows {
   }
 }
 
-function secondOf(table: Table): string {
-  return `r.${columnsOf(table)[1]}`
+/** The columns of the key after the user. */
+function restOf(table: Table): string {
+  const columns = columnsOf(table).slice(1, table.key)
+  return columns.map((column) => `r.${column}`).join(', ')
 }
 
 /** Of a notification without its user. Throws UNPROCESSABLE if its content does not begin with `title` and end with `createdAt`. */

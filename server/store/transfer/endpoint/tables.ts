@@ -52,6 +52,10 @@ export const tables: readonly Table[] = [
       address: 'text',
       confirmed_at: 'integer',
       has_tokens: 'integer',
+      old_hash_1: 'text',
+      old_hash_2: 'text',
+      old_hash_3: 'text',
+      secret_used_at: 'integer',
     },
   },
   {
@@ -92,6 +96,7 @@ export const tables: readonly Table[] = [
       last_used_at: 'integer',
       previous_secret_hash: 'text',
       previous_until: 'integer',
+      application: 'text',
     },
   },
   {
@@ -114,6 +119,7 @@ export const tables: readonly Table[] = [
       marked_unread: 'integer',
       undo_version: 'integer',
       reset_version: 'integer',
+      category_through: 'integer',
     },
   },
   {
@@ -151,7 +157,14 @@ export const tables: readonly Table[] = [
       before_through: 'integer',
       before_version: 'integer',
       made_read: 'integer',
+      categories: 'text',
     },
+  },
+  {
+    name: 'category_read_mark',
+    since: '0007-repairs',
+    key: 4,
+    columns: { user_id: 'text', category: 'text', through_seq: 'integer', version: 'integer', at: 'text' },
   },
   {
     name: 'known_device',
@@ -174,7 +187,7 @@ export const tables: readonly Table[] = [
   {
     name: 'one_time_link',
     since: '0005-safe-sign-in',
-    key: 2,
+    key: 3,
     columns: {
       user_id: 'text',
       purpose: 'text',
@@ -273,6 +286,12 @@ const addedColumns: Readonly<Record<string, Readonly<Record<string, Readonly<Rec
     token_cutoff: { except_sign_in_id: null },
     signing_key: { starts_at: 0, retired_at: null },
     producer: { previous_secret_hash: null, previous_until: null },
+  },
+  '0007-repairs': {
+    session: { old_hash_1: null, old_hash_2: null, old_hash_3: null, secret_used_at: null },
+    producer: { application: '' },
+    inbox: { category_through: 0 },
+    read_mark: { categories: null },
   },
 }
 

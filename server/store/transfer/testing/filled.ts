@@ -76,10 +76,10 @@ async function makeOriginal(notifications: number): Promise<Buffer> {
   return content
 }
 
-/** Rows of the tables that migration 0005 made. A transfer does not know what a row means. */
+/** Rows of the tables that migration 0005 made. A transfer does not know what a row means, except that an inbox has its user. */
 function fillWithWords(path: string): void {
   const database = connect(path)
-  for (const { name, columns } of tables.filter(({ since }) => since !== undefined)) {
+  for (const { name, columns } of tables.filter(({ since }) => since === '0005-safe-sign-in')) {
     const places = Object.keys(columns).map(() => '?')
     const insert = database.prepare(`insert into ${name} values (${places.join(', ')})`)
     for (const [n, word] of words.entries())
@@ -93,6 +93,15 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
   const people: Person[] = []
   for (const word of words) people.push(await world.addUser(word))
   const [ann, ben, cid] = people as [Person, Person, Person]
+  await store.addUser({
+    ...ann,
+    id: newId(),
+    username: 'of the shop',
+    application: 'shop',
+    externalId: 'x',
+    displayName: null,
+    createdAt: 0,
+  })
   for (const [n, word] of words.entries()) {
     await world.send(ann, word, { category: word, key: word })
     const content = { category: word, data: { category: word, data: n } }
@@ -103,6 +112,8 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
   await world.sendTimes(12, ben)
   const ids = await world.ids(ben)
   for (const id of ids.slice(0, 9)) await store.markRead({ userId: ben.id, id, at: at(1) })
+  // The words are categories: every text has to survive in the key of category_read_mark.
+  await store.markAllRead({ userId: ann.id, throughId: null, categories: words, at: at(2) })
   await store.markAllRead({ userId: ann.id, throughId: null, at: at(2) })
   await store.markAllRead({ userId: cid.id, throughId: null, at: at(3) })
   await store.disableUser({ userId: cid.id, at: at(4), revocationExpiresAt: at(4) + hour })

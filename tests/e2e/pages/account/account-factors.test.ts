@@ -84,6 +84,25 @@ test('a user adds an authenticator app by its key, with a wrong code first, and 
   assert.equal((await service.post('/login/second-factor', { challenge, recoveryCode })).status, 200)
 })
 
+test('after the first factor the page offers to end the other sign-ins, which began without it', async () => {
+  const user = await service.user()
+  const elsewhere = await service.signIn(user, 'stateful')
+  await using opened = await factorsPage(user)
+  const { page } = opened
+  await page.getByRole('button', { name: 'Add an authenticator app' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  const app = await appFrom(page)
+  await page.getByLabel('Code from the app').fill(app.code(service.now()))
+  await page.getByRole('button', { name: 'Confirm', exact: true }).click()
+  await page.getByRole('button', { name: 'I have kept them' }).click()
+  const dialog = page.getByRole('alertdialog', { name: 'End all other sign-ins?' })
+  await dialog.getByText('began without your new second step').waitFor()
+  await opened.isAccessible('factors-end-others')
+  await dialog.getByRole('button', { name: 'End all others' }).click()
+  await status(page, 'All other sign-ins ended.')
+  assert.equal((await service.get('/api/me', elsewhere)).status, 401)
+})
+
 test('the page for printing has the recovery codes and nothing else', async () => {
   const user = await carefulUser(service)
   await using opened = await openedBy(user)

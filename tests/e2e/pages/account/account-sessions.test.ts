@@ -78,6 +78,27 @@ test('the link of a notification marks its sign-in; "That was not me" ends it an
   await opened.isAccessible('sessions-disowned')
 })
 
+test('after ten minutes "That was not me" ends a newer sign-in at once, and then asks to confirm (S18)', async () => {
+  const user = await service.user()
+  await using opened = await pages.open('/account', { user })
+  const { page } = opened
+  service.pass(1_000)
+  const { id, proof } = await onPhone(user)
+  service.pass(11 * 60_000)
+  await page.reload()
+  await page.locator(`#session-${id}`).getByRole('button', { name: 'That was not me' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'End it and set a new password' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
+  await dialog.getByLabel('Password').waitFor()
+  assert.equal((await service.get('/routeRestreinte', proof)).status, 401)
+  await dialog.getByLabel('Password').fill(user.password)
+  await page.keyboard.press('Enter')
+  await page.locator('#password:focus').waitFor()
+  const me = await page.evaluate(async () => (await fetch('api/me')).json())
+  assert.equal(me.data.passwordChangeRequired, true)
+  opened.expects(/403 POST .*disown/)
+})
+
 test('a sign-in that has ended can still be disowned from its link, and an id of nobody says so', async () => {
   const user = await service.user()
   const { id, proof } = await onPhone(user)

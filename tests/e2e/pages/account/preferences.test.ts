@@ -1,9 +1,8 @@
-// The preferences of one device in a real Chromium: the theme of all pages, and the inbox that is kept until the user wants it no more or signs out.
+// The preferences of one device in a real Chromium: the theme of all pages.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { type BrowserPage, BrowserPages, type PageOptions } from '../../../support/pages/browser-page.ts'
-import { keptInboxes, waitForKept } from '../../../support/pages/kept-inboxes.ts'
 
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())
@@ -16,7 +15,6 @@ async function openPreferences(options: PageOptions): Promise<BrowserPage> {
 }
 
 const choice = ({ page }: BrowserPage, name: string) => page.getByRole('radio', { name, exact: true })
-const offline = ({ page }: BrowserPage) => page.getByRole('checkbox', { name: 'Keep my inbox on this device' })
 const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
 const [light, dark] = ['rgb(255, 255, 255)', 'rgb(20, 21, 26)']
 
@@ -71,28 +69,7 @@ test('the theme is changed with the keyboard alone', async () => {
   await page.keyboard.press('ArrowDown')
   assert.ok(await choice(opened, 'Dark').isChecked())
   assert.equal(await background(page), dark)
-  await page.keyboard.press('Tab')
-  await page.keyboard.press('Space')
-  assert.ok(await offline(opened).isChecked())
   await opened.isAccessible('preferences')
-})
-
-test('the inbox is kept on the device only if the user wants it, until the user wants it no more', async () => {
-  const ann = await service.user()
-  await service.deliver({ to: ann, title: 'Private' })
-  await using opened = await openPreferences({ user: ann })
-  await using inbox = await pages.open('/inbox', { beside: opened })
-  await inbox.page.getByText('Private').waitFor()
-  assert.equal(await keptInboxes(inbox.page), 0)
-  await offline(opened).check()
-  await inbox.page.reload()
-  await inbox.page.getByText('Private').waitFor()
-  await waitForKept(inbox.page, 1)
-  await inbox.page.goto('about:blank')
-  await opened.page.reload()
-  assert.ok(await offline(opened).isChecked())
-  await offline(opened).uncheck()
-  await waitForKept(opened.page, 0)
 })
 
 test('a browser that keeps nothing for the site says so, and the theme changes for this page', async () => {

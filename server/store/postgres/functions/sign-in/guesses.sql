@@ -2,30 +2,32 @@
 -- in the same order.
 
 -- The keys that refuse a guess at this moment, each with the moment from which on it accepts one.
-create or replace function guess_refusals(
-  count_keys text[], delays bigint[], kept bigint, rate_key text, step bigint, burst bigint, leeway bigint, moment bigint
+create or replace function guess_refusals_by_rates(
+  count_keys text[], delays bigint[], kept bigint, rate_keys text[], steps bigint[], bursts bigint[], leeway bigint,
+  moment bigint
 ) returns jsonb language plpgsql as $$
 begin
   return (
     select coalesce(jsonb_agg(jsonb_build_object('key', key, 'notBefore', not_before)), '[]')
     from (
-      select key, case when key = rate_key then at + (failures - burst + 1) * step
-        else at + nullif(delays[least(failures + 1, cardinality(delays))], 0) end as not_before
-      from guess_count where key = any (count_keys || rate_key) and expires_at > moment and at <= moment + leeway
+      select g.key, coalesce(g.at + (g.failures - rate.burst + 1) * rate.step,
+        g.at + nullif(delays[least(g.failures + 1, cardinality(delays))], 0)) as not_before
+      from guess_count g left join unnest(rate_keys, steps, bursts) as rate (key, step, burst) on rate.key = g.key
+      where g.key = any (count_keys || rate_keys) and g.expires_at > moment and g.at <= moment + leeway
     ) as live
     where not_before > moment
   );
 end $$;
 
 -- Counts a guess under every key, or returns the keys that refuse it. The rows are locked in the order of their keys, so that two
--- guesses never wait for each other; clear_guesses does the same.
-create or replace function reserve_guess(
-  count_keys text[], delays bigint[], kept bigint, rate_key text, step bigint, burst bigint, leeway bigint, moment bigint
+-- guesses never wait for each other; clear_guesses_by_rates does the same.
+create or replace function reserve_guess_by_rates(
+  count_keys text[], delays bigint[], kept bigint, rate_keys text[], steps bigint[], bursts bigint[], leeway bigint,
+  moment bigint
 ) returns jsonb language plpgsql as $$
 declare
-  all_keys constant text[] := array(
-    select k from unnest(count_keys || rate_key) k where k is not null order by k collate "C");
-  refusals jsonb := guess_refusals(count_keys, delays, kept, rate_key, step, burst, leeway, moment);
+  all_keys constant text[] := array(select k from unnest(count_keys || rate_keys) k order by k collate "C");
+  refusals jsonb := guess_refusals_by_rates(count_keys, delays, kept, rate_keys, steps, bursts, leeway, moment);
   one text;
 begin
   -- Without a lock first: a refused guess writes nothing.
@@ -34,10 +36,10 @@ begin
     insert into guess_count (key, failures, at, expires_at) values (one, 0, moment, moment) on conflict do nothing;
     perform 1 from guess_count where key = one for update;
   end loop;
-  refusals := guess_refusals(count_keys, delays, kept, rate_key, step, burst, leeway, moment);
+  refusals := guess_refusals_by_rates(count_keys, delays, kept, rate_keys, steps, bursts, leeway, moment);
   if refusals <> '[]' then return refusals; end if;
   foreach one in array all_keys loop
-    perform count_guess(one, case when one = rate_key then step end, kept, leeway, moment);
+    perform count_guess(one, steps[array_position(rate_keys, one)], kept, leeway, moment);
   end loop;
   return refusals;
 end $$;
@@ -65,18 +67,42 @@ begin
     on conflict (key) do update set failures = excluded.failures, at = excluded.at, expires_at = excluded.expires_at;
 end $$;
 
-create or replace function clear_guesses(count_keys text[], rate_key text, step bigint) returns void language plpgsql as $$
+create or replace function clear_guesses_by_rates(count_keys text[], rate_keys text[], steps bigint[])
+returns void language plpgsql as $$
 declare
   one text;
 begin
-  for one in select k from unnest(count_keys || rate_key) k where k is not null order by k collate "C" loop
-    if one = rate_key then
-      update guess_count set failures = failures - 1, expires_at = expires_at - step where key = one;
+  for one in select k from unnest(count_keys || rate_keys) k order by k collate "C" loop
+    if one = any (rate_keys) then
+      update guess_count set failures = failures - 1, expires_at = expires_at - steps[array_position(rate_keys, one)]
+        where key = one;
       delete from guess_count where key = one and failures <= 0;
     else
       delete from guess_count where key = one;
     end if;
   end loop;
+end $$;
+
+-- Nodes of the version before call the following three, with one rate or none.
+create or replace function guess_refusals(
+  count_keys text[], delays bigint[], kept bigint, rate_key text, step bigint, burst bigint, leeway bigint, moment bigint
+) returns jsonb language plpgsql as $$
+begin
+  return guess_refusals_by_rates(
+    count_keys, delays, kept, array_remove(array[rate_key], null), array[step], array[burst], leeway, moment);
+end $$;
+
+create or replace function reserve_guess(
+  count_keys text[], delays bigint[], kept bigint, rate_key text, step bigint, burst bigint, leeway bigint, moment bigint
+) returns jsonb language plpgsql as $$
+begin
+  return reserve_guess_by_rates(
+    count_keys, delays, kept, array_remove(array[rate_key], null), array[step], array[burst], leeway, moment);
+end $$;
+
+create or replace function clear_guesses(count_keys text[], rate_key text, step bigint) returns void language plpgsql as $$
+begin
+  perform clear_guesses_by_rates(count_keys, array_remove(array[rate_key], null), array[step]);
 end $$;
 
 create or replace function forget_guesses(prefix text, audit_entries jsonb) returns boolean language plpgsql as $$

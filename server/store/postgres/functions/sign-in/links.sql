@@ -3,14 +3,17 @@
 create or replace function add_link(
   of_user text, of_purpose text, hash text, moment bigint, until bigint, address text, audit_entries jsonb
 ) returns boolean language plpgsql as $$
+declare
+  after_others bigint;
 begin
   perform lock_users();
-  perform 1 from "user" where id = of_user and disabled_at is null for share;
+  perform 1 from "user" where id = of_user and disabled_at is null for update;
   if not found then return false; end if;
+  select max(created_at) + 1 into after_others from one_time_link where user_id = of_user and purpose = of_purpose;
   insert into one_time_link (user_id, purpose, token_hash, created_at, expires_at, email)
-    values (of_user, of_purpose, hash, moment, until, address)
-    on conflict (user_id, purpose) do update set token_hash = excluded.token_hash, created_at = excluded.created_at,
-      expires_at = excluded.expires_at, email = excluded.email;
+    values (of_user, of_purpose, hash, greatest(moment, after_others), until, address);
+  delete from one_time_link where user_id = of_user and purpose = of_purpose and token_hash not in (
+    select token_hash from one_time_link where user_id = of_user and purpose = of_purpose order by created_at desc limit 3);
   perform record_audit(audit_entries);
   return true;
 end $$;

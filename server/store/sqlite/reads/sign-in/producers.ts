@@ -2,7 +2,7 @@
 import type { Producer } from '../../../store.ts'
 import type { Reader } from '../../connection.ts'
 
-const columns = `id, name, secret_hash as "secretHash", scopes, created_at as "createdAt", expires_at as "expiresAt",
+const columns = `id, name, application, secret_hash as "secretHash", scopes, created_at as "createdAt", expires_at as "expiresAt",
   revoked_at as "revokedAt", last_used_at as "lastUsedAt",
   previous_secret_hash as "previousSecretHash", previous_until as "previousUntil"`
 /** The scopes are stored as one text, with commas between them. */

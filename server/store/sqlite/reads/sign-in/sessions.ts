@@ -1,6 +1,6 @@
 // Finds a session, with the state of its user's inbox and, if requested, a page of it.
 import { toInbox } from '../../../operations.ts'
-import type { LiveSession, PageRequest, SessionKey } from '../../../store.ts'
+import type { Input, LiveSession, PageRequest, RenewedSession, SessionKey } from '../../../store.ts'
 import type { Reader } from '../../connection.ts'
 import { pageOf } from '../pages.ts'
 
@@ -8,7 +8,8 @@ export const sessionWithInbox = `
   select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
     coalesce(i.user_number, 0), coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
     coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0),
-    coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0)
+    coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0),
+    coalesce(i.category_through, 0)
   from session s left join inbox i on i.user_number = (select number from user where id = s.user_id) and i.category = ''
   where s.user_id = ? and s.secret_hash = ?`
 
@@ -34,4 +35,26 @@ export async function findSession(
   const session = { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inbox }
   const found = page === undefined ? 'uncounted' : pageOf(reader, page, { user, inbox })
   return found === 'uncounted' ? session : { ...session, page: found }
+}
+
+export const renewedSession = `
+  select secret_hash, sign_in_id, created_at, last_seen_at, secret_used_at from session
+  where user_id = ? and (? in (old_hash_1, old_hash_2, old_hash_3) or sign_in_id = ?)`
+
+type RenewedRow = [
+  secretHash: string,
+  signInId: string | null,
+  createdAt: number,
+  lastSeenAt: number,
+  usedAt: number | null,
+]
+
+export async function findRenewedSession(
+  reader: Reader,
+  { userId, secretHash: oldHash, signInId: wanted = null }: Input<'findRenewedSession'>,
+): Promise<RenewedSession | undefined> {
+  const row = reader.one<RenewedRow>(renewedSession, userId, oldHash, wanted)
+  if (row === undefined) return undefined
+  const [secretHash, signInId, createdAt, lastSeenAt, secretUsedAt] = row
+  return { secretHash, signInId, createdAt, lastSeenAt, secretUsedAt }
 }

@@ -1,9 +1,13 @@
 // Reads users: one by id or external id, one with the password hash, or a list.
+
+import { namespaceOf, prefixOf } from '../../../namespaces.ts'
 import type { Credentials, Input, User } from '../../../store.ts'
 import type { Reader } from '../../connection.ts'
 
+const namespaceColumns = `substr(issuer, 1, max(instr(issuer, char(1)) - 1, 0)) as application,
+  substr(issuer, instr(issuer, char(1)) + 1) as issuer`
 const columns = `id, username, display_name as "displayName", created_at as "createdAt", disabled_at as "disabledAt",
-  credential_generation as "credentialGeneration", external_id as "externalId", issuer, locale, email,
+  credential_generation as "credentialGeneration", external_id as "externalId", ${namespaceColumns}, locale, email,
   issued_generation as "issuedGeneration", email_verified_at as "emailVerifiedAt", device_generation as "deviceGeneration",
   password_reported_at as "passwordReportedAt"`
 
@@ -23,9 +27,9 @@ export const userByExternalId = `select ${columns} from user where external_id =
 
 export async function findUserByExternalId(
   reader: Reader,
-  { issuer, externalId }: Input<'findUserByExternalId'>,
+  { externalId, ...namespace }: Input<'findUserByExternalId'>,
 ): Promise<User | undefined> {
-  return reader.objects<User>(userByExternalId, externalId, issuer)[0]
+  return reader.objects<User>(userByExternalId, externalId, namespaceOf(namespace))[0]
 }
 
 export const credentialsByUsername = `select ${columns}, password_hash as "passwordHash" from user
@@ -35,10 +39,14 @@ export async function findCredentials(reader: Reader, username: string): Promise
   return reader.objects<Credentials>(credentialsByUsername, username)[0]
 }
 
-export const usersByEmail = `select ${columns} from user where lower(email) = lower(?1) and email is not null order by id limit +?2`
+export const usersByEmail = `select ${columns} from user where lower(email) = lower(?1) and email is not null
+  and (?3 = 0 or (email_verified_at is not null and username is not null and instr(issuer, char(1)) = 0)) order by id limit +?2`
 
-export async function findUsersByEmail(reader: Reader, { email, limit }: Input<'findUsersByEmail'>): Promise<User[]> {
-  return reader.objects<User>(usersByEmail, email, limit)
+export async function findUsersByEmail(
+  reader: Reader,
+  { email, limit, canSignIn = false }: Input<'findUsersByEmail'>,
+): Promise<User[]> {
+  return reader.objects<User>(usersByEmail, email, limit, Number(canSignIn))
 }
 
 // lower() of SQLite changes ASCII letters only.
@@ -48,10 +56,19 @@ const contains = `(?3 = '' or instr(lower(username), lower(?3)) > 0 or instr(low
 export const usersAfter = `select ${columns} from user where id > ?1 and ${contains} order by id limit +?2`
 
 export const usersByExternalId = `select ${columns} from user
-  where external_id = ?4 and (?5 is null or issuer = ?5) and id > ?1 and ${contains} order by id limit +?2`
+  where external_id = ?4 and (?5 is null or issuer = ?5) and instr(issuer, ?6) = 1 and id > ?1 and ${contains}
+  order by id limit +?2`
+
+export const usersOfApplication = `select ${columns} from user
+  where instr(issuer, char(1)) > 0 and substr(issuer, 1, instr(issuer, char(1))) = ?4 and id > ?1 and ${contains}
+  order by id limit +?2`
 
 export async function listUsers(reader: Reader, query: Input<'listUsers'>): Promise<User[]> {
-  const { after, limit, search = '', externalId, issuer = null } = query
-  if (externalId === undefined) return reader.objects(usersAfter, after, limit, search)
-  return reader.objects(usersByExternalId, after, limit, search, externalId, issuer)
+  const { after, limit, search = '', externalId, issuer, application } = query
+  const prefix = prefixOf(application)
+  const namespace = issuer === undefined ? null : namespaceOf({ application, issuer })
+  if (externalId !== undefined)
+    return reader.objects(usersByExternalId, after, limit, search, externalId, namespace, prefix)
+  if (prefix !== '') return reader.objects(usersOfApplication, after, limit, search, prefix)
+  return reader.objects(usersAfter, after, limit, search)
 }

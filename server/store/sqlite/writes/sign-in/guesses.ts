@@ -19,12 +19,12 @@ export function reserveGuess({ sql }: WriteContext, limits: GuessLimits): GuessR
   return []
 }
 
-export function clearGuesses({ sql }: WriteContext, { keys, rate }: Input<'clearGuesses'>): void {
+export function clearGuesses({ sql }: WriteContext, { keys, rates }: Input<'clearGuesses'>): void {
   for (const key of keys) sql.run`delete from guess_count where key = ${key}`
-  if (rate === null) return
-  sql.run`
-    update guess_count set failures = failures - 1, expires_at = expires_at - ${rate.intervalMs} where key = ${rate.key}`
-  sql.run`delete from guess_count where key = ${rate.key} and failures <= 0`
+  for (const { key, intervalMs } of rates) {
+    sql.run`update guess_count set failures = failures - 1, expires_at = expires_at - ${intervalMs} where key = ${key}`
+    sql.run`delete from guess_count where key = ${key} and failures <= 0`
+  }
 }
 
 export function forgetGuesses(context: WriteContext, { prefix, audit }: Input<'forgetGuesses'>): 'done' | 'absent' {

@@ -6,12 +6,18 @@ import { setPassword } from './users.ts'
 
 export function addLink(context: WriteContext, link: Input<'addLink'>): 'done' | 'absent' {
   const { userId, purpose, tokenHash, at, expiresAt, email } = link
-  const { changes } = context.sql.run`
+  const { sql } = context
+  const { changes } = sql.run`
     insert into one_time_link (user_id, purpose, token_hash, created_at, expires_at, email)
-    select id, ${purpose}, ${tokenHash}, ${at}, ${expiresAt}, ${email} from user where id = ${userId} and disabled_at is null
-    on conflict (user_id, purpose) do update set token_hash = excluded.token_hash, created_at = excluded.created_at,
-      expires_at = excluded.expires_at, email = excluded.email`
+    select id, ${purpose}, ${tokenHash}, max(${at}, coalesce(
+        (select max(created_at) + 1 from one_time_link where user_id = ${userId} and purpose = ${purpose}), 0)),
+      ${expiresAt}, ${email}
+    from user where id = ${userId} and disabled_at is null`
   if (changes === 0) return 'absent'
+  sql.run`
+    delete from one_time_link where user_id = ${userId} and purpose = ${purpose} and token_hash not in (
+      select token_hash from one_time_link where user_id = ${userId} and purpose = ${purpose}
+      order by created_at desc limit 3)`
   recordAudit(context, link.audit)
   return 'done'
 }

@@ -5,9 +5,9 @@ import { recordAudit } from './audit.ts'
 
 export function addProducer(context: WriteContext, producer: Input<'addProducer'>): void {
   context.sql.run`
-    insert into producer (id, name, secret_hash, scopes, created_at, expires_at)
+    insert into producer (id, name, secret_hash, scopes, created_at, expires_at, application)
     values (${producer.id}, ${producer.name}, ${producer.secretHash}, ${producer.scopes.join(',')},
-      ${producer.createdAt}, ${producer.expiresAt})`
+      ${producer.createdAt}, ${producer.expiresAt}, ${producer.application ?? ''})`
   recordAudit(context, producer.audit)
 }
 

@@ -75,7 +75,9 @@ function insertAccount(sql: Sql, { issuer, subject, email, at, ownerId }: NewAcc
 function userWith(sql: Sql, { issuer, subject }: ProviderAccountKey): User | undefined {
   const user = sql.get`
     select u.id, u.username, u.display_name as "displayName", u.created_at as "createdAt", u.disabled_at as "disabledAt",
-      u.credential_generation as "credentialGeneration", u.external_id as "externalId", u.issuer, u.locale, u.email,
+      u.credential_generation as "credentialGeneration", u.external_id as "externalId", u.locale, u.email,
+      substr(u.issuer, 1, max(instr(u.issuer, char(1)) - 1, 0)) as application,
+      substr(u.issuer, instr(u.issuer, char(1)) + 1) as issuer,
       u.issued_generation as "issuedGeneration", u.email_verified_at as "emailVerifiedAt",
       u.device_generation as "deviceGeneration", u.password_reported_at as "passwordReportedAt"
     from provider_account a join user u on u.id = a.owner_id where a.issuer = ${issuer} and a.subject = ${subject}`

@@ -54,9 +54,18 @@ export function confirmSession(context: WriteContext, session: Input<'confirmSes
   return 'done'
 }
 
+export function renewSession({ sql }: WriteContext, renewal: Input<'renewSession'>): 'done' | 'absent' {
+  const { userId, secretHash, newHash, lastSeenAt } = renewal
+  const { changes } = sql.run`
+    update session set secret_hash = ${newHash}, old_hash_1 = secret_hash, old_hash_2 = old_hash_1, old_hash_3 = old_hash_2,
+      secret_used_at = null, last_seen_at = ${lastSeenAt}
+    where user_id = ${userId} and secret_hash = ${secretHash}`
+  return changes === 0 ? 'absent' : 'done'
+}
+
 export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: Input<'touchSession'>): void {
   sql.run`
-    update session set last_seen_at = max(last_seen_at, ${at})
+    update session set last_seen_at = max(last_seen_at, ${at}), secret_used_at = coalesce(secret_used_at, ${at})
     where user_id = ${userId} and secret_hash = ${secretHash}`
 }
 

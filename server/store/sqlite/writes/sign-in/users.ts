@@ -1,4 +1,6 @@
 // Adds and changes users, disables them and sets their passwords. Each write runs in the writer thread's transaction.
+
+import { namespaceOf } from '../../../namespaces.ts'
 import type { Audited, Input, NewUser, Profile, PutUser, User } from '../../../store.ts'
 import type { WriteContext } from '../context.ts'
 import { recordAudit } from './audit.ts'
@@ -13,7 +15,7 @@ export function addUser(
     insert into user (id, username, display_name, password_hash, created_at, external_id, issuer, locale, email,
       email_verified_at)
     values (${user.id}, ${user.username}, ${user.displayName}, ${user.passwordHash}, ${user.createdAt},
-      ${user.externalId ?? null}, ${user.issuer ?? ''}, ${user.locale ?? null}, ${user.email ?? null},
+      ${user.externalId ?? null}, ${namespaceOf(user)}, ${user.locale ?? null}, ${user.email ?? null},
       ${proofOf(user)})
     on conflict do nothing`
   if (changes === 1) {
@@ -29,10 +31,11 @@ function isUsernameTaken(sql: WriteContext['sql'], username: string | null): boo
 
 type Put = Input<'putUsers'>
 
-export function putUsers(context: WriteContext, { issuer, at, users }: Put): PutUser[] {
-  const outcomes = users.map((user) => putUser(context, { user, issuer, at }))
+export function putUsers(context: WriteContext, { at, users, ...of }: Put): PutUser[] {
+  const namespace = namespaceOf(of)
+  const outcomes = users.map((user) => putUser(context, { user, namespace, at }))
   return users.map(({ externalId }, n) => ({
-    user: userOf(context.sql, { externalId, issuer }),
+    user: userOf(context.sql, { externalId, namespace }),
     created: outcomes[n] === 'created',
     ...(outcomes[n] !== 'unchanged' && users[n]?.entry !== undefined && { recorded: true as const }),
   }))
@@ -40,34 +43,36 @@ export function putUsers(context: WriteContext, { issuer, at, users }: Put): Put
 
 function putUser(
   context: WriteContext,
-  one: { user: Put['users'][number]; issuer: string; at: number },
+  one: { user: Put['users'][number]; namespace: string; at: number },
 ): 'created' | 'changed' | 'unchanged' {
   const { sql } = context
-  const { user, issuer, at } = one
+  const { user, namespace, at } = one
   const { entry } = user
   const { changes } = sql.run`
     insert into user (id, created_at, external_id, issuer, display_name, locale, email, email_verified_at)
-    values (${user.newId}, ${at}, ${user.externalId}, ${issuer}, ${user.displayName ?? null}, ${user.locale ?? null},
+    values (${user.newId}, ${at}, ${user.externalId}, ${namespace}, ${user.displayName ?? null}, ${user.locale ?? null},
       ${user.email ?? null}, ${proofOf(user)})
     on conflict (external_id, issuer) where external_id is not null do nothing`
   if (changes === 1) {
     if (entry !== undefined) recordAudit(context, [entry])
     return 'created'
   }
-  const before = userOf(sql, { issuer, externalId: user.externalId })
+  const before = userOf(sql, { namespace, externalId: user.externalId })
   const userId = before.id
   if (!setProfile(sql, before, user)) return 'unchanged'
   if (entry !== undefined) recordAudit(context, [{ ...entry, event: 'user-changed', userId }])
   return 'changed'
 }
 
-function userOf(sql: WriteContext['sql'], { issuer, externalId }: Input<'findUserByExternalId'>): User {
+function userOf(sql: WriteContext['sql'], { namespace, externalId }: { namespace: string; externalId: string }): User {
   const user = sql.get`
     select id, username, display_name as "displayName", created_at as "createdAt", disabled_at as "disabledAt",
-      credential_generation as "credentialGeneration", external_id as "externalId", issuer, locale, email,
+      credential_generation as "credentialGeneration", external_id as "externalId", locale, email,
+      substr(issuer, 1, max(instr(issuer, char(1)) - 1, 0)) as application,
+      substr(issuer, instr(issuer, char(1)) + 1) as issuer,
       issued_generation as "issuedGeneration", email_verified_at as "emailVerifiedAt",
       device_generation as "deviceGeneration", password_reported_at as "passwordReportedAt"
-    from user where external_id = ${externalId} and issuer = ${issuer}`
+    from user where external_id = ${externalId} and issuer = ${namespace}`
   return { ...user } as User
 }
 

@@ -1,0 +1,27 @@
+// The places to which the settings of this service let a sign-in lead. returnTo() checks the form of the text.
+import type { Dependencies } from '../../dependencies.ts'
+import { returnTo } from '../../request/origin/return-to.ts'
+import { pagePath } from '../pages/page.ts'
+
+/** The pages of this service to which one of its own pages, mails or providers may lead back. */
+const ownPages = ['sign-in', 'account', 'inbox']
+
+/**
+ * Like `returnTo`, it returns undefined for a place that a link must not choose (P1). If CARILLON_RETURN_URLS is set, it accepts only
+ * these URLs and the pages of the service. The sign-in page checks by itself where it leads to.
+ */
+export function acceptedPlace(dependencies: Dependencies, text: string): string | undefined {
+  const { publicUrl, allowedOrigins, returnUrls } = dependencies
+  const listed = returnUrls.map((url) => new URL(url).origin)
+  const place = returnTo(text, { publicUrl: publicUrl(), allowedOrigins: [...allowedOrigins, ...listed] })
+  if (place === undefined || returnUrls.length === 0) return place
+  const { href, origin, pathname } = new URL(place, publicUrl())
+  const isOwnPage =
+    originOf(dependencies, '/') === origin && ownPages.some((page) => pagePath(dependencies, page) === pathname)
+  return isOwnPage || returnUrls.includes(href) ? place : undefined
+}
+
+/** The origin of an accepted place. */
+export function originOf({ publicUrl }: Dependencies, place: string): string {
+  return new URL(place, publicUrl()).origin
+}

@@ -1,0 +1,187 @@
+// Notifies users of every change of a credential (OWASP ASVS 5.0, 6.3.7): in the inbox, and by mail to a verified address. Each notice is
+// made from an entry of the audit log, so a change cannot be recorded without its notice.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CarillonError, messageOf } from '../../errors.ts'
+import type { Log } from '../../log/log.ts'
+import type { AuditEntry, Store } from '../../store/store.ts'
+import { iso } from '../../times.ts'
+import { deviceLabel } from '../devices/device-label.ts'
+import type { Guesses } from '../guessing/guesses.ts'
+
+const noticeKinds = [
+  'password-changed',
+  'email-changed',
+  'username-changed',
+  'factor-added',
+  'passkey-added',
+  'factor-removed',
+  'factors-reset',
+  'recovery-codes-created',
+  'provider-linked',
+  'provider-unlinked',
+  'old-session-presented',
+] as const
+type NoticeKind = (typeof noticeKinds)[number]
+
+/** Who did it, from where and when; and what to do if it is a surprise. */
+type NoticeTexts = {
+  titles: Readonly<Record<NoticeKind, string>>
+  unknownDevice: string
+  byUser: (device: string, address: string, time: string) => string
+  byOperator: (time: string) => string
+  byApplication: (time: string) => string
+  byUnknown: (time: string) => string
+  advice: string
+  ended: string
+}
+
+/** The inbox usually has the notice when the change gets its response, and the response never waits longer for it. */
+const maxDelayMs = 250
+/** Mails that wait for the end of a user's hour: how many users, and how many changes of each. The inbox has them all. */
+const maxWaiting = { users: 10_000, changes: 50 }
+
+export type Notice = { title: string; body: string; url: string; category: string; data: Record<string, unknown> }
+
+export type NoticeOptions = {
+  store: Pick<Store, 'findUser'>
+  guesses: Pick<Guesses, 'beginNoticeMail'>
+  /** Delivers to one user, once for each `id`. Resolves with false if it was delivered before. */
+  deliver: (userId: string, notice: Notice, id: string) => Promise<boolean>
+  /** Undefined if the service sends no mail. */
+  mail: ((mail: ChangesMail) => Promise<void>) | undefined
+  /** The texts in the language of a user. */
+  texts: (locale: string | null) => Promise<NoticeTexts>
+  pagesUrl: () => string
+  log: Log
+}
+
+type Change = { title: string; body: string }
+export type ChangesMail = {
+  kind: 'changes'
+  to: string
+  locale: string | null
+  url: string
+  facts: { count: number; title: string; lines: readonly string[] }
+}
+/** `count`: of all changes; `changes` has the last ones. */
+type Mailed = { userId: string; locale: string | null; to: string; count: number; changes: Change[] }
+
+export class CredentialNotices {
+  readonly #options: NoticeOptions
+  /** The mails that wait, by user and address. */
+  readonly #waiting = new Map<string, { mailed: Mailed; timer: NodeJS.Timeout }>()
+
+  constructor(options: NoticeOptions) {
+    this.#options = options
+  }
+
+  /** Resolves soon, whatever happens to the notice. Every node may note an entry of a command: one of them delivers it. */
+  async note(entry: AuditEntry): Promise<void> {
+    const { userId } = entry
+    const kinds = userId === null ? [] : kindsOf(entry)
+    if (userId === null || kinds.length === 0) return
+    const sent = Promise.all(kinds.map((kind) => this.#send(userId, kind, entry))).catch((error: unknown) => {
+      const fields = { event: 'change-not-notified', userId, kinds, reason: messageOf(error) }
+      this.#options.log.error(fields, 'a user could not be notified of a change of the account')
+    })
+    await Promise.race([sent, sleep(maxDelayMs, undefined, { ref: false })])
+  }
+
+  /** Sends the mails that wait. */
+  async end(): Promise<void> {
+    const waiting = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const { timer } of waiting) clearTimeout(timer)
+    await Promise.all(waiting.map(({ mailed }) => this.#sendMail(mailed)))
+  }
+
+  async #send(userId: string, kind: NoticeKind, entry: AuditEntry): Promise<void> {
+    const { store, deliver, pagesUrl } = this.#options
+    const user = await store.findUser(userId)
+    // The name and the address of a user without a username belong to the application that signs the user in.
+    if (user === undefined || (user.username === null && entry.event === 'user-changed')) return
+    const texts = await this.#options.texts(user.locale)
+    const { signInId, userAgent, address, at } = entry
+    const change = { title: texts.titles[kind], body: bodyOf(texts, kind, entry) }
+    const url = `${pagesUrl()}/account${signInId === null ? '' : `#session-${signInId}`}`
+    const data = { kind, sessionId: signInId, device: deviceLabel(userAgent), address, at: iso(at) }
+    if (!(await deliver(userId, { ...change, url, category: 'security', data }, `${entry.id}.${kind}`))) return
+    const addresses = new Set([user.emailVerifiedAt === null ? null : user.email, entry.formerEmail ?? null])
+    for (const to of addresses)
+      if (to !== null) void this.#mail({ userId, locale: user.locale, to, count: 1, changes: [change] })
+  }
+
+  /** Five an hour for a user; the other changes of the hour wait for one mail at its end. Never throws. */
+  async #mail(mailed: Mailed): Promise<void> {
+    if (this.#options.mail === undefined) return
+    const waiting = this.#waiting.get(keyOf(mailed))
+    if (waiting !== undefined) return append(waiting.mailed, mailed)
+    try {
+      await this.#options.guesses.beginNoticeMail(mailed)
+    } catch (error) {
+      if (error instanceof CarillonError && error.retryAfter !== undefined) this.#wait(mailed, error.retryAfter)
+      else this.#logFailed(mailed, error)
+      return
+    }
+    await this.#sendMail(mailed)
+  }
+
+  #wait(mailed: Mailed, seconds: number): void {
+    const key = keyOf(mailed)
+    const sendLater = () => {
+      this.#waiting.delete(key)
+      void this.#mail(mailed)
+    }
+    // Another change may have begun to wait since.
+    const waiting = this.#waiting.get(key)
+    if (waiting !== undefined) append(waiting.mailed, mailed)
+    else if (this.#waiting.size >= maxWaiting.users) this.#logFailed(mailed, 'too many mails wait')
+    else this.#waiting.set(key, { mailed, timer: setTimeout(sendLater, seconds * 1_000).unref() })
+  }
+
+  async #sendMail(mailed: Mailed): Promise<void> {
+    const { mail, pagesUrl } = this.#options
+    const { to, locale, count, changes } = mailed
+    try {
+      const lines = changes.flatMap(({ title, body }) => [title, body])
+      const facts = { count, title: changes[0]?.title ?? '', lines }
+      await mail?.({ kind: 'changes', to, locale, url: `${pagesUrl()}/account`, facts })
+    } catch (error) {
+      this.#logFailed(mailed, error)
+    }
+  }
+
+  #logFailed({ userId, count }: Mailed, error: unknown): void {
+    const fields = { event: 'mail-failed', userId, changes: count, reason: messageOf(error) }
+    this.#options.log.warn(fields, 'the mail about a change of an account was not sent; the inbox has the notice')
+  }
+}
+
+const keyOf = ({ userId, to }: Mailed) => `${userId} ${to}`
+
+/** Beyond the maximum the newest takes the last place: it may be the one that matters. */
+function append(waiting: Mailed, { changes }: Mailed): void {
+  if (waiting.changes.length >= maxWaiting.changes) waiting.changes.pop()
+  waiting.changes.push(...changes)
+  waiting.count += changes.length
+}
+
+/** Empty for an entry that is about no credential. A first password is nothing that changed. */
+function kindsOf({ event, detail }: AuditEntry): NoticeKind[] {
+  if (event === 'password-reset') return detail?.isFirst === true ? [] : ['password-changed']
+  if (event === 'factor-added') return [detail?.kind === 'passkey' ? 'passkey-added' : 'factor-added']
+  if (event !== 'user-changed') return noticeKinds.filter((kind) => kind === event)
+  const fields = String(detail?.fields ?? '').split(/[ ,]/)
+  return (['email', 'username'] as const)
+    .filter((field) => fields.includes(field))
+    .map((field) => `${field}-changed` as const)
+}
+
+function bodyOf(texts: NoticeTexts, kind: NoticeKind, { actor, address, userAgent, at }: AuditEntry): string {
+  const time = `${iso(at).slice(0, 16).replace('T', ' ')} UTC`
+  const byUser = () => texts.byUser(deviceLabel(userAgent) ?? texts.unknownDevice, address ?? '', time)
+  const done = { operator: texts.byOperator, producer: texts.byApplication, service: texts.byUnknown }[
+    actor.split(':', 1)[0] ?? ''
+  ]
+  return `${done === undefined ? byUser() : done(time)} ${kind === 'old-session-presented' ? texts.ended : texts.advice}`
+}

@@ -1,0 +1,56 @@
+// Deliveries of producers, who receives them, and the outcomes that are kept by idempotency key.
+
+/** An external id without an issuer is a plain one. */
+export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
+
+export type Delivery = {
+  id: string
+  producerId: string
+  /** The application of the producer: users who are not of it are unknown recipients. Without one, every user is known. */
+  application?: string | undefined
+  /** The hash of the producer's key, as the caller checked it; without one, nothing is checked. */
+  secretHash?: string | undefined
+  idempotency: { key: string; bodyHash: string } | null
+  /** What the delivery gives of the notification: members of a JSON object, without its braces. The first is title, a string, the last createdAt. */
+  content: string
+  category: string | null
+  /**
+   * At most one notification of an inbox has this key of the application (of none is one more): a later delivery replaces the content of
+   * the earlier one.
+   */
+  key: string | null
+  /**
+   * Default false. If the delivery replaces a notification: true makes that one unread and the newest, with a new sequence number and a
+   * `count` raised by one; false leaves its place, read state and `count`. Both keep id and createdAt, and set updatedAt.
+   */
+  again?: boolean | undefined
+  /** With `newUserId`, an unknown external id becomes a user of the application, with this id. */
+  recipients: readonly { to: Recipient; notificationId: string; newUserId?: string }[]
+  /** Default 'report'. With 'refuse', one unknown recipient is enough to deliver nothing. */
+  unknownRecipients?: 'report' | 'refuse' | undefined
+  at: number
+}
+/** The positions of the unknown recipients, counted from 0. Nothing was stored. */
+export type UnknownRecipients = { unknown: readonly number[] }
+
+export type DeliveryResult = { userId: string | null; id: string | null; status: DeliveryStatus }
+export type DeliveryStatus = 'delivered' | 'updated' | 'unknown_recipient'
+export type DeliveryOutcome = { deliveryId: string; results: readonly DeliveryResult[] }
+
+export interface Deliveries {
+  /**
+   * Delivers to every known recipient or to none, and records the idempotency key in the same step. A recipient that is
+   * named twice, also in two ways, gets one notification. The same key with the same body returns the first outcome and changes
+   * nothing; the same key with another body returns 'mismatch'.
+   *
+   * If no recipient is known, or one is unknown and `unknownRecipients` is 'refuse', it stores nothing, not even the
+   * idempotency key, and returns the unknown ones. A recipient with an unknown external id and a `newUserId` is a
+   * new user, who is created in the same step. Of deliveries at the same time, one creates the user, and all deliver to that user.
+   *
+   * If the producer's key no longer has `secretHash` or was revoked, it stores nothing and returns 'refused', also for a repeated
+   * idempotency key.
+   */
+  deliver(delivery: Delivery): Promise<DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients>
+  /** Removes the idempotency keys that were used before `before`. */
+  removeOldDeliveries(before: number): Promise<void>
+}

@@ -1,0 +1,77 @@
+// How many entries of the audit log a signed-in user can cause: a change without effect none, and the others 60 at once (L1).
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { type Proof, startTestService, variants } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+
+const send = (method: string, path: string, proof: Proof, body?: object) =>
+  app.request(path, {
+    method,
+    headers: { ...proof, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+const rename = (proof: Proof, displayName: string) => send('PATCH', '/api/me', proof, { displayName })
+const entriesOf = async (userId: string) =>
+  (await app.store.listAudit({ userId, limit: 500 })).map(({ event }) => event).filter((event) => event !== 'sign-in')
+
+async function renameOften(proof: Proof, times: number): Promise<void> {
+  for (let n = 0; n < times; n++) assert.equal((await rename(proof, `Ann ${n}`)).status, 200)
+}
+
+for (const variant of variants)
+  test(`a profile that is sent again as it is writes no entry and counts against no limit (${variant}) (L1)`, async () => {
+    const ann = await app.user()
+    const proof = await app.signIn(ann, variant)
+    const profile = { displayName: 'Ann', locale: 'de' }
+    assert.equal((await send('PATCH', '/api/me', proof, profile)).status, 200)
+    const before = await entriesOf(ann.id)
+    for (let n = 0; n < 100; n++) {
+      const again = await send('PATCH', '/api/me', proof, n % 2 === 0 ? profile : {})
+      assert.equal(again.status, 200, again.text)
+      assert.equal(again.json().data.user.displayName, 'Ann')
+    }
+    assert.deepEqual(await entriesOf(ann.id), before)
+    assert.equal((await send('PATCH', '/api/me', proof, { displayName: 'Ann', locale: 'fr' })).status, 200)
+    const [changed] = await app.store.listAudit({ userId: ann.id, limit: 1 })
+    assert.deepEqual(changed?.detail, { fields: 'locale' })
+  })
+
+for (const variant of variants)
+  test(`a user changes the account 60 times, is then refused on every node, and again once a minute (${variant}) (L1)`, async () => {
+    const ann = await app.user()
+    const proof = await app.signIn(ann, variant)
+    const [id] = await app.deliver({ to: ann, title: 'Parcel' })
+    const entries = await entriesOf(ann.id)
+    await renameOften(proof, 60)
+    const refused = await rename(proof, 'Eve')
+    assert.equal(refused.status, 429, refused.text)
+    assert.equal(refusalIn(refused).code, 'TOO_MANY_REQUESTS')
+    assert.equal(refused.headers.get('retry-after'), '60')
+    assert.equal((await send('POST', '/api/me/factors/recovery-codes', proof)).status, 429)
+    await app.restart()
+    assert.equal((await rename(proof, 'Eve')).status, 429)
+    assert.equal((await entriesOf(ann.id)).length, entries.length + 60)
+    assert.equal((await send('PATCH', `/api/notifications/${id}/read`, proof)).status, 204)
+    assert.equal((await send('POST', '/api/notifications/read-all', proof)).status, 204)
+    assert.equal((await rename(await app.signIn(await app.user(), variant), 'Bob')).status, 200)
+    app.pass(60_000)
+    assert.equal((await rename(proof, 'Eve')).status, 200)
+    assert.equal((await rename(proof, 'Ann')).status, 429)
+    app.pass(3_600_000)
+    if (variant === 'stateful') await renameOften(proof, 60)
+  })
+
+test("a thief who uses up the changes of an account cannot keep its owner from confirming and ending the thief's sign-in (L1)", async () => {
+  const ann = await app.user()
+  const [thief, owner] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateful')]
+  await renameOften(thief, 60)
+  for (let n = 0; n < 100; n++)
+    assert.equal((await send('DELETE', `/api/me/sessions/${crypto.randomUUID()}`, thief)).status, 404)
+  assert.equal((await send('DELETE', '/api/me/sessions', owner)).status, 204)
+  assert.equal((await rename(thief, 'Eve')).status, 401)
+  for (let n = 1; n < 60; n++) assert.equal((await send('DELETE', '/api/me/sessions', owner)).status, 204)
+  assert.equal((await send('DELETE', '/api/me/sessions', owner)).status, 429)
+})

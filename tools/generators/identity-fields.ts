@@ -1,0 +1,68 @@
+// The header fields by which proxies name a user to applications, and the lines that drop them in docs/proxies/forward-authentication/. nginx
+// and Traefik drop a field by its name, Caddy by a part of it. `node tools/generators/identity-fields.ts` writes them into files and page.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const families: Readonly<Record<string, readonly string[]>> = {
+  Remote: ['User', 'Name', 'User-Id', 'Email', 'Groups', 'Roles'],
+  'X-Remote': ['User', 'Name', 'User-Id', 'Email', 'Groups', 'Roles'],
+  'X-Auth-Request': ['User', 'Email', 'Groups', 'Preferred-Username', 'Access-Token', 'Name'],
+  'X-Authentik': ['Username', 'Groups', 'Entitlements', 'Email', 'Name', 'Uid', 'Jwt'],
+  'X-Forwarded': ['User', 'Email', 'Groups', 'Preferred-Username', 'Access-Token'],
+}
+/** Carillon sets these. */
+const ours = ['Remote-User', 'Remote-Name', 'Remote-User-Id']
+
+export const identityFields = Object.entries(families).flatMap(([family, ends]) =>
+  ends.map((end) => `${family}-${end}`),
+)
+
+/** Every spelling with hyphens and underscores: to many programs they are the same name. */
+export function spellings(name: string): string[] {
+  const [first = '', ...rest] = name.split('-')
+  return rest.reduce<string[]>(
+    (begun, part) => begun.flatMap((text) => [`${text}-${part}`, `${text}_${part}`]),
+    [first],
+  )
+}
+
+const prefixes = [...Object.keys(families).filter((family) => family !== 'X-Forwarded')].flatMap((family) =>
+  spellings(`${family}-`),
+)
+
+const lines: Readonly<Record<string, readonly string[]>> = {
+  'nginx.conf': identityFields
+    .filter((name) => !ours.includes(name))
+    .map((name) => `        proxy_set_header ${name} "";`),
+  Caddyfile: [
+    ...prefixes.map((prefix) => `\t\t\trequest_header -${prefix}*`),
+    ...identityFields
+      .filter((name) => name.startsWith('X-Forwarded-'))
+      .flatMap(spellings)
+      .map((name) => `\t\t\trequest_header -${name}`),
+  ],
+  'traefik.yml': identityFields.flatMap(spellings).map((name) => `          ${name}: ""`),
+}
+
+/** The text with the lines between the marks made again. */
+export function withFields(text: string, file: string): string {
+  const [before = '', rest = ''] = text.split(/(?<=# Begin: made by tools\/generators\/identity-fields\.ts\n)/)
+  const after = rest.slice(rest.search(/^[ \t]*# End/m))
+  return `${before}${(lines[file] ?? []).join('\n')}\n${after}`
+}
+
+if (import.meta.main) {
+  const page = 'docs/forward-authentication.md'
+  let text = readFileSync(page, 'utf8')
+  for (const file of Object.keys(lines)) {
+    const path = join('docs/proxies/forward-authentication', file)
+    const before = readFileSync(path, 'utf8')
+    const after = withFields(before, file)
+    writeFileSync(path, after)
+    const [start = '', rest = ''] = text.split(
+      new RegExp(`(?<=\\[${file}\\]\\(proxies/forward-authentication/${file}\\):\\n\\n\`\`\`\\w+\\n)`),
+    )
+    text = start + after + rest.slice(rest.indexOf('```'))
+  }
+  writeFileSync(page, text)
+}
