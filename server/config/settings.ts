@@ -349,7 +349,7 @@ const table = {
     name: 'CARILLON_RETURN_URLS',
     default: 'none',
     meaning:
-      'The only URLs to which a sign-in may lead (`return_to`), besides pages of the service: exact URLs, separated by commas; or `none`, for every URL of the allowed origins.',
+      "The only URLs to which a sign-in may lead (`return_to`), besides paths of the service's own pages: exact URLs, separated by commas; or `none`, for every URL of the allowed origins.",
     commands: ['serve'],
     read: readReturnUrls,
   },

@@ -187,6 +187,7 @@ suite('CARILLON_RETURN_URLS', async () => {
       `${page}/`,
       '/kitchen',
       '/account/x',
+      `${strict.app.url}/account`,
     ]) {
       const refused = await strict.browser().start('staff', `?return_to=${encodeURIComponent(place)}`)
       assert.equal(refused.status, 400, place)
@@ -194,7 +195,7 @@ suite('CARILLON_RETURN_URLS', async () => {
       if (place.startsWith(page))
         assert.equal((await strict.browser().startByForm('staff', { return_to: place }, page)).status, 400, place)
     }
-    for (const place of [listed, 'https://app.example.net/back'])
+    for (const place of [listed, 'https://app.example.net/back', '/account#factors'])
       assert.equal(
         (await strict.browser().signIn('staff', 'ann', `?return_to=${encodeURIComponent(place)}`)).location,
         place,

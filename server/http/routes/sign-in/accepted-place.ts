@@ -3,22 +3,20 @@ import type { Dependencies } from '../../dependencies.ts'
 import { returnTo } from '../../request/origin/return-to.ts'
 import { pagePath } from '../pages/page.ts'
 
-/** The pages of this service to which one of its own pages, mails or providers may lead back. */
+/** The pages of this service to which one of its own pages, mails or providers may lead back, by a path. */
 const ownPages = ['sign-in', 'account', 'inbox']
 
 /**
  * Like `returnTo`, it returns undefined for a place that a link must not choose (P1). If CARILLON_RETURN_URLS is set, it accepts only
- * these URLs and the pages of the service. The sign-in page checks by itself where it leads to.
+ * these URLs, and paths of the service's own pages. The sign-in page checks by itself where it leads to.
  */
 export function acceptedPlace(dependencies: Dependencies, text: string): string | undefined {
   const { publicUrl, allowedOrigins, returnUrls } = dependencies
-  const listed = returnUrls.map((url) => new URL(url).origin)
-  const place = returnTo(text, { publicUrl: publicUrl(), allowedOrigins: [...allowedOrigins, ...listed] })
+  if (returnUrls.includes(text)) return text
+  const place = returnTo(text, { publicUrl: publicUrl(), allowedOrigins })
   if (place === undefined || returnUrls.length === 0) return place
-  const { href, origin, pathname } = new URL(place, publicUrl())
-  const isOwnPage =
-    originOf(dependencies, '/') === origin && ownPages.some((page) => pagePath(dependencies, page) === pathname)
-  return isOwnPage || returnUrls.includes(href) ? place : undefined
+  const path = place.replace(/[?#].*$/, '')
+  return ownPages.some((page) => pagePath(dependencies, page) === path) ? place : undefined
 }
 
 /** The origin of an accepted place. */

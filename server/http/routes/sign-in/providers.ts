@@ -158,7 +158,7 @@ export function readReturnTo(dependencies: Dependencies, field: string, wanted: 
   if (place !== undefined) return place
   const reason =
     dependencies.returnUrls.length > 0
-      ? 'must be a URL in CARILLON_RETURN_URLS, byte by byte, or a page of this service'
+      ? 'must be a URL in CARILLON_RETURN_URLS, byte by byte, or the path of a page of this service'
       : 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
   throw invalidRequest([{ field, reason }])
 }
