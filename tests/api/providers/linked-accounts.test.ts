@@ -13,7 +13,8 @@ async function signedIn(user: TestUser, variant: 'stateful' | 'stateless') {
   const page = browser()
   const proof = await app.signIn(user, variant)
   if (proof.cookie !== undefined) page.jar.set('carillon', proof.cookie.split('=')[1] ?? '')
-  return { page, proof }
+  /** With the cookie that the browser has by now. */
+  return { page, proof, current: () => ({ ...proof, ...page.proof }) }
 }
 
 async function beginLink(page: ProviderBrowser, proof: Proof, body: object = { returnTo: '/settings' }) {
@@ -28,11 +29,12 @@ for (const variant of variants)
       const subject = `ann-${variant}`
       provider.claims.set(subject, { email: 'ann@elsewhere.example', email_verified: true })
       const user = await app.user()
-      const { page, proof } = await signedIn(user, variant)
+      const { page, proof: first, current } = await signedIn(user, variant)
       assert.equal((await browser().signIn('staff', subject)).status, 403)
-      const { status, url } = await beginLink(page, proof)
+      const { status, url } = await beginLink(page, first)
       assert.equal(status, 201)
       const back = await page.comeBack(url, subject)
+      const proof = current()
       assert.deepEqual([back.status, back.location, page.begun], [303, '/settings', []])
       const { items } = (await app.get('/api/me/providers', proof)).json().data
       assert.deepEqual(
@@ -60,7 +62,8 @@ for (const variant of variants)
       const ofBen = await signedIn(ben, variant)
       const taken = await ofBen.page.comeBack((await beginLink(ofBen.page, ofBen.proof)).url, `taken-${variant}`)
       assert.deepEqual([refusalIn(taken).code, taken.status], ['CONFLICT', 409])
-      const second = await ofAnn.page.comeBack((await beginLink(ofAnn.page, ofAnn.proof)).url, `second-${variant}`)
+      const ownLink = await beginLink(ofAnn.page, ofAnn.current())
+      const second = await ofAnn.page.comeBack(ownLink.url, `second-${variant}`)
       assert.match(refusalIn(second).message, /^Another account at Example Staff is linked to you already/)
       assert.deepEqual((await app.get('/api/me/providers', ofBen.proof)).json().data.items, [])
     })
@@ -102,6 +105,16 @@ for (const variant of variants)
       assert.equal(refusalIn(removed).code, 'FRESH_SIGN_IN_REQUIRED')
     })
   })
+
+test('linking an account replaces the cookie: a copy of the old one is refused at once (S17)', async () => {
+  const { page, proof: copy, current } = await signedIn(await app.user(), 'stateful')
+  const statusOf = async ({ cookie = '' }: Proof) =>
+    (await app.exchange('/routeRestreinte', { fields: [['cookie', cookie]] })).status
+  const { url } = await beginLink(page, copy)
+  assert.equal(await statusOf(copy), 200)
+  assert.equal((await page.comeBack(url, 'copied')).status, 303)
+  assert.deepEqual([await statusOf(copy), await statusOf(current())], [401, 200])
+})
 
 test('a session of another user in the same browser links nothing', async () => {
   const [ann, ben] = [await app.user(), await app.user()]

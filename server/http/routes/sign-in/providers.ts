@@ -22,6 +22,7 @@ import type { Dependencies } from '../../dependencies.ts'
 import { ProviderCodeBody, ProviderForm, ProviderQuery } from '../../openapi/request-schemas.ts'
 import { string } from '../../openapi/schema.ts'
 import { sessionSecret, visitor } from '../../request/guards.ts'
+import { renewOwnCookie } from '../../request/own-sign-in.ts'
 import { type RequestSource, sourceOf } from '../../request/source.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { sendObject } from '../../response/send.ts'
@@ -225,8 +226,10 @@ async function finishFlow(
   exchange: Exchange,
 ): Promise<Next> {
   if (flow.linking !== undefined) {
-    await refuseEnded(dependencies, exchange.request, flow.linking)
+    const { request, reply } = exchange
+    const caller = await callerOf(dependencies, request, flow.linking)
     await linkAccount(dependencies.providers, signedIn, flow.linking)
+    if (caller !== null) await renewOwnCookie(dependencies, { request: { caller, raw: request.raw }, reply })
     return undefined
   }
   if (user === undefined || user.disabledAt !== null) throw noActiveUser(signedIn.provider)
@@ -370,14 +373,14 @@ async function placeOfFlow(dependencies: Dependencies, request: FastifyRequest):
   )
 }
 
-/** Throws FORBIDDEN if the sign-in that began to link an account has ended since. */
-async function refuseEnded(dependencies: Dependencies, request: FastifyRequest, linking: Linking): Promise<void> {
+/** The session that began to link an account; null if it was a token. Throws FORBIDDEN if that sign-in has ended since. */
+async function callerOf(dependencies: Dependencies, request: FastifyRequest, linking: Linking) {
   const { proof, userId, signInId } = linking
-  if (proof === 'session') {
-    const caller = await visitor.admit(dependencies, request)
-    if (caller?.userId !== userId || caller.signInId !== signInId) throw signInEnded()
-  } else if (
-    dependencies.accessTokens.validUntil({ ...linking, expiresAt: Infinity } as unknown as TokenSubject) === null
-  )
-    throw signInEnded()
+  const caller = proof === 'session' ? await visitor.admit(dependencies, request) : null
+  const isLive =
+    proof === 'session'
+      ? caller?.userId === userId && caller.signInId === signInId
+      : dependencies.accessTokens.validUntil({ ...linking, expiresAt: Infinity } as unknown as TokenSubject) !== null
+  if (!isLive) throw signInEnded()
+  return caller
 }
