@@ -19,12 +19,11 @@ import { AuditLines } from './sign-in/audit/audit-lines.ts'
 import { auditedStore } from './sign-in/audit/audited-store.ts'
 import { OperatorLines } from './sign-in/audit/operator-lines.ts'
 import { DeviceTokens } from './sign-in/devices/device-tokens.ts'
-import { NewDeviceNotices } from './sign-in/devices/new-device-notices.ts'
 import { DelayedAccounts } from './sign-in/guessing/delayed-accounts.ts'
 import { Guesses } from './sign-in/guessing/guesses.ts'
 import { ForeignTokens } from './sign-in/issuers/foreign-tokens.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
-import { CredentialNotices, type Notice, type NoticeOptions } from './sign-in/notices/credential-notices.ts'
+import { type Notice, type NoticeOptions, Notices } from './sign-in/notices/notices.ts'
 import { Passwords } from './sign-in/password/passwords.ts'
 import { ProducerKeys } from './sign-in/producer-key.ts'
 import type { ProviderDependencies } from './sign-in/providers/accounts.ts'
@@ -92,7 +91,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const { log, clock, own } = environment
   const { now, wall } = clock
   const { observed = unobserved } = own ?? {}
-  let notices: CredentialNotices | undefined
+  let notices: Notices | undefined
   const lines = new AuditLines(log)
   const store = auditedStore(observed('store', bareStore), { lines, now, note: async (entry) => notices?.note(entry) })
   const sealing = await openSealing(store, config, log)
@@ -109,8 +108,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const forLinks = { users, guesses, signInLog, publicUrl: environment.url, log }
   const { sendMail: mail, ...mails } = linksAndMails(config, forLinks)
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername, issuers: config.issuers })
-  const { newDevices, ...made } = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
-  notices = made.notices
+  notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const app = createApp({
     store,
@@ -126,7 +124,8 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     hasPages: own === undefined,
     publicUrl: environment.url,
     signInLog,
-    newDevices,
+    notices,
+    newDeviceNotices: config.newDeviceNotices,
     factors: { store, sealing, guesses, now, publicUrl: environment.url },
     trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
     producerKeys,
@@ -269,7 +268,7 @@ function endStreams({ live, changes }: ReturnType<typeof composeStreams>): Promi
 
 function composeNotices(
   store: Store,
-  { pagesPrefix, newDeviceNotices: isOn }: Config,
+  { pagesPrefix }: Config,
   {
     log,
     url,
@@ -286,10 +285,9 @@ function composeNotices(
     return (await deliveries.deliver('carillon', request, { idempotencyKey, deliveryId })).deliveryId === deliveryId
   }
   const texts = async (locale: string | null) => (await import('./outbound/notice-texts.ts')).noticeTexts(locale)
-  const given = { store, deliver, pagesUrl: () => url() + pagesPrefix, log }
-  const notices = new CredentialNotices({ ...given, guesses, mail, texts })
+  const notices = new Notices({ store, deliver, pagesUrl: () => url() + pagesPrefix, log, guesses, mail, texts })
   new OperatorLines({ store, lines, now: wall, note: (entry) => notices.note(entry) })
-  return { newDevices: new NewDeviceNotices({ ...given, isOn }), notices }
+  return notices
 }
 
 async function removeOldSecrets({ database }: Config, at: number): Promise<void> {

@@ -7,3 +7,8 @@ export function iso(at: number): string {
   if (at !== last.at) last = { at, text: new Date(at).toISOString() }
   return last.text
 }
+
+/** 2026-01-01 09:30 UTC */
+export function displayTime(at: number): string {
+  return `${iso(at).slice(0, 16).replace('T', ' ')} UTC`
+}

@@ -7,11 +7,11 @@ import type { Live } from '../inbox/live/live.ts'
 import type { AddressRange } from '../ip-addresses.ts'
 import type { Log } from '../log/log.ts'
 import type { DeviceTokens } from '../sign-in/devices/device-tokens.ts'
-import type { NewDeviceNotices } from '../sign-in/devices/new-device-notices.ts'
 import type { FactorDependencies } from '../sign-in/factors/dependencies.ts'
 import type { Guesses } from '../sign-in/guessing/guesses.ts'
 import type { ForgottenPasswords } from '../sign-in/links/forgotten.ts'
 import type { LinkSettings } from '../sign-in/links/links.ts'
+import type { Notices } from '../sign-in/notices/notices.ts'
 import type { Passwords } from '../sign-in/password/passwords.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
 import type { ProviderDependencies } from '../sign-in/providers/accounts.ts'
@@ -46,7 +46,8 @@ export type AppDependencies = {
   forgotten: ForgottenPasswords | undefined
   sessions: Sessions
   signIns: SignIns
-  newDevices: NewDeviceNotices
+  notices: Pick<Notices, 'noteDevice'>
+  newDeviceNotices: boolean
   accessTokens: AccessTokens
   keys: SigningKeys
   signInLog: SignInLog

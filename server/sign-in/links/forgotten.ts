@@ -4,7 +4,7 @@ import { CarillonError, messageOf } from '../../errors.ts'
 import type { Log } from '../../log/log.ts'
 import { LogWindow } from '../../log/log-window.ts'
 import type { User } from '../../store/store.ts'
-import { iso } from '../../times.ts'
+import { displayTime } from '../../times.ts'
 import type { Source } from '../audit/entry.ts'
 import type { Guess, Guesses } from '../guessing/guesses.ts'
 import { findableUsername } from '../users/username.ts'
@@ -143,8 +143,8 @@ export class ForgottenPasswords {
     if (counted === undefined) return
     try {
       const { url, expiresAt } = await createLink({ ...users, source }, links, { id }, { purpose: 'reset', email })
-      const until = `${iso(expiresAt).slice(0, 16).replace('T', ' ')} UTC`
-      await send({ to: email, locale, acceptLanguage, url, kind: 'reset', facts: { username, until } })
+      const facts = { username, until: displayTime(expiresAt) }
+      await send({ to: email, locale, acceptLanguage, url, kind: 'reset', facts })
       log.info({ event: 'mail-sent', userId: id }, 'a link to set a new password was sent')
     } catch (error) {
       const reason = messageOf(error)

@@ -6,9 +6,9 @@ import { newId } from '../../../ids.ts'
 import { networkOfClient } from '../../../ip-addresses.ts'
 import { auditEntry } from '../../../sign-in/audit/entry.ts'
 import { deviceLabel } from '../../../sign-in/devices/device-label.ts'
-import { maxKnownDevices } from '../../../sign-in/devices/new-device-notices.ts'
 import { endPresented, endTokens } from '../../../sign-in/end-presented.ts'
 import type { FactorMethod } from '../../../sign-in/factors/proofs.ts'
+import { maxKnownDevices } from '../../../sign-in/notices/notices.ts'
 import type { AuditEntry, SeenDevice, User } from '../../../store/store.ts'
 import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
@@ -52,15 +52,15 @@ export async function finishSignIn(
   const { familiarity, ...issued } = await issue(dependencies, user, signIn)
   if (method === 'passkey') await dependencies.guesses.forgetStrangers(userId)
   if (familiarity === 'new')
-    await dependencies.newDevices.send({ userId, signInId, device, address: source.address, at, from })
+    await dependencies.notices.noteDevice({ userId, signInId, device, address: source.address, at, from })
   return { User: displayUser(user), ...issued }
 }
 
 /** The device as the store remembers it. If users are not notified of new devices, every device counts as known. */
-export function deviceOf({ newDevices }: Dependencies, source: RequestSource, isKnown: boolean): SeenDevice {
+export function deviceOf({ newDeviceNotices }: Dependencies, source: RequestSource, isKnown: boolean): SeenDevice {
   const label = deviceLabel(source.userAgent) ?? ''
   const network = networkOfClient(source.address)
-  return { label, network, isKnown: isKnown || !newDevices.isOn, keep: maxKnownDevices }
+  return { label, network, isKnown: isKnown || !newDeviceNotices, keep: maxKnownDevices }
 }
 
 /** After the user said that another person had signed in, who then knows the password. */

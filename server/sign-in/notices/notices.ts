@@ -1,10 +1,11 @@
-// Notifies users of every change of a credential (OWASP ASVS 5.0, 6.3.7): in the inbox, and by mail to a verified address. Each notice is
-// made from an entry of the audit log, so a change cannot be recorded without its notice.
+// Notifies users in their own inbox of a sign-in from a device that they have not used before, and of every change of a credential (OWASP
+// ASVS 5.0, 6.3.7): these by mail to a verified address, too. The notice of a change is made from an entry of the audit log, so a change
+// cannot be recorded without its notice. Each links to the account page, where the user can say that it was another person.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError, messageOf } from '../../errors.ts'
 import type { Log } from '../../log/log.ts'
-import type { AuditEntry, Store } from '../../store/store.ts'
-import { iso } from '../../times.ts'
+import type { AuditEntry, SeenDevice, Store } from '../../store/store.ts'
+import { displayTime, iso } from '../../times.ts'
 import { deviceLabel } from '../devices/device-label.ts'
 import type { Guesses } from '../guessing/guesses.ts'
 
@@ -35,7 +36,9 @@ type NoticeTexts = {
   ended: string
 }
 
-/** The inbox usually has the notice when the change gets its response, and the response never waits longer for it. */
+/** How many devices are remembered for a user, those that were seen last. */
+export const maxKnownDevices = 50
+/** The inbox usually has the notice when the request gets its response, and the response never waits longer for it. */
 const maxDelayMs = 250
 /** Mails that wait for the end of a user's hour: how many users, and how many changes of each. The inbox has them all. */
 const maxWaiting = { users: 10_000, changes: 50 }
@@ -43,7 +46,7 @@ const maxWaiting = { users: 10_000, changes: 50 }
 export type Notice = { title: string; body: string; url: string; category: string; data: Record<string, unknown> }
 
 export type NoticeOptions = {
-  store: Pick<Store, 'findUser'>
+  store: Pick<Store, 'findUser' | 'noteDevice'>
   guesses: Pick<Guesses, 'beginNoticeMail'>
   /** Delivers to one user, once for each `id`. Resolves with false if it was delivered before. */
   deliver: (userId: string, notice: Notice, id: string) => Promise<boolean>
@@ -53,6 +56,16 @@ export type NoticeOptions = {
   texts: (locale: string | null) => Promise<NoticeTexts>
   pagesUrl: () => string
   log: Log
+}
+
+export type NewDevice = {
+  userId: string
+  signInId: string
+  /** Null if the client does not say what it is. */
+  device: string | null
+  address: string
+  at: number
+  from: SeenDevice
 }
 
 type Change = { title: string; body: string }
@@ -66,7 +79,7 @@ export type ChangesMail = {
 /** `count`: of all changes; `changes` has the last ones. */
 type Mailed = { userId: string; locale: string | null; to: string; count: number; changes: Change[] }
 
-export class CredentialNotices {
+export class Notices {
   readonly #options: NoticeOptions
   /** The mails that wait, by user and address. */
   readonly #waiting = new Map<string, { mailed: Mailed; timer: NodeJS.Timeout }>()
@@ -80,11 +93,38 @@ export class CredentialNotices {
     const { userId } = entry
     const kinds = userId === null ? [] : kindsOf(entry)
     if (userId === null || kinds.length === 0) return
-    const sent = Promise.all(kinds.map((kind) => this.#send(userId, kind, entry))).catch((error: unknown) => {
-      const fields = { event: 'change-not-notified', userId, kinds, reason: messageOf(error) }
-      this.#options.log.error(fields, 'a user could not be notified of a change of the account')
-    })
+    const sent = Promise.all(kinds.map((kind) => this.#send(userId, kind, entry)))
+    await this.#briefly(sent, { event: 'change-not-notified', userId, kinds })
+  }
+
+  /**
+   * Resolves soon, whatever happens to the notice. The device becomes known only after it was delivered: if it cannot be, the log says so,
+   * and the next sign-in from the device sends one.
+   */
+  async noteDevice(device: NewDevice): Promise<void> {
+    const { userId, signInId } = device
+    await this.#briefly(this.#sendDevice(device), { event: 'new-device-not-notified', userId, signInId })
+  }
+
+  async #briefly(sending: Promise<unknown>, fields: object): Promise<void> {
+    const sent = sending.catch((error: unknown) =>
+      this.#options.log.error({ ...fields, reason: messageOf(error) }, 'a user could not be notified'),
+    )
     await Promise.race([sent, sleep(maxDelayMs, undefined, { ref: false })])
+  }
+
+  async #sendDevice({ userId, signInId, device, address, at, from }: NewDevice): Promise<void> {
+    const { store, deliver, pagesUrl } = this.#options
+    const what = device ?? 'an unknown device'
+    const notice = {
+      title: `New sign-in from ${what}`,
+      body: `Somebody signed in to your account with ${what}, from the address ${address}, on ${displayTime(at)}. If that was not you, open this and choose "That was not me".`,
+      url: `${pagesUrl()}/account#session-${signInId}`,
+      category: 'security',
+      data: { sessionId: signInId, device, address, at: iso(at) },
+    }
+    await deliver(userId, notice, signInId)
+    await store.noteDevice({ userId, device: { ...from, isKnown: true }, at })
   }
 
   /** Sends the mails that wait. */
@@ -98,7 +138,7 @@ export class CredentialNotices {
   async #send(userId: string, kind: NoticeKind, entry: AuditEntry): Promise<void> {
     const { store, deliver, pagesUrl } = this.#options
     const user = await store.findUser(userId)
-    // The name and the address of a user without a username belong to the application that signs the user in.
+    // A user without a username signs in by neither a name nor an address.
     if (user === undefined || (user.username === null && entry.event === 'user-changed')) return
     const texts = await this.#options.texts(user.locale)
     const { signInId, userAgent, address, at } = entry
@@ -178,7 +218,7 @@ function kindsOf({ event, detail }: AuditEntry): NoticeKind[] {
 }
 
 function bodyOf(texts: NoticeTexts, kind: NoticeKind, { actor, address, userAgent, at }: AuditEntry): string {
-  const time = `${iso(at).slice(0, 16).replace('T', ' ')} UTC`
+  const time = displayTime(at)
   const byUser = () => texts.byUser(deviceLabel(userAgent) ?? texts.unknownDevice, address ?? '', time)
   const done = { operator: texts.byOperator, producer: texts.byApplication, service: texts.byUnknown }[
     actor.split(':', 1)[0] ?? ''

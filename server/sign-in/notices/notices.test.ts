@@ -6,7 +6,7 @@ import { CarillonError } from '../../errors.ts'
 import { noticeTexts } from '../../outbound/notice-texts.ts'
 import type { User } from '../../store/store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
-import { type ChangesMail, CredentialNotices } from './credential-notices.ts'
+import { type ChangesMail, Notices } from './notices.ts'
 
 const user: User = {
   id: 'ann',
@@ -30,8 +30,8 @@ test('changes beyond the limit wait, and one mail has them all when it allows th
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const mails: ChangesMail[] = []
   let isLimited = true
-  const notices = new CredentialNotices({
-    store: { findUser: async () => user },
+  const notices = new Notices({
+    store: { findUser: async () => user, noteDevice: async () => 'known' },
     guesses: {
       async beginNoticeMail() {
         if (isLimited) throw new CarillonError('TOO_MANY_REQUESTS', 'Too many', { retryAfter: 1_800 })
