@@ -89,7 +89,7 @@ function refusalOf(faults: readonly EntryFault[]): CarillonError {
     return { field: place, reason: sameAs === undefined ? reason : `is the same as in users.${sameAs}` }
   })
   if (!faults.every(({ isTaken }) => isTaken)) return invalidRequest(details)
-  return new CarillonError('CONFLICT', 'A username belongs to another user', { details })
+  return new CarillonError('CONFLICT', 'A username is taken', { details })
 }
 
 export const put: Operation<Producer> = {

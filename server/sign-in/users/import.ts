@@ -1,6 +1,6 @@
 // Many users at once, from a file or a request: created if they are new, changed if they exist. Everything is checked before
 // anything is stored, so that one fault leaves no user half imported.
-import { CarillonError, type Fault } from '../../errors.ts'
+import type { Fault } from '../../errors.ts'
 import type { User } from '../../store/store.ts'
 import { recorded } from '../audit/entry.ts'
 import { type CheckedEntry, parseEntry, readEntry } from './entry.ts'
@@ -14,11 +14,12 @@ import {
   refuseAddress,
   revocationNow,
   storeUser,
+  taken,
   type UserDependencies,
 } from './users.ts'
 
 /**
- * `position` counts the entries from 0. `isTaken`: the name belongs to another user. `sameAs`: the position of an earlier entry
+ * `position` counts the entries from 0. `isTaken`: another user has the name. `sameAs`: the position of an earlier entry
  * with the same name or id.
  */
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
@@ -139,7 +140,7 @@ async function existingOf(dependencies: UserDependencies, { username, externalId
   const user =
     externalId === null ? undefined : await store.findUserByExternalId({ application, issuer: '', externalId })
   if (byName === undefined || byName.id === user?.id) return { user }
-  return { user, conflict: { field: 'username', reason: 'belongs to another user', isTaken: true } }
+  return { user, conflict: { field: 'username', reason: 'is taken', isTaken: true } }
 }
 
 async function storeEntry(
@@ -162,7 +163,7 @@ async function change(dependencies: UserDependencies, user: User, { username, pa
   const fields = { ...(renamed && { username }), ...profile }
   const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
   const outcome = await store.updateUser({ ...changed, ...recordedChange(dependencies, user, fields) })
-  if (outcome === 'username-taken') throw new CarillonError('CONFLICT', `There is a user ${username} already`)
+  if (outcome === 'username-taken') throw taken('username', username)
   if (username === null || passwordHash === null || (await store.findCredentials(username)) !== undefined) return
   // Setting a password enables the user.
   const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })

@@ -104,8 +104,8 @@ export async function storeUser(dependencies: UserDependencies, stored: Stored):
   if (user.email === null) user.emailVerifiedAt = null
   const entry = { event: 'user-created', userId: user.id, username: user.username } as const
   const outcome = await store.addUser({ ...user, passwordHash, ...recorded(dependencies, entry) })
-  if (outcome === 'username-taken') throw taken('username', `There is a user ${user.username} already`)
-  if (outcome === 'external-id-taken') throw taken('externalId', 'There is a user with this external id already')
+  if (outcome === 'username-taken') throw taken('username', user.username)
+  if (outcome === 'external-id-taken') throw taken('externalId', user.externalId)
   const unchanged = { credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
   return { ...user, ...unchanged, disabledAt: null, passwordReportedAt: null }
 }
@@ -118,12 +118,12 @@ export async function refuseAddress(
 ): Promise<void> {
   if (!username?.includes('@')) return
   const owners = await store.findUsersByEmail({ email: username, limit: 2, canSignIn: true })
-  if (owners.some(({ id }) => id !== userId))
-    throw taken('username', `${username} is the verified e-mail address of another user`)
+  if (owners.some(({ id }) => id !== userId)) throw taken('username', username)
 }
 
-export function taken(field: 'username' | 'externalId', problem: string): CarillonError {
-  return new CarillonError('CONFLICT', problem, { details: [{ field, reason: 'belongs to another user' }] })
+/** Does not say by whom, nor whether it is a name or an address: the caller may be an application, and the user another one's. */
+export function taken(field: 'username' | 'externalId', text: string | null | undefined): CarillonError {
+  return new CarillonError('CONFLICT', `The ${field} ${text} is taken`, { details: [{ field, reason: 'is taken' }] })
 }
 
 /** Creates the user with this external id, or changes the given fields of the existing one. Throws INVALID_REQUEST. */
@@ -198,7 +198,7 @@ export async function changeUser(dependencies: UserDependencies, key: UserKey, c
   const fields = { ...(username !== undefined && { username }), ...profile }
   const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
   const outcome = await store.updateUser({ ...changed, ...recordedChange(dependencies, user, fields) })
-  if (outcome === 'username-taken') throw taken('username', `There is a user ${username} already`)
+  if (outcome === 'username-taken') throw taken('username', username)
   if (change.disabled === true) await disableUser(dependencies, { id: user.id })
   if (change.disabled === false) await enableUser(dependencies, { id: user.id })
   return findUser(dependencies, { id: user.id })

@@ -63,9 +63,13 @@ test('a username that is equal comes first, and a new one that is the verified a
   await add('holder', 'kim@example.org')
   assert.equal((await signIn('kim@example.org')).json().User.id, named)
   await add('lee', 'lee@example.org')
-  const taken = { field: 'username', reason: 'belongs to another user' }
-  const created = await post({ username: 'Lee@example.org', password })
-  assert.deepEqual([created.status, created.error.details], [409, [taken]])
+  await add('pat@example.org', 'pat@example.net', { by: shop })
+  // An application learns neither whose it is, nor whether it is a name or an address.
+  for (const username of ['lee@example.org', 'pat@example.org']) {
+    const { status, error } = await post({ username, password })
+    assert.deepEqual([status, error.details], [409, [{ field: 'username', reason: 'is taken' }]])
+    assert.equal(error.message, `The username ${username} is taken`)
+  }
   const id = await add('renamed', 'renamed@example.org')
   const rename = (username: string) =>
     app.request(`/api/users/${id}`, {

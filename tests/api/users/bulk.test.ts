@@ -107,7 +107,7 @@ test('a username of another user is 409 with the position, and nothing is stored
   ])
   assert.deepEqual(
     [status, error.code, error.details],
-    [409, 'CONFLICT', [{ field: 'users.1.username', reason: 'belongs to another user' }]],
+    [409, 'CONFLICT', [{ field: 'users.1.username', reason: 'is taken' }]],
   )
   assert.equal(await countOf('conflict-'), 0)
 })

@@ -231,7 +231,7 @@ test('carillon user exits with status 1 and the reason if it cannot do the work,
   const user = (args: string[], stdin = '') => carillon(folder, ['user', ...args], { stdin })
   isDone(await user(['add', 'ann']))
   const refused: [string[], string, RegExp][] = [
-    [['add', 'ANN'], '', /There is a user ann already/],
+    [['add', 'ANN'], '', /The username ann is taken/],
     [['add', 'two words'], '', /username/i],
     [['add', ''], '', /username/i],
     [['add', 'ben', '--password-stdin'], 'too short', /at least 15 characters/],

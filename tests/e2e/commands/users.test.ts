@@ -87,7 +87,7 @@ test('--application names the application of an external id, and a user of anoth
   assert.deepEqual([other.status, other.stderr], [1, 'carillon: There is no user with this id\n'])
   writeFileSync(folder.file('users.jsonl'), '{"username":"kim","displayName":"Not Kim"}\n')
   const foreign = await carillon(folder, ['user', 'import', folder.file('users.jsonl'), '--application', 'club'])
-  assert.deepEqual([foreign.status, foreign.stderr.split('\n')[0]], [1, 'line 1: username: belongs to another user'])
+  assert.deepEqual([foreign.status, foreign.stderr.split('\n')[0]], [1, 'line 1: username: is taken'])
   assert.equal((await user('delete', ...external, '--application', 'shop', '--yes')).id, shop.id)
 })
 
@@ -136,7 +136,7 @@ suite('import', { concurrency: 1 }, () => {
       /^line 3: must be a JSON object$/,
       /^line 4: locale: must be a language tag/,
       /^line 4: passwordHash: has an unknown format; known are bcrypt/,
-      /^line 5: username: belongs to another user$/,
+      /^line 5: username: is taken$/,
       /^line 6: colour: is not a known field$/,
       /^line 6: externalId: is the same as in line 1$/,
       /^line 7: externalId: is missing/,
