@@ -97,8 +97,9 @@ export interface Users {
     externalId: string
   }): Promise<User | undefined>
   /**
-   * Finds the users with an e-mail address, ordered by id, at most `limit` of them. Upper and lower case of ASCII letters are the same,
-   * and no other letters. With `canSignIn`, only those who sign in by it: of no application, with a username, and the address is verified.
+   * Finds the users with a username and an e-mail address, at most `limit` of them: first those of no application, ordered by id, so that
+   * no application crowds them out. Upper and lower case of ASCII letters are the same, and no other letters. With `canSignIn`, only those
+   * who sign in by it: of no application, and the address is verified.
    */
   findUsersByEmail(wanted: { email: string; limit: number; canSignIn?: boolean }): Promise<User[]>
   /** Finds a user by prepared username who has a password, with the password hash and the credential generation that belongs to that hash. */

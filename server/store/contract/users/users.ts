@@ -41,6 +41,7 @@ export function userPromises(promise: PromiseOf): void {
   })
 
   promise('finds the users with an e-mail address, in either case of its ASCII letters', async (world) => {
+    const shops = await world.addUser('shop', 'shop')
     const [ann, ben, eve] = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('eve')]
     const addresses = ['Ann.K@example.org', 'ann.k@EXAMPLE.org', 'ann.\u212a@example.org']
     for (const [n, { id }] of [ann, ben, eve].entries())
@@ -53,7 +54,6 @@ export function userPromises(promise: PromiseOf): void {
     assert.deepEqual(found[0], await world.store.findUser(found[0]?.id ?? ''))
     assert.equal((await world.store.findUsersByEmail({ email: 'ann.k@example.org', limit: 1 })).length, 1)
     assert.deepEqual(await world.store.findUsersByEmail({ email: 'ann@example.org', limit: 5 }), [])
-    const shops = await world.addUser('shop', 'shop')
     for (const { id } of [ben, shops])
       await world.store.updateUser({ userId: id, email: 'ann.k@example.org', emailVerifiedAt: at(1) })
     const who = await world.store.findUsersByEmail({ email: 'Ann.K@example.org', limit: 5, canSignIn: true })
@@ -61,6 +61,8 @@ export function userPromises(promise: PromiseOf): void {
       who.map(({ id }) => id),
       [ben.id],
     )
+    const all = await world.store.findUsersByEmail({ email: 'ann.k@example.org', limit: 5 })
+    assert.deepEqual([all.length, all.at(2)?.id], [3, shops.id], 'users of applications come last')
   })
 
   promise('gives a username to one of many users that are added with it at the same time', async ({ store }) => {

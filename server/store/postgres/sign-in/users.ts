@@ -96,7 +96,8 @@ export async function findUsersByEmail(
   { email, limit, canSignIn = false }: Input<'findUsersByEmail'>,
 ): Promise<User[]> {
   const text = `select ${userColumns} from "user" where lower(email collate "C") = lower($1 collate "C") and email is not null
-      and (not $3 or (email_verified_at is not null and username is not null and strpos(issuer, chr(1)) = 0)) order by id limit $2`
+      and username is not null and (not $3 or (email_verified_at is not null and strpos(issuer, chr(1)) = 0))
+      order by strpos(issuer, chr(1)) > 0, id limit $2`
   return db.objects('usersByEmail', text, [email, limit, canSignIn])
 }
 

@@ -40,7 +40,8 @@ export async function findCredentials(reader: Reader, username: string): Promise
 }
 
 export const usersByEmail = `select ${columns} from user where lower(email) = lower(?1) and email is not null
-  and (?3 = 0 or (email_verified_at is not null and username is not null and instr(issuer, char(1)) = 0)) order by id limit +?2`
+  and username is not null and (?3 = 0 or (email_verified_at is not null and instr(issuer, char(1)) = 0))
+  order by instr(issuer, char(1)) > 0, id limit +?2`
 
 export async function findUsersByEmail(
   reader: Reader,
