@@ -10,13 +10,13 @@ const run = fileURLToPath(new URL('./run.ts', import.meta.url))
 
 const bench = (...args: string[]) => promisify(execFile)(process.execPath, [run, ...args])
 
-test('the bench compares a list with both of its floors, and says the processor time of a request', async () => {
+test('the bench compares a list with its floor, and says the processor time of a request', async () => {
   // If the machine paused for as long as a load lasts, its row would have no figure.
   const { stdout } = await bench('list', '--rounds', '1', '--seconds', '1')
   const rows = stdout
     .split('\n')
-    .filter((line) => /^(list|counts), .*\d\/s.* us each .*\d\/s.* us each .*\d\.\d\d \(.*CPU/.test(line))
-  assert.equal(rows.length, 9, stdout)
+    .filter((line) => /^list, .*\d\/s.* us each .*\d\/s.* us each .*\d\.\d\d \(.*CPU/.test(line))
+  assert.equal(rows.length, 4, stdout)
 })
 
 test('the bench measures two checkouts in turns, and the result has both and their ratio', async () => {
@@ -34,7 +34,7 @@ test('the bench measures two checkouts in turns, and the result has both and the
 
 test('the bench measures the latency of an event on both engines and on a floor', async () => {
   const { stdout } = await bench('stream-latency', '--rounds', '1', '--seconds', '0.5')
-  assert.equal(stdout.match(/^(SQLite|PostgreSQL).* p95 -?[\d.]+ .*p95 [\d.]+ /gm)?.length, 6, stdout)
+  assert.equal(stdout.match(/^(SQLite|PostgreSQL).* p95 .* [\d.]+ ms .* [\d.]+ ms /gm)?.length, 2, stdout)
 })
 
 test('an unknown scenario ends with status 2 and a list of all scenarios', async () => {

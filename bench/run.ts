@@ -4,15 +4,14 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { commands, describeMachine, type Fact } from './report/machine.ts'
+import { describeMachine, type Fact } from './report/machine.ts'
 import type { Bench, Scenario } from './report/scenario.ts'
-import { asPage, asText, besideBefore, type Report, type Result, summary } from './report/table.ts'
+import { asPage, asText, besideBefore, type Result, type Row, summary } from './report/table.ts'
 import { Turnstile } from './report/turnstile.ts'
 import { depth } from './scenarios/depth.ts'
 import { durableWrites } from './scenarios/durable-writes.ts'
 import { largeDatabase } from './scenarios/large-database.ts'
 import { list } from './scenarios/list.ts'
-import { peers } from './scenarios/peers.ts'
 import { postgresDeliveries } from './scenarios/postgres-deliveries.ts'
 import { postgresList } from './scenarios/postgres-list.ts'
 import { signIns } from './scenarios/sign-ins.ts'
@@ -32,7 +31,6 @@ const scenarios: readonly Scenario[] = [
   streamLatency,
   postgresList,
   postgresDeliveries,
-  peers,
 ]
 const usual = { rounds: 5, seconds: 2 }
 /** On the disk that the service would use. Ignored by git. */
@@ -50,13 +48,6 @@ ${scenarios.map(({ name, question }) => `  ${name.padEnd(25)}${question}`).join(
                  result has both and their ratio
   --rounds N     rounds, in each of which every contender is measured once; ${usual.rounds}
   --seconds S    seconds per contender and round; ${usual.seconds}, or longer if a scenario needs it
-
-With SOAK=1, large-database has 5,000,000 notifications.
-
-Example: what the working tree changed since the commit before
-
-  git worktree add ../before HEAD~1 && (cd ../before && npm ci)
-  npm run bench -- list durable-writes --before ../before
 `
 
 const { values, positionals } = parseArgs({
@@ -71,39 +62,28 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds ?? usual.rounds)
 const seconds = values.seconds === undefined ? undefined : Number(values.seconds)
 const before = values.before === undefined ? undefined : resolve(values.before)
-const checkouts: Checkout[] = [
-  thisCheckout,
-  ...(before === undefined ? [] : [{ name: 'before' as const, root: before }]),
-]
+const checkouts: Checkout[] = [thisCheckout]
+if (before !== undefined) checkouts.push({ name: 'before', root: before })
 
 const problem = problemOf()
-if (values.help) process.stdout.write(help)
-else if (problem !== undefined) refuse(problem)
+if (problem !== undefined) process.stderr.write(`${problem}\n\n${help}`)
+else if (values.help) process.stdout.write(help)
 else await runAll()
-process.exit()
+process.exit(problem === undefined ? 0 : 2)
 
 function problemOf(): string | undefined {
   const unknown = positionals.find((name) => !scenarios.some((scenario) => scenario.name === name))
   if (unknown !== undefined) return `${unknown} is not a scenario`
-  if (!(rounds >= 1)) return '--rounds must be at least 1'
-  if (!(seconds === undefined || seconds > 0)) return '--seconds must be above 0'
+  if (!(rounds >= 1 && (seconds ?? 1) > 0)) return '--rounds must be at least 1, and --seconds above 0'
   if (before !== undefined && !existsSync(join(before, 'server/bin/launch.js')))
     return `${before} is not a checkout of Carillon: it has no server/bin/launch.js`
-  if (before !== undefined && !existsSync(join(before, 'node_modules')))
-    return `${before} has no node_modules: run npm ci in it first`
   return undefined
 }
 
-function refuse(why: string): void {
-  process.stderr.write(`${why}\n\n${help}`)
-  process.exitCode = 2
-}
-
 async function runAll(): Promise<void> {
-  const usualOnes = scenarios.filter(({ isOnRequest }) => isOnRequest !== true)
-  const chosen = positionals.length === 0 ? usualOnes : scenarios.filter(({ name }) => positionals.includes(name))
+  const chosen = positionals.length === 0 ? scenarios : scenarios.filter(({ name }) => positionals.includes(name))
   mkdirSync(data, { recursive: true, mode: 0o700 })
-  const machine = [...describeMachine(data), ...(before === undefined ? [] : [compared(before)])]
+  const machine = [...describeMachine(data), ...checkouts.map(commitOf)]
   for (const [what, value] of machine) console.log(`${what}: ${value}`)
   for (const checkout of checkouts) await bundle(checkout)
   const results: Result[] = []
@@ -114,38 +94,30 @@ async function runAll(): Promise<void> {
     results.push(result)
   }
   console.log(`\n${summary(results)}`)
-  const isLong = chosen.every((scenario) => seconds === undefined || seconds >= (scenario.seconds ?? usual.seconds))
-  const isWhole = usualOnes.every((scenario) => chosen.includes(scenario)) && rounds >= usual.rounds && isLong
+  const isWhole = positionals.length === 0 && values.rounds === undefined && seconds === undefined
   if (!isWhole) return console.log('RESULTS.md is not written: it holds all scenarios at their usual length.')
-  writeFileSync(page, asPage({ results, machine, commands: commands(), date: new Date() }))
+  writeFileSync(page, asPage({ results, machine, date: new Date() }))
   console.log('Written to bench/RESULTS.md')
 }
 
-function compared(root: string): Fact {
-  const commitOf = (at: string) => {
-    const { stdout } = spawnSync('git', ['-C', at, 'log', '-1', '--format=%h of %cs'], { encoding: 'utf8' })
-    return stdout?.trim() || 'no commit'
-  }
-  return ['compared', `now ${commitOf(thisCheckout.root)}, before ${commitOf(root)}`]
+function commitOf({ name, root }: Checkout): Fact {
+  const { stdout } = spawnSync('git', ['-C', root, 'log', '-1', '--format=%h of %cs'], { encoding: 'utf8' })
+  return [name, stdout?.trim() || 'no commit']
 }
 
 async function measure(scenario: Scenario): Promise<Result> {
   const startedAt = performance.now()
   const turnstile = new Turnstile()
   const reports = await Promise.all(checkouts.map((checkout) => runOne(scenario, { checkout, turnstile })))
-  const [{ rows, notes }, earlier] = reports as [Report, Report?]
-  return {
-    scenario: scenario.name,
-    rows: earlier === undefined ? rows : besideBefore(rows, earlier.rows),
-    notes,
-    seconds: (performance.now() - startedAt) / 1000,
-  }
+  const [rows = [], earlier] = reports
+  const took = (performance.now() - startedAt) / 1000
+  return { scenario: scenario.name, rows: earlier === undefined ? rows : besideBefore(rows, earlier), seconds: took }
 }
 
 async function runOne(
   { name, run, seconds: itsUsual = usual.seconds }: Scenario,
   { checkout, turnstile }: { checkout: Checkout; turnstile: Turnstile },
-): Promise<Report> {
+): Promise<Row[]> {
   const dir = mkdtempSync(join(data, `bench-${name}-${checkout.name}-`))
   const remove = () => rmSync(dir, { recursive: true, force: true })
   process.once('exit', remove)

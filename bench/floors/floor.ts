@@ -1,32 +1,79 @@
-// The floor: how many requests per second does a bare node:http server reach on this machine, if it only sends the bytes of
-// Carillon's responses? Runs in a separate process on the core of the measured server.
-import { createServer } from 'node:http'
+// The floors: bare node:http servers that only send the bytes of Carillon's responses; that run one statement of PostgreSQL for each; or
+// that keep responses open and write an event to them. Runs in a separate process.
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import pg from 'pg'
 import type { HttpResponse } from '../load/requests.ts'
-import { type ProbeRequest, probe } from '../processes/probe.ts'
 import { serveRequests } from '../processes/respond.ts'
+
+/** `database`: each response waits for a row that a statement finds by its key. 'streams': a POST writes an event to streams. */
+export type FloorRequest = { responses: readonly HttpResponse[]; database?: string } | { streams: true }
 
 /** Node adds these fields. */
 const ofNode = new Set(['date', 'connection', 'keep-alive'])
+const keys = 100
+/** About as long as that of Carillon. */
+const event = `event: created\nid: ${'0'.repeat(40)}\ndata: {"notification":{"title":"${'x'.repeat(390)}"}}\n\n`
 
-/** Sends the responses one after another, so that as many different bytes pass through the processor's caches as in Carillon. */
-function serve(responses: readonly HttpResponse[]): Promise<{ port: number }> {
+async function serveResponses(responses: readonly HttpResponse[], database?: string): Promise<{ port: number }> {
   const ready = responses.map(({ status, headers, body }) => ({
     status,
     written: headers.filter(([name]) => !ofNode.has(name.toLowerCase())).flat(),
     body,
   }))
+  const query = database === undefined ? undefined : await queryOf(database)
   let next = 0
-  const server = createServer((_request, response) => {
+  return listen(async (_request, response) => {
     const { status, written, body } = ready[next++ % ready.length] as (typeof ready)[number]
+    if (query !== undefined) await query(`key ${next % keys}`)
     response.writeHead(status, written)
     response.end(body)
   })
+}
+
+/** Through a pool and a prepared statement, as the service does it. */
+async function queryOf(database: string) {
+  const pool = new pg.Pool({ connectionString: database, max: 10 })
+  await pool.query(
+    'create table if not exists floor (key text primary key, version bigint, total bigint, unread bigint)',
+  )
+  await pool.query(
+    `insert into floor select 'key ' || n, n, n, n from generate_series(0, ${keys - 1}) n on conflict do nothing`,
+  )
+  const text = 'select version, total, unread from floor where key = $1'
+  return (key: string) => pool.query({ name: 'floor', text, values: [key], rowMode: 'array' })
+}
+
+/** A GET opens a stream. A POST writes the event to the stream that was opened on the same path, or to every one if the path is /all. */
+function serveStreams(): Promise<{ port: number }> {
+  const streams = new Map<string, ServerResponse>()
+  const bytes = Buffer.from(event)
+  return listen((request, response) => {
+    const path = request.url as string
+    if (request.method === 'GET') {
+      response.useChunkedEncodingByDefault = false
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+      response.write('event: hello\ndata: {}\n\n')
+      response.once('close', () => streams.delete(path))
+      streams.set(path, response)
+      return
+    }
+    request.resume().once('end', () => {
+      if (path !== '/all') streams.get(path)?.write(bytes)
+      else for (const stream of streams.values()) stream.write(bytes)
+      response.writeHead(201, { 'content-length': '0' })
+      response.end()
+    })
+  })
+}
+
+function listen(listener: RequestListener): Promise<{ port: number }> {
+  const server = createServer(listener)
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve({ port: (server.address() as AddressInfo).port }))
   })
 }
 
-serveRequests((question: ProbeRequest | { responses: HttpResponse[] }) =>
-  'responses' in question ? serve(question.responses) : probe(question),
+serveRequests((question: FloorRequest) =>
+  'streams' in question ? serveStreams() : serveResponses(question.responses, question.database),
 )

@@ -2,18 +2,17 @@
 // only the status and length of a response, so that the server is the busy process. Runs in a separate process, which
 // loader.ts starts.
 import { connect, type Socket } from 'node:net'
-import { performance } from 'node:perf_hooks'
 import { serveRequests } from '../processes/respond.ts'
 
 export type Plan = {
   port: number
   connections: number
-  /** The whole text of each request. The next free connection sends the next one. */
+  /** The whole text of each request. The next free connection sends the next one; the list is repeated. */
   requests: readonly string[]
   /** The expected status. Any other one fails the run. */
   status: number
-  /** Sends every request at most once. Otherwise the list is repeated. */
-  isOnce?: boolean
+  /** Ends after so many requests. */
+  count?: number
   /**
    * Does not sleep while it waits for responses. Use it if the server has a core of its own: otherwise each response to a
    * sleeping process costs an interrupt, which is a cost of this harness and not of the server.
@@ -22,12 +21,10 @@ export type Plan = {
   /** Milliseconds between two requests of one connection; no pause if it is left out. */
   everyMs?: number
 }
-export type LoadRequest = { step: 'begin'; plan: Plan; warmUpSeconds: number } | { step: 'measure'; seconds: number }
+export type LoadRequest = { begin: Plan; warmUpSeconds: number } | { seconds: number }
 export type Measured = { count: number; perSecond: number; p50Ms: number; p99Ms: number; processorShare: number }
 
 const headEnd = Buffer.from('\r\n\r\n')
-const lastChunk = '0\r\n\r\n'
-const unknownLength = Number.POSITIVE_INFINITY
 /** Position of the status in `HTTP/1.1 200`. */
 const statusAt = 9
 
@@ -37,12 +34,11 @@ class Run {
   readonly #sockets: Socket[] = []
   /** Per connection, the function that sends its next request. */
   readonly #sends: (() => void)[] = []
-  readonly #latencies = new Latencies()
-  #next = 0
-  #isSending = false
-  #isOver = false
+  readonly #whenDone = Promise.withResolvers<void>()
+  #latencies: number[] = []
+  #sent = 0
   #underWay = 0
-  #whenDone = Promise.withResolvers<void>()
+  #isOver = false
 
   constructor(plan: Plan) {
     this.#plan = plan
@@ -56,95 +52,73 @@ class Run {
   }
 
   async measure(seconds: number): Promise<Measured> {
-    this.#latencies.clear()
+    this.#latencies = []
     const [startedAt, processor] = [performance.now(), process.cpuUsage()]
     await this.#sendFor(seconds)
     const elapsedMs = performance.now() - startedAt
     const { user, system } = process.cpuUsage(processor)
     this.#isOver = true
     for (const socket of this.#sockets) socket.destroy()
-    const count = this.#latencies.count
+    const sorted = Float64Array.from(this.#latencies).sort()
+    const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
     return {
-      count,
-      perSecond: (count / elapsedMs) * 1000,
-      p50Ms: this.#latencies.percentile(0.5),
-      p99Ms: this.#latencies.percentile(0.99),
+      count: sorted.length,
+      perSecond: (sorted.length / elapsedMs) * 1000,
+      p50Ms: at(0.5),
+      p99Ms: at(0.99),
       processorShare: (user + system) / 1000 / elapsedMs,
     }
   }
 
-  /** Ends when the time is over, or when every request was sent if each is sent once. Throws the first failure. */
+  /** Ends when the time is over, or when `count` requests have their responses. Throws the first failure. */
   async #sendFor(seconds: number): Promise<void> {
     const time = Promise.withResolvers<void>()
     const timer = setTimeout(time.resolve, seconds * 1000)
     let isAwake = this.#plan.staysAwake === true
     const stayAwake = () => isAwake && setImmediate(stayAwake)
     stayAwake()
-    if (!this.#isSending) for (const send of this.#sends) send()
-    this.#isSending = true
+    if (this.#sent === 0) for (const send of this.#sends) send()
     await Promise.race([time.promise, this.#whenDone.promise])
     isAwake = false
     clearTimeout(timer)
   }
 
-  #take(): Buffer | undefined {
-    if (this.#next === this.#requests.length) {
-      if (this.#plan.isOnce) return undefined
-      this.#next = 0
-    }
-    return this.#requests[this.#next++]
-  }
-
   #open(): Promise<void> {
-    const { port, status, everyMs } = this.#plan
-    const [hundreds = 0, tens = 0, ones = 0] = Buffer.from(String(status))
+    const { port, status, everyMs, count = Number.POSITIVE_INFINITY } = this.#plan
+    const wanted = Buffer.from(String(status))
     const bytes = Buffer.allocUnsafeSlow(64 * 1024)
     let sentAt = 0
     let missing = 0
-    let end = ''
 
     const send = (): void => {
-      const request = this.#isOver ? undefined : this.#take()
-      if (request === undefined) {
+      if (this.#isOver || this.#sent >= count) {
         if (this.#underWay === 0) this.#whenDone.resolve()
         return
       }
+      const request = this.#requests[this.#sent++ % this.#requests.length] as Buffer
       this.#underWay++
       sentAt = performance.now()
       socket.write(request)
     }
     const receive = (length: number): boolean => {
-      if (missing === unknownLength)
-        end = (end + bytes.toString('latin1', Math.max(0, length - lastChunk.length), length)).slice(-lastChunk.length)
-      else if (missing > 0) missing -= length
+      if (missing > 0) missing -= length
       else {
-        if (bytes[statusAt] !== hundreds || bytes[statusAt + 1] !== tens || bytes[statusAt + 2] !== ones)
-          this.#fail(
-            `${status} was expected, but the response was\n${bytes.toString('latin1', 0, Math.min(length, 2_000))}`,
-          )
-        missing = answerLength(bytes, length) - length
-        end = bytes.toString('latin1', length - lastChunk.length, length)
+        if (bytes.compare(wanted, 0, 3, statusAt, statusAt + 3) !== 0)
+          this.#fail(`${status} was expected, not ${bytes.toString('latin1', 0, Math.min(length, 2_000))}`)
+        missing = responseLength(bytes, length) - length
       }
-      if (missing === unknownLength && end === lastChunk) missing = 0
       if (missing > 0 || this.#isOver) return true
       const now = performance.now()
-      this.#latencies.add(now - sentAt)
+      this.#latencies.push(now - sentAt)
       this.#underWay--
       if (everyMs === undefined) send()
       else setTimeout(send, Math.max(0, sentAt + everyMs - now))
       return true
     }
-    const socket = connect({
-      port,
-      host: '127.0.0.1',
-      noDelay: true,
-      onread: { buffer: bytes, callback: receive },
-    })
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer: bytes, callback: receive } })
     this.#sockets.push(socket)
     this.#sends.push(send)
-    socket.on('close', () => {
-      if (!this.#isOver) this.#fail('the server closed a connection')
-    })
+    socket.on('close', () => this.#isOver || this.#fail('the server closed a connection'))
     return new Promise((resolve, reject) => socket.once('connect', resolve).on('error', reject))
   }
 
@@ -154,51 +128,18 @@ class Run {
   }
 }
 
-/**
- * The length of the response that starts here, or `unknownLength` if it comes in chunks (RFC 9112, section 7.1). The servers write the
- * head in one piece.
- */
-function answerLength(bytes: Buffer, received: number): number {
+/** The length of the response that starts here. The servers write the head in one piece. */
+function responseLength(bytes: Buffer, received: number): number {
   const end = bytes.indexOf(headEnd)
   if (end < 0 || end > received) throw new Error('the head of a response arrived in pieces')
-  const head = bytes.toString('latin1', 0, end)
-  if (/transfer-encoding: chunked/i.test(head)) return unknownLength
-  const bodyLength = /content-length: (\d+)/i.exec(head)?.[1] ?? 0
+  const bodyLength = /content-length: (\d+)/i.exec(bytes.toString('latin1', 0, end))?.[1] ?? 0
   return end + headEnd.length + Number(bodyLength)
-}
-
-/** Latencies in milliseconds. */
-class Latencies {
-  #values = new Float64Array(1 << 16)
-  count = 0
-
-  add(ms: number): void {
-    if (this.count === this.#values.length) {
-      const larger = new Float64Array(this.#values.length * 2)
-      larger.set(this.#values)
-      this.#values = larger
-    }
-    this.#values[this.count++] = ms
-  }
-
-  clear(): void {
-    this.count = 0
-  }
-
-  percentile(share: number): number {
-    return (
-      this.#values.slice(0, this.count).sort()[Math.min(this.count - 1, Math.floor(this.count * share))] ?? Number.NaN
-    )
-  }
 }
 
 let run: Run | undefined
 
-serveRequests(async (question: LoadRequest) => {
-  if (question.step === 'begin') {
-    run = new Run(question.plan)
-    return run.begin(question.warmUpSeconds)
-  }
-  if (run === undefined) throw new Error('no load was started')
-  return run.measure(question.seconds)
+serveRequests((question: LoadRequest) => {
+  if ('seconds' in question) return run?.measure(question.seconds)
+  run = new Run(question.begin)
+  return run.begin(question.warmUpSeconds)
 })

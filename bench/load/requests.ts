@@ -1,6 +1,5 @@
 // HTTP requests as text, and connections that send them and parse the response.
 import { connect, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 
 export type HttpResponse = { status: number; headers: [name: string, value: string][]; body: string }
 
@@ -56,18 +55,6 @@ export async function request(port: number, text: string): Promise<HttpResponse>
     return await connection.request(text)
   } finally {
     connection.close()
-  }
-}
-
-/** Sends one request; tries again until the port accepts connections. */
-export async function requestUntilListening(port: number, text: string): Promise<HttpResponse> {
-  for (;;) {
-    try {
-      return await request(port, text)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error
-      await pause(1)
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 // Starts a process on its core, sends it requests over IPC and stops it. Server and load run in separate processes, so that
 // neither slows the other.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { coreArguments, type Role } from '../report/machine.ts'
 
 const live = new Set<ChildProcess>()
@@ -20,8 +21,6 @@ export type Start = {
   args: readonly string[]
   role: Role
   env?: Readonly<Record<string, string>>
-  /** A command with arguments that runs Node, such as strace. */
-  under?: readonly string[]
   /** File descriptor for standard output and error. If it is left out, only the last lines of standard error are kept. */
   output?: number
 }
@@ -34,9 +33,8 @@ export class BenchProcess {
   #pending: PromiseWithResolvers<unknown> | undefined
   #earlier: Promise<unknown> = Promise.resolve()
 
-  constructor({ args, role, env = {}, under = [], output }: Start) {
-    const line = [...coreArguments(role), ...under, process.execPath, ...args]
-    const [command, ...rest] = line as [string, ...string[]]
+  constructor({ args, role, env = {}, output }: Start) {
+    const [command, ...rest] = [...coreArguments(role), process.execPath, ...args] as [string, ...string[]]
     this.#child = spawn(command, rest, {
       env: { ...environment(), ...env },
       stdio: ['ignore', output ?? 'ignore', output ?? 'pipe', 'ipc'],
@@ -56,22 +54,24 @@ export class BenchProcess {
     this.death.catch(() => {})
   }
 
+  /** A script of the bench, named from this folder. */
+  static of(script: string, role: Role): BenchProcess {
+    return new BenchProcess({ args: [fileURLToPath(new URL(script, import.meta.url))], role })
+  }
+
   get pid(): number {
     return this.#child.pid as number
   }
 
   /** Throws if the process ends first, or if it reports a failure. */
-  request<HttpResponse>(question: object): Promise<HttpResponse> {
-    const response = this.#earlier.then(() => this.#requestNow<HttpResponse>(question))
+  request<Response>(question: object | 'usage'): Promise<Response> {
+    const response = this.#earlier.then(() => {
+      this.#pending = Promise.withResolvers<unknown>()
+      this.#child.send(question)
+      return Promise.race([this.#pending.promise as Promise<Response>, this.death])
+    })
     this.#earlier = response.catch(() => {})
     return response
-  }
-
-  #requestNow<HttpResponse>(question: object): Promise<HttpResponse> {
-    const pending = Promise.withResolvers<unknown>()
-    this.#pending = pending
-    this.#child.send(question)
-    return Promise.race([pending.promise as Promise<HttpResponse>, this.death])
   }
 
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {

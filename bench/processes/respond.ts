@@ -1,13 +1,21 @@
-// Lets a process of the bench respond to its parent process (processes.ts).
+// Lets a process of the bench respond to its parent process (processes.ts), which may also ask for its processor time.
 
-/** Responds to each request over IPC with the result of `response`, and ends when the parent process ends. */
-export function serveRequests<Question>(response: (question: Question) => unknown): void {
-  process.on('message', async (question: Question) => {
+/** Processor time of all threads in microseconds, and the time in milliseconds. */
+export type Usage = { processorUs: number; at: number }
+
+/** Responds to each request over IPC with the result of `respond`, and ends when the parent process ends. */
+export function serveRequests<Question>(respond: (question: Question) => unknown): void {
+  process.on('message', async (question: Question | 'usage') => {
     try {
-      process.send?.((await response(question)) ?? {})
+      process.send?.((question === 'usage' ? usage() : await respond(question)) ?? {})
     } catch (error) {
       process.send?.({ failure: error instanceof Error ? error.message : String(error) })
     }
   })
   process.on('disconnect', () => process.exit(1))
+}
+
+function usage(): Usage {
+  const { user, system } = process.cpuUsage()
+  return { processorUs: user + system, at: performance.now() }
 }

@@ -1,32 +1,25 @@
-// Compares contenders on a noisy machine: they run in turns (A B A B), so that a disturbance affects all of them. Each sample
-// is divided by the sample of the same round, and the median of these ratios is the result. With a second checkout each contender of
-// the one is followed by the same contender of the other (turnstile.ts).
+// Compares contenders on a noisy machine: they run in turns (A B A B), so that a disturbance affects all of them. With a second checkout
+// each contender of the one is followed by the same contender of the other (turnstile.ts).
 import type { Bench } from './scenario.ts'
 
-/** Each contender's samples, in the order of the rounds. */
-export type Samples<Name extends string, Sample> = Record<Name, Sample[]>
+/** Share of one core. If other programs use more, the sample is taken again. */
+const maxOtherProgramsShare = 0.15
 
-export type Turns<Name extends string, Sample> = {
-  contenders: Record<Name, () => Promise<Sample>>
-  /** If it returns true, the sample is taken again, at most `rounds` times per contender. */
-  isDisturbed?: (sample: Sample) => boolean
-}
-
+/** Each contender's samples, in the order of the rounds. A disturbed one is taken once more. */
 export async function inTurns<Name extends string, Sample>(
   { rounds, progress, turn }: Pick<Bench, 'rounds' | 'progress' | 'turn'>,
-  { contenders, isDisturbed = () => false }: Turns<Name, Sample>,
-): Promise<Samples<Name, Sample>> {
-  const names = Object.keys(contenders) as Name[]
-  const samples = Object.fromEntries(names.map((name) => [name, [] as Sample[]])) as Samples<Name, Sample>
-  const again = Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
+  contenders: Record<Name, () => Promise<Sample & { otherProgramsShare?: number }>>,
+): Promise<Record<Name, Sample[]>> {
+  const all = Object.entries(contenders) as [Name, (typeof contenders)[Name]][]
+  const samples = Object.fromEntries(all.map(([name]) => [name, [] as Sample[]])) as Record<Name, Sample[]>
   for (let round = 1; round <= rounds; round++)
-    for (const name of names) {
+    for (const [name, take] of all) {
       await turn()
       progress(`round ${round} of ${rounds}: ${name}`)
-      let sample = await contenders[name]()
-      while (isDisturbed(sample) && again[name]++ < rounds) {
+      let sample = await take()
+      if ((sample.otherProgramsShare ?? 0) > maxOtherProgramsShare) {
         progress('other programs were busy; measuring again')
-        sample = await contenders[name]()
+        sample = await take()
       }
       samples[name].push(sample)
     }
@@ -40,13 +33,7 @@ export function median(values: readonly number[]): number {
   return ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
 }
 
-export type Spread = { median: number; min: number; max: number }
-
-export function spread(values: readonly number[]): Spread {
-  return { median: median(values), min: Math.min(...values), max: Math.max(...values) }
-}
-
 /** Divides round by round, since a disturbance slows both samples of a round. */
-export function ratios(above: readonly number[], below: readonly number[]): Spread {
-  return spread(above.map((value, round) => value / (below[round] as number)))
+export function ratios(above: readonly number[], below: readonly number[]): number[] {
+  return above.map((value, round) => value / (below[round] as number))
 }

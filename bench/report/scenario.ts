@@ -1,9 +1,9 @@
 // What a scenario is, and what it receives.
 import type { Checkout } from '../setup/checkout.ts'
-import type { Report } from './table.ts'
+import type { Row } from './table.ts'
 
 export type Bench = {
-  /** The Carillon that is measured: its services are started and its databases prepared. */
+  /** The Carillon that is measured. */
   checkout: Checkout
   /** An empty folder for this scenario, on the disk that the service would use. */
   dir: string
@@ -24,7 +24,5 @@ export type Scenario = {
   question: string
   /** The default of `seconds` for this scenario. */
   seconds?: number
-  /** Runs only if it is named. */
-  isOnRequest?: boolean
-  run(bench: Bench): Promise<Report>
+  run(bench: Bench): Promise<Row[]>
 }

@@ -1,44 +1,33 @@
 // Formats the results for the terminal and for RESULTS.md.
 import type { Fact } from './machine.ts'
-import { ratios, type Spread } from './rounds.ts'
+import { median, ratios } from './rounds.ts'
 
 export type Row = {
   what: string
   measured: string
-  /** The floor and its result. */
   floor: string
   ratio: string
   target: string
-  /** 'not measured' if this machine cannot measure it; `undefined` if the row has no target. */
-  met: boolean | 'not measured' | undefined
-  /** What `measured` shows, for each round, so that two checkouts can be compared. */
-  figures?: readonly number[]
+  /** `undefined` if the row has no target. */
+  met: boolean | undefined
+  /** What `measured` shows, of each round, so that two checkouts can be compared. */
+  figures: readonly number[]
   /** The row of the other checkout, with the ratio of this one's figures to its figures, round by round. */
   before?: { measured: string; ratio: string }
 }
-/** The result of one scenario; `notes` explain how it was measured. */
-export type Report = { rows: Row[]; notes: string[] }
-export type Result = Report & { scenario: string; seconds: number }
+export type Result = { scenario: string; rows: Row[]; seconds: number }
 
 const columns = ['what', 'measured', 'floor', 'ratio', 'target', 'met']
 const columnsOfBoth = [...columns, 'before', 'now / before']
 
-function columnsOf(rows: readonly Row[]): string[] {
-  return rows.some(({ before }) => before !== undefined) ? columnsOfBoth : columns
-}
-
-function cells(row: Row): string[] {
-  const met = typeof row.met === 'boolean' ? (row.met ? 'yes' : 'NO') : (row.met ?? '')
-  return [
-    row.what,
-    row.measured,
-    row.floor,
-    row.ratio,
-    row.target,
-    met,
-    row.before?.measured ?? '',
-    row.before?.ratio ?? '',
-  ]
+/** The names of the columns, and the cells of each row. */
+function linesOf(rows: readonly Row[]): string[][] {
+  const names = rows.some(({ before }) => before !== undefined) ? columnsOfBoth : columns
+  const lines = rows.map(({ what, measured, floor, ratio, target, met, before }) => {
+    const said = met === undefined ? '' : met ? 'yes' : 'NO'
+    return [what, measured, floor, ratio, target, said, before?.measured ?? '', before?.ratio ?? '']
+  })
+  return [names, ...lines.map((cells) => cells.slice(0, names.length))]
 }
 
 /** The rows of this checkout, with what the other one reached in the same rounds. Rows are the same if they have the same name. */
@@ -46,63 +35,40 @@ export function besideBefore(now: readonly Row[], before: readonly Row[]): Row[]
   return now.map((row) => {
     const same = before.find(({ what }) => what === row.what)
     if (same === undefined) return row
-    const [figures, figuresBefore] = [row.figures ?? [], same.figures ?? []]
-    const isComparable = figures.length > 0 && figures.length === figuresBefore.length
-    const ratio = isComparable ? asRatio(ratios(figures, figuresBefore)) : ''
     const ownRatio = same.ratio === '' ? '' : `; ratio ${same.ratio}`
+    const ratio = asSpread(ratios(row.figures, same.figures))
     return { ...row, before: { measured: same.measured + ownRatio, ratio } }
   })
 }
 
-export function asText({ rows, notes }: Report): string {
-  const names = columnsOf(rows)
-  const lines = [names, ...rows.map((row) => cells(row).slice(0, names.length))]
-  const widths = names.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
-  const format = lines.map((line) =>
-    line
-      .map((cell, i) => cell.padEnd(widths[i] as number))
-      .join('  ')
-      .trimEnd(),
-  )
-  return [...format, ...notes.map((note) => `- ${note}`)].join('\n')
+export function asText({ rows }: Result): string {
+  const lines = linesOf(rows)
+  const widths = (lines[0] ?? []).map((_, i) => Math.max(...lines.map((cells) => cells[i]?.length ?? 0)))
+  const padded = lines.map((cells) => cells.map((cell, i) => cell.padEnd(widths[i] as number)).join('  '))
+  return padded.map((line) => line.trimEnd()).join('\n')
 }
 
-export function asMarkdown({ scenario, rows, notes, seconds }: Result): string {
-  const line = (texts: readonly string[]) => `| ${texts.join(' | ')} |`
-  const names = columnsOf(rows)
-  const body = rows.map((row) => line(cells(row).slice(0, names.length)))
-  const table = [line(names), `|${names.map(() => '---').join('|')}|`, ...body]
-  return [
-    `## ${scenario}`,
-    '',
-    ...table,
-    '',
-    ...notes.map((note) => `- ${note}`),
-    `- Took ${seconds.toFixed(0)} s.`,
-  ].join('\n')
+function asMarkdown({ scenario, rows, seconds }: Result): string {
+  const [names = [], ...lines] = linesOf(rows)
+  const table = [names, names.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`)
+  return [`## ${scenario}`, '', ...table, '', `Took ${seconds.toFixed(0)} s.`].join('\n')
 }
 
-export type Page = { results: readonly Result[]; machine: readonly Fact[]; commands: readonly Fact[]; date: Date }
+export type Page = { results: readonly Result[]; machine: readonly Fact[]; date: Date }
 
-export function asPage({ results, machine, commands, date }: Page): string {
-  const facts = machine.map(([what, value]) => `- ${what}: ${value}`)
-  const lines = commands.map(([what, command]) => `- ${what}: \`${command}\``)
-  const sections = results.map(asMarkdown)
-  return `${[intro(date), summary(results), facts.join('\n'), `Commands:\n\n${lines.join('\n')}`, ...sections].join('\n\n')}\n`
-}
-
-function intro(date: Date): string {
+export function asPage({ results, machine, date }: Page): string {
   const written = date.toISOString().slice(0, 16).replace('T', ' ')
-  return `# What was measured
+  const intro = `# What was measured
 
-Written by \`npm run bench\` on ${written} UTC. Compare ratios, not absolute figures. Contenders are measured in turns
-(A B A B), with the server and the load on different cores. Each figure is divided by the floor of the same round; the table
-shows the median of the rounds, with minimum and maximum in brackets. Differences under 15 % are noise. "core" is the share
-of one core that the server's process used with all its threads: near 1.00 the server was the limit, not the load.`
+Written by \`npm run bench\` on ${written} UTC; [README.md](README.md) says what the rows mean.`
+  const facts = machine.map(([what, value]) => `- ${what}: ${value}`)
+  return `${[intro, summary(results), facts.join('\n'), ...results.map(asMarkdown)].join('\n\n')}\n`
 }
 
-export function asRatio({ median, min, max }: Spread): string {
-  return `${median.toFixed(2)} (${min.toFixed(2)}-${max.toFixed(2)})`
+/** The median, and the lowest and highest in brackets. */
+export function asSpread(figures: readonly number[]): string {
+  const [least, most] = [Math.min(...figures), Math.max(...figures)]
+  return `${median(figures).toFixed(2)} (${least.toFixed(2)}-${most.toFixed(2)})`
 }
 
 /** With a comma between thousands. */
@@ -115,19 +81,17 @@ export function asUs(us: number): string {
 }
 
 export function asMs(ms: number): string {
-  if (ms < 0.1) return `${(ms * 1000).toFixed(1)} us`
-  return `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`
+  return `${ms.toFixed(ms < 10 ? 2 : 0)} ms`
+}
+
+export function asMegabytes(megabytes: number): string {
+  return `${megabytes.toFixed(0)} MB`
 }
 
 /** How many targets are met, and which are not. */
 export function summary(results: readonly Result[]): string {
   const rows = results.flatMap((result) => result.rows).filter(({ met }) => met !== undefined)
-  const named = (met: Row['met']) =>
-    rows.filter((row) => row.met === met).map(({ what, target }) => `${what} (${target})`)
-  const [missed, unmeasured] = [named(false), named('not measured')]
-  return [
-    `${named(true).length} of ${rows.length} targets are met.`,
-    ...(missed.length > 0 ? [`Not met: ${missed.join('; ')}.`] : []),
-    ...(unmeasured.length > 0 ? [`Not measured: ${unmeasured.join('; ')}.`] : []),
-  ].join(' ')
+  const missed = rows.filter(({ met }) => met === false).map(({ what, target }) => `${what} (${target})`)
+  const count = `${rows.length - missed.length} of ${rows.length} targets are met.`
+  return missed.length === 0 ? count : `${count} Not met: ${missed.join('; ')}.`
 }

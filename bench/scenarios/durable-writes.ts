@@ -1,185 +1,116 @@
 // Writes on SQLite through HTTP, each answered after its commit: deliveries and marks, one at a time and many at once, a delivery to
-// 1,000 recipients, and the delay of the event loop meanwhile.
-import { asLoad, cpuUs, rate, type Server, startFloor } from '../floors/compare.ts'
+// 1,000 recipients, and how long the lists of others take meanwhile.
+import { type Server, startFloor } from '../floors/start-floor.ts'
+import type { Plan } from '../load/load.ts'
 import { type Loaded, Loader } from '../load/loader.ts'
-import { Connection, type ProofLine, requestText } from '../load/requests.ts'
-import type { Delay } from '../processes/probe.ts'
-import { describeSync, syncCost } from '../report/machine.ts'
-import { inTurns, median, ratios } from '../report/rounds.ts'
-import type { Bench, Scenario } from '../report/scenario.ts'
-import { asCount, asMs, asRatio, type Row } from '../report/table.ts'
-import { fillInboxes, type Prepared, prepareReaders, type Reader } from '../setup/inboxes.ts'
+import { type ProofLine, requestText } from '../load/requests.ts'
+import { inTurns } from '../report/rounds.ts'
+import { costRow, rate, rateRow, row } from '../report/rows.ts'
+import type { Scenario } from '../report/scenario.ts'
+import { asMs } from '../report/table.ts'
+import { deliveryTo, fillInboxes, prepare, type Reader, requestsOf, sendAll } from '../setup/inboxes.ts'
 import { startService } from '../setup/service.ts'
+import { firstPage } from './list.ts'
 
 const users = 1_000
 /** Users with unread notifications that are marked, one after the other. */
 const markers = 200
 const marksEach = 500
 const idsInPage = 100
-const maxCpu = 6
-const maxOfMany = 60
-const maxDelayMs = 5
+const targets = { cost: 6, toMany: 60, listsMs: 20 }
+/** The lists of others, while 256 deliveries wait. */
+const listing = { connections: 8, everyMs: 40, status: 200 }
+
+type Load = Pick<Plan, 'requests' | 'connections'> & Partial<Plan> & { warmUpSeconds?: number }
 
 export const durableWrites: Scenario = {
   name: 'durable-writes',
   question: 'deliveries and marks on SQLite, one and many at once, each answered after its commit',
   async run(bench) {
-    const { checkout, dir } = bench
-    const prepared = await prepareReaders(bench, { users, proofs: 1 })
-    const owners = prepared.readers.slice(0, markers)
-    await fillInboxes(bench, { userIds: owners.map(({ userId }) => userId), count: marksEach })
-    const service = bench.using(await startService({ checkout, dir, role: 'anywhere' }))
-    const loader = bench.using(new Loader())
-    const toOne = prepared.readers.map(({ username }) => delivery(prepared, [username]))
-    const toAll = [
-      delivery(
-        prepared,
-        prepared.readers.map(({ username }) => username),
-      ),
-    ]
-    const floor = await startFloor(bench, { service, texts: toOne.slice(0, 1), status: 201 })
-    const marks = new Marks(await marksOf(service.port, owners), bench.rounds)
-    const on = (server: Server, load: Omit<Writes, 'server'>) => measure(bench, { loader, server, ...load })
-    const all = await inTurns(bench, {
-      contenders: {
-        floor: () => on(floor, { requests: toOne, atOnce: 64, status: 201 }),
-        'deliver 64': () => on(service, { requests: toOne, atOnce: 64, status: 201 }),
-        'deliver 1': () => on(service, { requests: toOne, atOnce: 1, status: 201 }),
-        'deliver 256': () => on(service, { requests: toOne, atOnce: 256, status: 201, watchesDelay: true }),
-        'to 1,000': () => on(service, { requests: toAll, atOnce: 1, status: 201 }),
-        // Each notification is marked once: few are marked one at a time.
-        'mark 1': () => on(service, { requests: marks.next(0.2), atOnce: 1, status: 204, isOnce: true }),
-        'mark 32': () => on(service, { requests: marks.next(0.8), atOnce: 32, status: 204, isOnce: true }),
+    const { rounds, seconds } = bench
+    const service = bench.using(await startService({ ...bench, role: 'anywhere' }))
+    const { readers, producer } = await prepare(service, { users, proofs: 1, signedIn: markers })
+    const owners = readers.slice(0, markers)
+    bench.progress(`making ${markers * marksEach} notifications`)
+    await fillInboxes(service, { readers: owners, producer }, marksEach)
+    const [loader, lister] = [bench.using(new Loader()), bench.using(new Loader())]
+    const toOne = readers.map((reader) => deliveryTo([reader], producer))
+    const floor = await startFloor(bench, { port: service.port, texts: toOne.slice(0, 1), status: 201 })
+    const marks = await marksOf(service.port, owners)
+    const on = ({ port, process }: Server, load: Load) =>
+      loader.measure(process, { port, status: 201, seconds, warmUpSeconds: seconds / 4, ...load })
+    /** Each notification is marked once, so a disturbed sample is not taken again. */
+    const mark = (connections: number, share: number) => async () => {
+      const requests = marks.splice(0, (markers * marksEach * share) / rounds)
+      const load = { requests, connections, status: 204, count: requests.length, warmUpSeconds: 0 }
+      return { ...(await on(service, load)), otherProgramsShare: 0 }
+    }
+    const lists = requestsOf(owners, 'cookies', firstPage)
+    const others = { port: service.port, ...listing, requests: lists, seconds, warmUpSeconds: seconds / 4 }
+    const taken = await inTurns<string, Loaded>(bench, {
+      floor: () => on(floor, { requests: toOne, connections: 64 }),
+      'deliver 64': () => on(service, { requests: toOne, connections: 64 }),
+      'deliver 1': () => on(service, { requests: toOne, connections: 1 }),
+      'to 1,000': () => on(service, { requests: [deliveryTo(readers, producer)], connections: 1 }),
+      'lists alone': () => lister.measure(service.process, others),
+      'lists beside 256': async () => {
+        const delivering = on(service, { requests: toOne, connections: 256 })
+        const [listed] = await Promise.all([lister.measure(service.process, others), delivering])
+        // The deliveries are no other program.
+        return { ...listed, otherProgramsShare: 0 }
       },
+      'mark 1': mark(1, 0.2),
+      'mark 32': mark(32, 0.8),
     })
-    return { rows: rowsOf(all), notes: notesOf(bench) }
+    return rowsOf((name) => taken[name] ?? [])
   },
 }
 
-type Writes = { requests: readonly string[]; atOnce: number; status: number; isOnce?: boolean; watchesDelay?: boolean }
-
-function measure(
-  { seconds }: Bench,
-  { loader, server, atOnce, ...load }: Writes & { loader: Loader; server: Server },
-): Promise<Loaded> {
-  return loader.measure(server.process, {
-    port: server.port,
-    connections: atOnce,
-    seconds,
-    warmUpSeconds: seconds / 4,
-    ...load,
-  })
-}
-
-function delivery({ producer }: Prepared, usernames: readonly string[]): string {
-  const recipients = usernames.map((username) => ({ username }))
-  const content = { recipients, title: 'Number 1', body: 'It is on its way.', category: 'orders' }
-  return requestText('POST', '/api/notifications', { proof: producer, body: JSON.stringify(content) })
+function rowsOf(taken: (name: string) => readonly Loaded[]) {
+  const ms = (name: string) => taken(name).map((sample) => 1_000 / rate(sample))
+  const p99 = (name: string) => taken(name).map(({ p99Ms }) => p99Ms)
+  return [
+    costRow({
+      what: 'CPU of a delivery, 64 at once',
+      of: taken('deliver 64'),
+      floor: taken('floor'),
+      max: targets.cost,
+    }),
+    rateRow({ what: 'deliveries, one at a time', of: taken('deliver 1') }),
+    row({
+      what: 'one call with 1,000 recipients',
+      figures: ms('to 1,000'),
+      as: asMs,
+      floor: { figures: ms('deliver 1') },
+      max: targets.toMany,
+    }),
+    row({
+      what: 'p99 of lists by others, 256 deliveries at once',
+      figures: p99('lists beside 256'),
+      as: asMs,
+      floor: { figures: p99('lists alone') },
+      max: targets.listsMs,
+      isAbsolute: true,
+    }),
+    rateRow({ what: 'marks as read, one at a time', of: taken('mark 1') }),
+    rateRow({ what: 'marks as read, 32 at once', of: taken('mark 32') }),
+  ]
 }
 
 /** The requests that mark every notification of these users as read; neighbours in the list belong to different users. */
 async function marksOf(port: number, owners: readonly Reader[]): Promise<string[]> {
-  const connection = new Connection(port)
-  const marks: string[] = []
+  const marks: string[][] = []
   for (let page = 1; page <= marksEach / idsInPage; page++) {
-    const pages: string[][] = []
-    for (const { tokens } of owners) {
-      const proof = tokens[0] as ProofLine
-      const path = `/api/notifications?page=${page}&limit=${idsInPage}`
-      const { body } = await connection.request(requestText('GET', path, { proof }))
-      const { items } = JSON.parse(body).data as { items: { id: string }[] }
-      pages.push(items.map(({ id }) => requestText('PATCH', `/api/notifications/${id}/read`, { proof })))
-    }
-    for (let i = 0; i < idsInPage; i++) marks.push(...pages.map((requests) => requests[i] as string))
+    const path = `/api/notifications?page=${page}&limit=${idsInPage}`
+    const pages = await sendAll(
+      port,
+      requestsOf(owners, 'cookies', (proof) => requestText('GET', path, { proof })),
+      200,
+    )
+    const ids = pages.map(({ body }) => JSON.parse(body).data.items as { id: string }[])
+    const markOf = (id: string, owner: number) =>
+      requestText('PATCH', `/api/notifications/${id}/read`, { proof: owners[owner]?.cookies[0] as ProofLine })
+    for (let i = 0; i < idsInPage; i++) marks.push(ids.map((items, owner) => markOf(items[i]?.id as string, owner)))
   }
-  connection.close()
-  return marks
-}
-
-/** Hands out the marks, each once. */
-class Marks {
-  readonly #marks: string[]
-  readonly #ofRound: number
-
-  constructor(marks: string[], rounds: number) {
-    this.#marks = marks
-    this.#ofRound = Math.floor(marks.length / rounds)
-  }
-
-  /** `share`: of the marks of a round. */
-  next(share: number): string[] {
-    return this.#marks.splice(0, Math.floor(this.#ofRound * share))
-  }
-}
-
-type Name = 'floor' | 'deliver 64' | 'deliver 1' | 'deliver 256' | 'to 1,000' | 'mark 1' | 'mark 32'
-type Taken = Record<Name, Loaded[]>
-
-function rowsOf(taken: Taken): Row[] {
-  return [
-    cpuRow(taken),
-    plainRow('deliveries, one at a time', taken['deliver 1']),
-    manyRow(taken),
-    delayRow(taken['deliver 256']),
-    plainRow('marks as read, one at a time', taken['mark 1']),
-    plainRow('marks as read, 32 at once', taken['mark 32']),
-  ]
-}
-
-function plainRow(what: string, of: readonly Loaded[]): Row {
-  const [measured, figures] = [asLoad(of), of.map(rate)]
-  return { what, measured, floor: '', ratio: '', target: '', met: undefined, figures }
-}
-
-/** By processor time, since the service has more threads than the floor. */
-function cpuRow({ 'deliver 64': of, floor }: Taken): Row {
-  const ratio = ratios(of.map(cpuUs), floor.map(cpuUs))
-  return {
-    what: 'CPU of a delivery, 64 at once',
-    measured: `${median(of.map(cpuUs)).toFixed(0)} us (${asLoad(of)})`,
-    floor: `a fixed answer: ${asLoad(floor)}`,
-    ratio: asRatio(ratio),
-    target: `<= ${maxCpu}`,
-    met: ratio.median <= maxCpu,
-    figures: of.map(cpuUs),
-  }
-}
-
-function manyRow({ 'to 1,000': many, 'deliver 1': one }: Taken): Row {
-  const ms = (of: readonly Loaded[]) => of.map((sample) => 1_000 / rate(sample))
-  const ratio = ratios(ms(many), ms(one))
-  return {
-    what: 'one call with 1,000 recipients',
-    measured: `${asMs(median(ms(many)))} (${asLoad(many)})`,
-    floor: `with one: ${asMs(median(ms(one)))}`,
-    ratio: asRatio(ratio),
-    target: `<= ${maxOfMany}`,
-    met: ratio.median <= maxOfMany,
-    figures: ms(many),
-  }
-}
-
-function delayRow(samples: readonly Loaded[]): Row {
-  const delays = samples.map(({ delay }) => delay as Delay)
-  const p99 = delays.map((delay) => delay.p99)
-  const highest = Math.max(...delays.map(({ max }) => max))
-  return {
-    what: 'event loop delay, 256 deliveries at once, p99',
-    measured: `${asMs(median(p99))} (p50 ${asMs(median(delays.map(({ p50 }) => p50)))}, maximum ${asMs(highest)}) at ${asLoad(samples)}`,
-    floor: '',
-    ratio: '',
-    target: `<= ${maxDelayMs} ms`,
-    met: median(p99) <= maxDelayMs,
-    figures: p99,
-  }
-}
-
-function notesOf({ dir }: Bench): string[] {
-  return [
-    `One recipient: one of ${asCount(users)} users after another, with a category. Sync: ${describeSync(syncCost(dir))}.`,
-    'The floor is bare `node:http` that reads the same request and sends a fixed answer. The ratio is that of processor time, all ' +
-      'threads: the service runs on all cores, since its writer is a separate thread.',
-    'Event loop delay: of the service under this load, measured by a timer of 1 ms; an idle process shows a little more than 1.',
-    `Marks: each marks another of ${asCount(markers * marksEach)} unread notifications.`,
-  ]
+  return marks.flat()
 }

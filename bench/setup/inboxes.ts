@@ -1,100 +1,105 @@
-// Prepares the database before the service starts: users and proofs, created by the modules of the checkout that is measured, and filled
-// inboxes (fill.ts).
-import type { Store } from '../../server/store/store.ts'
-import type { ProofLine } from '../load/requests.ts'
-import { type Checkout, type Modules, modulesOf } from './checkout.ts'
-import { type Filling, fillDatabase } from './fill.ts'
-import { databaseIn, publicUrl, secret } from './service.ts'
+// Prepares a database through the service that runs on it: users, their proofs, and notifications.
+import assert from 'node:assert/strict'
+import { Connection, type HttpResponse, type ProofLine, requestText } from '../load/requests.ts'
+import { run } from './checkout.ts'
+import type { Service } from './service.ts'
 
-export type Reader = { userId: string; username: string; cookies: ProofLine[]; tokens: ProofLine[] }
+const password = 'plum orchard gate 41'
+/** Of this password, with the cost that the service itself uses. */
+const passwordHash = '$argon2id$v=19$m=19456,t=2,p=1$Lh/RN32i166LVnOT527GuQ$atE0D0XAxD4D+YQ+ugbjJe69heSQT3rzEz3p5FIKCZA'
+/** Users of a request, and recipients of a delivery. */
+const maxInRequest = 1_000
+const atOnce = 8
+
+export type Kind = 'cookies' | 'tokens'
+export type Reader = { username: string } & Record<Kind, ProofLine[]>
 export type Prepared = { readers: Reader[]; producer: ProofLine }
-/** A checkout, and the folder of its SQLite database. A Bench is one. */
-export type Place = { checkout: Checkout; dir: string }
 
-const dayMs = 86_400_000
-const now = Date.now
-/** Users created in parallel: few enough that each call gets a PostgreSQL connection in time on a busy machine. */
-const maxAtOnce = 50
-
-type Preparation = { users: number; proofs: number; passwordHash?: string }
-
-/** Creates users with `proofs` proofs of each variant. `passwordHash` matters only if they sign in by password. */
-export function prepareReaders({ checkout, dir }: Place, preparation: Preparation): Promise<Prepared> {
-  return prepareReadersAt(checkout, urlIn(dir), preparation)
-}
-
-/** As `prepareReaders`, in any database. */
-export async function prepareReadersAt(
-  checkout: Checkout,
-  url: string,
-  { users, proofs, passwordHash = 'unused' }: Preparation,
+/** Creates users, of whom the first `signedIn` get `proofs` proofs of each kind. */
+export async function prepare(
+  { checkout, port, settings }: Service,
+  { users, proofs = 0, signedIn = users }: { users: number; proofs?: number; signedIn?: number },
 ): Promise<Prepared> {
-  const modules = await modulesOf(checkout)
-  const { store } = await modules.openStore(modules.readDatabaseUrl(url))
-  try {
-    const issue = await issuers(modules, store)
-    const names = Array.from({ length: users }, (_, i) => `reader-${i + 1}`)
-    const readers: Reader[] = []
-    for (let at = 0; at < names.length; at += maxAtOnce)
-      readers.push(
-        ...(await Promise.all(
-          names.slice(at, at + maxAtOnce).map(async (username) => {
-            const user = { id: modules.newId(now()), username, displayName: null, createdAt: now(), passwordHash }
-            await store.addUser(user)
-            const times = Array.from({ length: proofs })
-            const cookies = await Promise.all(times.map(() => issue.cookie({ ...user, credentialGeneration: 0 })))
-            const tokens = await Promise.all(times.map(() => issue.token(user)))
-            return { userId: user.id, username, cookies, tokens }
-          }),
-        )),
-      )
-    return { readers, producer: await issue.producer() }
-  } finally {
-    await store.close()
-  }
-}
-
-/** The store of the checkout, in this process. */
-export async function openStoreIn({ checkout, dir }: Place): Promise<Store> {
-  const { openStore, readDatabaseUrl } = await modulesOf(checkout)
-  return (await openStore(readDatabaseUrl(urlIn(dir)))).store
-}
-
-async function issuers(modules: Modules, store: Store) {
-  const keys = await modules.SigningKeys.open({
-    store,
-    sealing: new modules.Sealing({ current: secret }),
-    now,
-    lifetimeMs: Number.POSITIVE_INFINITY,
-    onFailure: () => {},
+  const args = ['key', 'add', 'bench', '--scope', 'send,users', '--json']
+  const producer = `Authorization: Bearer ${JSON.parse(run(checkout.root, 'server/bin/launch.js', args, settings)).key}`
+  const readers = Array.from({ length: users }, (_, i): Reader => {
+    return { username: `reader-${i + 1}`, cookies: [], tokens: [] }
   })
-  keys.end()
-  const revocations = await modules.TokenRevocations.load({ store, now, wall: now, keepMs: 0 }, () => {})
-  const accessTokens = new modules.AccessTokens({
-    keys,
-    revocations,
-    now,
-    issuer: () => publicUrl,
-    lifetimeMs: 15 * 60_000,
-    chainMs: dayMs,
+  const entries = readers.map(({ username }) => ({ externalId: username, username, passwordHash }))
+  const puts = groupsOf(entries).map((some) => {
+    return requestText('PUT', '/api/users', { proof: producer, body: JSON.stringify({ users: some }) })
   })
-  const sessions = new modules.Sessions({ store, revocations, now, idleMs: dayMs, lifetimeMs: dayMs })
-  const producers = new modules.ProducerKeys({ store, now })
-  type User = Parameters<(typeof sessions)['issue']>[0]
-  const signIn = () => ({ replaces: [], signInId: modules.newId(now()), device: null, address: null })
-  return {
-    cookie: async (user: User) => `Cookie: carillon=${(await sessions.issue(user, signIn())).secret}`,
-    token: async (user: { id: string; username: string }) =>
-      `Authorization: Bearer ${(await accessTokens.issue({ ...user, credentialGeneration: 0 }, modules.newId(now()))).token}`,
-    producer: async () =>
-      `Authorization: Bearer ${(await producers.issue({ name: 'bench', scopes: ['send', 'users'], expiresAt: null })).key}`,
+  await sendAll(port, puts, 200, 1)
+  const owners = readers.slice(0, signedIn)
+  for (let n = 0; n < proofs; n++) {
+    const signIns = await sendAll(port, loginsOf(owners), 200)
+    const cookies = signIns.map(cookieIn)
+    const tokens = await sendAll(
+      port,
+      cookies.map((proof) => requestText('POST', '/api/me/token', { proof })),
+      201,
+    )
+    for (const [i, owner] of owners.entries()) {
+      owner.cookies.push(cookies[i] as ProofLine)
+      owner.tokens.push(`Authorization: Bearer ${JSON.parse(tokens[i]?.body as string).data.token}`)
+    }
   }
+  return { readers, producer }
 }
 
-export function fillInboxes({ checkout, dir }: Place, filling: Filling): Promise<void> {
-  return fillDatabase(checkout, urlIn(dir), filling)
+/** One sign-in of each reader. */
+export function loginsOf(readers: readonly Reader[]): string[] {
+  return readers.map(({ username }) => requestText('POST', '/login', { body: JSON.stringify({ username, password }) }))
 }
 
-export function urlIn(dir: string): string {
-  return `sqlite:${databaseIn(dir)}`
+function cookieIn({ headers }: HttpResponse): ProofLine {
+  const values = headers.filter(([name]) => name.toLowerCase() === 'set-cookie').map(([, value]) => value)
+  return `Cookie: ${values.find((value) => value.startsWith('carillon='))?.split(';')[0]}`
+}
+
+/** Sends `count` notifications to each reader. */
+export async function fillInboxes({ port }: Service, { readers, producer }: Prepared, count: number): Promise<void> {
+  const deliveries = groupsOf(readers).map((some) => deliveryTo(some, producer))
+  for (let n = 0; n < count; n++) await sendAll(port, deliveries, 201)
+}
+
+/** A delivery of about 300 characters in the form that is stored. */
+export function deliveryTo(readers: readonly Reader[], producer: ProofLine, category = 'orders'): string {
+  const body = JSON.stringify({
+    recipients: readers.map(({ username }) => ({ username })),
+    title: 'Your order 100234 is on its way',
+    body: 'It left our warehouse this morning and should reach you within two working days.',
+    url: '/orders/100234',
+    category,
+    data: { order: 100_234, parcels: 1 },
+  })
+  return requestText('POST', '/api/notifications', { proof: producer, body })
+}
+
+/** Sends each text once, some at a time. The responses are in the order of the texts; each must have this status. */
+export async function sendAll(port: number, texts: readonly string[], status: number, connections = atOnce) {
+  const responses: HttpResponse[] = []
+  let next = 0
+  const sendOn = async () => {
+    const connection = new Connection(port)
+    for (let turn = next++; turn < texts.length; turn = next++) {
+      const response = await connection.request(texts[turn] as string)
+      assert.equal(response.status, status, response.body)
+      responses[turn] = response
+    }
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: Math.min(connections, texts.length) }, sendOn))
+  return responses
+}
+
+/** One request text per proof of each reader. Neighbours in the list belong to different readers. */
+export function requestsOf(readers: readonly Reader[], kind: Kind, text: (proof: ProofLine) => string): string[] {
+  const each = readers[0]?.[kind] ?? []
+  return each.flatMap((_, i) => readers.map((reader) => text(reader[kind][i] as ProofLine)))
+}
+
+function groupsOf<One>(all: readonly One[]): One[][] {
+  const count = Math.ceil(all.length / maxInRequest)
+  return Array.from({ length: count }, (_, i) => all.slice(i * maxInRequest, (i + 1) * maxInRequest))
 }

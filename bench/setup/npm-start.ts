@@ -6,28 +6,18 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { processorUsOf, residentMegabytes } from '../processes/of-process.ts'
 import { endWithBench, environment } from '../processes/processes.ts'
-import type { Checkout } from './checkout.ts'
-import { freePort, settingsOf, untilReady } from './service.ts'
+import { freePort, type Place, settingsOf, untilReady } from './service.ts'
 
-export type Started = {
-  port: number
-  startedInMs: number
-  /** Milliseconds of processor time until the first response, all threads. */
-  processorMs: number
-  residentMegabytes(): number
-  stop(): Promise<void>
-}
-type Options = { checkout: Checkout; dir: string; env?: Readonly<Record<string, string>> }
-
-export async function startAsNpm({ checkout: { root }, dir, env = {} }: Options): Promise<Started> {
+export async function startAsNpm({ env = {}, ...place }: Place & { env?: Readonly<Record<string, string>> }) {
+  const { root } = place.checkout
   const port = await freePort()
   const command = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts.start as string
-  const log = openSync(join(dir, 'carillon.log'), 'a')
+  const log = openSync(join(place.dir, 'carillon.log'), 'a')
   const path = [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter)
   const startedAt = performance.now()
   const child = spawn('sh', ['-c', command], {
     cwd: root,
-    env: { ...environment(), PATH: path, ...settingsOf({ port, dir }), ...env },
+    env: { ...environment(), PATH: path, ...settingsOf(place, port), ...env },
     stdio: ['ignore', log, log],
   })
   closeSync(log)
@@ -36,12 +26,13 @@ export async function startAsNpm({ checkout: { root }, dir, env = {} }: Options)
   const died = ended.then(([status]) => Promise.reject(new Error(`${command} ended with status ${status}`)))
   died.catch(() => {})
   await Promise.race([untilReady(port), died])
-  const startedInMs = performance.now() - startedAt
+  const pid = child.pid as number
   return {
     port,
-    startedInMs,
-    processorMs: processorUsOf(child.pid as number) / 1_000,
-    residentMegabytes: () => residentMegabytes(child.pid as number),
+    startedInMs: performance.now() - startedAt,
+    /** Milliseconds of processor time until the first response, all threads. */
+    processorMs: processorUsOf(pid) / 1_000,
+    residentMegabytes: () => residentMegabytes(pid),
     async stop() {
       child.kill()
       await ended

@@ -4,21 +4,21 @@ import { closeSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { requestText, requestUntilListening } from '../load/requests.ts'
-import { BenchProcess, type Start } from '../processes/processes.ts'
+import { request, requestText } from '../load/requests.ts'
+import { BenchProcess } from '../processes/processes.ts'
 import type { Role } from '../report/machine.ts'
 import type { Checkout } from './checkout.ts'
 
-/** Fixed, since tokens name their issuer and the port differs between runs. */
-export const publicUrl = 'http://127.0.0.1:7464'
-export const secret = 'a secret that the bench needs only while it runs'
-
-export type Service = { port: number; process: BenchProcess; startedInMs: number; stop(): Promise<void> }
-export type ServiceOptions = Pick<Start, 'env' | 'under'> & {
+/** `settings`: of a command on the same database. */
+export type Service = {
   checkout: Checkout
-  dir: string
-  role?: Role
+  port: number
+  process: BenchProcess
+  settings: Record<string, string>
+  stop(): Promise<void>
 }
+/** A checkout, and the folder of its log and of its database, unless `database` is the URL of another one. */
+export type Place = { checkout: Checkout; dir: string; database?: string }
 
 const preload = new URL('../processes/preload.ts', import.meta.url).href
 
@@ -27,43 +27,41 @@ export function databaseIn(dir: string): string {
 }
 
 /** Resolves with the first 200. */
-export async function startService({
-  checkout,
-  dir,
-  role = 'server',
-  env = {},
-  under = [],
-}: ServiceOptions): Promise<Service> {
+export async function startService({ role = 'server', ...place }: Place & { role?: Role }): Promise<Service> {
+  const { checkout, dir } = place
   const port = await freePort()
+  const settings = settingsOf(place, port)
   const log = openSync(join(dir, 'carillon.log'), 'a')
-  const startedAt = performance.now()
   const process = new BenchProcess({
     args: ['--import', preload, join(checkout.root, 'server/bin/launch.js'), 'serve'],
     role,
-    under,
     output: log,
-    env: { ...settingsOf({ port, dir }), ...env },
+    env: settings,
   })
   closeSync(log)
   await Promise.race([untilReady(port), process.death])
-  return { port, process, startedInMs: performance.now() - startedAt, stop: () => process.stop() }
+  return { checkout, port, process, settings, stop: () => process.stop() }
 }
 
-export function settingsOf({ port, dir }: { port: number; dir: string }): Record<string, string> {
+export function settingsOf({ dir, database = `sqlite:${databaseIn(dir)}` }: Place, port: number) {
   return {
     CARILLON_PORT: String(port),
-    CARILLON_DATABASE_URL: `sqlite:${databaseIn(dir)}`,
-    CARILLON_PUBLIC_URL: publicUrl,
-    CARILLON_SECRET: secret,
+    CARILLON_DATABASE_URL: database,
+    // Fixed, since tokens name their issuer and the port differs between runs.
+    CARILLON_PUBLIC_URL: 'http://127.0.0.1:7464',
+    CARILLON_SECRET: 'a secret that the bench needs only while it runs',
   }
 }
 
-/** Repeats while the service responds 503, since it is not ready yet. */
+/** Repeats while the port is closed, and while the service responds 503, since it is not ready yet. */
 export async function untilReady(port: number): Promise<void> {
   for (;;) {
-    const { status, body } = await requestUntilListening(port, requestText('GET', '/readyz'))
-    if (status === 200) return
-    if (status !== 503) throw new Error(`the service is not ready: ${status} ${body}`)
+    const response = await request(port, requestText('GET', '/readyz')).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') return undefined
+      throw error
+    })
+    if (response?.status === 200) return
+    if (response !== undefined && response.status !== 503) throw new Error(`not ready: ${response.body}`)
     await pause(1)
   }
 }
