@@ -190,6 +190,8 @@ const spellings: Corpus = {
   'signature of zeros': `${goodHeader}.${goodPayload}.${encode(Buffer.alloc(256))}`,
   'payload of another user': `${goodHeader}.${encode(json.replace('"ann"', '"eve"'))}.${goodSignature}`,
   'signature padded': `${good}==`,
+  // The last character has four bits that no byte has.
+  'signature in another spelling': good.slice(0, -1) + String.fromCharCode(good.charCodeAt(good.length - 1) + 1),
   'a fourth segment': `${good}.${goodSignature}`,
   'JSON serialisation': encode(
     JSON.stringify({ protected: goodHeader, payload: goodPayload, signature: goodSignature }),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
+import { carefulUser, signInWithCode } from '../../support/sign-in/authenticator.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -80,6 +81,14 @@ test('the session is fresh after the change, and a token stays as it is', async 
   app.pass(11 * 60_000)
   assert.equal((await change(again, { currentPassword: newPassword, newPassword: ann.password })).status, 204)
   assert.equal((await deviceOf(again)).status, 201)
+})
+
+test('with a second factor, a new password does not make an old session fresh', async () => {
+  const ann = await carefulUser(app)
+  const own = await signInWithCode(app, ann, 'stateful')
+  app.pass(11 * 60_000)
+  assert.equal((await change(own, { currentPassword: ann.password, newPassword })).status, 204)
+  assert.equal((await app.post('/api/me/factors/totp', { label: 'Phone' }, own)).status, 403)
 })
 
 test('a wrong current password changes nothing, and counts as a guess (A9, A13)', async () => {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, suite, test } from 'node:test'
-import { factsIn, startWithProvider } from '../../support/http/provider-browser.ts'
-import type { Proof } from '../../support/service.ts'
+import { factsIn, ProviderBrowser, providerSetting, startWithProvider } from '../../support/http/provider-browser.ts'
+import { type Proof, startTestService } from '../../support/service.ts'
 import { carefulUser } from '../../support/sign-in/authenticator.ts'
 
 const page = 'https://shop.example'
@@ -169,6 +169,19 @@ test('a new password between the way back and the exchange makes the code worthl
   })
   assert.equal(changed.status, 204, changed.text)
   assert.equal((await exchange({ code }, changing.proof)).status, 401)
+})
+
+test('a code is of use at its own provider only', async (t) => {
+  const two = { staff: { createUsers: true }, guests: { issuer: 'https://guests.example' } }
+  const both = await startTestService({ env: { ...env, ...providerSetting(provider, two) } })
+  t.after(() => both.stop())
+  provider.addClient(both.url, 'staff')
+  const send: ConstructorParameters<typeof ProviderBrowser>[0]['send'] = (path, headers, init) =>
+    both.request(path, { redirect: 'manual', headers, ...init })
+  const ann = new ProviderBrowser({ app: both, provider, send })
+  const code = await ann.code('staff', 'ann')
+  assert.equal((await both.post('/login/with/guests', { code }, ann.proof)).status, 401)
+  assert.equal((await both.post('/login/with/staff', { code }, ann.proof)).status, 200)
 })
 
 suite('CARILLON_RETURN_URLS', async () => {

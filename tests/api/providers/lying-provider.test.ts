@@ -302,6 +302,25 @@ suite('a provider that cannot be used', () => {
     assert.match(failures().at(-1) ?? '', /cannot be reached: no response within 5 s/)
   })
 
+  test('at most 50 sign-ins wait for it: further ones are refused at once', async () => {
+    const held = Promise.withResolvers<void>()
+    provider.lies.set(discovery, async ({ response }) => {
+      await held.promise
+      response.writeHead(500).end()
+    })
+    app.pass(60_000)
+    const refused: string[] = []
+    const someRefused = Promise.withResolvers<void>()
+    const starts = Array.from({ length: 60 }, async () => {
+      refused.push(refusalIn(await browser().start('staff')).message)
+      if (refused.length === 10) someRefused.resolve()
+    })
+    await someRefused.promise
+    for (const message of refused) assert.match(message, /^Too many sign-ins wait for this provider/)
+    held.resolve()
+    await Promise.all(starts)
+  })
+
   test('endpoints at other addresses are not contacted, and get no client secret (P3)', async (t) => {
     const received: string[] = []
     const elsewhere = createServer((request, response) => {

@@ -46,6 +46,7 @@ const invalidTypes = [
   'json',
   ';',
   '\u00a0application/json',
+  'application/json;\u00a0charset=utf-16',
 ]
 
 test('only JSON is accepted: any other media type, or none, is 415 on every route that changes something (I1, C3)', async () => {

@@ -134,6 +134,23 @@ for (const path of ['/routeRestreinte', '/api/notifications', '/api/session', '/
     assert.deepEqual([entry.actor, others], ['service', []])
   })
 
+test('an old cookie that comes with a new sign-in ends the one that it was copied from (S17)', async () => {
+  const { user, old, renewed } = await renewedSession()
+  await used(renewed)
+  app.pass(10_001)
+  const { username, password } = user
+  const fields: [string, string][] = [
+    ['cookie', old.cookie ?? ''],
+    ['content-type', 'application/json'],
+  ]
+  const signedIn = await app.exchange('/login', {
+    method: 'POST',
+    fields,
+    body: JSON.stringify({ username, password }),
+  })
+  assert.deepEqual([signedIn.status, await statusOf(renewed)], [200, 401])
+})
+
 test('each of the last three cookies is known as an old one (S17)', async () => {
   const { user, old, renewed } = await renewedSession()
   let newest = renewed
