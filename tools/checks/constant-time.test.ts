@@ -34,26 +34,6 @@ function comparedIn(code: string): string[] {
   return found.filter((one) => isSecret(one) && !isHarmless(one)).map(([whole]) => whole)
 }
 
-test('finds a comparison of secrets in every form of writing it', () => {
-  for (const code of [
-    'if (producer.secretHash === hashOf(secret)) return',
-    'if (hashOf(secret) !== producer.secretHash) return',
-    'return given == token',
-    'return a.signature.equals(b)',
-    'return Buffer.compare(a, b) === 0 || kept.equals(passwordHash)',
-    'if (a.localeCompare(passwordHash) === 0) return',
-    "if (hash('sha256', given) === kept) return",
-  ])
-    assert.notDeepEqual(comparedIn(code), [], code)
-  for (const code of [
-    'if (secret === undefined) return',
-    "if (password === '') return",
-    'if (secret !== null && token.length === 3) return',
-    "if (payload.typ === 'at+jwt') return",
-  ])
-    assert.deepEqual(comparedIn(code), [], code)
-})
-
 test('product code compares secrets in constant time only (P4)', () => {
   assert.ok(productFiles.includes(home), 'secrets.ts was not found: this test looks in the wrong place.')
   const breaches = productFiles.flatMap((path) => {

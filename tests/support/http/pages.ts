@@ -39,7 +39,7 @@ export function examplesOf({ blocks }: Page): Example[] {
   })
 }
 
-/** Commands of npm, which tools/fresh-clone.ts runs on a fresh clone. */
+/** Commands of npm, which .ci/run runs on a fresh clone. */
 export function isForNpm({ commands }: Example): boolean {
   return commands.split('\n').every((line) => line === '' || line.startsWith('npm '))
 }
