@@ -21,7 +21,6 @@ import * as passwords from './routes/account/passwords.ts'
 import * as providerAccounts from './routes/account/provider-accounts.ts'
 import * as sessions from './routes/account/sessions.ts'
 import * as deliveries from './routes/deliveries.ts'
-import * as documentation from './routes/documentation.ts'
 import * as health from './routes/health.ts'
 import * as live from './routes/live.ts'
 import * as notifications from './routes/notifications.ts'
@@ -142,10 +141,10 @@ const api: readonly Route[] = [
 
   route('GET', '/livez', open, health.live),
   route('GET', '/readyz', open, health.ready),
-  route('GET', '/openapi.json', open, documentation.openApi),
+  route('GET', '/openapi.json', open, docsPage.openApi),
   route('GET', '/', unscopedVisitor, frontPage.front),
   route('GET', '/docs', visitor, docsPage.docs),
-  route('GET', '/docs/style.css', open, documentation.style),
+  route('GET', '/docs/style.css', open, docsPage.style),
 ]
 
 export const routes = routesWith('')
