@@ -681,7 +681,7 @@ test('the description is correct for accounts at providers, and for the own prof
     assert.equal(begun.status, 201)
     browser.keep(begun)
     assert.equal((await browser.comeBack(begun.json().data.url, subject)).status, status)
-    assert.equal((await record({ path: '/api/me/providers', headers: proof })).status, 200)
+    assert.equal((await record({ path: '/api/me/providers', headers: browser.proof })).status, 200)
   }
   const proof = await app.signIn(user, 'stateful')
   for (const status of [204, 404]) assert.equal((await remove(proof)).status, status)
