@@ -60,7 +60,8 @@ function cookieIn({ headers }: HttpResponse): ProofLine {
 /** Sends `count` notifications to each reader. */
 export async function fillInboxes({ port }: Service, { readers, producer }: Prepared, count: number): Promise<void> {
   const deliveries = groupsOf(readers).map((some) => deliveryTo(some, producer))
-  for (let n = 0; n < count; n++) await sendAll(port, deliveries, 201)
+  const all = Array.from({ length: count }, () => deliveries)
+  await sendAll(port, all.flat(), 201)
 }
 
 /** A delivery of about 300 characters in the form that is stored. */
