@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Sealing } from '../../../server/sign-in/sealing.ts'
-import { makeSigningKey } from '../../../server/sign-in/token/key-material.ts'
+import { makeSigningKey, openPrivate, signToken } from '../../../server/sign-in/token/key-material.ts'
 import { acceptedAfterMs, publishedAheadMs } from '../../../server/sign-in/token/key-schedule.ts'
 import { openStore } from '../../../server/store/open.ts'
 import { isUsuallyQuick } from '../../support/processes/nodes.ts'
@@ -45,9 +45,23 @@ test('after 30 days the next key is published, signs later, and no token of the 
   assert.equal(await statusOf(late), 200)
   app.pass(acceptedAfterMs - 1)
   assert.deepEqual((await published()).length, 2)
+  const forgery = await signedWith(first)
+  assert.equal(await statusOf(await forgery()), 200)
   app.pass(1)
   assert.deepEqual(await published(), [next], 'the last token of the first key has expired')
+  assert.equal(await statusOf(await forgery()), 401, 'a thief of the first key signs no token')
 })
+
+/** Makes tokens like those of the service, with a key of the service. */
+async function signedWith(kid: string): Promise<() => Promise<Proof>> {
+  const found = (await app.store.signingKeys()).find((one) => one.kid === kid) ?? assert.fail()
+  const key = (await openPrivate(found, new Sealing({ current: app.sealingSecret }))) ?? assert.fail()
+  return async () => {
+    const [, payload = ''] = (await signedIn()).authorization?.split('.') ?? []
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    return { authorization: `Bearer ${await signToken(key, claims)}` }
+  }
+}
 
 test('the key set may be cached for less time than a key is published ahead, and unchanged is 304', async () => {
   const response = await app.get('/.well-known/jwks.json')
