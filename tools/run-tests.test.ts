@@ -50,7 +50,7 @@ test('counts every test of a file that ends while the runner is busy', () => {
 })
 
 test('reports a file of which the end is lost', () => {
-  const stopReporting = 'setTimeout(() => { process.stdout.write = () => true; done() }, 50)'
+  const stopReporting = 'setTimeout(() => { process.send = () => true; done() }, 50)'
   const { passed, report } = runOn(`${start} test('x', () => {}); test('y', (t, done) => { ${stopReporting} })`)
   assert.equal(passed, false)
   assert.match(report, /✖ a file that did not report its end\n {2}first\.test\.ts/)
@@ -78,10 +78,10 @@ function runBeside(code: string, ...texts: string[]): Outcome {
     const program = new URL('./run-tests.ts', import.meta.url).href
     writeFileSync(
       join(folder, 'run.ts'),
-      `import { writeFileSync } from 'node:fs'
+      `import { globSync, writeFileSync } from 'node:fs'
        import { runTests } from '${program}'
        ${code}
-       const outcome = await runTests({ pattern: '*.test.ts', perTestMs: 1000, allMs: 20000 })
+       const outcome = await runTests({ files: globSync('*.test.ts'), perTestMs: 1000, allMs: 20000 })
        writeFileSync('outcome.json', JSON.stringify(outcome))`,
     )
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
