@@ -17,7 +17,7 @@ import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
 import { demonstrationSettings } from './start/page-settings.ts'
 import { secretFileOf } from './start/sealing-secret.ts'
-import { openStore, type UpgradeReport } from './store/open.ts'
+import { openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {
@@ -39,12 +39,11 @@ const databaseTimeoutMs = 30_000
 /** A load balancer that requested `/readyz` this recently will request it again. */
 const watchedWithinMs = 10_000
 
-/** `report` is called while the start upgrades a database. */
-type Surroundings = { log: Log; clock?: TimeSources; report?: UpgradeReport }
+type Surroundings = { log: Log; clock?: TimeSources }
 
 /** Throws CarillonError with a sentence for the operator if the service cannot start. */
-export async function startService(config: Config, { log, clock, report }: Surroundings): Promise<Service> {
-  const store = await openLogged(config, log, report)
+export async function startService(config: Config, { log, clock }: Surroundings): Promise<Service> {
+  const store = await openLogged(config, log)
   try {
     // The database's clock, if it has one, is the same for every process of the service.
     const sources = clock ?? { wall: store.clock ?? Date.now, monotonic: () => performance.now() }
@@ -59,7 +58,6 @@ export async function startService(config: Config, { log, clock, report }: Surro
 async function openLogged(
   { database, databasePartitions: partitions, databaseCacheMib: cacheMib }: Config,
   log: Log,
-  report: UpgradeReport | undefined,
 ): Promise<Store> {
   refuseLostDatabase(database)
   const onWait = (reason: string) =>
@@ -67,7 +65,7 @@ async function openLogged(
   const startTimeout = { timeoutMs: databaseTimeoutMs, onWait }
   const onMigrationWait = (reason: string) =>
     log.warn({ event: 'migration-waits', reason }, 'a migration waits for a lock')
-  const options = { partitions, startTimeout, cacheMib, report, onMigrationWait }
+  const options = { partitions, startTimeout, cacheMib, onMigrationWait }
   const { store, migrations, notice } = await openStore(database, options)
   if (notice !== undefined) log.warn({ event: 'log-set-aside' }, notice)
   for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')

@@ -1,5 +1,5 @@
 // `carillon backup`: writes the whole database to a new file; the service may be running.
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { refuseMissingDatabase } from '../start/database-file.ts'
 import { iso } from '../times.ts'
 import { configOf, withSettings } from './settings.ts'
@@ -18,7 +18,6 @@ export function backupCommand(): Command {
   const command = new Command('backup')
     .argument('<file>', 'a new file')
     .description('Write the whole database to a new file; the service may be running')
-    .addOption(new Option('--portable', 'has no effect: every backup restores into both engines').hideHelp())
   return withSettings(command, 'backup')
     .addHelpText('after', more)
     .action((file: string, options: Output) => backup(command, file, options))
@@ -37,11 +36,7 @@ async function backup(command: Command, file: string, options: Output): Promise<
       () => withProgress(options, (report) => backUp(endpoint, { file, at: iso(Date.now()), report })),
     )
     const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-    print(
-      options,
-      { file, form: 'portable', rows, tables },
-      () => `Wrote ${rows} rows to ${file}; counts and checksums agree`,
-    )
+    print(options, { file, rows, tables }, () => `Wrote ${rows} rows to ${file}; counts and checksums agree`)
   } finally {
     await endpoint.close()
   }

@@ -76,7 +76,7 @@ async function listAll(store: Store, options: Output): Promise<void> {
 
 function displayed({ key: { kid, createdAt, startsAt }, state, until }: Scheduled) {
   const acceptedUntil = until === null ? null : iso(until)
-  return { kid, state, createdAt: iso(createdAt), startsAt: iso(startsAt || createdAt), acceptedUntil }
+  return { kid, state, createdAt: iso(createdAt), startsAt: iso(startsAt), acceptedUntil }
 }
 
 async function rotate(command: Command, options: Output & { after: string }): Promise<void> {

@@ -5,7 +5,6 @@ import { openStore } from '../store/open.ts'
 import { configOf, withSettings } from './settings.ts'
 import { interruptible } from './terminal/interruption.ts'
 import { print, warn } from './terminal/output.ts'
-import { withProgress } from './terminal/progress.ts'
 
 export function migrateCommand(): Command {
   const command = new Command('migrate').description("Bring the store to this program's schema")
@@ -14,7 +13,7 @@ export function migrateCommand(): Command {
     refuseLostDatabase(database)
     const { store, migrations, notice } = await interruptible(
       () => 'No row is lost, and the next start continues.',
-      () => withProgress(options, (report) => openStore(database, { partitions, report, onMigrationWait: warn })),
+      () => openStore(database, { partitions, onMigrationWait: warn }),
     )
     if (notice !== undefined) warn(notice)
     await store.close()

@@ -11,15 +11,12 @@ import { createLog, type Log } from '../log/log.ts'
 import { type Service, startService } from '../serve.ts'
 import { firstSignInText } from '../start/first-start.ts'
 import { boundNewSpace } from '../start/new-space.ts'
-import type { UpgradeReport } from '../store/open.ts'
 import { configOf, withSettings } from './settings.ts'
-import { withProgress } from './terminal/progress.ts'
 
 /** How long load balancers see "not ready" before a service that has failed closes its port. */
 const lameDuckMs = 500
 /** After CARILLON_DRAIN_GRACE. The drain ends within 8 seconds; a supervisor must not wait for one that hangs. */
 const maxStopMs = 12_000
-const reportEveryMs = 10_000
 /** A terminal that closes sends SIGHUP. Without a terminal it comes from programs such as logrotate, and the service ignores it. */
 const hasTerminal = process.stdout.isTTY === true || isatty(0) || isatty(2)
 const signals: NodeJS.Signals[] = hasTerminal ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']
@@ -33,11 +30,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   if (!hasTerminal) process.on('SIGHUP', () => {})
   const isTerminal = process.stdout.isTTY === true && !json
   const log = await createLog({ level: config.logLevel, isTerminal })
-  const service = await stoppable(log, () =>
-    isTerminal
-      ? withProgress({ json }, (report) => startService(config, { log, report }))
-      : startService(config, { log, report: reportTo(log) }),
-  )
+  const service = await stoppable(log, () => startService(config, { log }))
   // A request to PostgreSQL waits for a round trip. In a bounded space its objects would survive collections, which took a quarter of its time.
   if (config.database.engine === 'sqlite') boundNewSpace()
 
@@ -67,7 +60,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
 }
 
 /**
- * Ends at a signal before the service is ready, which an upgrade of a large database delays by minutes. Every transaction is
+ * Ends at a signal before the service is ready, which a migration of a large database delays by minutes. Every transaction is
  * complete, so the next start continues. Without a listener, process 1 of a container would ignore the signal.
  */
 async function stoppable(log: Log, start: () => Promise<Service>): Promise<Service> {
@@ -80,17 +73,6 @@ async function stoppable(log: Log, start: () => Promise<Service>): Promise<Servi
     return await start()
   } finally {
     for (const signal of signals) process.off(signal, end)
-  }
-}
-
-/** One line at the beginning, one for each step, and one every ten seconds. */
-function reportTo(log: Log): UpgradeReport {
-  let last = { step: '', at: 0 }
-  return ({ step, done, total }) => {
-    if (step === last.step && performance.now() - last.at < reportEveryMs) return
-    last = { step, at: performance.now() }
-    const what = { Moving: 'moving the rows to the tables of this version', Indexing: 'creating the last index' }
-    log.info({ event: 'upgrade', done, total }, what[step])
   }
 }
 

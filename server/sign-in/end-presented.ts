@@ -7,7 +7,7 @@ import type { AccessTokens, TokenSubject } from './token/access-token.ts'
 export type EndedSignIn = {
   userId: string
   username: string | null
-  signInId: string | null
+  signInId: string
   variant: 'stateful' | 'stateless'
 }
 

@@ -1,7 +1,6 @@
 // Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. See also access-token.ts.
 import { randomBytes } from 'node:crypto'
 import { invalidCredentials } from '../errors.ts'
-import { newId } from '../ids.ts'
 import type {
   AuditEntry,
   EndedSession,
@@ -129,9 +128,8 @@ export class Sessions {
     const key = keyOf(secret)
     if (key === null) return undefined
     const { store, now, idleMs, lifetimeMs } = this.#options
-    // The id has the time of the sign-in, as that of a stateless one.
     const signedInAt = expiresAt - lifetimeMs
-    const found = await store.signInOfSession({ ...key, newSignInId: newId(signedInAt) })
+    const found = await store.signInOfSession(key)
     if (found === undefined) return undefined
     const at = now()
     // The request is a use. Unless that is stored, the token would end with the use before.
@@ -173,8 +171,7 @@ export class Sessions {
     const live = this.liveBounds()
     const audit = source && keys.map(({ userId }) => signOutEntry(source, { userId, at, variant: 'stateful' }))
     const ended = await store.endSessions({ keys, at, revocationExpiresAt: at + revocationKeptForMs, live, audit })
-    for (const { userId, signInId, hadTokens } of ended)
-      if (signInId !== null && hadTokens) this.#note({ userId, signInId }, at)
+    for (const { userId, signInId, hadTokens } of ended) if (hadTokens) this.#note({ userId, signInId }, at)
     await this.#endCopied(keys)
     return ended.filter((session) => at < this.#endOf(session, at))
   }
@@ -210,12 +207,12 @@ export class Sessions {
       const current = { userId, secretHash: session.secretHash }
       const end = { keys: [current], at, revocationExpiresAt: at + revocationKeptForMs, live: this.liveBounds(), audit }
       for (const { signInId, hadTokens } of await store.endSessions(end))
-        if (signInId !== null && hadTokens) this.#note({ userId, signInId }, at)
+        if (hadTokens) this.#note({ userId, signInId }, at)
     }
   }
 
   #note(signIn: { userId: string; signInId: string }, at: number): void {
-    this.#options.revocations.note({ ...signIn, notBefore: at, expiresAt: at + revocationKeptForMs })
+    this.#options.revocations.note({ ...signIn, at, expiresAt: at + revocationKeptForMs })
   }
 
   #endOf({ createdAt, lastSeenAt }: Pick<EndedSession, 'createdAt' | 'lastSeenAt'>, at: number): number {

@@ -1,7 +1,6 @@
 // Where is a user signed in? Lists the user's sign-ins of both variants, and ends one, all others, or one that was not the user's. How a proof
 // ends by itself is in session.ts and token/access-token.ts.
 import { CarillonError, notAuthenticated } from '../errors.ts'
-import { newId } from '../ids.ts'
 import type { AliveSignIns, AuditEntry, Excepted, ListedSignIn, SeenDevice, Store } from '../store/store.ts'
 import { deviceLabel } from './devices/device-label.ts'
 import type { Sessions } from './session.ts'
@@ -26,7 +25,7 @@ export type DisplayedSignIn = Pick<ListedSignIn, 'variant' | 'device' | 'address
 }
 
 type Options = {
-  store: Pick<Store, 'listSignIns' | 'endSignIn' | 'endOtherSignIns' | 'signInOfSession'>
+  store: Pick<Store, 'listSignIns' | 'endSignIn' | 'endOtherSignIns'>
   sessions: Pick<Sessions, 'liveBounds'>
   revocations: Pick<TokenRevocations, 'note' | 'refresh'>
   now: () => number
@@ -53,7 +52,7 @@ export class SignIns {
   ): Promise<{ items: DisplayedSignIn[]; next: string | null }> {
     const query = { userId: own.userId, ownSignInId: own.signInId, alive: this.#alive(), limit: limit + 1 }
     const found = await this.#options.store.listSignIns({ ...query, ...(after !== undefined && { after }) })
-    const listed = await Promise.all(found.map((one) => this.#named(own.userId, one)))
+    const listed = found.map((one) => this.#display(one))
     if (after === undefined && listed[0]?.id !== own.signInId) listed.unshift(this.#displayOwn(own))
     const items = listed.slice(0, limit).map((one) => ({ ...one, current: one.id === own.signInId }))
     // The own one has a place of its own: after it alone, the others begin with the newest.
@@ -92,7 +91,7 @@ export class SignIns {
       throw new CarillonError('NOT_FOUND', 'There is no such session', {
         remedy: 'It may have ended; GET /api/me/sessions lists those that are open.',
       })
-    this.#options.revocations.note({ userId, signInId, notBefore: at, expiresAt: revocationExpiresAt })
+    this.#options.revocations.note({ userId, signInId, at, expiresAt: revocationExpiresAt })
   }
 
   #moment() {
@@ -105,17 +104,10 @@ export class SignIns {
     return { sessions: sessions.liveBounds(), tokensSince: now() - chainMs + 1 }
   }
 
-  /** A session from before migration 0005 gets its sign-in when it is first listed. */
-  async #named(userId: string, one: ListedSignIn): Promise<Omit<DisplayedSignIn, 'current'>> {
-    const { variant, address, createdAt, lastSeenAt, secretHash } = one
-    const id = one.signInId ?? (await this.#nameSession({ userId, secretHash: secretHash ?? '' }, createdAt))
+  #display(one: ListedSignIn): Omit<DisplayedSignIn, 'current'> {
+    const { signInId: id, variant, address, createdAt, lastSeenAt } = one
     const device = variant === 'stateful' ? one.device : deviceLabel(one.userAgent)
     return { id, variant, device, address, createdAt, lastSeenAt, expiresAt: this.#endOf(variant, createdAt) }
-  }
-
-  async #nameSession(key: { userId: string; secretHash: string }, createdAt: number): Promise<string> {
-    const newSignInId = newId(createdAt)
-    return (await this.#options.store.signInOfSession({ ...key, newSignInId }))?.signInId ?? newSignInId
   }
 
   #endOf(variant: ListedSignIn['variant'], createdAt: number): number {

@@ -6,8 +6,8 @@ export type Subject = {
   /** Null for a user without a username, and for a token that does not name one. */
   username: string | null
   proof: 'session' | 'access-token'
-  /** Names the sign-in. Null for a session from before migration 0005 that has requested no token. */
-  signInId: string | null
+  /** Names the sign-in. */
+  signInId: string
   /** When the user last proved a password or a factor, in milliseconds. */
   confirmedAt: number
   /** What a token is limited to; absent for a session and for a token that opens what a session opens. */

@@ -1,12 +1,31 @@
-// What both engines share of migrating: numbered SQL files, and the ledger of those that a database has. Kysely's migrator
-// keeps the ledger; it is loaded only if a migration is pending.
-import { readdirSync } from 'node:fs'
+// What both engines share of migrating: schema.sql, the numbered SQL files beside it, and the ledger of those that a database has.
+// Kysely's migrator keeps the ledger; it is loaded only if one of them is pending.
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Dialect } from 'kysely'
 import { CarillonError } from '../errors.ts'
 
+const numbered = /^\d{4}-.+(?=\.sql$)/
+/** The name of schema.sql in the ledger. */
+const first = '0001-schema'
+
+/** The names in the ledger: schema.sql, which a new database gets first, and then each migration `<number>-<name>.sql` of the folder. */
 export function knownMigrations(folder: URL): string[] {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.sql'))
-  return files.map((name) => name.slice(0, -4)).sort()
+  const names = readdirSync(folder).flatMap((file) =>
+    file === 'schema.sql' ? first : (numbered.exec(file)?.[0] ?? []),
+  )
+  return names.sort()
+}
+
+export function textOf(name: string, folder: URL): string {
+  return readFileSync(new URL(name === first ? 'schema.sql' : `${name}.sql`, folder), 'utf8')
+}
+
+/**
+ * A migration with the line `-- chunks` is one statement that changes a part of a large table: it runs in transactions of its own until it
+ * changes no row, and then gets its ledger entry. So a process can be killed at any moment, and the next one continues.
+ */
+export function isInChunks(text: string): boolean {
+  return /^-- chunks$/m.test(text)
 }
 
 /** Throws UNAVAILABLE if the database has a migration that this program does not know. */
@@ -20,11 +39,16 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
   )
 }
 
-/** A migration and its ledger entry are one transaction. Returns the names of those that it applied. */
+type Execute = (sql: string) => Promise<unknown>
+
+/** A migration and its ledger entry are one transaction, which `prepare` runs before. Returns the names of those that it applied. */
 export async function applyPending(
   dialect: Dialect,
   known: readonly string[],
-  apply: (name: string, execute: (sql: string) => Promise<unknown>) => Promise<unknown> | unknown,
+  {
+    apply,
+    prepare,
+  }: { apply: (name: string, execute: Execute) => Promise<unknown> | unknown; prepare?: () => Promise<void> },
 ): Promise<string[]> {
   const { Kysely, sql } = await import('kysely')
   const { Migrator } = await import('kysely/migration')
@@ -36,6 +60,7 @@ export async function applyPending(
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
   const done: string[] = []
   for (;;) {
+    await prepare?.()
     const { error, results = [] } = await migrator.migrateUp()
     if (error !== undefined) throw error
     if (results.length === 0) return done

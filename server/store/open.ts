@@ -1,36 +1,32 @@
 // Opens the store of a database. The only file above the engines that knows them.
 import type { Database } from '../config/database-url.ts'
 import type { StartTimeout } from './postgres/connection/opening.ts'
-import type { UpgradeReport } from './sqlite/upgrade/move-rows.ts'
 import type { Store } from './store.ts'
 
-/** How many partitions the first migration of a PostgreSQL database makes of each table that belongs to users. */
+/** How many partitions a new PostgreSQL database gets for each table that belongs to users. */
 export const usualPartitions = 8
-
-export type { UpgradeReport }
 
 type Opening = {
   partitions?: number
   startTimeout?: StartTimeout
   cacheMib?: number | undefined
-  report?: UpgradeReport | undefined
   onMigrationWait?: (reason: string) => void
 }
 
 /**
  * Opens the store and brings it to this program's schema; `migrations` names those that were applied. With `startTimeout`
  * it waits for a PostgreSQL server that cannot be reached, is starting or has no connection left, and for nothing else.
- * `cacheMib`: see CARILLON_DATABASE_CACHE. `notice` is a sentence for the operator. `report` is called while an upgrade moves rows, which takes minutes for a large database.
+ * `cacheMib`: see CARILLON_DATABASE_CACHE. `notice` is a sentence for the operator.
  * `onMigrationWait` is called every five seconds while a migration on PostgreSQL waits for a lock, with a sentence that names its holder.
  */
 export async function openStore(
   database: Database,
-  { partitions = usualPartitions, startTimeout, cacheMib, report, onMigrationWait }: Opening = {},
+  { partitions = usualPartitions, startTimeout, cacheMib, onMigrationWait }: Opening = {},
 ): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   if (database.engine === 'postgres') {
     const { openPostgresStore } = await import('./postgres/store.ts')
     return openPostgresStore(database.url, { partitions, startTimeout, onMigrationWait })
   }
   const { openSqliteStore } = await import('./sqlite/store.ts')
-  return openSqliteStore(database.path, { cacheMib, report })
+  return openSqliteStore(database.path, { cacheMib })
 }

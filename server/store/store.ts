@@ -151,8 +151,8 @@ export type SessionKey = { userId: string; secretHash: string }
 export type LiveSession = {
   userId: string
   username: string | null
-  /** Names the sign-in in lists, in tokens and in the audit log; null for a session from before migration 0005 until it is needed. */
-  signInId: string | null
+  /** Names the sign-in in lists, in tokens and in the audit log. */
+  signInId: string
   /** When the user last proved a password or a factor. */
   confirmedAt: number
   createdAt: number
@@ -175,8 +175,7 @@ export type EndedSession = Omit<LiveSession, 'inbox' | 'page' | 'confirmedAt'> &
   hadTokens: boolean
 }
 /** The sign-in of a session, whose tokens never outlive the session. */
-export type SessionSignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt'> & {
-  signInId: string
+export type SessionSignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'> & {
   credentialGeneration: number
 }
 /** A session that was found by a secret before its present one. `secretUsedAt`: the first use of the present one; null before it. */
@@ -232,10 +231,10 @@ export interface Sessions {
    */
   touchSession(session: SessionKey & { at: number }): Promise<void>
   /**
-   * Returns the sign-in of a session and the user's credential generation, as of the same moment, for a token. A session
-   * from before migration 0005 gets `newSignInId` at the first call and keeps it.
+   * Returns the sign-in of a session and the user's credential generation, as of the same moment, for a token. From then on the
+   * session has tokens, which end with it.
    */
-  signInOfSession(session: SessionKey & { newSignInId: string }): Promise<SessionSignIn | undefined>
+  signInOfSession(session: SessionKey): Promise<SessionSignIn | undefined>
   /**
    * Ends sessions with their tokens in one step and returns those that it ended, each once. An unknown or already ended
    * session is left out. If there is none to end, nothing is written. The audit entries are in the order of the keys; each is

@@ -1,16 +1,11 @@
-// The transfer state: the tables and triggers that a restore, a move or an upgrade leaves in a database, and what the engines say when
-// they find them. transfer/ creates and removes them, and sqlite/upgrade/ those of an upgrade.
+// The transfer state: the tables and triggers that a restore or a move leaves in a database, and what the engines say when they find
+// them. transfer/ creates and removes them.
 import { CarillonError } from '../errors.ts'
 
 /** Exists while a move or a restore fills the database. Holds the progress. */
 export const fillingTable = 'carillon_filling'
 /** Exists while the database refuses every write, during a move and after it. Names the move. */
 export const movingTable = 'carillon_moving'
-/** A table of the SQLite files that `backup` wrote in earlier versions: what the backup should hold. */
-export const backupTable = 'carillon_backup'
-
-/** Exists while an upgrade moves the rows of a SQLite database (sqlite/upgrade/). */
-export const upgradeTable = 'carillon_upgrade'
 
 /** What the triggers that refuse writes raise. PostgreSQL sends it with this SQLSTATE. */
 export const refusedWrite = 'carillon: this database is being moved'

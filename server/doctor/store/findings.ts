@@ -22,18 +22,13 @@ export function unread(finding: Finding): Examined {
   return { findings: [finding], signingKeys: undefined }
 }
 
-/** Empty before the first migration. The keys of a schema before migration 0005 sign from the start. */
-export function signingKeysQuery(applied: readonly string[]): string {
-  const times = applied.includes('0005-safe-sign-in') ? ['starts_at', 'retired_at'] : ['0', 'null']
-  return `
+export const signingKeysQuery = `
   select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt",
-    ${times[0]} as "startsAt", ${times[1]} as "retiredAt"
+    starts_at as "startsAt", retired_at as "retiredAt"
   from signing_key order by created_at, kid`
-}
 
-/** Undefined before migration 0005. */
-export function sealedFactorsQuery(applied: readonly string[], header: string): string | undefined {
-  if (!applied.includes('0005-safe-sign-in')) return undefined
+/** `header` is SQL. */
+export function sealedFactorsQuery(header: string): string {
   return `select ${header} as header, cast(count(*) as integer) as count
     from factor where sealed_secret is not null group by 1`
 }
@@ -45,9 +40,7 @@ export function failedWorkFinding(at: unknown): Finding[] {
   return [fault('hourly work', { found, change: 'read the line tidying-failed in the log of the service' })]
 }
 
-/** Undefined before migration 0005. */
-export function failedWorkQuery(applied: readonly string[], now: number): string | undefined {
-  if (!applied.includes('0005-safe-sign-in')) return undefined
+export function failedWorkQuery(now: number): string {
   return `select max(at) as at from audit where event = 'tidying-failed' and id >= '${firstIdAt(now - 65 * 60_000)}'`
 }
 
@@ -63,12 +56,6 @@ export function schemaFinding({ applied, known }: { applied: readonly string[]; 
   const found = applied.length === 0 ? 'the database has no tables yet' : `${missing.join(', ')} not applied yet`
   return warning('schema', { found, change: 'npx carillon migrate' })
 }
-
-/** An upgrade of SQLite was interrupted, or is running. */
-export const halfUpgraded = warning('schema', {
-  found: 'the rows are not all moved to the tables of this version',
-  change: 'npx carillon migrate, or start the service: both continue',
-})
 
 /** The row of the table that records a move (transfer-state.ts). */
 export type MovingRow = { target: string; started_at: number; ended_at: number | null }

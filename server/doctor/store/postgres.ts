@@ -22,7 +22,7 @@ import {
   unread,
 } from './findings.ts'
 
-const migrations = new URL('../../store/postgres/migrations/', import.meta.url)
+const migrations = new URL('../../store/postgres/schema/', import.meta.url)
 const functions = new URL('../../store/postgres/functions/', import.meta.url)
 /** For one more process: ten of its pool, one that listens, and one for an operator. */
 const wantedConnections = 12
@@ -41,13 +41,13 @@ export async function examinePostgres(url: string, { now, deep = false }: Examin
     ]
     const applied = await appliedMigrations(pool)
     findings.push(await schema(pool, applied), ...(await transferState(pool)), ...(deep ? await pages(pool) : []))
-    const failedWork = failedWorkQuery(applied, now())
-    if (failedWork !== undefined) findings.push(...failedWorkFinding((await pool.query(failedWork)).rows[0]?.at))
-    const sealed = sealedFactorsQuery(applied, "split_part(sealed_secret, '.', 1)")
+    if (applied.length === 0) return { findings, signingKeys: [] }
+    findings.push(...failedWorkFinding((await pool.query(failedWorkQuery(now()))).rows[0]?.at))
+    const sealed = sealedFactorsQuery("split_part(sealed_secret, '.', 1)")
     return {
       findings,
-      signingKeys: applied.length === 0 ? [] : (await pool.query(signingKeysQuery(applied))).rows,
-      sealedFactors: sealed === undefined ? undefined : (await pool.query(sealed)).rows,
+      signingKeys: (await pool.query(signingKeysQuery)).rows,
+      sealedFactors: (await pool.query(sealed)).rows,
     }
   } catch (error) {
     return unread(faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL'))

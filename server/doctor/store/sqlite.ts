@@ -18,7 +18,6 @@ import {
 } from '../../store/sqlite/database.ts'
 import { hasForeignLog } from '../../store/sqlite/file/identity.ts'
 import { appliedMigrations } from '../../store/sqlite/migrate.ts'
-import { isHalfUpgraded } from '../../store/sqlite/upgrade/move-rows.ts'
 import type { SigningKey } from '../../store/store.ts'
 import { fillingTable, movingTable } from '../../store/transfer-state.ts'
 import { ownersBeside, readOnlyMount, rightsOf } from '../file-mode.ts'
@@ -29,7 +28,6 @@ import {
   type Examined,
   failedWorkFinding,
   failedWorkQuery,
-  halfUpgraded,
   type MovingRow,
   type SealedFactors,
   schemaFinding,
@@ -39,7 +37,7 @@ import {
   unread,
 } from './findings.ts'
 
-const migrations = new URL('../../store/sqlite/migrations/', import.meta.url)
+const migrations = new URL('../../store/sqlite/schema/', import.meta.url)
 const mebibyte = 2 ** 20
 const minFree = 64 * mebibyte
 const enoughFree = 512 * mebibyte
@@ -160,17 +158,18 @@ function contentOf(file: string, { now, deep }: Required<Examination>): Examined
     const database = new Database(`${pathToFileURL(path).href}?${how}`, { readOnly: true, timeout: 500 })
     try {
       const applied = appliedMigrations(database)
-      const failedWork = failedWorkQuery(applied, now())
-      const sealed = sealedFactorsQuery(applied, "substr(sealed_secret, 1, instr(sealed_secret, '.') - 1)")
+      const findings = [
+        schemaFinding({ applied, known: knownMigrations(migrations) }),
+        ...transferState(database),
+        ...(deep ? [pagesOf(database, file)] : []),
+      ]
+      if (applied.length === 0) return { findings, signingKeys: [] }
+      findings.push(...failedWorkFinding(database.prepare(failedWorkQuery(now())).get()?.at))
+      const sealed = sealedFactorsQuery("substr(sealed_secret, 1, instr(sealed_secret, '.') - 1)")
       return {
-        findings: [
-          isHalfUpgraded(database) ? halfUpgraded : schemaFinding({ applied, known: knownMigrations(migrations) }),
-          ...transferState(database),
-          ...(failedWork === undefined ? [] : failedWorkFinding(database.prepare(failedWork).get()?.at)),
-          ...(deep ? [pagesOf(database, file)] : []),
-        ],
-        signingKeys: applied.length === 0 ? [] : signingKeysIn(database, applied),
-        sealedFactors: sealed === undefined ? undefined : (database.prepare(sealed).all() as SealedFactors),
+        findings,
+        signingKeys: signingKeysIn(database),
+        sealedFactors: database.prepare(sealed).all() as SealedFactors,
       }
     } finally {
       database.close()
@@ -238,8 +237,8 @@ function unreadLog(file: string): Examined {
   )
 }
 
-function signingKeysIn(database: Database, applied: readonly string[]): SigningKey[] {
-  const keys = database.prepare(signingKeysQuery(applied)).all()
+function signingKeysIn(database: Database): SigningKey[] {
+  const keys = database.prepare(signingKeysQuery).all()
   // The driver's rows have no prototype.
   return keys.map((key) => ({ ...key })) as SigningKey[]
 }

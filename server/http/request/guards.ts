@@ -125,7 +125,7 @@ function tokenValidUntil(accessTokens: Dependencies['accessTokens'], subject: To
   return async () => accessTokens.validUntil(subject)
 }
 
-function sessionValidUntil(sessions: Dependencies['sessions'], secret: string, signInId: string | null): ValidUntil {
+function sessionValidUntil(sessions: Dependencies['sessions'], secret: string, signInId: string): ValidUntil {
   // A copy: V8 keeps the whole header field for a part of it.
   const own = Buffer.from(secret).toString()
   return () => sessions.validUntil(own, signInId)

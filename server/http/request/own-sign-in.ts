@@ -1,7 +1,6 @@
 // Which sign-in is the caller's own? A change that ends all others spares this one. And its cookie, which is replaced whenever the user
 // proves something, or changes what can be proved.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { notAuthenticated } from '../../errors.ts'
 import type { Subject } from '../../sign-in/subject.ts'
 import type { TokenSubject } from '../../sign-in/token/access-token.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -11,20 +10,10 @@ import { sessionSecret } from './guards.ts'
 /** As the store takes it (`Excepted`). */
 export type OwnSignIn = { exceptSignInId: string; exceptGeneration?: number | undefined }
 
-/** A session from before migration 0005 gets its sign-in here. Throws UNAUTHORIZED if it has ended since the guard. */
-export async function ownSignIn(
-  { sessions, cookie }: Pick<Dependencies, 'sessions' | 'cookie'>,
-  { caller, raw }: { caller: Subject; raw: FastifyRequest['raw'] },
-): Promise<OwnSignIn> {
-  const { signInId } = caller
-  if (caller.proof === 'access-token') {
-    const { signInId: exceptSignInId, generation: exceptGeneration } = caller as TokenSubject
-    return { exceptSignInId, exceptGeneration }
-  }
-  if (signInId !== null) return { exceptSignInId: signInId }
-  const found = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '', caller)
-  if (found === undefined) throw notAuthenticated()
-  return { exceptSignInId: found.signInId }
+export function ownSignIn(caller: Subject): OwnSignIn {
+  const { signInId: exceptSignInId, proof } = caller
+  if (proof === 'session') return { exceptSignInId }
+  return { exceptSignInId, exceptGeneration: (caller as TokenSubject).generation }
 }
 
 type Exchange = { request: { caller: Subject; raw: FastifyRequest['raw'] }; reply: FastifyReply }

@@ -4,7 +4,7 @@ import type { SealedFactor, Store, User } from '../../store/store.ts'
 import { recorded } from '../audit/entry.ts'
 import { factorsOf } from '../re-sealing.ts'
 import type { Sealing } from '../sealing.ts'
-import { revocationNow, revokeTokensAgain, type UserDependencies } from '../users/users.ts'
+import { revocationNow, type UserDependencies } from '../users/users.ts'
 
 /** Ends every session and token, because a lost phone may be signed in. Returns how many factors there were. Throws NOT_FOUND. */
 export async function resetFactors(
@@ -14,7 +14,7 @@ export async function resetFactors(
   const entry = recorded(dependencies, { event: 'factors-reset', userId: id, username })
   const removed = await dependencies.store.resetFactors({ userId: id, ...revocationNow(dependencies), ...entry })
   if (removed === 'absent') throw new CarillonError('NOT_FOUND', 'There is no user with this id')
-  await revokeTokensAgain(dependencies, { id })
+  await dependencies.revocations?.refresh()
   return removed
 }
 

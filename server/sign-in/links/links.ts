@@ -9,7 +9,7 @@ import { preparePassword } from '../password/policy.ts'
 import type { Attempt } from '../password/turns.ts'
 import { hashOf } from '../secrets.ts'
 import { refuseFaults } from '../users/entry.ts'
-import { findUser, revocationNow, revokeTokensAgain, type UserDependencies, type UserKey } from '../users/users.ts'
+import { findUser, revocationNow, type UserDependencies, type UserKey } from '../users/users.ts'
 
 /** What links are made of. */
 export type LinkSettings = {
@@ -99,7 +99,7 @@ export async function resetPassword(
   const change = { userId, tokenHash: hashOf(token), passwordHash, ...revocationNow(dependencies), ...entry }
   const outcome = await dependencies.store.resetPassword(change)
   if (outcome === 'refused') throw linkInvalid()
-  await revokeTokensAgain(dependencies, before)
+  await dependencies.revocations?.refresh()
   const user = (await dependencies.store.findUser(userId)) ?? before
   const raised = { credentialGeneration: credentialGeneration + 1, deviceGeneration: deviceGeneration + 1 }
   return { before, user: { ...user, ...raised } }

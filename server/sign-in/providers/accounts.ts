@@ -84,7 +84,7 @@ export async function unlinkAccount(
     source,
   }: {
     userId: string
-    signInId: string | null
+    signInId: string
     provider: Provider
     source: Source
   },

@@ -117,7 +117,7 @@ export class AccessTokens {
     const signOut = { userId, username, signInId, at, variant: 'stateless' } as const
     const audit = source && [signOutEntry(source, signOut)]
     const expiresAt = at + revocationKeptForMs
-    await this.#options.revocations.revoke({ userId, signInId, notBefore: at, expiresAt, audit })
+    await this.#options.revocations.revoke({ userId, signInId, at, expiresAt, audit })
   }
 
   /** Revokes the tokens that were issued for a user; they are refused on this node when it resolves. */
@@ -155,12 +155,11 @@ export class AccessTokens {
     const { credentialGeneration: generation } = user
     const isTooOld = !subject.isOfSession && this.#options.now() >= subject.signedInAt + this.#options.chainMs
     if (isTooOld || !(await this.#isOf(subject, generation))) throw notAuthenticated()
-    // A token without a generation gets none: it is revoked by its time.
-    return subject.generation === undefined ? subject : { ...subject, generation }
+    return { ...subject, generation }
   }
 
   async #isOf(subject: TokenSubject, generation: number): Promise<boolean> {
-    const known = subject.generation ?? generation
+    const { generation: known } = subject
     return known === generation || (known < generation && this.#options.revocations.isExcepted(subject, generation))
   }
 

@@ -1,14 +1,7 @@
 // Which key signs, which are accepted, and when the next one is due: by the times in the store alone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  acceptedAfterMs,
-  lastOf,
-  nextKeyOf,
-  publishedAheadMs,
-  publishedAheadOfUpgradeMs,
-  scheduleOf,
-} from './key-schedule.ts'
+import { acceptedAfterMs, lastOf, nextKeyOf, publishedAheadMs, scheduleOf } from './key-schedule.ts'
 
 const day = 86_400_000
 const lifetimeMs = 30 * day
@@ -40,13 +33,6 @@ test('the next key is published before the current one has signed for its lifeti
   const both = [...keys, key('b', late + publishedAheadMs, { createdAt: late })]
   assert.equal(nextKeyOf(both, { now: late, lifetimeMs }), undefined, 'it is published already')
   assert.equal(lastOf(both)?.kid, 'b')
-})
-
-test('after an upgrade the next key starts a day later, since nodes of the version before read the keys only at their start', () => {
-  const now = start + 100 * day
-  const next = nextKeyOf([key('a', 0, { createdAt: start })], { now, lifetimeMs })
-  assert.ok(next !== undefined && next.publishAt <= now)
-  assert.equal(next.startsAt, now + publishedAheadOfUpgradeMs)
 })
 
 test('if the clock was set back, a key that is not retired signs, and one far in the future keeps no other from starting', () => {

@@ -9,8 +9,6 @@ export const keySetMaxAgeMs = 5 * 60_000
 export const reloadEveryMs = 60_000
 /** From the publication of a key until nodes sign with it: every cache of the key set has it by then, and every node. */
 export const publishedAheadMs = keySetMaxAgeMs + reloadEveryMs
-/** The same after an upgrade: nodes of the version before read the keys only when they start. */
-export const publishedAheadOfUpgradeMs = 24 * 3_600_000
 /** How long a key is accepted after its successor started: until its last token has expired, by the clock of every node. */
 export const acceptedAfterMs = maxTokenLifeMs + clockLeewaySeconds * 1000 + reloadEveryMs
 
@@ -40,9 +38,8 @@ export function nextKeyOf(
   if (signing === undefined) return undefined
   // A key whose start is further away was made while a clock was wrong: it does not keep the others from being replaced.
   if (inOrder.some(({ startsAt }) => startsAt > now && startsAt <= now + lifetimeMs)) return undefined
-  const aheadMs = signing.startsAt === 0 ? publishedAheadOfUpgradeMs : publishedAheadMs
-  const endsAt = (signing.startsAt || signing.createdAt) + lifetimeMs
-  return { publishAt: endsAt - aheadMs, startsAt: Math.max(endsAt, now + aheadMs) }
+  const endsAt = signing.startsAt + lifetimeMs
+  return { publishAt: endsAt - publishedAheadMs, startsAt: Math.max(endsAt, now + publishedAheadMs) }
 }
 
 /** The key that starts last. */

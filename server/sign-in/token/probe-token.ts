@@ -28,6 +28,6 @@ export async function probeToken({ signingKeys, secrets, issuer, chainMs, now }:
   const endsAt = at + lifetimeMs
   // The chain then ends when the token expires, so that the service never renews it.
   const signedInAt = endsAt - Math.max(chainMs, lifetimeMs)
-  const user = { userId: newId(at), username: 'carillon-doctor', generation: undefined }
+  const user = { userId: newId(at), username: 'carillon-doctor', generation: 0 }
   return signToken(current, claimsOf({ ...user, signInId: newId(signedInAt), signedInAt }, { issuer, at, endsAt }))
 }

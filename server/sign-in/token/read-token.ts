@@ -17,8 +17,8 @@ export type Claims = {
   preferred_username?: string
   sid: string
   auth_time: number
-  /** The user's credential generation; absent in tokens that an earlier version issued. */
-  gen?: number
+  /** The user's credential generation. */
+  gen: number
   /** In an issued token, which opens the inbox alone. */
   scope?: 'inbox'
   /** In an issued token: the user's issued generation. */
@@ -46,10 +46,7 @@ export type ReadToken = {
  */
 export type Claimed = SignIn & { username: string | null; isOfSession?: boolean; confirmedAt?: number }
 
-/**
- * `at` and `endsAt` are in milliseconds, the claims in seconds. An issued token does not name the user: nodes of the version
- * before know no scopes, and refuse a token without a name (decision 0027).
- */
+/** `at` and `endsAt` are in milliseconds, the claims in seconds. An issued token does not name the user (decision 0027). */
 export function claimsOf(
   { userId, username, signInId, generation, issuedGeneration, isOfSession, confirmedAt }: Claimed,
   { issuer, at, endsAt }: { issuer: string; at: number; endsAt: number },
@@ -58,7 +55,7 @@ export function claimsOf(
     ...(username !== null && issuedGeneration === undefined && { preferred_username: username }),
     sid: signInId,
     auth_time: Math.floor((confirmedAt ?? madeAt(signInId)) / 1000),
-    ...(generation !== undefined && { gen: generation }),
+    gen: generation,
     ...(issuedGeneration !== undefined && { scope: 'inbox', ign: issuedGeneration }),
     ...(isOfSession && { from: 'session' }),
     iss: issuer,
@@ -114,7 +111,7 @@ function hasSoundClaims(claims: Record<string, unknown>): claims is Claims {
   const ids = [sub, jti, sid].every((claim) => typeof claim === 'string' && idShape.test(claim))
   const times = [iat, exp].every((claim) => Number.isSafeInteger(claim))
   if (!ids || !times) return false
-  if (gen !== undefined && !isGeneration(gen)) return false
+  if (!isGeneration(gen)) return false
   if (!isKnownKind(claims)) return false
   if (nbf !== undefined && typeof nbf !== 'number') return false
   if (!isAuthTime(claims)) return false
@@ -133,11 +130,10 @@ function isAuthTime({ auth_time: time, sid, iat, scope }: Record<string, unknown
 }
 
 /** The token of a sign-in, of a session, or an issued one: each with exactly the claims that we give it. */
-function isKnownKind({ scope, ign, from, gen, preferred_username: name }: Record<string, unknown>): boolean {
-  if (scope !== undefined)
-    return scope === 'inbox' && isGeneration(ign) && isGeneration(gen) && from === undefined && name === undefined
+function isKnownKind({ scope, ign, from, preferred_username: name }: Record<string, unknown>): boolean {
+  if (scope !== undefined) return scope === 'inbox' && isGeneration(ign) && from === undefined && name === undefined
   if (typeof name !== 'string' || name === '' || ign !== undefined) return false
-  return from === undefined || (from === 'session' && isGeneration(gen))
+  return from === undefined || from === 'session'
 }
 
 const isGeneration = (claim: unknown) => Number.isSafeInteger(claim) && (claim as number) >= 0

@@ -20,15 +20,12 @@ type Dependencies = {
   keepMs: number
 }
 
-/**
- * The sign-in that a token names. `generation` is undefined for tokens that an earlier version issued. Only an issued token
- * has an `issuedGeneration`.
- */
+/** The sign-in that a token names. Only an issued token has an `issuedGeneration`. */
 export type SignIn = {
   userId: string
   signInId: string
   signedInAt: number
-  generation: number | undefined
+  generation: number
   issuedGeneration?: number
 }
 
@@ -67,8 +64,8 @@ export class TokenRevocations {
   }
 
   /** For a revocation that is stored: it applies on this node at once. */
-  note(revocation: NewRevocation): void {
-    this.#add({ ...revocation, firstGeneration: 0, exceptSignInId: null })
+  note({ userId, signInId, expiresAt }: NewRevocation): void {
+    this.#add({ userId, signInId, expiresAt, firstGeneration: 0, exceptSignInId: null })
   }
 
   /** When it resolves, everything that was revoked before the call applies on this node. */
@@ -81,8 +78,8 @@ export class TokenRevocations {
     this.#listeners.add(listener)
   }
 
-  /** An issued token is compared by its issued generation too. A token with a generation is compared by generation, not by time. A sign-out revokes by the id of the sign-in. The excepted sign-in passes with any generation. */
-  isRevoked({ userId, signInId, signedInAt, generation, issuedGeneration }: SignIn): boolean {
+  /** A token is compared by its generation, not by time; an issued token by its issued generation too. A sign-out revokes by the id of the sign-in. The excepted sign-in passes with any generation. */
+  isRevoked({ userId, signInId, generation, issuedGeneration }: SignIn): boolean {
     if (this.#revocations.size === 0) return false
     if (this.#revocations.has(keyOf(userId, signInId))) return true
     if (issuedGeneration !== undefined) {
@@ -92,7 +89,7 @@ export class TokenRevocations {
     if (this.#erased.size > 0 && this.#erased.has(erasedKey(userId))) return true
     const everySignIn = this.#revocations.get(keyOf(userId, null))
     if (everySignIn === undefined || everySignIn.exceptSignInId === signInId) return false
-    return generation === undefined ? signedInAt <= everySignIn.notBefore : generation < everySignIn.firstGeneration
+    return generation < everySignIn.firstGeneration
   }
 
   /**
@@ -123,14 +120,13 @@ export class TokenRevocations {
     const key = keyOf(revocation.userId, revocation.signInId)
     const known = this.#revocations.get(key)
     const firstGeneration = Math.max(revocation.firstGeneration, known?.firstGeneration ?? 0)
-    const notBefore = Math.max(revocation.notBefore, known?.notBefore ?? revocation.notBefore)
     // The exception belongs to the revocation that raised the generation last.
     const isLatest = known === undefined || revocation.firstGeneration >= known.firstGeneration
     const { exceptSignInId } = isLatest ? revocation : known
     const isSame = known?.exceptSignInId === exceptSignInId && known.firstGeneration === firstGeneration
-    if (isSame && known.notBefore === notBefore) return
+    if (isSame && revocation.expiresAt <= known.expiresAt) return
     const expiresAt = Math.max(revocation.expiresAt, this.#dependencies.now() + this.#dependencies.keepMs)
-    this.#revocations.set(key, { ...revocation, firstGeneration, exceptSignInId, notBefore, expiresAt })
+    this.#revocations.set(key, { ...revocation, firstGeneration, exceptSignInId, expiresAt })
     if (isErasedKey(revocation.userId)) this.#erased.add(revocation.userId)
     for (const listener of this.#listeners) listener(revocation.userId)
   }

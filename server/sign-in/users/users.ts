@@ -238,7 +238,7 @@ export async function setPassword(
   const passwordHash = await hashPassword(dependencies, password)
   const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })
   await dependencies.store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies), ...entry })
-  await revokeTokensAgain(dependencies, user)
+  await dependencies.revocations?.refresh()
 }
 
 /** By the user: the caller's own sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that sign-in has ended since. */
@@ -257,7 +257,7 @@ export async function changePassword(
   })
   const change = { userId, passwordHash, ...except, ...revocationNow(dependencies), ...entry }
   if ((await dependencies.store.setPassword(change)) !== 'done') throw notAuthenticated()
-  await revokeTokensAgain(dependencies, { id: userId })
+  await dependencies.revocations?.refresh()
 }
 
 /** Ends every session and token of the user and refuses every later sign-in. Throws NOT_FOUND. */
@@ -265,7 +265,7 @@ export async function disableUser(dependencies: UserDependencies, key: UserKey):
   const user = await findUser(dependencies, key)
   const entry = recorded(dependencies, { event: 'user-disabled', userId: user.id, username: user.username })
   await dependencies.store.disableUser({ userId: user.id, ...revocationNow(dependencies), ...entry })
-  await revokeTokensAgain(dependencies, user)
+  await dependencies.revocations?.refresh()
   return user
 }
 
@@ -300,15 +300,6 @@ export function makePassphrase(): string {
 
 function hashPassword({ passwords }: UserDependencies, password: string): Promise<string> {
   return passwords.hash(preparePassword(password))
-}
-
-// For tokens without a credential generation, which nodes of the version before issue. A sign-in that read the old
-// password may issue such a token after the moment of the first revocation and before its commit.
-export async function revokeTokensAgain(dependencies: UserDependencies, { id }: Pick<User, 'id'>): Promise<void> {
-  const { at, revocationExpiresAt } = revocationNow(dependencies)
-  const revocation = { userId: id, signInId: null, notBefore: at, expiresAt: revocationExpiresAt }
-  await dependencies.store.revokeTokens(revocation)
-  await dependencies.revocations?.refresh()
 }
 
 export function revocationNow({ now }: UserDependencies): { at: number; revocationExpiresAt: number } {

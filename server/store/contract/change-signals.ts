@@ -23,7 +23,7 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const [userId, revocationExpiresAt] = [ann.id, at(900)]
     const isRevocation = (signal: ChangeSignal) => signal.about === 'token-revocation'
-    const revocation = { userId, signInId: null, notBefore: at(1), expiresAt: revocationExpiresAt }
+    const revocation = { userId, signInId: newId(), at: at(1), expiresAt: revocationExpiresAt }
     await signalsOf(world, [isRevocation], () => world.store.revokeTokens(revocation))
     await signalsOf(world, [isRevocation], () =>
       world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), revocationExpiresAt }),
@@ -34,7 +34,7 @@ export function changeSignalPromises(promise: PromiseOf): void {
     )
     const ben = await world.addUser('ben')
     const [ended, replaced] = [await world.signIn(ben), await world.signIn(ben)]
-    for (const session of [ended, replaced]) await world.store.signInOfSession({ ...session, newSignInId: newId() })
+    for (const session of [ended, replaced]) await world.store.signInOfSession(session)
     await signalsOf(world, [isRevocation], () => world.endSessions([ended]))
     await signalsOf(world, [isRevocation], () => world.signIn(ben, { replaces: [replaced] }))
   })
@@ -54,7 +54,7 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const signInId = newId()
     await world.signIn(ben, { signInId })
     await signalsOf(world, [about(ben.id)], () =>
-      world.store.revokeTokens({ userId: ben.id, signInId, notBefore: at(4), expiresAt: revocationExpiresAt }),
+      world.store.revokeTokens({ userId: ben.id, signInId, at: at(4), expiresAt: revocationExpiresAt }),
     )
   })
 

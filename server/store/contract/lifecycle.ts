@@ -86,7 +86,7 @@ const producer = { name: 'app', secretHash: 'hash', scopes: ['send'], createdAt:
 async function fillEveryTable(world: World, ann: Person, ben: Person): Promise<SessionKey> {
   const { store } = world
   await store.disableUser({ userId: (await world.addUser('cay')).id, at: at(1), revocationExpiresAt: at(900) })
-  await store.revokeTokens({ userId: ann.id, signInId: newId(), notBefore: at(2), expiresAt: at(901) })
+  await store.revokeTokens({ userId: ann.id, signInId: newId(), at: at(2), expiresAt: at(901) })
   await store.addSigningKey({ key: signingKey('k1', { createdAt: 3, startsAt: 4 }), after: null })
   await store.revokeProducer({ producerId: await world.addProducer('revoked'), at: at(4) })
   await store.touchProducer({ producerId: world.producerId, at: at(5) })

@@ -20,9 +20,7 @@ export type AliveSignIns = { sessions: LiveBounds; tokensSince: number }
 export type SignInQuery = { userId: string; ownSignInId: string; alive: AliveSignIns; after?: string; limit: number }
 
 export type ListedSignIn = {
-  /** Null, with the key of the session in its place, for a session from before migration 0005. */
-  signInId: string | null
-  secretHash: string | null
+  signInId: string
   variant: 'stateful' | 'stateless'
   createdAt: number
   /** Of a stateless sign-in: of its last entry in the audit log. */

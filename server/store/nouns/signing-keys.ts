@@ -8,7 +8,7 @@ export type SigningKey = {
   /** '' once the key is retired. */
   sealedPrivateJwk: string
   createdAt: number
-  /** Nodes sign with the key from this moment, until another one starts; 0 for a key from before migration 0005. */
+  /** Nodes sign with the key from this moment, until another one starts. */
   startsAt: number
   /** Set when the last token of the key had expired; null until then. */
   retiredAt: number | null

@@ -13,25 +13,20 @@ export type TokenRevocation = {
   firstGeneration: number
   /** In a row of every sign-in: the one sign-in that it spares, whatever the generation of its tokens. */
   exceptSignInId: string | null
-  /**
-   * In a row of every sign-in, for tokens without a generation (issued before migration 0002): revokes the sign-ins up to
-   * and including this millisecond (decision 0006). In a row of one sign-in: when it was revoked.
-   */
-  notBefore: number
   /** From this moment on every token that the row revokes has expired, and the row may be removed. */
   expiresAt: number
 }
 
-/** What a caller of the store can revoke; the rest follows from a change of the user. */
-export type NewRevocation = Omit<TokenRevocation, 'firstGeneration' | 'exceptSignInId'>
+/** What a caller of the store can revoke, the tokens of one sign-in; the rest follows from a change of the user. */
+export type NewRevocation = { userId: string; signInId: string; at: number; expiresAt: number }
 
 /** Used in place of a sign-in for all tokens that were issued for a user. */
 export const issuedSignIns = 'issued'
 
 export interface Tokens {
   /**
-   * Revokes the access tokens of one sign-in, and ends the session that the sign-in belongs to, in one step. If `signInId` is null, revokes those of the user that carry no credential
-   * generation. Of two revocations of the same thing the later times count; the first valid generation and the excepted sign-in do not change.
+   * Revokes the access tokens of one sign-in, and ends the session that the sign-in belongs to, in one step. Of two revocations of the
+   * same sign-in the one that expires later counts.
    */
   revokeTokens(revocation: NewRevocation & Audited): Promise<void>
   /**

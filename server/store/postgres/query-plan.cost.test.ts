@@ -481,7 +481,7 @@ const paths: Path[] = [
   },
   {
     of: 'signInOfSession',
-    run: () => signInOfSession(db, { ...sessionKey, newSignInId: 'new' }),
+    run: () => signInOfSession(db, sessionKey),
     reads: [session, user],
   },
   {
@@ -493,12 +493,7 @@ const paths: Path[] = [
   },
   {
     of: 'revokeTokens',
-    run: () => revokeTokens(db, { userId: 'u1', signInId: null, notBefore: 1, expiresAt: 2 }),
-    reads: expired,
-  },
-  {
-    of: 'revokeTokens',
-    run: () => revokeTokens(db, { userId: 'u1', signInId: 's1', notBefore: 1, expiresAt: 2 }),
+    run: () => revokeTokens(db, { userId: 'u1', signInId: 's1', at: 1, expiresAt: 2 }),
     reads: [allSessions, ...expired],
   },
   {

@@ -58,8 +58,7 @@ export function connect(path: string): Database {
 }
 
 /**
- * The process sorts large indexes in a file beside the database: a container may have no other folder that it can write, and an
- * upgrade checks the free space of this disk only. SQLite deletes the file when it opens it.
+ * The process sorts large indexes in a file beside the database: a container may have no other folder that it can write. SQLite deletes the file when it opens it.
  */
 export function sortBeside(database: Database, path: string): void {
   database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
@@ -217,7 +216,7 @@ function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: stri
   if (code === busy || code === locked)
     return ['is locked by another process', 'Stop that process, or wait until it is done, and start again.']
   if (code === full || system === 'ENOSPC' || system === 'EDQUOT')
-    return ['is on a full disk', 'Make room, then start again; an upgrade continues.']
+    return ['is on a full disk', 'Make room, then start again; a migration continues.']
   if (code === constraint && messageOf(error) === refusedWrite)
     return [
       'is being moved to another database, or was moved, by an earlier version',

@@ -1,18 +1,17 @@
 // The first start on a new file (R12): by two processes at the same time, or by one that is killed during it.
 import assert from 'node:assert/strict'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { runs, World } from '../contract/world.ts'
-import { connect, Database, openDatabase } from './database.ts'
-import { migrate } from './migrate.ts'
+import { knownMigrations } from '../migrations.ts'
+import { connect, Database } from './database.ts'
 import { assertIntact, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
-import { hasOldRows } from './upgrade/upgrade-file.ts'
 
-const migrations = readdirSync(new URL('./migrations/', import.meta.url)).map((name) => name.replace('.sql', ''))
+const migrations = knownMigrations(new URL('./schema/', import.meta.url))
 
 test('two processes open a new file at the same time, and each migration is applied once', async (t) => {
   const folder = await newFolder(t)
@@ -29,26 +28,6 @@ test('two processes open a new file at the same time, and each migration is appl
     assert.deepEqual(await first.titles(ann), ['From two'])
     await Promise.all([one.store.close(), two.store.close()])
   }
-})
-
-test('a process that starts while another creates the file never finds rows to move', async (t) => {
-  const path = join(await newFolder(t), 'carillon.db')
-  const database = openDatabase(path)
-  const other = connect(path)
-  let looks = 0
-  const look = <Arguments extends unknown[], Result>(run: (...all: Arguments) => Result) => {
-    return (...all: Arguments): Result => {
-      assert.equal(hasOldRows(other), false)
-      looks++
-      return run(...all)
-    }
-  }
-  database.exec = look(database.exec.bind(database))
-  database.prepare = look(database.prepare.bind(database))
-  assert.deepEqual(await migrate(database), migrations)
-  assert.ok(looks > migrations.length)
-  database.close()
-  other.close()
 })
 
 test('the next start completes a first start that was killed at any moment', async (t) => {

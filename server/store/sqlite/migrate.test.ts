@@ -4,8 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import type { CarillonError } from '../../errors.ts'
 import { isUnavailable } from '../contract/world.ts'
-import { type Database, openDatabase } from './database.ts'
+import { refusedWrite } from '../transfer-state.ts'
+import { type Database, openDatabase, openingFailure } from './database.ts'
 import { migrate } from './migrate.ts'
 import { newFolder } from './testing/folder.ts'
 
@@ -58,6 +60,50 @@ test('refuses a schema with an unknown migration, and applies nothing', async (t
     return true
   })
   assert.deepEqual(place.query("select name from sqlite_schema where name = 'other'"), [])
+})
+
+test('a migration in chunks changes a part of its table in each transaction, and continues after an interruption', async (t) => {
+  await using place = await newPlace(t)
+  place.write(
+    '0001-start',
+    `create table diary (page integer primary key, entry text);
+    create table budget (chunks integer);
+    insert into budget values (2);
+    insert into diary (page) with recursive n (n) as (values (1) union all select n + 1 from n where n < 10) select n from n`,
+  )
+  await place.migrate()
+  // The second chunk is the last that the trigger allows, like the death of the process.
+  place.database.exec(`create trigger ending before update on diary when new.page in (4, 7) begin
+    update budget set chunks = chunks - 1;
+    select raise(abort, 'ended') where (select chunks from budget) < 1;
+  end`)
+  place.write(
+    '0002-chunks',
+    `-- chunks
+    update diary set entry = 'changed' where page in (select page from diary where entry is null order by page limit 3)`,
+  )
+  await assert.rejects(place.migrate(), /ended/)
+  assert.deepEqual(place.query('select count(*) as changed from diary where entry is not null'), [{ changed: 6 }])
+  place.database.exec('drop trigger ending')
+  assert.deepEqual(await place.migrate(), ['0002-chunks'])
+  assert.deepEqual(place.query('select count(*) as changed from diary where entry is not null'), [{ changed: 10 }])
+  assert.deepEqual(await place.migrate(), [])
+})
+
+test('a database that is being moved is not migrated, and the error says what to do', async (t) => {
+  await using place = await newPlace(t)
+  place.write('0001-start', good)
+  await place.migrate()
+  place.database.exec(
+    `create trigger moving before insert on kysely_migration begin select raise(abort, '${refusedWrite}'); end`,
+  )
+  place.write('0002-more', 'alter table diary add column page integer')
+  await assert.rejects(place.migrate(), (error) => {
+    const { message, remedy } = openingFailure(error, 'carillon.db') as CarillonError
+    assert.match(`${message} ${remedy}`, / was moved, by an earlier version\. Finish the move or take it/)
+    return true
+  })
+  assert.deepEqual(place.query('select * from diary'), [{ entry: '1' }])
 })
 
 /** A new database and a folder of migrations. */

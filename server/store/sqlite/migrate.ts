@@ -1,29 +1,29 @@
-// Brings a SQLite database to this program's schema: numbered SQL files, each in one transaction with its ledger entry.
-import { readFileSync } from 'node:fs'
-import { applyPending, knownMigrations, refuseNewer as refuseNewerThan } from '../migrations.ts'
+// Brings a SQLite database to this program's schema: schema.sql and the migrations, each in one transaction with its ledger entry.
+import { setImmediate as turn } from 'node:timers/promises'
+import { applyPending, isInChunks, knownMigrations, refuseNewer as refuseNewerThan, textOf } from '../migrations.ts'
 import type { Database } from './database.ts'
-import { endUpgradeIfEmpty, isHalfUpgraded, moveRows, type UpgradeReport } from './upgrade/move-rows.ts'
 
-const folder = new URL('./migrations/', import.meta.url)
+const folder = new URL('./schema/', import.meta.url)
 
 /** Applies the pending migrations and returns their names. Throws UNAVAILABLE if the schema is newer than this program. */
-export async function migrate(
-  database: Database,
-  { from = folder, report }: { from?: URL; report?: UpgradeReport } = {},
-): Promise<string[]> {
-  const applied = await applyFiles(database, from)
-  if (isHalfUpgraded(database)) await moveRows(database, report)
-  return applied
-}
-
-async function applyFiles(database: Database, from: URL): Promise<string[]> {
+export async function migrate(database: Database, { from = folder }: { from?: URL } = {}): Promise<string[]> {
   const known = knownMigrations(from)
   refuseNewer(database, from)
   if (appliedMigrations(database).length === known.length) return []
-  return applyPending(await dialectOf(database), known, (name) => {
-    database.exec(readFileSync(new URL(`${name}.sql`, from), 'utf8'))
-    endUpgradeIfEmpty(database)
+  return applyPending(await dialectOf(database), known, {
+    async prepare() {
+      const next = known[appliedMigrations(database).length]
+      const text = next === undefined ? '' : textOf(next, from)
+      if (isInChunks(text)) await changeInChunks(database, text)
+    },
+    apply: (name) => database.exec(textOf(name, from)),
   })
+}
+
+/** The process reacts to signals between two chunks. */
+async function changeInChunks(database: Database, text: string): Promise<void> {
+  const chunk = database.prepare(text)
+  while (Number(chunk.run().changes) > 0) await turn()
 }
 
 /** Throws UNAVAILABLE if the database has a migration that this program does not know. Only reads. */
@@ -39,6 +39,13 @@ export function appliedMigrations(database: Database): string[] {
     .prepare('select name from kysely_migration order by name')
     .all()
     .map((row) => String(row.name))
+}
+
+/** The statement of schema.sql that creates an index. */
+export function creationOfIndex(name: string): string {
+  const statement = new RegExp(`^create (?:unique )?index ${name} on [^;]*`, 'm').exec(textOf('0001-schema', folder))
+  if (statement === null) throw new Error(`schema.sql has no index ${name}`)
+  return statement[0].replace(' index ', ' index if not exists ')
 }
 
 /** When the database was created: the time of its first migration. */

@@ -22,8 +22,6 @@ import * as signIns from './reads/sign-in/sign-ins.ts'
 import * as signingKeys from './reads/sign-in/signing-keys.ts'
 import * as tokens from './reads/sign-in/tokens.ts'
 import * as users from './reads/sign-in/users.ts'
-import type { UpgradeReport } from './upgrade/move-rows.ts'
-import { hasOldRows, upgradeFile } from './upgrade/upgrade-file.ts'
 
 /** Every exported function of these files is the store's read of that name. */
 const reads = {
@@ -49,22 +47,16 @@ const usualCacheMib = 8
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
 export async function openSqliteStore(
   file: string,
-  { cacheMib = usualCacheMib, report }: { cacheMib?: number | undefined; report?: UpgradeReport | undefined } = {},
+  { cacheMib = usualCacheMib }: { cacheMib?: number | undefined } = {},
 ): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
   const notice = hasForeignLog(path) ? setLogAside(path) : undefined
   peek(path, (found) => refuseNewer(found))
-  let database = openDatabase(path)
+  const database = openDatabase(path)
   try {
     refuseHalfFilled(database)
-    const migrations: string[] = []
-    if (hasOldRows(database)) {
-      database.close()
-      migrations.push(...(await upgradeFile(path, { report })))
-      database = openDatabase(path)
-    }
-    migrations.push(...(await migrate(database)))
+    const migrations = await migrate(database)
     const { dev, ino } = statSync(path, { bigint: true })
     removeDrafts(database, path)
     const history = continuedHistory(database, path)
@@ -74,7 +66,7 @@ export async function openSqliteStore(
   } catch (error) {
     throw openingFailure(error, path)
   } finally {
-    if (database.isOpen) database.close()
+    database.close()
   }
 }
 

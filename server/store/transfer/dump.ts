@@ -9,17 +9,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { CarillonError, messageOf } from '../../errors.ts'
 import { type Digest, Digesting, differenceOf, lineOf } from './digest.ts'
 import { type Counts, type Engine, type Place, rowsInBatch, type Source } from './endpoint/endpoint.ts'
-import {
-  type Batch,
-  columnsAt,
-  currentMigrations,
-  newestMigration,
-  type Row,
-  type Table,
-  tables,
-  tablesAt,
-  upgraded,
-} from './endpoint/tables.ts'
+import { type Batch, columnsOf, newestMigration, type Row, type Table, tables } from './endpoint/tables.ts'
 
 const format = 'carillon backup'
 const version = 1
@@ -54,19 +44,18 @@ export async function writeDump(
       return text
     }
     yield hashed(objectLine({ format, version, ...about } satisfies DumpHeader))
-    const written = tablesAt(about.schema)
     let named = 0
     const nameUpTo = (last: number) => {
-      const names = written.slice(named, last + 1).map((table) => objectLine(headOf(table, about.schema)))
+      const names = tables.slice(named, last + 1).map((table) => objectLine(headOf(table)))
       named = Math.max(named, last + 1)
       return names.join('')
     }
     for await (const batch of source.batchesAfter(null)) {
       digesting.add(batch)
-      yield hashed(nameUpTo(written.indexOf(batch.table)) + batch.rows.map(lineOf).join(''))
+      yield hashed(nameUpTo(tables.indexOf(batch.table)) + batch.rows.map(lineOf).join(''))
       onRows(batch.rows.length)
     }
-    yield hashed(nameUpTo(written.length - 1))
+    yield hashed(nameUpTo(tables.length - 1))
     digests = digesting.end()
     yield objectLine({ digests, sha256: hash.digest('hex') } satisfies Footer)
   }
@@ -75,7 +64,7 @@ export async function writeDump(
   return digests
 }
 
-/** A backup file that was read from end to end and is intact. Its rows are given in this program's schema. */
+/** A backup file that was read from end to end and is intact. */
 export class Dump implements Source {
   readonly header: DumpHeader
   readonly digests: readonly Digest[]
@@ -87,7 +76,7 @@ export class Dump implements Source {
     this.digests = digests
   }
 
-  /** Throws UNPROCESSABLE if the file is truncated, changed, or from a newer Carillon. */
+  /** Throws UNPROCESSABLE if the file is truncated, changed, or of another schema. */
   static async open(path: string, onRows: (count: number) => void = () => {}): Promise<Dump> {
     try {
       return await Dump.#read(path, onRows)
@@ -101,23 +90,20 @@ export class Dump implements Source {
 
   static async #read(path: string, onRows: (count: number) => void): Promise<Dump> {
     const hash = createHash('sha256')
-    const [digesting, upgradedDigesting] = [new Digesting(), new Digesting()]
+    const digesting = new Digesting()
     const found: { header?: DumpHeader; footer?: Footer } = {}
     const batches = batchesIn(path, {
       onHeader(line) {
         found.header = headerFrom(line, path)
         hash.update(`${line}\n`)
-        return found.header.schema
       },
       onBody: (line) => hash.update(`${line}\n`),
       onFooter(line) {
         found.footer = JSON.parse(line)
       },
     })
-    const isOlder = () => found.header?.schema !== newestMigration
     for await (const batch of batches) {
       digesting.add(batch)
-      if (isOlder()) upgradedDigesting.add({ ...batch, rows: upgraded(batch, found.header?.schema ?? '') })
       onRows(batch.rows.length)
     }
     const { header, footer } = found
@@ -125,16 +111,14 @@ export class Dump implements Source {
     const difference = differenceOf(footer.digests, digesting.end())
     if (difference !== undefined) throw new Error(difference)
     if (footer.sha256 !== hash.digest('hex')) throw new Error('its checksum differs')
-    return new Dump(path, header, isOlder() ? upgradedDigesting.end() : footer.digests)
+    return new Dump(path, header, footer.digests)
   }
 
   async *batchesAfter(place: Place | null): AsyncGenerator<Batch> {
     const [reached, done] = place === null ? [-1, 0] : [indexOf(place.table), place.rows]
     let passed = 0
-    const { schema } = this.header
-    for await (const { table, rows: found } of batchesIn(this.#path, { onHeader: () => schema })) {
+    for await (const { table, rows } of batchesIn(this.#path)) {
       const index = tables.indexOf(table)
-      const rows = upgraded({ table, rows: found }, schema)
       if (index < reached) continue
       const known = index === reached ? Math.max(0, done - passed) : 0
       if (index === reached) passed += rows.length
@@ -148,18 +132,18 @@ export class Dump implements Source {
 }
 
 type Listeners = {
-  /** Returns the schema. */ onHeader(line: string): string
+  onHeader?(line: string): void
   onBody?(line: string): void
   onFooter?(line: string): void
 }
 
 /** Throws if the lines are not in the right order, or end early. */
-async function* batchesIn(path: string, { onHeader, onBody, onFooter }: Listeners): AsyncGenerator<Batch> {
-  let builder = new BatchBuilder('')
+async function* batchesIn(path: string, { onHeader, onBody, onFooter }: Listeners = {}): AsyncGenerator<Batch> {
+  const builder = new BatchBuilder()
   let section: 'header' | 'body' | 'end' = 'header'
   for await (const line of linesOf(path)) {
     if (section === 'header') {
-      builder = new BatchBuilder(onHeader(line))
+      onHeader?.(line)
       section = 'body'
     } else if (section === 'end') {
       throw new Error('it has lines after its footer')
@@ -178,25 +162,19 @@ async function* batchesIn(path: string, { onHeader, onBody, onFooter }: Listener
 }
 
 class BatchBuilder {
-  readonly #schema: string
   #named = 0
   #rows: Row[] = []
 
-  constructor(schema: string) {
-    this.#schema = schema
-  }
-
   get isComplete(): boolean {
-    return this.#named === tablesAt(this.#schema).length
+    return this.#named === tables.length
   }
 
   /** Returns a batch if it is full or its table has ended. */
   add(line: string): Batch | undefined {
     if (line.startsWith('{')) {
       const earlier = this.take()
-      const next = tablesAt(this.#schema)[this.#named++]
-      if (next === undefined || objectLine(headOf(next, this.#schema)) !== `${line}\n`)
-        throw new Error('it has other tables')
+      const next = tables[this.#named++]
+      if (next === undefined || objectLine(headOf(next)) !== `${line}\n`) throw new Error('it has other tables')
       return earlier
     }
     if (this.#named === 0) throw new Error('a row precedes its table')
@@ -205,7 +183,7 @@ class BatchBuilder {
   }
 
   take(): Batch | undefined {
-    const table = tablesAt(this.#schema)[this.#named - 1]
+    const table = tables[this.#named - 1]
     if (table === undefined || this.#rows.length === 0) return undefined
     const rows = this.#rows
     this.#rows = []
@@ -230,10 +208,12 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 function headerFrom(line: string, path: string): DumpHeader {
   const header = JSON.parse(line) as DumpHeader
   if (header.format !== format) throw new Error('it is another kind of file')
-  if (header.version === version && currentMigrations.includes(header.schema)) return header
-  throw new CarillonError('UNPROCESSABLE', `${path} was made by a newer Carillon (schema ${header.schema})`, {
-    remedy: 'Restore it with that version or a later one.',
-  })
+  if (header.version === version && header.schema === newestMigration) return header
+  throw new CarillonError(
+    'UNPROCESSABLE',
+    `${path} was written by another version of Carillon (schema ${header.schema}; this program has ${newestMigration})`,
+    { remedy: 'Restore it with that version. If that is an older one, this program then migrates the database.' },
+  )
 }
 
 /** The error that gzip finds by its own checksum and length (RFC 1952, section 2.3.1); undefined if there is none. */
@@ -253,8 +233,8 @@ function damaged(path: string, error: unknown): CarillonError {
   })
 }
 
-function headOf(table: Table, schema: string): { table: string; columns: string[] } {
-  return { table: table.name, columns: columnsAt(table, schema) }
+function headOf(table: Table): { table: string; columns: string[] } {
+  return { table: table.name, columns: columnsOf(table) }
 }
 
 function indexOf(table: string): number {

@@ -1,6 +1,5 @@
 // Fills an empty database with the rows of a source, continues an interrupted attempt, and compares the two.
 import { CarillonError } from '../../errors.ts'
-import { upgradeTable } from '../transfer-state.ts'
 import { type Digest, differenceOf, digestsOf } from './digest.ts'
 import { type Counts, type Endpoint, inUse, type Place, placeAfter, type Source, totalOf } from './endpoint/endpoint.ts'
 import { currentMigrations, tables } from './endpoint/tables.ts'
@@ -8,26 +7,16 @@ import { currentMigrations, tables } from './endpoint/tables.ts'
 /** Called after every batch; `total` is the number of rows of the step. */
 export type Report = (progress: { step: 'Copying' | 'Verifying'; done: number; total: number }) => void
 
-/** Throws UNAVAILABLE if a database does not have this program's schema or, with `mayBeOlder`, an earlier one. */
-export async function refuseOtherSchema(endpoint: Endpoint, name: string, { mayBeOlder = false } = {}): Promise<void> {
+/** Throws UNAVAILABLE if a database does not have this program's schema. */
+export async function refuseOtherSchema(endpoint: Endpoint, name: string): Promise<void> {
   const found = await endpoint.migrations()
   if (found.length === 0) throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${name}`)
-  if (await endpoint.has(upgradeTable))
-    throw new CarillonError('UNAVAILABLE', `The rows of ${name} are not all moved to the tables of this version`, {
-      remedy: 'Bring it up to date with carillon migrate.',
-    })
-  if (isCurrent(found)) return
+  if (found.join() === currentMigrations.join()) return
   const newest = found.at(-1) ?? ''
-  const isOlder = found.join() === currentMigrations.slice(0, found.length).join()
-  if (mayBeOlder && isOlder) return
   const [age, remedy] = currentMigrations.includes(newest)
     ? ['older', 'Bring it up to date with carillon migrate.']
     : ['newer', 'Run the version of Carillon that wrote it, or a later one.']
   throw new CarillonError('UNAVAILABLE', `The schema of ${name} is ${age} than this program's`, { remedy })
-}
-
-function isCurrent(found: readonly string[]): boolean {
-  return found.join() === currentMigrations.join()
 }
 
 /** Throws CONFLICT if the target has rows that the transfer `id` did not write. */

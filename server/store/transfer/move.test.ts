@@ -62,7 +62,7 @@ function refusal(message: RegExp) {
 async function takesWrites(url: string): Promise<boolean> {
   const { store } = await openStore(readDatabaseUrl(url))
   try {
-    await store.revokeTokens({ userId: 'nobody', signInId: 's', notBefore: 1, expiresAt: 2 })
+    await store.revokeTokens({ userId: 'nobody', signInId: 's', at: 1, expiresAt: 2 })
     return true
   } catch (error) {
     assert.ok(refusal(/^This database is being moved, and can only be read\. /)(error), String(error))
@@ -272,7 +272,7 @@ test('rows are written only at the current place, and only by the move that bega
     await at(await emptyPlace(t, engine), async (endpoint) => {
       await endpoint.migrate()
       await endpoint.beginFilling('m')
-      const batch = { table, rows: [['ann', 's1', 1, 2, 0, null]] }
+      const batch = { table, rows: [['ann', 's1', 2, 0, null]] }
       const after: Place = { table: table.name, rows: 1, key: ['ann', 's1'] }
       assert.equal(await endpoint.add(batch, { id: 'm', before: after, after }), false)
       assert.equal(await endpoint.add(batch, { id: 'another', before: null, after }), false)

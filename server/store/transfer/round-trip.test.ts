@@ -10,8 +10,7 @@ import { backUp } from './backup.ts'
 import { openSource } from './endpoint/open.ts'
 import { moveDatabase } from './move.ts'
 import { restoreBackup } from './restore.ts'
-import { writeEarlierBackup } from './testing/earlier-backup.ts'
-import { digestsAt, emptyPlace, filledPlace, sqliteFile } from './testing/filled.ts'
+import { digestsAt, emptyPlace, filledPlace } from './testing/filled.ts'
 
 const report = () => {}
 const partitions = usualPartitions
@@ -54,17 +53,6 @@ test('SQLite -> backup -> PostgreSQL -> backup -> SQLite keeps every row the sam
     report,
   })
   assert.deepEqual(await digestsAt(third), expected)
-})
-
-test('a SQLite file that an earlier version wrote as a backup restores into either engine', async (t) => {
-  const from = await filledPlace(t)
-  const file = join(await newFolder(t), 'backup.db')
-  await writeEarlierBackup(sqliteFile(from), file)
-  for (const engine of ['sqlite', 'postgres'] as const) {
-    const to = await emptyPlace(t, engine)
-    await restoreBackup({ file, to: readDatabaseUrl(to), partitions, report })
-    assert.deepEqual(await digestsAt(to), await digestsAt(from), engine)
-  }
 })
 
 test('a restored database has a new history, since other changes can reach the same versions again', async (t) => {

@@ -118,7 +118,7 @@ const ends: Record<string, End & { variants: readonly Variant[] }> = {
     variants: ['stateless'],
     by: ({ id }, { authorization = '' }) => {
       const signInId = String(decodeJwt(authorization.slice('Bearer '.length)).sid)
-      return app.store.revokeTokens({ userId: id, signInId, notBefore: app.now(), expiresAt: revocationExpiresAt() })
+      return app.store.revokeTokens({ userId: id, signInId, at: app.now(), expiresAt: revocationExpiresAt() })
     },
   },
   'a new sign-in in place of the session': {

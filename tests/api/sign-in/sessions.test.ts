@@ -219,18 +219,6 @@ test('a user has at most the set number of sessions: the oldest ends, with its t
   assert.equal(await isAccepted(token), false)
 })
 
-test('a session from before migration 0005 gets its sign-in when it is listed, and can be ended', async () => {
-  const user = await app.user()
-  const [own, old] = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateful')]
-  const oldId = await idOf(old)
-  await app.database.change(`update session set sign_in_id = null, has_tokens = null where sign_in_id = '${oldId}'`)
-  const [, found] = await listed(own)
-  assert.notEqual(found?.id, oldId)
-  assert.equal(await idOf(old), found?.id)
-  assert.equal((await remove(`${sessions}/${found?.id}`, own)).status, 204)
-  assert.equal(await isAccepted(old), false)
-})
-
 for (const variant of variants)
   test(`without a recent sign-in a user can only end newer ones: the thief out, and the owner not, ${variant} (S18)`, async () => {
     const user = await app.user()

@@ -61,7 +61,6 @@ const seconds = Math.floor(app.now() / 1000)
  * mutations, and the kinds that it does not hold for.
  */
 const staysValid: readonly (readonly [reason: string, what: RegExp, except?: RegExp])[] = [
-  ['a token of an earlier version has no generation', /^gen (missing|renamed)/, /session|inbox/],
   ['no revocation is newer than a higher generation', /^(gen|ign) (one more)$/],
   ['the name is displayed and decides nothing', /^preferred_username (in upper|longer|shorter|other$)/],
   ['it is the token of another user', /^sub other$/],

@@ -1,13 +1,12 @@
 // A new version with a migration of the largest table starts while two nodes serve: it gets its locks between the requests, and no request
 // fails. The new version is this one with a migration that was invented for the test.
 import assert from 'node:assert/strict'
-import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
+import { copyOfProgram, migrationFiles } from '../../support/processes/copy-of-program.ts'
 import { Nodes } from '../../support/processes/nodes.ts'
 import type { UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
@@ -41,7 +40,7 @@ async function goesUnnoticed(t: TestContext, { isLast }: { isLast: boolean }): P
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
   const begun = performance.now()
-  await nodes.add({ launcher: programWith(program, invented) })
+  await nodes.add({ launcher: copyOfProgram(program, { files: migrationFiles('postgres', invented) }) })
   const readyMs = performance.now() - begun
   await load.more(20)
   if (delay.max > 250e6 && (load.failures.length > 0 || readyMs > readyWithinMs) && !isLast) return false
@@ -65,20 +64,6 @@ async function fill(url: string): Promise<void> {
       select 'user ' || n, seq, n || ' ' || seq, seq, '{"title":"Number","createdAt":"2026-11-23T00:00:00.000Z"}'
       from generate_series(1, ${notifications / 100}) n, generate_series(1, 100) seq`,
   )
-}
-
-/** The path of the launcher of a copy of this program that has one more migration. */
-function programWith(folder: Folder, migration: string): string {
-  const root = fileURLToPath(new URL('../../../', import.meta.url))
-  cpSync(`${root}server`, folder.file('server'), {
-    recursive: true,
-    filter: (path) => !/\.test\.ts$|\/bundle$|\/node_modules$/.test(path),
-  })
-  cpSync(`${root}package.json`, folder.file('package.json'))
-  symlinkSync(`${root}node_modules`, folder.file('node_modules'))
-  writeFileSync(folder.file('server/store/postgres/migrations/9999-invented.sql'), migration)
-  writeFileSync(folder.file('server/store/sqlite/migrations/9999-invented.sql'), 'select 1;')
-  return folder.file('server/bin/launch.js')
 }
 
 /** Sends a list and a delivery to each of its nodes twenty times a second until it is stopped. */

@@ -1,5 +1,7 @@
-// A rolling upgrade: nodes of the version before and of this one serve one database at the same time. While requests run on
-// every node, this version starts, migrates and creates its database functions; no request may fail on either side.
+// A rolling upgrade: nodes of two versions serve one database at the same time. While requests run on every node, the new version starts,
+// migrates and creates its database functions; no request may fail on either side. Until the tag 0.1.0 the old version is the service of
+// this commit, and the new one is the same with a higher version and what each test invents. From then on the old one is the package of the
+// last release, and the new one is this commit (docs/release.md).
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
@@ -7,46 +9,78 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
 import { carillon, Folder } from '../../support/processes/carillon-process.ts'
+import { copyOfProgram, migrationFiles } from '../../support/processes/copy-of-program.ts'
 import { type Node, Nodes, untilSo } from '../../support/processes/nodes.ts'
 import { idIn, type SignIn, type UserOfService } from '../../support/processes/user-of-service.ts'
-import { unpackVersionBefore } from '../../support/processes/version-before.ts'
 import type { HttpResponse } from '../../support/service.ts'
 
 const loadMs = 1_500
 
-test('R9: a rolling upgrade from the version before, under load: 0 failed requests on both versions', async (t) => {
-  for (let tries = 1; !(await goesUnnoticed(t, { isLast: tries === 3 })); tries++);
-})
+const nextVersion = '99.0.0'
+/** A function that requests call gets another text. */
+const changedFunction = `create or replace function tell_session_ended(of_user text) returns void language plpgsql as $$
+begin
+  -- The text of the next version.
+  perform pg_notify('carillon', json_build_object('session', of_user)::text);
+end $$;`
+const upgrades: Record<string, Upgrade> = {
+  'with a migration and other functions': {
+    files: {
+      ...migrationFiles('postgres', '-- locks: inbox\nalter table inbox add column invented text;'),
+      'store/postgres/functions/zebra.sql': changedFunction,
+    },
+    restarted: 'is refused',
+  },
+  'with other functions alone': {
+    files: { 'store/postgres/functions/zebra.sql': changedFunction },
+    restarted: 'serves, and leaves the functions',
+  },
+}
+/** `restarted`: what a node of the old version does that starts after the first of the new one. */
+type Upgrade = { files: Record<string, string>; restarted: 'is refused' | 'serves, and leaves the functions' }
+
+for (const [what, upgrade] of Object.entries(upgrades))
+  test(`R9: a rolling upgrade ${what}, under load: 0 failed requests on both versions, and an old node that restarts ${upgrade.restarted}`, async (t) => {
+    for (let tries = 1; !(await goesUnnoticed(t, { upgrade, isLast: tries === 3 })); tries++);
+  })
 
 /**
  * Returns false if a request failed while the machine paused: a service waits two seconds for a connection to the database, and four
  * for a response. The last try throws the failure.
  */
-async function goesUnnoticed(t: TestContext, { isLast }: { isLast: boolean }): Promise<boolean> {
+async function goesUnnoticed(
+  t: TestContext,
+  { upgrade: { files, restarted }, isLast }: { upgrade: Upgrade; isLast: boolean },
+): Promise<boolean> {
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
   const database = await newDatabase({ isBare: true })
   t.after(() => database.drop())
-  using program = new Folder()
-  const launcher = unpackVersionBefore(program)
+  using oldProgram = new Folder()
+  using newProgram = new Folder()
+  const old = { launcher: copyOfProgram(oldProgram) }
+  const next = { launcher: copyOfProgram(newProgram, { version: nextVersion, files }) }
   await using nodes = new Nodes(database.url)
-  const before = await nodes.add({ launcher })
+  const before = await nodes.add(old)
   const functionsBefore = await functionsOf(database.url)
   await using load = new Load(nodes.firstSignIn)
   using streamBefore = await load.streamOf(before)
-  load.startOn(before, 'the version before')
+  load.startOn(before, 'the old version')
   await sleep(loadMs)
 
-  const current = await nodes.add()
-  assert.notEqual(await functionsOf(database.url), functionsBefore, 'this version created its functions')
+  const current = await nodes.add(next)
+  const functions = await functionsOf(database.url)
+  assert.notEqual(functions, functionsBefore, 'the new version created its functions')
   using streamCurrent = await load.streamOf(current)
   const sentBefore = load.sent.length
-  const key = await keyOf(nodes)
-  load.startOn(current, 'this version', load.newRequests(key))
+  const key = await keyOf(nodes, next.launcher)
+  load.startOn(current, 'the new version', load.newRequests(key))
   await sleep(loadMs)
-  // The version before, started again, does not know the newest migration. The nodes that run are not affected.
-  const late = await nodes.begin({ launcher })
-  await assert.rejects(late.process.isReady(), /was written by a newer Carillon/)
+  // The old version does not know the migration. The nodes that run are not affected.
+  const late = await nodes.begin(old)
+  if (restarted === 'is refused') await assert.rejects(late.process.isReady(), /was written by a newer Carillon/)
+  else await late.isReady()
+  assert.equal(await functionsOf(database.url), functions)
   await sleep(loadMs)
   await load.stop()
 
@@ -56,7 +90,7 @@ async function goesUnnoticed(t: TestContext, { isLast }: { isLast: boolean }): P
   assert.deepEqual(
     load.failures,
     [],
-    `a request failed; ${load.failures.join('; ')}; errors of the version before: ${errorsOf(before)}`,
+    `a request failed; ${load.failures.join('; ')}; errors of the old version: ${errorsOf(before)}`,
   )
   const kinds = 2 * Object.keys(load.requests).length + Object.keys(load.newRequests(key)).length
   assert.equal(load.counts.size, kinds, 'each node served each kind of request')
@@ -74,7 +108,7 @@ function errorsOf(node: Node): string {
   return JSON.stringify(node.process.lines.filter(({ level }) => Number(level) >= 50))
 }
 
-/** The number and hash of the functions that a version created last. */
+/** The version and hash of the functions that were created last. */
 async function functionsOf(url: string): Promise<string> {
   const { rows } = await queryAt(url, "select obj_description('kysely_migration'::regclass, 'pg_class') as label")
   return rows[0].label
@@ -89,10 +123,11 @@ async function receives(stream: EventReader, titles: readonly string[]): Promise
   await untilSo(async () => missing().length === 0, 30_000).catch(() => assert.deepEqual(missing(), []))
 }
 
-/** A producer key of this version, which may create users. */
-async function keyOf(nodes: Nodes): Promise<string> {
+/** A producer key that may create users. */
+async function keyOf(nodes: Nodes, launcher: string): Promise<string> {
   const { stdout } = await carillon(nodes.folder, ['key', 'add', 'app', '--scope', 'send,users', '--json'], {
     env: nodes.environment,
+    launcher,
   })
   return JSON.parse(stdout).key
 }
@@ -106,7 +141,7 @@ class Load implements AsyncDisposable {
   readonly failures: string[] = []
   /** The titles of all deliveries. */
   readonly sent: string[] = []
-  /** The ids of the users that this version created. They have no username. */
+  /** The ids of the users that the new version created. They have no username. */
   readonly people: string[] = []
   readonly #signIn: SignIn
   readonly #loops: Promise<void>[] = []
@@ -145,7 +180,7 @@ class Load implements AsyncDisposable {
     changes: (user, { session }) => user.request({ path: '/api/notifications/changes?since=0', headers: session }),
   }
 
-  /** What only this version has. The version before then delivers to users that have no username. */
+  /** What is new: on the new version alone. The old one then delivers to users that have no username. */
   newRequests(key: string): Requests {
     const send = (user: UserOfService, body: object) =>
       user.post('/api/notifications', body, { authorization: `Bearer ${key}` })

@@ -44,13 +44,14 @@ export async function openForge(app: TestService) {
         iat: issuedAt,
         exp: issuedAt + 900,
         jti: newId(app.now()),
+        gen: 0,
       }
     },
 
     /** The same for a token of scope `inbox`. */
     inboxClaims(user: TestUser): Claims {
       const { preferred_username: _, ...claims } = this.claims(user)
-      return { ...claims, gen: 0, scope: 'inbox', ign: 0 }
+      return { ...claims, scope: 'inbox', ign: 0 }
     },
 
     /** Signs two encoded segments. */

@@ -58,7 +58,7 @@ export function hasFirstSignIn(folder: Folder): boolean {
   return existsSync(firstSignInFile(folder))
 }
 
-/** Beside the SQLite database, which is in the folder itself. On PostgreSQL in `data`; the version before writes it here, too. */
+/** Beside the SQLite database, which is in the folder itself. On PostgreSQL in `data`. */
 function firstSignInFile(folder: Folder): string {
   const inData = folder.file('data/first-sign-in.txt')
   return existsSync(inData) ? inData : folder.file('first-sign-in.txt')

@@ -188,7 +188,7 @@ async function changeOwn(dependencies: Dependencies, request: GuardedRequest<Sub
   const device = devices.knownDevice(presentedDevices(request, deviceCookie), account.user)
   const presented = { password: currentPassword, device, address: source.address, signal }
   await checkCredentials(dependencies, account, presented)
-  const own = await ownSignIn(dependencies, request)
+  const own = ownSignIn(request.caller)
   await changePassword({ ...dependencies.users, source }, { id, username: username as string, newPassword, ...own })
   await renewCookie(dependencies, request, reply)
   return reply.code(204).send()

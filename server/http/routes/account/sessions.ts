@@ -33,7 +33,7 @@ export const list: Operation<Subject> = {
 
 async function listSessions(dependencies: Dependencies, request: Request, reply: FastifyReply) {
   const { limit = 100, after } = request.query as SessionsQuery
-  const { own } = await ownOf(dependencies, request)
+  const { own } = ownOf(dependencies, request)
   const { items, next } = await dependencies.signIns.list(own, { after, limit })
   return sendData(reply, { items: items.map(displaySignIn), next })
 }
@@ -54,7 +54,7 @@ export const end: Operation<Subject> = {
 
 /** A stolen sign-in must not end its owner's, which began before it (S18). The id has the time of the sign-in, whether there is one or not. */
 async function endSession(dependencies: Dependencies, request: Request, reply: FastifyReply) {
-  const { own, source } = await ownOf(dependencies, request)
+  const { own, source } = ownOf(dependencies, request)
   const signInId = idOf(request)
   const isNewer = isIdShaped(signInId) && madeAt(signInId) > own.signedInAt
   if (!isNewer && signInId !== own.signInId) refuseStale(request.caller, dependencies.users.now())
@@ -75,7 +75,7 @@ export const endOthers: Operation<Subject> = {
 }
 
 async function endOtherSessions(dependencies: Dependencies, request: Request, reply: FastifyReply) {
-  const { own, source, excepted } = await ownOf(dependencies, request)
+  const { own, source, excepted } = ownOf(dependencies, request)
   const audit = auditOf(dependencies, { event: 'sessions-ended', source, own, signInId: own.signInId })
   await dependencies.signIns.endOthers(own, { ...excepted, audit })
   return reply.code(204).send()
@@ -91,7 +91,7 @@ export const disown: Operation<Subject> = {
 }
 
 async function disownSession(dependencies: Dependencies, request: Request, reply: FastifyReply) {
-  const { own, source } = await ownOf(dependencies, request)
+  const { own, source } = ownOf(dependencies, request)
   const signInId = idOf(request)
   const audit = auditOf(dependencies, { event: 'sign-in-disowned', source, own, signInId })
   const device = { ...deviceOf(dependencies, source, true), isKnown: true }
@@ -110,10 +110,10 @@ async function newDeviceToken(dependencies: Dependencies, request: Request): Pro
 }
 
 /** The caller's own sign-in, and who sends the request. */
-async function ownOf(dependencies: Dependencies, request: Request) {
+function ownOf(dependencies: Dependencies, request: Request) {
   const source = sourceOf(dependencies, request)
   const { caller } = request
-  const excepted = await ownSignIn(dependencies, request)
+  const excepted = ownSignIn(caller)
   const { userId, proof } = caller
   const { userAgent, address } = source
   const signInId = excepted.exceptSignInId

@@ -178,7 +178,7 @@ export function auditPromises(promise: PromiseOf): void {
 
   promise('records the revocation of tokens, and a producer key that is added or revoked', async ({ store }) => {
     const audit = (event: string) => ({ audit: [entryOf(event)] })
-    const revocation = { userId: newId(), signInId: 's1', notBefore: at(1), expiresAt: at(2) }
+    const revocation = { userId: newId(), signInId: 's1', at: at(1), expiresAt: at(2) }
     await store.revokeTokens({ ...revocation, ...audit('sign-out') })
     const producer = { id: newId(), name: 'ci', secretHash: 'h', scopes: ['send'], createdAt: at(1), expiresAt: null }
     await store.addProducer({ ...producer, ...audit('key-created') })

@@ -11,15 +11,15 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     const session = await world.signIn(ann, { seconds: 3 })
     await world.store.touchSession({ ...session, at: at(9) })
     const signInId = (await world.store.findSession(session))?.signInId
-    const first = await world.store.signInOfSession({ ...session, newSignInId: newId() })
+    const first = await world.store.signInOfSession(session)
     const found = { signInId, credentialGeneration: 0, createdAt: at(3), lastSeenAt: at(9) }
     assert.deepEqual(first, found)
-    assert.deepEqual(await world.store.signInOfSession({ ...session, newSignInId: newId() }), found)
+    assert.deepEqual(await world.store.signInOfSession(session), found)
   })
 
   promise('requests for a token at the same time get the same sign-in', async (world) => {
     const session = await world.signIn(await world.addUser('ann'))
-    const calls = Array.from({ length: 10 }, () => world.store.signInOfSession({ ...session, newSignInId: newId() }))
+    const calls = Array.from({ length: 10 }, () => world.store.signInOfSession(session))
     const signIns = (await Promise.all(calls)).map((found) => found?.signInId)
     assert.deepEqual(new Set(signIns).size, 1)
     assert.ok(signIns[0])
@@ -29,7 +29,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     await world.store.setPassword({ userId: ann.id, passwordHash: 'new hash', at: at(1), revocationExpiresAt })
     const session = await world.signIn({ ...ann, passwordHash: 'new hash' })
-    const found = await world.store.signInOfSession({ ...session, newSignInId: newId() })
+    const found = await world.store.signInOfSession(session)
     assert.equal(found?.credentialGeneration, 1)
   })
 
@@ -38,7 +38,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     const [ended, alive] = [await world.signIn(ann), await world.signIn(ann)]
     await world.endSessions([ended])
     for (const key of [ended, { ...alive, userId: ben.id }, { ...alive, secretHash: 'made up' }])
-      assert.equal(await world.store.signInOfSession({ ...key, newSignInId: newId() }), undefined)
+      assert.equal(await world.store.signInOfSession(key), undefined)
   })
 
   const ends: Record<string, (world: World, of: { ann: Person; session: SessionKey }) => Promise<unknown>> = {
@@ -54,7 +54,6 @@ export function sessionTokenPromises(promise: PromiseOf): void {
         {
           userId: ann.id,
           signInId,
-          notBefore: at(5),
           expiresAt: revocationExpiresAt,
           firstGeneration: 0,
           exceptSignInId: null,
@@ -89,7 +88,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
       const { ann, session } = await withTokens(world)
       await world.store[change]({ userId: ann.id, passwordHash: 'new hash', at: at(5), revocationExpiresAt })
       assert.equal(await world.store.findSession(session), undefined)
-      assert.equal(await world.store.signInOfSession({ ...session, newSignInId: newId() }), undefined)
+      assert.equal(await world.store.signInOfSession(session), undefined)
       const [revocation] = await world.store.tokenRevocations(at(6))
       assert.deepEqual([revocation?.signInId, revocation?.firstGeneration], [null, 1])
     })
@@ -99,10 +98,9 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     const other = await withTokens(world, ann)
     const plain = await world.signIn(ann)
     const bens = await withTokens(world)
-    const revocation = { notBefore: at(5), expiresAt: revocationExpiresAt }
+    const revocation = { at: at(5), expiresAt: revocationExpiresAt }
     await world.store.revokeTokens({ userId: ann.id, signInId, ...revocation })
     await world.store.revokeTokens({ userId: ann.id, signInId: bens.signInId, ...revocation })
-    await world.store.revokeTokens({ userId: ann.id, signInId: null, ...revocation })
     assert.equal(await world.store.findSession(session), undefined)
     for (const alive of [other.session, plain, bens.session]) assert.ok(await world.store.findSession(alive))
   })
@@ -113,8 +111,8 @@ export function sessionTokenPromises(promise: PromiseOf): void {
       const one = await withTokens(world, ann)
       await Promise.all([
         world.endSessions([session, one.session]),
-        world.store.revokeTokens({ userId: ann.id, signInId, notBefore: at(5), expiresAt: revocationExpiresAt }),
-        world.store.signInOfSession({ ...session, newSignInId: newId() }),
+        world.store.revokeTokens({ userId: ann.id, signInId, at: at(5), expiresAt: revocationExpiresAt }),
+        world.store.signInOfSession(session),
       ])
       for (const ended of [session, one.session]) assert.equal(await world.store.findSession(ended), undefined)
       const revoked = (await world.store.tokenRevocations(at(6))).filter(({ userId }) => userId === ann.id)
@@ -132,7 +130,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
         assert.equal(await world.store.revokeIssuedTokens(change), 'done')
         const found = await world.store.findUser(ann.id)
         assert.deepEqual([found?.issuedGeneration, found?.credentialGeneration], [index + 1, 0])
-        const row = { userId: ann.id, signInId: 'issued', notBefore: at(9), expiresAt: at(969), exceptSignInId: null }
+        const row = { userId: ann.id, signInId: 'issued', expiresAt: at(969), exceptSignInId: null }
         assert.deepEqual(await world.store.tokenRevocations(at(9)), [{ ...row, firstGeneration: index + 1 }])
       }
       assert.ok(await world.store.findSession(session))
@@ -158,6 +156,6 @@ export function sessionTokenPromises(promise: PromiseOf): void {
 async function withTokens(world: World, person?: Person) {
   const ann = person ?? (await world.addUser(newId()))
   const session = await world.signIn(ann)
-  const found = await world.store.signInOfSession({ ...session, newSignInId: newId() })
+  const found = await world.store.signInOfSession(session)
   return { ann, session, signInId: found?.signInId ?? '' }
 }

@@ -14,7 +14,7 @@ export function erasurePromises(promise: PromiseOf): void {
     await world.deliver({ to: [ann, ben], title: 'First', key: 'deploy', category: 'build' })
     await world.send(ann, 'Second')
     await store.markAllRead({ userId: ann.id, throughId: null, at: at(2) })
-    await store.revokeTokens({ userId: ann.id, signInId: newId(), notBefore: at(3), expiresAt: revocationExpiresAt })
+    await store.revokeTokens({ userId: ann.id, signInId: newId(), at: at(3), expiresAt: revocationExpiresAt })
     const before = await world.inboxOf(ben)
     assert.equal(await store.deleteUser({ userId: ann.id, at: at(5), revocationExpiresAt }), 'done')
     assert.equal(await store.findUser(ann.id), undefined)
@@ -25,9 +25,7 @@ export function erasurePromises(promise: PromiseOf): void {
     assert.deepEqual(await world.inboxOf(ben), before)
     assert.equal((await store.findSession(bens))?.userId, ben.id)
     const revocation = { userId: erasedKey(ann.id), signInId: null, firstGeneration: 0, exceptSignInId: null }
-    assert.deepEqual(await store.tokenRevocations(at(6)), [
-      { ...revocation, notBefore: at(5), expiresAt: revocationExpiresAt },
-    ])
+    assert.deepEqual(await store.tokenRevocations(at(6)), [{ ...revocation, expiresAt: revocationExpiresAt }])
     assert.equal(await store.deleteUser({ userId: ann.id, at: at(9), revocationExpiresAt }), 'absent')
     assert.equal(await store.deleteUser({ userId: newId(), at: at(9), revocationExpiresAt }), 'absent')
     assert.equal((await store.tokenRevocations(at(6))).length, 1)

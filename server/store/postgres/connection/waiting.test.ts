@@ -75,7 +75,7 @@ test('sign-outs do not deadlock while expired revocations are removed', async ()
   const ann = await world.addUser('ann')
   const day = 24 * 3_600
   const revoke = (seconds: number) =>
-    store.revokeTokens({ userId: ann.id, signInId: newId(), notBefore: at(seconds), expiresAt: at(seconds) + 1 })
+    store.revokeTokens({ userId: ann.id, signInId: newId(), at: at(seconds), expiresAt: at(seconds) + 1 })
   for (let round = 0; round < runs(5); round++) {
     await Promise.all(Array.from({ length: 50 }, () => revoke(round * 2 * day)))
     await Promise.all(Array.from({ length: 50 }, () => revoke((round * 2 + 1) * day + 5)))

@@ -425,14 +425,3 @@ begin
   return deliver_notification(delivery_id, by_producer, of_key, of_body_hash, usernames, user_ids, external_ids, issuers,
     new_ids, ids, max_unknown, of_content, of_category, of_notification_key, again, moment);
 end $$;
-
--- For nodes of the version before: they know no external ids, cannot send again, and accept a delivery whose recipients are all
--- unknown.
-create or replace function deliver(
-  delivery_id text, by_producer text, of_key text, of_body_hash text, usernames text[], user_ids text[], ids text[],
-  of_content text, of_category text, of_notification_key text, moment bigint
-) returns text language plpgsql as $$
-begin
-  return deliver_notification(delivery_id, by_producer, of_key, of_body_hash, usernames, user_ids, null, null, null, ids,
-    cardinality(ids), of_content, of_category, of_notification_key, false, moment);
-end $$;

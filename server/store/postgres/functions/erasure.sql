@@ -35,13 +35,6 @@ begin
   return true;
 end $$;
 
--- For nodes of the version before.
-create or replace function delete_user(of_user text, erased_key text, moment bigint, cut_until bigint)
-returns boolean language plpgsql as $$
-begin
-  return erase_user(of_user, erased_key, moment, cut_until, null);
-end $$;
-
 -- On Citus "delivery" is copied to every node, and an update locks the whole copy. A delivery with an idempotency key writes to it
 -- before it locks an inbox, and an erasure after that. So an erasure waits for these deliveries first, or both would deadlock.
 create or replace function lock_outcomes(alone boolean) returns void language plpgsql as $$

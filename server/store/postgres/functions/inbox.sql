@@ -307,9 +307,3 @@ begin
   update inbox_category set unread = unread + made_read, made_read = 0 where user_id = of_user and made_read > 0;
   return 'done';
 end $$;
-
--- For nodes of the version before.
-create or replace function mark_all_read(of_user text, through_id text, moment text) returns text language plpgsql as $$
-begin
-  return mark_read_through(of_user, through_id, null, moment);
-end $$;

@@ -45,7 +45,6 @@ begin
 
   -- These functions touch the rows of one user only, so the node that has the rows can run them completely.
   perform create_distributed_function('mark_read(text,text,text)', 'of_user', colocate_with => 'inbox');
-  perform create_distributed_function('mark_all_read(text,text,text)', 'of_user', colocate_with => 'inbox');
   perform create_distributed_function('leave_undo(text,bigint,text)', 'of_user', colocate_with => 'inbox');
   perform create_distributed_function('is_covered_by_category(inbox,notification,bigint)');
   perform create_distributed_function('is_unread_now(inbox,notification)');

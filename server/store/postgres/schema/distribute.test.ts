@@ -77,7 +77,6 @@ test('with Citus every table except the ledger is named once: distributed by use
     ['function', 'is_unread_now(inbox,notification)', null, 'default'],
     ['function', 'leave_undo(text,bigint,text)', 'of_user', 'inbox'],
     ['function', 'made_read_at(inbox,notification)', null, 'default'],
-    ['function', 'mark_all_read(text,text,text)', 'of_user', 'inbox'],
     ['function', 'mark_categories_read(text,text[],text,bigint,text)', 'of_user', 'inbox'],
     ['function', 'mark_read(text,text,text)', 'of_user', 'inbox'],
     ['function', 'mark_read_through(text,text,bigint,text)', 'of_user', 'inbox'],
@@ -130,12 +129,12 @@ test('a migration of distributed tables uses one connection to each node, as Cit
   const { rows, url } = await connect({ isBare: true })
   const path = mkdtempSync(join(tmpdir(), 'carillon-distribute-'))
   t.after(() => rmSync(path, { recursive: true }))
-  cpSync(new URL('../migrations/', import.meta.url), join(path, 'migrations'), { recursive: true })
+  cpSync(new URL('./schema.sql', import.meta.url), join(path, 'schema.sql'))
   const mode = "current_setting('citus.multi_shard_modify_mode')"
-  writeFileSync(join(path, 'migrations', '9999-mode.sql'), `create table found as select ${mode} as mode`)
+  writeFileSync(join(path, '9999-mode.sql'), `create table found as select ${mode} as mode`)
   const pool = openPool(url)
   t.after(() => pool.end())
-  await migrate(pool, { partitions: 1, from: pathToFileURL(join(path, 'migrations/')) })
+  await migrate(pool, { partitions: 1, from: pathToFileURL(`${path}/`) })
   assert.deepEqual(await rows('select mode from found'), [['sequential']])
 })
 

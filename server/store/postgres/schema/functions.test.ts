@@ -9,125 +9,12 @@ import { pathToFileURL } from 'node:url'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
 import { untilSo } from '../../../../tests/support/processes/nodes.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
-import { knownMigrations } from '../../migrations.ts'
 import { openStore } from '../../open.ts'
 import { openPool } from '../connection/pool.ts'
-import { bringFunctions, functionsVersion, knownFunctions } from './functions.ts'
+import { bringFunctions, type Functions, knownFunctions, needsFunctions } from './functions.ts'
 import { migrate } from './migrate.ts'
 
 const folder = new URL('../functions/', import.meta.url)
-
-/** The hash of the texts of each version number. A changed text needs a new number, and a new line here. */
-const hashes: Record<number, string> = {
-  1: '6aa6a8f733224d45',
-  2: 'a18970bc624d570f',
-  3: '242397cece2f0de3',
-  4: '10bf59ca845cbbfb',
-  5: 'b259ee52ec7bc5ac',
-  6: '0eb7e6fa82905767',
-  7: '43d06744c53badc5',
-  8: 'bf321c3561226b13',
-  9: '6e77dafe2be5a92f',
-  10: '21df07d9bef9cef5',
-  11: '8ae246a0bf037657',
-  12: '768f0cd1ce553dd5',
-  13: '92f7f90f6526fba3',
-  14: '58fa95b9fe35ebd0',
-  15: '1982f48e1f9f71bb',
-  16: '3da3c0fc7c3a8367',
-  17: '46527fda3245a170',
-  18: '1bf7af3e6fd9fa9a',
-  19: '81744c4effcc3c3d',
-  20: '3403f1410a7d8bb7',
-  21: '8e734b53d7f1b7d9',
-  22: '546e8d7618a79056',
-  23: 'f926a7a62e75ce01',
-  24: '8de1170b4dd651d7',
-  25: '120f32caba6620a3',
-  26: '9d7ed2fa8b5bb1ec',
-  27: '21b85c8cc4afec04',
-  28: '196411d5e694fe61',
-  29: 'd6f7f263ba7ee188',
-  30: 'bc8cd9575650395d',
-  31: '58ebe3159650c4ff',
-  32: 'f38b8ddc996486a5',
-  33: '8d6e4f7eb5712c7f',
-  34: 'e933076417fa8320',
-  35: '217e916ab48bf5da',
-  36: 'abf31432573379d9',
-  37: '0cfc71d1610cf8f0',
-  38: '5922aa93de42d631',
-  39: '5b2dfb8e0199ffc4',
-  40: '472d0b65ca5de424',
-  41: 'd69da181894cfef4',
-  42: '026c60fb64bb07ae',
-  43: 'c539b164b75a99fa',
-  44: '52eff44823e43ca4',
-  45: 'b20c6f8355fe3bb9',
-  46: '86c56ee86f955b88',
-  47: '3f94020627fb60b4',
-  48: '68a0c3ae104c663e',
-}
-
-/** Functions that nodes of the version before call. Those nodes must work during a rolling upgrade, so each stays for one version. */
-const calledByTheVersionBefore = [
-  'add_session(text,text,text,bigint,text,text)',
-  'add_session_replacing(text,text,text,bigint,text[],text[])',
-  'cut_tokens(text,text,bigint,bigint)',
-  'deliver(text,text,text,text,text[],text[],text[],text,text,text,bigint)',
-  'disable_user(text,bigint,bigint)',
-  'end_sessions(text[],text[])',
-  'end_sessions_and_tokens(text[],text[],bigint,bigint)',
-  'ensure_signing_key(text,text,text,bigint)',
-  'mark_all_read(text,text,text)',
-  'mark_read(text,text,text)',
-  'set_password(text,text,bigint,bigint)',
-  'tell_session_ended(text)',
-]
-
-test('a changed function has a new version number, so that an older node does not replace it by its own text', () => {
-  const known = knownFunctions(folder)
-  assert.equal(
-    known?.hash,
-    hashes[functionsVersion],
-    'A text in functions/ changed: raise functionsVersion in functions.ts, and add its hash here.',
-  )
-  assert.equal(Math.max(...Object.keys(hashes).map(Number)), functionsVersion)
-})
-
-test('every function that a node of the version before calls exists with the same arguments', async (t) => {
-  const { query } = await database(t)
-  const rows = await query('select p.oid::regprocedure::text as signature from pg_proc p')
-  const present = rows.map(({ signature }) => signature)
-  assert.deepEqual(
-    calledByTheVersionBefore.filter((signature) => !present.includes(signature)),
-    [],
-  )
-})
-
-test('the functions that a node of the version before calls raise the credential generation and revoke by it (T7)', async (t) => {
-  const { query } = await database(t)
-  await query(`insert into "user" (id, username, password_hash, created_at) values ('u', 'ann', 'old', 1)`)
-  const calls = [
-    "set_password('u', 'new', 5, 905)",
-    "cut_tokens('u', '', 6, 906)",
-    "disable_user('u', 7, 907)",
-    "set_password('u', 'newer', 1, 900)",
-  ]
-  const found: unknown[] = []
-  for (const call of calls) {
-    await query(`select ${call}`)
-    const [row] = await query(`select u.credential_generation, c.first_generation, c.not_before, c.expires_at
-      from "user" u join token_cutoff c on c.user_id = u.id`)
-    found.push(Object.values(row ?? {}).map(Number))
-  }
-  assert.deepEqual(found, [
-    [1, 1, 5, 905],
-    [1, 1, 6, 906],
-    [2, 2, 7, 907],
-    [3, 3, 7, 907],
-  ])
-})
 
 test('R9: sessions end while their sign-out waits for a migration that adds a column to their table', async (t) => {
   const { url, query } = await database(t)
@@ -135,8 +22,8 @@ test('R9: sessions end while their sign-out waits for a migration that adds a co
   const pool = openPool(url)
   t.after(() => Promise.all([store.close(), pool.end()]))
   await query(`insert into "user" (id, username, created_at) values ('u', 'ann', 1)`)
-  await query(`insert into session (user_id, secret_hash, username, created_at, last_seen_at)
-    select 'u', n, 'ann', 1, 1 from generate_series(1, 3) n`)
+  await query(`insert into session (user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, has_tokens)
+    select 'u', n, 'ann', 1, 1, n, 0 from generate_series(1, 3) n`)
   const end = (secretHash: string) =>
     store.endSessions({ keys: [{ userId: 'u', secretHash }], at: 2, revocationExpiresAt: 902 })
   // The database plans the statement for the columns of now.
@@ -203,7 +90,7 @@ test('a delivery with a key on Citus stores and returns the same by shard as by 
     // One is read alone, one by a read-all, one is unread, and one user has none with this key.
     await query(`select mark_read('u1', 'c0', 'now')`)
     await send(1, 'null', 'other', "'u2'")
-    await query(`select mark_all_read('u3', null, 'now')`)
+    await query(`select mark_read_through('u3', null, null, 'now')`)
     await send(2, "'orders'", 'k', "'u2'")
     await send(3, "'bills'", 'k', "'u4'", true)
     await send(4, 'null', 'k', "'u2'")
@@ -212,7 +99,7 @@ test('a delivery with a key on Citus stores and returns the same by shard as by 
     await send(6, 'null', 'k', "'u2'", true)
     await send(7, "'orders'", 'new', "'u2'", true)
     // An undo would make unread those of u2, u3 and u4; that of u1 was marked as unread.
-    for (const user of ['u1', 'u2', 'u3', 'u4']) await query(`select mark_all_read('${user}', null, 'now')`)
+    for (const user of ['u1', 'u2', 'u3', 'u4']) await query(`select mark_read_through('${user}', null, null, 'now')`)
     await query(`select mark_unread('u1', 'c0')`)
     await send(8, "'bills'", 'k', "'u2'")
     await send(9, 'null', 'k', "'u4'", true)
@@ -225,11 +112,12 @@ test('a delivery with a key on Citus stores and returns the same by shard as by 
   assert.deepEqual(outcomes[1], outcomes[0])
 })
 
-test('a database with older functions, or with functions from a migration, gets the current ones at the next start', async (t) => {
+test('a start creates the functions if the database has none, those of an older version, or another text of this version', async (t) => {
   const { url, query } = await database(t)
   const current = await textsOf(query)
-  for (const label of ['null', "'carillon functions 0 0123456789abcdef'"]) {
-    await query(`${oldText}; comment on table kysely_migration is ${label}`)
+  const older = '0.0.99'
+  for (const label of ['null', ...[older, program.version].map((version) => `'${labelOf({ version })}'`)]) {
+    await query(`${otherText}; comment on table kysely_migration is ${label}`)
     assert.notDeepEqual(await textsOf(query), current)
     await open(url)
     assert.deepEqual(await textsOf(query), current)
@@ -244,20 +132,34 @@ test('a start on a database with the current functions changes nothing, so it wa
   assert.deepEqual(await rowsOf(query), before)
 })
 
-test('a node of an older version leaves newer functions as they are', async (t) => {
+test('a node of an older version leaves the functions of a newer one as they are', async (t) => {
   const { url, query } = await database(t)
-  const label = `carillon functions ${functionsVersion + 1} 0123456789abcdef`
-  await query(`${oldText}; comment on table kysely_migration is '${label}'`)
+  await query(`${otherText}; comment on table kysely_migration is '${labelOf({ version: '99.0.0' })}'`)
   const before = await rowsOf(query)
   await open(url)
   assert.deepEqual(await rowsOf(query), before)
 })
 
+test('versions are compared by their three numbers, and not by their texts', async (t) => {
+  const { query } = await database(t)
+  const isCreated = async ({ found, by }: { found: string; by: string }) => {
+    await query(`comment on table kysely_migration is '${labelOf({ version: found })}'`)
+    const asked = { query: async (text: string) => ({ rows: await query(text) }) } as unknown as Asked
+    return needsFunctions(asked, { version: by, hash: 'f'.repeat(16), text: '' })
+  }
+  const rising = ['0.2.0', '0.10.0', '0.10.2', '0.10.10', '1.0.0']
+  for (const [n, older] of rising.entries())
+    for (const newer of rising.slice(n + 1)) {
+      assert.equal(await isCreated({ found: older, by: newer }), true, `${older}, then ${newer}`)
+      assert.equal(await isCreated({ found: newer, by: older }), false, `${newer}, then ${older}`)
+    }
+  assert.equal(await isCreated({ found: '1.0.0-rc.1', by: '1.0.0' }), true)
+  assert.equal(await isCreated({ found: '1.0.0', by: '1.0.0-rc.2' }), true)
+})
+
 test('nodes that start at the same time create the functions once, and no running request fails', async (t) => {
   const { url, query } = await database(t)
   await query('comment on table kysely_migration is null')
-  const functions = knownFunctions(folder)
-  assert.ok(functions)
   const pools = Array.from({ length: 5 }, () => openPool(url))
   const calls = openPool(url)
   t.after(() => Promise.all([...pools, calls].map((pool) => pool.end())))
@@ -266,7 +168,7 @@ test('nodes that start at the same time create the functions once, and no runnin
     do assert.equal((await calls.query("select mark_read('u', 'n', 'now') as is")).rows[0].is, 'absent')
     while (!isDone)
   })()
-  const outcomes = await Promise.all(pools.map((pool) => bringFunctions(pool, functions)))
+  const outcomes = await Promise.all(pools.map((pool) => bringFunctions(pool, program)))
   isDone = true
   await requests
   assert.deepEqual(outcomes.toSorted(), [false, false, false, false, true])
@@ -275,25 +177,27 @@ test('nodes that start at the same time create the functions once, and no runnin
 test('if a function cannot be created, its migration is rolled back with it', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'carillon-functions-'))
   t.after(() => rmSync(path, { recursive: true }))
-  for (const name of ['migrations', 'functions'])
+  for (const name of ['schema', 'functions'])
     cpSync(new URL(`../${name}/`, import.meta.url), join(path, name), { recursive: true })
+  writeFileSync(join(path, 'schema', '0002-more.sql'), 'create table more (what text);')
   writeFileSync(join(path, 'functions', 'zebra.sql'), 'create function zebra() returns text language nothing as $$ $$;')
   const { query, url } = await database(t, { isBare: true })
   const pool = openPool(url)
   t.after(() => pool.end())
-  await assert.rejects(migrate(pool, { partitions: 1, from: pathToFileURL(join(path, 'migrations/')) }), /nothing/)
-  assert.deepEqual(await query("select 1 from pg_proc where proname = 'deliver'"), [])
-  // The migrations before the last one stay.
-  const before = knownMigrations(new URL('../migrations/', import.meta.url)).slice(0, -1)
-  assert.deepEqual(
-    await query('select name from kysely_migration order by name'),
-    before.map((name) => ({ name })),
-  )
+  await assert.rejects(migrate(pool, { partitions: 1, from: pathToFileURL(join(path, 'schema/')) }), /nothing/)
+  assert.deepEqual(await query("select 1 from pg_proc where proname = 'deliver_notification'"), [])
+  // What is before the last migration stays.
+  assert.deepEqual(await query('select name from kysely_migration'), [{ name: '0001-schema' }])
+  assert.deepEqual(await query("select 1 from pg_tables where tablename = 'more'"), [])
 })
 
-const oldText = `create or replace function mark_read(of_user text, of_id text, moment text)
+const otherText = `create or replace function mark_read(of_user text, of_id text, moment text)
   returns text language sql as $$ select 'absent' $$`
 
+const program = knownFunctions(folder) as Functions
+const labelOf = ({ version }: { version: string }) => `carillon functions ${version} 0123456789abcdef`
+
+type Asked = Parameters<typeof needsFunctions>[0]
 type Query = (sql: string) => Promise<Record<string, unknown>[]>
 const ours = "from pg_proc where pronamespace = 'public'::regnamespace order by proname"
 const textsOf = (query: Query) => query(`select proname, prosrc, proargnames ${ours}`)

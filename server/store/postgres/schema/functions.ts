@@ -1,22 +1,21 @@
-// The functions of the database: functions/ holds the current text of each, and the newest version that starts creates them.
-// Nodes of the version before use the same database during a rolling upgrade: a function whose signature or meaning changes
-// gets a new name, and the old one stays for one more version (tests/e2e/nodes/rolling-upgrade.test.ts).
+// The functions of the database: functions/ holds the current text of each, and the newest version that starts creates them (decision 0073).
+// During a rolling upgrade, nodes of two versions call them: a function whose signature or meaning changes gets a new name, and the old one
+// stays for one more version (tests/e2e/nodes/rolling-upgrade.test.ts).
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
 
-/**
- * Raise it with every change of a text in functions/ (functions.test.ts refuses a change without it). A node of an older
- * version with the same migrations finds a higher number in the database, and leaves the newer texts as they are.
- */
-export const functionsVersion = 48
+const program = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
 
 /** The lock of Kysely's migrator, so that functions and migrations never run at the same time. */
 const migrationLock = '3853314791062309107'
-const label = /^carillon functions (\d+) ([0-9a-f]{16})$/
+const label = /^carillon functions (\S+) ([0-9a-f]{16})$/
 
-export type Functions = { version: number; hash: string; text: string }
+/** `version` is that of the program. */
+export type Functions = { version: string; hash: string; text: string }
 
 /** The functions of this program in a folder, or undefined if there is no such folder. */
 export function knownFunctions(folder: URL): Functions | undefined {
@@ -30,19 +29,26 @@ export function knownFunctions(folder: URL): Functions | undefined {
     .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
     .join('\n')
   const hash = createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex').slice(0, 16)
-  return { version: functionsVersion, hash, text }
+  return { version: program.version, hash, text }
 }
 
-/** The SQL that creates them and records their version, for one transaction. It locks no table that requests use. */
+/** The SQL that creates them and records their version and hash, for one transaction. It locks no table that requests use. */
 export function creationOf({ version, hash, text }: Functions): string {
   return `${text}\ncomment on table kysely_migration is 'carillon functions ${version} ${hash}';`
 }
 
-/** True if the database has none, older ones, or other texts under the same number (between commits). Only reads. */
+/** True if the database has none, or other texts that no newer version created. Only reads. */
 export async function needsFunctions(database: Pick<Pool, 'query'>, { version, hash }: Functions): Promise<boolean> {
   const { rows } = await database.query("select obj_description(to_regclass('kysely_migration'), 'pg_class') as label")
   const [, found, foundHash] = label.exec(rows[0]?.label ?? '') ?? []
-  return found === undefined || Number(found) < version || (Number(found) === version && foundHash !== hash)
+  return found === undefined || (foundHash !== hash && !isNewer(found, version))
+}
+
+/** Compares the three numbers: prereleases of one version count as equal, and the last that starts creates its functions. */
+function isNewer(one: string, other: string): boolean {
+  const [ones, others] = [one, other].map((version) => version.split(/[.-]/, 3).map(Number)) as [number[], number[]]
+  const differing = ones.findIndex((number, i) => number !== others[i])
+  return differing >= 0 && (ones[differing] ?? 0) > (others[differing] ?? 0)
 }
 
 /** Creates the functions if the database needs them. If several processes start at the same time, one of them does. */

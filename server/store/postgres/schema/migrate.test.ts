@@ -1,7 +1,7 @@
 // Migrations on PostgreSQL: each is applied once, and completely or not at all, even if several processes start at the same time
 // or the connection is lost at any message (R12).
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -11,7 +11,7 @@ import pg from 'pg'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import { newDatabase, PostgresServer, queryAt } from '../../../../tests/support/postgres.ts'
 import { isUnavailable } from '../../contract/world.ts'
-import { knownMigrations } from '../../migrations.ts'
+import { isInChunks, knownMigrations, textOf } from '../../migrations.ts'
 import { openPool } from '../connection/pool.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
 
@@ -234,45 +234,51 @@ test('an index of a partitioned table is built without a lock on its rows, also 
   ])
 })
 
-test('each migration from 0007 on names every table that it changes in its first line (R14)', () => {
-  const all = new URL('../migrations/', import.meta.url)
-  for (const name of knownMigrations(all).filter((each) => each >= '0007')) {
-    const text = readFileSync(new URL(`${name}.sql`, all), 'utf8')
-    const locks = /^-- locks: (.+)/.exec(text)?.[1]?.split(', ')
-    const namesAfter = (words: RegExp) => [...text.matchAll(words)].map(([, table]) => table ?? '')
-    const made = namesAfter(/^create table "?(\w+)/gm)
-    const changed = namesAfter(
-      /^(?:alter table|create (?:unique )?index (?:concurrently )?\w+ on|update|delete from|insert into) "?(\w+)/gm,
-    )
-    const needed = new Set(changed.filter((table) => !made.includes(table)))
-    assert.deepEqual(new Set(locks), needed, `the first line of ${name} must be: -- locks: ${[...needed].join(', ')}`)
+/** The tables that a migration changes, and has not created itself. */
+function changedTables(text: string): string[] {
+  const namesAfter = (words: RegExp) => [...text.matchAll(words)].map(([, table]) => table ?? '')
+  const made = namesAfter(/^create table "?(\w+)/gm)
+  const changed = namesAfter(
+    /^(?:alter table|create (?:unique )?index (?:concurrently )?\w+ on|update|delete from|insert into) "?(\w+)/gm,
+  )
+  return [...new Set(changed)].filter((table) => !made.includes(table)).sort()
+}
+
+test('each migration names every table that it changes in its first line, or runs in chunks (R14)', () => {
+  const invented = 'create table diary (page bigint);\nalter table "user" add a text;\ninsert into diary values (1);'
+  assert.deepEqual(changedTables(`${invented}\ncreate index concurrently by_a on session (a);`), ['session', 'user'])
+  const all = new URL('./', import.meta.url)
+  const [schema, ...migrations] = knownMigrations(all)
+  assert.equal(schema, '0001-schema')
+  for (const name of migrations) {
+    const text = textOf(name, all)
+    if (isInChunks(text)) continue
+    const needed = changedTables(text)
+    const locks = /^-- locks: (.+)/.exec(text)?.[1]?.split(', ') ?? []
+    assert.deepEqual(locks.toSorted(), needed, `the first line of ${name} must be: -- locks: ${needed.join(', ')}`)
   }
 })
 
-test('while migration 0006 builds its index, other processes can read notifications (R12)', async (t) => {
+test('a migration in chunks changes a part of its table in each transaction (R12)', async (t) => {
   const place = await newPlace(t)
-  const all = new URL('../migrations/', import.meta.url)
-  const folderBefore = (number: string) => {
-    const copy = place.folder(`before ${number}`)
-    for (const file of readdirSync(all).filter((name) => name < number))
-      copyFileSync(new URL(file, all), new URL(file, copy))
-    return copy
-  }
-  await place.migrate({ from: folderBefore('0006') })
-  // The migration pauses when it has built the index, until this test releases the lock.
-  await place.query(`
-    create function pause() returns event_trigger language plpgsql as 'begin perform pg_advisory_xact_lock(6); end';
-    create event trigger pausing on ddl_command_end when tag in ('CREATE INDEX') execute function pause()`)
-  const holder = new pg.Client({ connectionString: place.url })
-  await holder.connect()
-  await holder.query('select pg_advisory_lock(6)')
-  const migrating = place.migrate({ from: folderBefore('0007') })
-  migrating.catch(() => {})
-  while ((await place.query("select from pg_locks where locktype = 'advisory' and not granted")).length === 0)
-    await sleep(2)
-  await place.query("set statement_timeout = '20s'; select from notification")
-  await holder.end()
-  assert.deepEqual(await migrating, ['0006-half-the-cost'])
+  place.write(
+    '0001-start',
+    'create table diary (page integer, entry text);\ninsert into diary select generate_series(1, 10)',
+  )
+  await place.migrate()
+  place.write(
+    '0002-chunks',
+    `-- chunks
+    update diary set entry = 'of transaction ' || txid_current()
+      where page in (select page from diary where entry is null order by page limit 3)`,
+  )
+  assert.deepEqual(await place.migrate(), ['0002-chunks'])
+  const found = await place.query('select count(*)::int as rows from diary group by entry order by min(page)')
+  assert.deepEqual(
+    found.map(({ rows }) => rows),
+    [3, 3, 3, 1],
+  )
+  assert.deepEqual(await place.migrate(), [])
 })
 
 type Migrating = { url?: string; from?: URL; onWait?: (reason: string) => void }

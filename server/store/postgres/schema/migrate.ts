@@ -1,14 +1,13 @@
-// Brings a database to the schema of this program: numbered SQL files, each in one transaction with its entry in the ledger,
+// Brings a database to the schema of this program: schema.sql and the migrations, each in one transaction with its entry in the ledger,
 // under an advisory lock. The functions (functions.ts) come in the last one's transaction, or alone if none is to apply.
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
-import { applyPending, knownMigrations, refuseNewer } from '../../migrations.ts'
+import { applyPending, isInChunks, knownMigrations, refuseNewer, textOf } from '../../migrations.ts'
 import { bringFunctions, creationOf, type Functions, knownFunctions } from './functions.ts'
 import { buildIndexes, withIndexesBuilt } from './index-builds.ts'
 import { turn, watchLockWaits } from './lock-waits.ts'
 
-const folder = new URL('../migrations/', import.meta.url)
+const folder = new URL('./', import.meta.url)
 
 // While a migration waits for a table lock, every later statement on that table waits behind it. During a backup, which
 // reads every table in one transaction, the sign-ins on other nodes failed until the backup ended. So a migration waits
@@ -33,7 +32,7 @@ export type MigrateOptions = { partitions: number; from?: URL; onWait?: ((reason
 
 /**
  * Applies the missing migrations and returns their names. Refuses a schema newer than this program. `partitions`: how
- * many the first migration makes of each table of users. The functions are in the folder `functions` beside `from`.
+ * many a new database gets for each table of users. The functions are in the folder `functions` beside `from`.
  * `onWait` is called every five seconds with what a migration waits for.
  */
 export async function migrate(pool: Pool, options: MigrateOptions): Promise<string[]> {
@@ -78,8 +77,7 @@ async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
 async function applyNext(pool: Pool, client: PoolClient, plan: Plan): Promise<string[]> {
   const { PostgresDialect } = await import('kysely')
   const { known, from, partitions, functions } = plan
-  const file = readFileSync(new URL(`${known.at(-1)}.sql`, from), 'utf8')
-  const text = file.replaceAll('{{partitions}}', String(partitions))
+  const text = textOf(known.at(-1) ?? '', from).replaceAll('{{partitions}}', String(partitions))
   const locks = lockStatement(text)
   for (let retries = 0; ; retries++) {
     const timeout = retries % longTry === longTry - 1 ? longLockTimeout : lockTimeoutMs
@@ -91,12 +89,17 @@ async function applyNext(pool: Pool, client: PoolClient, plan: Plan): Promise<st
     }
     try {
       await buildIndexes(client, text)
-      return await applyPending(new PostgresDialect({ pool }), known, apply)
+      if (isInChunks(text)) await changeInChunks(client, text)
+      return await applyPending(new PostgresDialect({ pool }), known, { apply })
     } catch (error) {
       if (!lockFailures.includes((error as { code?: string }).code ?? '') || retries === maxRetries) throw error
       await sleep(retryMs)
     }
   }
+}
+
+async function changeInChunks(client: PoolClient, text: string): Promise<void> {
+  while (((await client.query(text)).rowCount ?? 0) > 0);
 }
 
 // Locks what the first line names, before the first statement. A migration that locks one table, works and then needs another would

@@ -29,7 +29,7 @@ export async function addSession(db: Database, session: NewSession): Promise<Add
   if (started === null) return 'refused'
   signalEnds(db, started.ended)
   const revoked = started.ended.flatMap((one) =>
-    one.signInId !== null && one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : [],
+    one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : [],
   )
   return { revoked, ...(started.device !== null && { device: started.device }) }
 }
@@ -65,7 +65,7 @@ export async function findSession(db: Database, key: SessionKey, page?: PageRequ
 
 function toSession(userId: string, row: Row): LiveSession {
   const [username, createdAt, lastSeenAt] = row as unknown as [string, number, number]
-  const [signInId, confirmedAt] = row.slice(3) as [string | null, number]
+  const [signInId, confirmedAt] = row.slice(3) as [string, number]
   const inbox = toInbox(row, sessionWidth)
   return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inbox }
 }
@@ -108,12 +108,12 @@ export async function touchSession(db: Database, { userId, secretHash, at }: Inp
 
 export async function signInOfSession(
   db: Database,
-  { userId, secretHash, newSignInId }: Input<'signInOfSession'>,
+  { userId, secretHash }: Input<'signInOfSession'>,
 ): Promise<SessionSignIn | undefined> {
   const text = `select sign_in as "signInId", generation as "credentialGeneration", created as "createdAt",
       last_seen as "lastSeenAt"
-    from sign_in_of_session($1, $2, $3) where sign_in is not null`
-  return (await db.objects<SessionSignIn>('signInOfSession', text, [userId, secretHash, newSignInId]))[0]
+    from sign_in_of_session($1, $2) where sign_in is not null`
+  return (await db.objects<SessionSignIn>('signInOfSession', text, [userId, secretHash]))[0]
 }
 
 export async function endSessions(db: Database, end: Input<'endSessions'>): Promise<EndedSession[]> {

@@ -21,24 +21,21 @@ export async function listSignIns(db: Database, query: Input<'listSignIns'>): Pr
     "select coalesce(jsonb_agg(to_jsonb(one)), '[]')::text from token_sign_ins($1, $2) one",
     [query.userId, firstIdAt(query.alive.tokensSince)],
   )
-  // 'f~' sorts after every id: a session from before migration 0005 is on the first page, where it gets its sign-in.
   const text = `
-    select sign_in_id as "signInId", secret_hash as "secretHash", variant, created_at as "createdAt",
+    select sign_in_id as "signInId", variant, created_at as "createdAt",
       last_seen_at as "lastSeenAt", device, user_agent as "userAgent", address
     from (
-      select coalesce(sign_in_id, 'f~') collate "C" as place, sign_in_id,
-        case when sign_in_id is null then secret_hash end as secret_hash, 'stateful' as variant,
-        created_at, last_seen_at, device, null as user_agent, address
+      select sign_in_id collate "C" as sign_in_id, 'stateful' as variant, created_at, last_seen_at, device, null as user_agent, address
       from session
       where user_id = $1 and created_at > $4 and last_seen_at > $5 and last_seen_at <= $6
       union all
-      select sign_in collate "C", sign_in, null, 'stateless', created, last_seen, null, agent, from_address
+      select sign_in collate "C", 'stateless', created, last_seen, null, agent, from_address
       from jsonb_to_recordset($7::jsonb) as token (
         sign_in text, created bigint, last_seen bigint, agent text, from_address text
       )
     ) all_sign_ins
-    where place < $3 and ($3 = 'g' or place <> $2)
-    order by place = $2 desc, place desc limit $8`
+    where sign_in_id < $3 and ($3 = 'g' or sign_in_id <> $2)
+    order by sign_in_id = $2 desc, sign_in_id desc limit $8`
   const { userId, ownSignInId, after = 'g', limit } = query
   const { createdAfter, lastSeenAfter, lastSeenUntil } = query.alive.sessions
   const values = [createdAfter, lastSeenAfter, lastSeenUntil, ofTokens?.[0] as string, limit]

@@ -4,8 +4,8 @@ import type { Database } from '../connection/connection.ts'
 import { audited, auditText } from './audit-text.ts'
 
 export async function revokeTokens(db: Database, revocation: Input<'revokeTokens'>): Promise<void> {
-  const { userId, signInId, notBefore, expiresAt } = revocation
-  const values = [userId, signInId ?? '', notBefore, expiresAt, auditText(revocation.audit)]
+  const { userId, signInId, at, expiresAt } = revocation
+  const values = [userId, signInId, at, expiresAt, auditText(revocation.audit)]
   await db.one('revokeTokens', 'select cut_tokens($1, $2, $3, $4), record_audit($5)', values)
   db.changeSignals.send({ about: 'token-revocation' })
 }
@@ -23,7 +23,7 @@ export async function revokeIssuedTokens(
 
 export async function tokenRevocations(db: Database, now: number): Promise<TokenRevocation[]> {
   const text = `
-    select user_id as "userId", nullif(sign_in_id, '') as "signInId", not_before as "notBefore", expires_at as "expiresAt",
+    select user_id as "userId", nullif(sign_in_id, '') as "signInId", expires_at as "expiresAt",
       first_generation as "firstGeneration", except_sign_in_id as "exceptSignInId"
     from token_cutoff where expires_at > $1`
   return db.objects('tokenRevocations', text, [now])

@@ -27,7 +27,7 @@ export function deleteUser(context: WriteContext, change: Input<'deleteUser'>): 
   sql.run`delete from provider_account where owner_id = ${userId}`
   forgetGuesses(context, { prefix: `user ${userId} ` })
   removeFromOutcomes(sql, userId)
-  revokeTokens(context, { userId: erasedKey(userId), signInId: null, notBefore: at, expiresAt: revocationExpiresAt })
+  revokeTokens(context, { userId: erasedKey(userId), signInId: null, at, expiresAt: revocationExpiresAt })
   recordAudit(context, change.audit)
   signal({ about: 'session', userId })
   signal({ about: 'inbox', userId })

@@ -3,7 +3,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
 import { fillingTable, movingTable } from '../../transfer-state.ts'
-import { type Batch, type Row, type Table, tablesAt, upgraded } from './tables.ts'
+import { type Batch, type Row, type Table, tables } from './tables.ts'
 
 /** The progress of a filling: all earlier tables, and `rows` rows of `table`; `key` is the key of the last row. */
 export type Place = { table: string; rows: number; key: Row }
@@ -25,8 +25,6 @@ export interface Driver {
   readonly engine: Engine
   /** For error messages. */
   readonly name: string
-  /** The newest migration of the rows that are read. */
-  readonly schema: string
   /** The words in which the dialects differ. `find` finds a table by its name; the reads of `snapshot` see one moment. */
   readonly dialect: {
     integer: 'integer' | 'bigint'
@@ -39,7 +37,7 @@ export interface Driver {
   query(text: string, values?: Row): Promise<Row[]>
   /** The tables that accept no writes during a move. With the ledger: a newer program must not migrate the database then. */
   readonly guarded: readonly string[]
-  /** The first `limit` rows behind a key, or all of them if it is null, in the order of the key, with the columns of `schema`. */
+  /** The first `limit` rows behind a key, or all of them if it is null, in the order of the key. */
   rowsAfter(after: Row | null, table: Table, limit: number): Promise<Row[]>
   count(table: Table): Promise<number>
   insert(batch: Batch): Promise<void>
@@ -96,9 +94,8 @@ export class Endpoint implements Source {
   }
 
   async *batchesAfter(place: Place | null): AsyncGenerator<Batch> {
-    const all = tablesAt(this.#driver.schema)
-    const first = place === null ? 0 : all.findIndex(({ name }) => name === place.table)
-    for (const table of all.slice(first)) {
+    const first = place === null ? 0 : tables.findIndex(({ name }) => name === place.table)
+    for (const table of tables.slice(first)) {
       let after = place?.table === table.name ? place.key : null
       for (;;) {
         const rows = await this.#rowsAfter(after, table)
@@ -112,14 +109,12 @@ export class Endpoint implements Source {
   }
 
   async #rowsAfter(after: Row | null, table: Table): Promise<readonly Row[]> {
-    const rows = await this.#reading(() => this.#driver.rowsAfter(after, table, rowsInBatch))
-    return upgraded({ table, rows }, this.#driver.schema)
+    return this.#reading(() => this.#driver.rowsAfter(after, table, rowsInBatch))
   }
 
   async counts(): Promise<Counts> {
     const counts: Record<string, number> = {}
-    for (const table of tablesAt(this.#driver.schema))
-      counts[table.name] = await this.#reading(() => this.#driver.count(table))
+    for (const table of tables) counts[table.name] = await this.#reading(() => this.#driver.count(table))
     return counts
   }
 

@@ -6,7 +6,7 @@ import { openCheckedPool, openingFailure } from '../../postgres/connection/openi
 import { migrate } from '../../postgres/schema/migrate.ts'
 import { refusedWrite, refusedWriteState } from '../../transfer-state.ts'
 import { callFailure, type Driver, Endpoint, endpointFailure } from './endpoint.ts'
-import { type Batch, columnsOf, newestMigration, type Row, type Table, tables } from './tables.ts'
+import { type Batch, columnsOf, type Row, type Table, tables } from './tables.ts'
 
 type Pool = Awaited<ReturnType<typeof openCheckedPool>>
 type Client = {
@@ -35,7 +35,6 @@ class PostgresDriver implements Driver {
     begin: 'begin',
     snapshot: ['begin isolation level repeatable read read only'],
   } as const
-  readonly schema = newestMigration
   readonly guarded = guarded
   readonly fillingBegins = []
   readonly fillingEnds = []

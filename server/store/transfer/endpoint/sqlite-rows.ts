@@ -1,13 +1,10 @@
-// How the rows of a transfer lie in SQLite. Since migration 0006 the tables of inboxes have the number of a user in place of the id, a
-// notification has its content in columns (sqlite/content.ts), and an inbox lies beside its categories in one table. A transfer reads
-// and writes the rows as they were before, which are the same in both engines.
+// How the rows of a transfer lie in SQLite. The tables of inboxes have the number of a user in place of the id, a notification has its
+// content in columns (sqlite/content.ts), and an inbox lies beside its categories in one table. A transfer reads and writes the rows as
+// they are on PostgreSQL.
 import { CarillonError } from '../../../errors.ts'
 import { contentSql, toColumnsIfContent } from '../../sqlite/content.ts'
 import type { Database, Statement } from '../../sqlite/database.ts'
-import { columnsAt, columnsOf, type Row, type Table, tables, type Value } from './tables.ts'
-
-/** The first schema with numbers. */
-const numbered = '0006-half-the-cost'
+import { columnsOf, type Row, type Table, tables, type Value } from './tables.ts'
 
 /** Where the rows of a table are that begin with a user. `extra`: columns of SQLite's, which `stored` puts behind the others. */
 type Home = {
@@ -33,30 +30,27 @@ const homes: Readonly<Record<string, Home>> = {
   category_read_mark: { table: 'category_read_mark' },
 }
 
-/** The tables of the newest schema. */
 export const tablesIn = [...new Set(tables.map(({ name }) => homes[name]?.table ?? name))]
 
 export class SqliteRows {
   readonly #database: Database
-  readonly #schema: string
   readonly #statements = new Map<string, Statement>()
   /** Rows come in the order of users. */
   #last: { id: string; number: number } | undefined
 
-  constructor(database: Database, schema: string) {
+  constructor(database: Database) {
     this.#database = database
-    this.#schema = schema
   }
 
   count(table: Table): number {
-    const { table: name, rows = 'true' } = this.#homeOf(table) ?? { table: table.name }
+    const { table: name, rows = 'true' } = homes[table.name] ?? { table: table.name }
     const [count] = this.#prepared(`select count(*) from "${name}" r where ${rows}`).get() as unknown as Row
     return Number(count)
   }
 
-  /** At most `limit` rows behind a key, in the order of the key, with the columns of the schema. */
+  /** At most `limit` rows behind a key, in the order of the key. */
   after(after: Row | null, table: Table, limit: number): Row[] {
-    const home = this.#homeOf(table)
+    const home = homes[table.name]
     if (home === undefined) return this.#plain(after, table, limit)
     const of = (condition: string, values: Row, most: number) =>
       this.#prepared(this.#selection(table, home, condition)).all(...values, most) as unknown as Row[]
@@ -68,8 +62,8 @@ export class SqliteRows {
   }
 
   insert(table: Table, rows: readonly Row[]): void {
-    const home = this.#homeOf(table)
-    const columns = columnsAt(table, this.#schema)
+    const home = homes[table.name]
+    const columns = columnsOf(table)
     if (home === undefined) {
       const statement = this.#insertion(table.name, columns)
       for (const row of rows) statement.run(...row)
@@ -81,21 +75,17 @@ export class SqliteRows {
     for (const [user, ...values] of rows) statement.run(this.#numberOf(String(user), table), ...stored(values))
   }
 
-  #homeOf({ name }: Table): Home | undefined {
-    return this.#schema >= numbered ? homes[name] : undefined
-  }
-
   #plain(after: Row | null, table: Table, limit: number): Row[] {
     const key = columnsOf(table).slice(0, table.key).join(', ')
     const behind = after === null ? '' : `where (${key}) > (${after.map(() => '?').join(', ')})`
-    const columns = columnsAt(table, this.#schema).join(', ')
+    const columns = columnsOf(table).join(', ')
     const text = `select ${columns} from "${table.name}" ${behind} order by ${key} limit ?`
     return this.#prepared(text).all(...(after ?? []), limit) as unknown as Row[]
   }
 
   /** The users in the order of their ids, which an index has; `cross join` keeps SQLite from beginning with the rows. */
   #selection(table: Table, { table: name, rows = 'true', columns = {} }: Home, condition: string): string {
-    const [, ...others] = columnsAt(table, this.#schema)
+    const [, ...others] = columnsOf(table)
     const found = others.map((column) => columns[column] ?? `r.${column}`).join(', ')
     const order = table.key === 1 ? 'u.id' : `u.id, ${restOf(table)}`
     return `select u.id, ${found} from user u cross join "${name}" r on r.user_number = u.number

@@ -1,24 +1,15 @@
 // A SQLite database as an endpoint of a transfer. Uses one connection; the service and its writer thread may have others.
 import { existsSync, statSync } from 'node:fs'
 import { CarillonError } from '../../../errors.ts'
-import {
-  asStoreError,
-  Database,
-  isOurs,
-  openDatabase,
-  openingFailure,
-  readHeader,
-  sortBeside,
-} from '../../sqlite/database.ts'
+import { asStoreError, type Database, openDatabase, openingFailure, sortBeside } from '../../sqlite/database.ts'
 import { hasForeignLog } from '../../sqlite/file/identity.ts'
-import { appliedMigrations, migrate, refuseNewer } from '../../sqlite/migrate.ts'
-import { createById } from '../../sqlite/upgrade/move-rows.ts'
+import { creationOfIndex, migrate, refuseNewer } from '../../sqlite/migrate.ts'
 import { refusedWrite } from '../../transfer-state.ts'
 import { callFailure, type Driver, Endpoint } from './endpoint.ts'
 import { SqliteRows, tablesIn } from './sqlite-rows.ts'
-import { type Batch, newestMigration, type Row, type Table } from './tables.ts'
+import type { Batch, Row, Table } from './tables.ts'
 
-export class SqliteDriver implements Driver {
+class SqliteDriver implements Driver {
   readonly engine = 'sqlite'
   readonly dialect = {
     integer: 'integer',
@@ -28,18 +19,16 @@ export class SqliteDriver implements Driver {
     snapshot: ['begin', 'select 1 from sqlite_schema'],
   } as const
   readonly name: string
-  readonly schema: string
   readonly guarded = guarded
   readonly fillingBegins = ['drop index if exists notification_by_id']
-  readonly fillingEnds = [createById]
+  readonly fillingEnds = [creationOfIndex('notification_by_id')]
   readonly #database: Database
   readonly #rows: SqliteRows
 
-  constructor(database: Database, path: string, schema = newestMigration) {
+  constructor(database: Database, path: string) {
     this.#database = database
     this.name = path
-    this.schema = schema
-    this.#rows = new SqliteRows(database, schema)
+    this.#rows = new SqliteRows(database)
   }
 
   async migrate(): Promise<void> {
@@ -117,19 +106,6 @@ export function openSqlite(path: string): Endpoint {
     refuseNewer(database)
     sortBeside(database, path)
     return new Endpoint(new SqliteDriver(database, path))
-  } catch (error) {
-    database?.close()
-    throw openingFailure(error, path)
-  }
-}
-
-/** Opens a SQLite backup of an earlier version read-only, also one of an older schema; undefined if the file is another one. */
-export function openSqliteFile(path: string): Endpoint | undefined {
-  if (!isOurs(readHeader(path))) return undefined
-  let database: Database | undefined
-  try {
-    database = new Database(path, { readOnly: true })
-    return new Endpoint(new SqliteDriver(database, path, appliedMigrations(database).at(-1)))
   } catch (error) {
     database?.close()
     throw openingFailure(error, path)

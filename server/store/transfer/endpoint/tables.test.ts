@@ -10,7 +10,7 @@ import { newFolder } from '../../sqlite/testing/folder.ts'
 import { type Table, tables } from './tables.ts'
 
 const byName = (one: Table, other: Table) => (one.name < other.name ? -1 : 1)
-const listed = tables.map(({ since: _, ...table }) => table).sort(byName)
+const listed = tables.toSorted(byName)
 
 /** The tables of SQLite: see sqlite-rows.ts. */
 function listedForSqlite(): Table[] {
@@ -98,7 +98,7 @@ test('lists every table of PostgreSQL with its columns, and its key first, in th
 
 test('both engines have migrations with the same names', () => {
   const [sqlite, postgres] = ['sqlite', 'postgres'].map((engine) =>
-    knownMigrations(new URL(`../../${engine}/migrations/`, import.meta.url)),
+    knownMigrations(new URL(`../../${engine}/schema/`, import.meta.url)),
   )
   assert.deepEqual(sqlite, postgres)
 })

@@ -1,14 +1,14 @@
 // Every table of the schema and its columns, the same in both engines: what a backup, a restore and a move copy. A test
-// compares this list with the schema of each engine. Rows of an older backup get the columns that they lack.
+// compares this list with the schema of each engine.
 import { knownMigrations } from '../../migrations.ts'
 
 /** The names of the migrations. They are the same in both engines; a test checks this. */
-export const currentMigrations = knownMigrations(new URL('../../sqlite/migrations/', import.meta.url))
+export const currentMigrations = knownMigrations(new URL('../../sqlite/schema/', import.meta.url))
 export const newestMigration = currentMigrations.at(-1) ?? ''
 
 type ColumnType = 'text' | 'integer'
-/** The first `key` columns are the primary key. `since`: the migration that made it, if not the first. */
-export type Table = { name: string; since?: string; key: number; columns: Readonly<Record<string, ColumnType>> }
+/** The first `key` columns are the primary key. */
+export type Table = { name: string; key: number; columns: Readonly<Record<string, ColumnType>> }
 
 export type Value = string | number | null
 /** The values of a row, in the order of the table's columns. */
@@ -64,7 +64,6 @@ export const tables: readonly Table[] = [
     columns: {
       user_id: 'text',
       sign_in_id: 'text',
-      not_before: 'integer',
       expires_at: 'integer',
       first_generation: 'integer',
       except_sign_in_id: 'text',
@@ -162,13 +161,11 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'category_read_mark',
-    since: '0007-repairs',
     key: 4,
     columns: { user_id: 'text', category: 'text', through_seq: 'integer', version: 'integer', at: 'text' },
   },
   {
     name: 'known_device',
-    since: '0005-safe-sign-in',
     key: 3,
     columns: {
       user_id: 'text',
@@ -180,13 +177,11 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'guess_count',
-    since: '0005-safe-sign-in',
     key: 1,
     columns: { key: 'text', failures: 'integer', at: 'integer', expires_at: 'integer' },
   },
   {
     name: 'one_time_link',
-    since: '0005-safe-sign-in',
     key: 3,
     columns: {
       user_id: 'text',
@@ -199,7 +194,6 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'factor',
-    since: '0005-safe-sign-in',
     key: 2,
     columns: {
       user_id: 'text',
@@ -219,19 +213,16 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'recovery_code',
-    since: '0005-safe-sign-in',
     key: 2,
     columns: { user_id: 'text', code_hash: 'text', created_at: 'integer', used_at: 'integer' },
   },
   {
     name: 'challenge',
-    since: '0005-safe-sign-in',
     key: 2,
     columns: { user_id: 'text', hash: 'text', purpose: 'text', data: 'text', expires_at: 'integer' },
   },
   {
     name: 'provider_account',
-    since: '0005-safe-sign-in',
     key: 2,
     columns: {
       issuer: 'text',
@@ -244,7 +235,6 @@ export const tables: readonly Table[] = [
   },
   {
     name: 'audit',
-    since: '0005-safe-sign-in',
     key: 2,
     columns: {
       user_id: 'text',
@@ -263,71 +253,6 @@ export const tables: readonly Table[] = [
   },
 ]
 
-/**
- * By migration and table: the columns that it added, always as the last of their table, and the value that existing
- * rows got. A migration that changes more than that needs code here; a test compares this with the migrations.
- */
-const addedColumns: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Value>>>>>> = {
-  '0002-credential-generation': { user: { credential_generation: 0 }, token_cutoff: { first_generation: 0 } },
-  '0003-users-and-seq': {
-    user: { external_id: null, issuer: '', locale: null, email: null, issued_generation: 0 },
-    session: { sign_in_id: null },
-    notification: { count: 1, updated_at: null },
-  },
-  '0004-unread-and-undo': {
-    notification: { unread_version: null },
-    inbox: { read_version: 0, marked_unread: 0, undo_version: null, reset_version: 0 },
-    read_mark: { before_through: 0, before_version: 0, made_read: 0 },
-    inbox_category: { made_read: 0 },
-  },
-  '0005-safe-sign-in': {
-    user: { email_verified_at: null, device_generation: 0, password_reported_at: null },
-    session: { device: null, address: null, confirmed_at: null, has_tokens: null },
-    token_cutoff: { except_sign_in_id: null },
-    signing_key: { starts_at: 0, retired_at: null },
-    producer: { previous_secret_hash: null, previous_until: null },
-  },
-  '0007-repairs': {
-    session: { old_hash_1: null, old_hash_2: null, old_hash_3: null, secret_used_at: null },
-    producer: { application: '' },
-    inbox: { category_through: 0 },
-    read_mark: { categories: null },
-  },
-}
-
 export function columnsOf(table: Table): string[] {
   return Object.keys(table.columns)
-}
-
-function laterColumns(table: Table, schema: string): [name: string, value: Value][] {
-  return Object.entries(addedColumns)
-    .filter(([migration]) => migration > schema)
-    .flatMap(([, added]) => Object.entries(added[table.name] ?? {}))
-}
-
-/** The tables that a database had when `schema` was the newest migration. */
-export function tablesAt(schema: string): readonly Table[] {
-  return tables.filter(({ since = '' }) => since <= schema)
-}
-
-/** The names of the columns that a table had when `schema` was the newest migration. */
-export function columnsAt(table: Table, schema: string): string[] {
-  return columnsOf(table).slice(0, columnsOf(table).length - laterColumns(table, schema).length)
-}
-
-/** Rows of `schema` as rows of this program's schema. */
-export function upgraded({ table, rows }: Batch, schema: string): readonly Row[] {
-  const values = laterColumns(table, schema).map(([, value]) => value)
-  return values.length === 0 ? rows : rows.map((row) => [...row, ...values])
-}
-
-/** The reverse of `upgraded`. A row with other values in later columns was changed after that schema, and stays as it is. */
-export async function* asOf(batches: AsyncIterable<Batch>, schema: string): AsyncGenerator<Batch> {
-  for await (const { table, rows } of batches) {
-    if ((table.since ?? '') > schema) continue
-    const length = columnsAt(table, schema).length
-    const values = laterColumns(table, schema).map(([, value]) => value)
-    const isUpgraded = (row: Row) => values.every((value, i) => row[length + i] === value)
-    yield { table, rows: rows.map((row) => (isUpgraded(row) ? row.slice(0, length) : row)) }
-  }
 }

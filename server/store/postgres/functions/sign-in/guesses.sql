@@ -83,28 +83,6 @@ begin
   end loop;
 end $$;
 
--- Nodes of the version before call the following three, with one rate or none.
-create or replace function guess_refusals(
-  count_keys text[], delays bigint[], kept bigint, rate_key text, step bigint, burst bigint, leeway bigint, moment bigint
-) returns jsonb language plpgsql as $$
-begin
-  return guess_refusals_by_rates(
-    count_keys, delays, kept, array_remove(array[rate_key], null), array[step], array[burst], leeway, moment);
-end $$;
-
-create or replace function reserve_guess(
-  count_keys text[], delays bigint[], kept bigint, rate_key text, step bigint, burst bigint, leeway bigint, moment bigint
-) returns jsonb language plpgsql as $$
-begin
-  return reserve_guess_by_rates(
-    count_keys, delays, kept, array_remove(array[rate_key], null), array[step], array[burst], leeway, moment);
-end $$;
-
-create or replace function clear_guesses(count_keys text[], rate_key text, step bigint) returns void language plpgsql as $$
-begin
-  perform clear_guesses_by_rates(count_keys, array_remove(array[rate_key], null), array[step]);
-end $$;
-
 create or replace function forget_guesses(prefix text, audit_entries jsonb) returns boolean language plpgsql as $$
 begin
   delete from guess_count where key >= prefix and key < prefix || U&'\+10FFFF';

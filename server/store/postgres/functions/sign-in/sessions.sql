@@ -16,7 +16,7 @@ begin
   for i in 1 .. cardinality(of_users) loop
     delete from session s where s.user_id = of_users[i] and s.secret_hash = of_hashes[i]
       returning s.user_id, s.secret_hash, s.username, s.created_at, s.last_seen_at, s.sign_in_id,
-        coalesce(s.has_tokens = 1, s.sign_in_id is not null)
+        s.has_tokens = 1
       into user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, had_tokens;
     if found then
       perform tell_session_ended(user_id);
@@ -28,13 +28,12 @@ begin
   end loop;
 end $$;
 
--- A session gets its sign-in at the first call. Without a session, the sign-in is null.
+-- The sign-in of a session that a token is given for. Without a session, it is null.
 create or replace function sign_in_of_session(
-  of_user text, of_hash text, new_sign_in text, out sign_in text, out generation bigint, out created bigint, out last_seen bigint
+  of_user text, of_hash text, out sign_in text, out generation bigint, out created bigint, out last_seen bigint
 ) language plpgsql as $$
 begin
-  update session set sign_in_id = coalesce(sign_in_id, new_sign_in), has_tokens = 1
-    where user_id = of_user and secret_hash = of_hash and (sign_in_id is null or has_tokens = 0);
+  update session set has_tokens = 1 where user_id = of_user and secret_hash = of_hash and has_tokens = 0;
   select s.sign_in_id, u.credential_generation, s.created_at, s.last_seen_at
     into sign_in, generation, created, last_seen
     from session s join "user" u on u.id = s.user_id where s.user_id = of_user and s.secret_hash = of_hash;
@@ -88,59 +87,4 @@ begin
     select coalesce(jsonb_agg(jsonb_build_object('userId', user_id, 'signInId', sign_in_id, 'hadTokens', had_tokens)), '[]')
     from ended_sessions(of_users, of_hashes, moment, cut_until)
   );
-end $$;
-
--- For still older nodes, which check the password's hash and give a session no sign-in.
-create or replace function add_session_ending(
-  of_user text, of_hash text, checked_password_hash text, moment bigint, old_users text[], old_hashes text[], cut_until bigint
-) returns jsonb language plpgsql as $$
-declare
-  generation bigint;
-begin
-  select credential_generation into generation from "user" where id = of_user and password_hash = checked_password_hash;
-  if not found then return null; end if;
-  return start_session(of_user, of_hash, generation, moment, old_users, old_hashes, cut_until, '{}', null) -> 'ended';
-end $$;
-
--- For nodes of the version before.
-create or replace function end_sessions_and_tokens(of_users text[], of_hashes text[], moment bigint, cut_until bigint)
-returns setof session language plpgsql as $$
-declare
-  ended session;
-begin
-  for i in 1 .. cardinality(of_users) loop
-    select * into ended from session where user_id = of_users[i] and secret_hash = of_hashes[i];
-    perform 1 from ended_sessions(array[of_users[i]], array[of_hashes[i]], moment, cut_until);
-    if found then return next ended; end if;
-  end loop;
-end $$;
-
--- For still older nodes, which issue no tokens for sessions. A revocation is kept for 16 minutes, as
--- revocationKeptForMs says.
-create or replace function end_sessions(of_users text[], of_hashes text[]) returns setof session language plpgsql as $$
-declare
-  moment constant bigint := extract(epoch from clock_timestamp()) * 1000;
-begin
-  return query select * from end_sessions_and_tokens(of_users, of_hashes, moment, moment + 960000);
-end $$;
-
--- For the same nodes. Returns the users whose sessions ended, or null if the session was refused.
-create or replace function add_session_replacing(
-  of_user text, of_hash text, checked_password_hash text, moment bigint, old_users text[], old_hashes text[]
-) returns text[] language plpgsql as $$
-declare
-  ended constant jsonb := add_session_ending(
-    of_user, of_hash, checked_password_hash, moment, old_users, old_hashes, moment + 960000);
-begin
-  if ended is null then return null; end if;
-  return array(select one ->> 'userId' from jsonb_array_elements(ended) as of_session(one));
-end $$;
-
--- For the same nodes.
-create or replace function add_session(
-  of_user text, of_hash text, checked_password_hash text, moment bigint, old_user text, old_hash text
-) returns boolean language plpgsql as $$
-begin
-  return add_session_replacing(
-    of_user, of_hash, checked_password_hash, moment, array[old_user], array[old_hash]) is not null;
 end $$;

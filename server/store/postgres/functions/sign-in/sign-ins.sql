@@ -22,7 +22,7 @@ end $$;
 create or replace function end_proofs_except(of_user text, generation bigint, spared text, moment bigint, cut_until bigint)
 returns void language plpgsql as $$
 begin
-  delete from session where user_id = of_user and (spared is null or sign_in_id is distinct from spared);
+  delete from session where user_id = of_user and (spared is null or sign_in_id <> spared);
   perform tell_session_ended(of_user);
   perform cut_tokens(of_user, '', moment, cut_until);
   update token_cutoff set first_generation = generation, except_sign_in_id = spared

@@ -43,12 +43,3 @@ begin
   perform pg_notify('carillon', '{"keys":true}');
   return replaced;
 end $$;
-
--- For nodes of the version before, whose keys sign from the start.
-create or replace function ensure_signing_key(new_kid text, public text, sealed text, moment bigint)
-returns void language plpgsql as $$
-begin
-  lock table signing_key in exclusive mode;
-  insert into signing_key (kid, public_jwk, sealed_private_jwk, created_at)
-  select new_kid, public, sealed, moment where not exists (select 1 from signing_key);
-end $$;

@@ -23,11 +23,8 @@ begin
       select ctid from token_cutoff where expires_at <= expired_at order by expires_at limit 100 for update skip locked
     ));
   end if;
-  insert into token_cutoff as known (user_id, sign_in_id, not_before, expires_at)
-  values (of_user, sign_in, moment, until)
-  on conflict (user_id, sign_in_id) do update set
-    not_before = greatest(known.not_before, excluded.not_before),
-    expires_at = greatest(known.expires_at, excluded.expires_at);
+  insert into token_cutoff as known (user_id, sign_in_id, expires_at) values (of_user, sign_in, until)
+  on conflict (user_id, sign_in_id) do update set expires_at = greatest(known.expires_at, excluded.expires_at);
   perform pg_notify('carillon', '{"cutoff":true}');
 end $$;
 

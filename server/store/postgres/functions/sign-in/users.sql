@@ -1,5 +1,4 @@
 -- Add and change users. Disabling a user and setting a password end all sessions and tokens of the user in the same transaction.
--- The functions raise the credential generation, so nodes of the version before raise it too.
 
 -- On Citus "user" is copied to every node, and a row lock locks the whole copy on each node. Two callers that upgrade such a
 -- lock would deadlock. So sign-ins and changes of users take turns there.
@@ -26,17 +25,6 @@ begin
   if found then return 'added'; end if;
   perform 1 from "user" where username = name;
   return case when found then 'username-taken' else 'external-id-taken' end;
-end $$;
-
--- For nodes of the version before.
-create or replace function add_user(
-  new_id text, name text, hash text, of_external_id text, of_issuer text, of_display_name text, of_locale text, of_email text,
-  moment bigint
-) returns text language plpgsql as $$
-begin
-  return add_new_user(
-    new_id, name, hash, of_external_id, of_issuer, of_display_name, of_locale, of_email, moment, null
-  );
 end $$;
 
 -- given: by the id that a new user gets, an object with externalId and the fields to set; every external id once. Users are
@@ -96,12 +84,6 @@ begin
     return next;
   end loop;
   perform record_audit(entries);
-end $$;
-
--- For nodes of the version before, which keep no audit log.
-create or replace function put_users(of_issuer text, moment bigint, given jsonb) returns setof "user" language plpgsql as $$
-begin
-  return query select (stored.one).* from store_users(of_issuer, moment, given) stored;
 end $$;
 
 create or replace function update_user(of_user text, name text, profile jsonb) returns text language plpgsql as $$
@@ -172,11 +154,4 @@ begin
   perform end_proofs_except(of_user, generation, spared, moment, cut_until);
   perform record_audit(audit_entries);
   return 'done';
-end $$;
-
--- For nodes of the version before.
-create or replace function set_password(of_user text, new_hash text, moment bigint, cut_until bigint)
-returns boolean language plpgsql as $$
-begin
-  return change_password(of_user, new_hash, moment, cut_until, null, null, null) = 'done';
 end $$;

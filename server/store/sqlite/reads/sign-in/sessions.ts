@@ -17,7 +17,7 @@ type SessionRow = [
   username: string,
   createdAt: number,
   lastSeenAt: number,
-  signInId: string | null,
+  signInId: string,
   confirmedAt: number,
   user: number,
   ...inbox: number[],
@@ -41,13 +41,7 @@ export const renewedSession = `
   select secret_hash, sign_in_id, created_at, last_seen_at, secret_used_at from session
   where user_id = ? and (? in (old_hash_1, old_hash_2, old_hash_3) or sign_in_id = ?)`
 
-type RenewedRow = [
-  secretHash: string,
-  signInId: string | null,
-  createdAt: number,
-  lastSeenAt: number,
-  usedAt: number | null,
-]
+type RenewedRow = [secretHash: string, signInId: string, createdAt: number, lastSeenAt: number, usedAt: number | null]
 
 export async function findRenewedSession(
   reader: Reader,

@@ -3,17 +3,15 @@ import { firstIdAt } from '../../../../ids.ts'
 import type { Input, ListedSignIn } from '../../../store.ts'
 import type { Reader } from '../../connection.ts'
 
-/** 'f~' sorts after every id: a session from before migration 0005 is on the first page, where it gets its sign-in. */
 export const signInsOfUser = `
-  select sign_in_id as "signInId", secret_hash as "secretHash", variant, created_at as "createdAt",
+  select sign_in_id as "signInId", variant, created_at as "createdAt",
     last_seen_at as "lastSeenAt", device, user_agent as "userAgent", address
   from (
-    select coalesce(sign_in_id, 'f~') as place, sign_in_id, iif(sign_in_id is null, secret_hash, null) as secret_hash,
-      'stateful' as variant, created_at, last_seen_at, device, null as user_agent, address
+    select sign_in_id, 'stateful' as variant, created_at, last_seen_at, device, null as user_agent, address
     from session
     where user_id = ?1 and created_at > ?4 and last_seen_at > ?5 and last_seen_at <= ?6
     union all
-    select a.sign_in_id, a.sign_in_id, null, 'stateless', min(a.at) filter (where a.event = 'sign-in'), max(a.at), null,
+    select a.sign_in_id, 'stateless', min(a.at) filter (where a.event = 'sign-in'), max(a.at), null,
       max(a.user_agent) filter (where a.event = 'sign-in'), max(a.address) filter (where a.event = 'sign-in')
     from audit a join user u on u.id = a.user_id
     where a.user_id = ?1 and a.id >= ?7 and a.sign_in_id is not null
@@ -25,8 +23,8 @@ export const signInsOfUser = `
           where c.user_id = ?1 and c.sign_in_id = '' and c.except_sign_in_id = a.sign_in_id))) = 1
       and max(a.event in ('sign-out', 'session-ended', 'sign-in-disowned')) = 0
   )
-  where place < ?3 and (?3 = 'g' or place <> ?2)
-  order by place = ?2 desc, place desc limit +?8`
+  where sign_in_id < ?3 and (?3 = 'g' or sign_in_id <> ?2)
+  order by sign_in_id = ?2 desc, sign_in_id desc limit +?8`
 
 export async function listSignIns(reader: Reader, query: Input<'listSignIns'>): Promise<ListedSignIn[]> {
   const { userId, ownSignInId, after = 'g', limit } = query

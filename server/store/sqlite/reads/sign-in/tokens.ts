@@ -3,7 +3,7 @@ import type { TokenRevocation } from '../../../store.ts'
 import type { Reader } from '../../connection.ts'
 
 export const revocationsAfter = `
-  select user_id as "userId", nullif(sign_in_id, '') as "signInId", not_before as "notBefore", expires_at as "expiresAt",
+  select user_id as "userId", nullif(sign_in_id, '') as "signInId", expires_at as "expiresAt",
     first_generation as "firstGeneration", except_sign_in_id as "exceptSignInId"
   from token_cutoff where expires_at > ?`
 

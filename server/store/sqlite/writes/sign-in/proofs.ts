@@ -28,9 +28,9 @@ export function endProofs(context: WriteContext, change: UserChange & Excepted):
   const { userId, at, revocationExpiresAt } = change
   const spared = change.exceptSignInId ?? null
   context.sql.run`
-    delete from session where user_id = ${userId} and (${spared} is null or sign_in_id is not ${spared})`
+    delete from session where user_id = ${userId} and (${spared} is null or sign_in_id <> ${spared})`
   context.signal({ about: 'session', userId })
-  revokeTokens(context, { userId, signInId: null, notBefore: at, expiresAt: revocationExpiresAt })
+  revokeTokens(context, { userId, signInId: null, at, expiresAt: revocationExpiresAt })
   context.sql.run`
     update token_cutoff set except_sign_in_id = ${spared},
       first_generation = (select credential_generation from user where id = ${userId})

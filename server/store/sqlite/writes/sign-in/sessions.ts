@@ -30,9 +30,7 @@ export function addSession(context: WriteContext, session: NewSession): Added {
   const ended = endSessions(context, { keys: replaces, ...end })
   ended.push(...endSessions(context, { keys: surplusOf(context, session), ...end }))
   recordAudit(context, session.audit)
-  const revoked = ended.flatMap((one) =>
-    one.signInId !== null && one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : [],
-  )
+  const revoked = ended.flatMap((one) => (one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : []))
   return { revoked, ...(from && { device: noteDeviceOf(context.sql, { userId, device: from, at }) }) }
 }
 
@@ -70,10 +68,9 @@ export function touchSession({ sql }: WriteContext, { userId, secretHash, at }: 
 }
 
 export function signInOfSession({ sql }: WriteContext, session: Input<'signInOfSession'>): SessionSignIn | undefined {
-  const { userId, secretHash, newSignInId } = session
+  const { userId, secretHash } = session
   sql.run`
-    update session set sign_in_id = coalesce(sign_in_id, ${newSignInId}), has_tokens = 1
-    where user_id = ${userId} and secret_hash = ${secretHash} and (sign_in_id is null or has_tokens = 0)`
+    update session set has_tokens = 1 where user_id = ${userId} and secret_hash = ${secretHash} and has_tokens = 0`
   const found = sql.get`
     select s.sign_in_id as "signInId", u.credential_generation as "credentialGeneration", s.created_at as "createdAt",
       s.last_seen_at as "lastSeenAt"
@@ -98,12 +95,11 @@ function endSession(
   const ended = context.sql.get`
     delete from session where user_id = ${userId} and secret_hash = ${secretHash}
     returning user_id as "userId", nullif(username, '') as username, created_at as "createdAt", last_seen_at as "lastSeenAt",
-      sign_in_id as "signInId", coalesce(has_tokens, sign_in_id is not null) as "hadTokens"`
+      sign_in_id as "signInId", has_tokens as "hadTokens"`
   if (ended === undefined) return undefined
   context.signal({ about: 'session', userId })
   const { signInId, hadTokens, ...rest } = ended as Omit<EndedSession, 'hadTokens'> & { hadTokens: number }
-  if (signInId !== null && hadTokens === 1)
-    revokeTokens(context, { userId, signInId, notBefore: at, expiresAt: revocationExpiresAt })
+  if (hadTokens === 1) revokeTokens(context, { userId, signInId, at, expiresAt: revocationExpiresAt })
   return { ...rest, signInId, hadTokens: hadTokens === 1 }
 }
 

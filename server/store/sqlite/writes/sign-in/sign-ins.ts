@@ -24,7 +24,7 @@ export function endSignIn(context: WriteContext, end: End): 'stateful' | 'statel
   const isFound = variant === 'stateful' || end.isOwn || isTokenAlive(context, end)
   if (!isFound && !(disowned !== undefined && isRecorded(context, end))) return 'absent'
   // Ends the session too.
-  revokeTokens(context, { userId, signInId, notBefore: at, expiresAt: revocationExpiresAt })
+  revokeTokens(context, { userId, signInId, at, expiresAt: revocationExpiresAt })
   if (disowned !== undefined) {
     context.sql.run`
       update user set device_generation = device_generation + 1, password_reported_at = ${at} where id = ${userId}`

@@ -1,0 +1,311 @@
+-- The tables of a SQLite database. Decision 0073 says how a later change of them is made. Times are milliseconds since 1970, except
+-- those that are sent as they are stored, which are ISO 8601 text: at, read_at, created_at and updated_at of notifications and of
+-- what marks them as read. `without rowid` stores the rows of a user side by side.
+
+-- Users. `number` is never given again; the tables of inboxes have it in place of the id (decision 0054). A user of an application
+-- may have an external id, and needs no username and no password. external_id is unique for each issuer, compared byte by byte. issuer is ''
+-- for an id without an issuer; the user of an application has the application before the issuer, with U+0001 in between (decision 0071).
+create table user (
+  number integer primary key autoincrement,
+  id text not null unique,
+  username text unique,
+  display_name text,
+  password_hash text,
+  created_at integer not null,
+  disabled_at integer,
+  -- A token carries the generation of its user. A new password, or disabling the user, raises it (decision 0018).
+  credential_generation integer not null default 0,
+  external_id text,
+  issuer text not null default '',
+  locale text,
+  email text,
+  -- The same for the tokens that were issued for the user (decision 0027).
+  issued_generation integer not null default 0,
+  -- Null if the address is not verified.
+  email_verified_at integer,
+  -- A device token with a lower generation is not valid (decision 0040).
+  device_generation integer not null default 0,
+  -- The user said that somebody else knows the password; null after a new one.
+  password_reported_at integer
+) strict;
+create unique index user_by_external_id on user (external_id, issuer) where external_id is not null;
+-- Users can share an address. lower() changes ASCII letters only.
+create index user_by_email on user (lower(email), id) where email is not null;
+create index user_of_application on user (substr(issuer, 1, instr(issuer, char(1))), id) where instr(issuer, char(1)) > 0;
+
+-- The account that a user has at a provider (OpenID Connect). It has no column user_id, because it is found without the user.
+create table provider_account (
+  issuer text not null,
+  subject text not null,
+  owner_id text not null,
+  email text,
+  created_at integer not null,
+  last_used_at integer not null,
+  primary key (issuer, subject)
+) without rowid, strict;
+create index provider_account_by_owner on provider_account (owner_id);
+
+-- Sessions. secret_hash is the SHA-256 of the cookie's secret, and old_hash_1 to old_hash_3 are those of the secrets before it, the newest
+-- first (decision 0063). A disabled user has no session, so a look-up reads no user.
+create table session (
+  user_id text not null,
+  secret_hash text not null,
+  -- A copy: '' for a user without one.
+  username text not null,
+  created_at integer not null,
+  last_seen_at integer not null,
+  -- Names the sign-in in lists, in tokens and in the audit log.
+  sign_in_id text not null,
+  -- Such as "Firefox on Linux"; null if unknown.
+  device text,
+  address text,
+  -- When the user last proved a password or a factor again; null if never since created_at.
+  confirmed_at integer,
+  -- 1 if a token of the sign-in was given.
+  has_tokens integer not null,
+  old_hash_1 text,
+  old_hash_2 text,
+  old_hash_3 text,
+  -- When the present secret was first used.
+  secret_used_at integer,
+  primary key (user_id, secret_hash)
+) without rowid, strict;
+
+-- Revoked tokens: those of one sign-in, with sign_in_id '' those of a user with a generation below first_generation, and with 'issued' the same
+-- for the tokens that were issued for the user. With '', except_sign_in_id is the one sign-in that is spared: the caller's.
+create table token_cutoff (
+  user_id text not null,
+  sign_in_id text not null,
+  expires_at integer not null,
+  first_generation integer not null default 0,
+  except_sign_in_id text,
+  primary key (user_id, sign_in_id)
+) without rowid, strict;
+create index token_cutoff_by_expiry on token_cutoff (expires_at);
+
+-- The keys that sign tokens. starts_at: nodes sign with the key from this moment. retired_at: the last token of the key has expired.
+create table signing_key (
+  kid text primary key,
+  public_jwk text not null,
+  sealed_private_jwk text not null,
+  created_at integer not null,
+  starts_at integer not null,
+  retired_at integer
+) without rowid, strict;
+
+-- Inboxes: the row with category '' is the inbox itself; any other has the counts of that category, and null in the columns from version on.
+-- The version rises with every change. The sequence numbers in use are first_seq to last_seq.
+create table inbox (
+  user_number integer not null,
+  category text not null,
+  total integer not null,
+  unread integer not null,
+  -- Of a category: how many of its notifications an undo of the last read-all makes unread.
+  made_read integer not null default 0,
+  version integer,
+  first_seq integer,
+  last_seq integer,
+  -- The high-water mark: every notification up to it was read by a read-all, unless it is marked as unread.
+  read_through integer,
+  -- The version of the last read-all.
+  read_version integer,
+  -- How many notifications at or below the high-water mark are unread.
+  marked_unread integer,
+  -- The last read-all if it can be undone, and the last undo.
+  undo_version integer,
+  reset_version integer,
+  -- Where the read-all of a category that reached furthest ended.
+  category_through integer not null default 0,
+  primary key (user_number, category)
+) without rowid, strict;
+
+-- Notifications. `version` is the inbox's version when the notification arrived: it rises with seq and never changes. changed_version is that
+-- of the last change, and replaced_version that of the last change that replaced the content. content, data and created_at are the
+-- content without the names of its members (content.ts).
+create table notification (
+  user_number integer not null,
+  seq integer not null,
+  id text not null,
+  version integer not null,
+  content text not null,
+  data text,
+  created_at text not null,
+  category text,
+  key text,
+  read_at text,
+  changed_version integer,
+  replaced_version integer,
+  -- How often it was sent: 1, and 1 more for each replacement that made it newest again.
+  count integer not null default 1,
+  -- The time of the last replacement; null without one.
+  updated_at text,
+  -- At or below the high-water mark it is unread if this is not below the inbox's read_version: a read-all changes no notification (decision 0029).
+  unread_version integer,
+  primary key (user_number, seq)
+) without rowid, strict;
+-- By the first 8 bytes of the id: its time and 12 more bits, which with the number of the user are nearly always unique. Ids rise with
+-- time, so a new one goes to the end of the index.
+create index notification_by_id on notification (unhex(substr(id, 1, 18), '-'), user_number);
+create unique index notification_by_key on notification (user_number, key) where key is not null;
+create index notification_changed on notification (user_number, changed_version) where changed_version is not null;
+create index notification_marked_unread on notification (user_number, unread_version) where unread_version is not null;
+-- The indexes of lists contain read_at, so that passing over notifications reads only the index.
+create index notification_unread on notification (user_number, seq, read_at) where read_at is null;
+create index notification_read on notification (user_number, seq, read_at) where read_at is not null;
+create index notification_unread_by_category on notification (user_number, category, seq, read_at)
+  where read_at is null and category is not null;
+create index notification_read_by_category on notification (user_number, category, seq, read_at)
+  where read_at is not null and category is not null;
+
+-- One row for each read-all that changed something: every notification up to through_seq was read at that time. What an undo restores:
+-- before_through and before_version, the inbox's read_through and read_version before it, and made_read, how many notifications it made read.
+create table read_mark (
+  user_number integer not null,
+  version integer not null,
+  through_seq integer not null,
+  at text not null,
+  before_through integer not null,
+  before_version integer not null,
+  made_read integer not null,
+  -- A JSON array of names; null if the read-all covered everything.
+  categories text,
+  primary key (user_number, version)
+) without rowid, strict;
+-- A read-all that changed only notifications marked as unread does not raise the high-water mark, and is no one's first readAt.
+create unique index read_mark_by_seq on read_mark (user_number, through_seq, at, before_through) where through_seq > before_through;
+
+-- A read-all of some categories (decision 0069): a row for each, with the sequence number up to which it covers the category.
+create table category_read_mark (
+  user_number integer not null,
+  category text not null,
+  through_seq integer not null,
+  version integer not null,
+  at text not null,
+  primary key (user_number, category, through_seq, version)
+) without rowid, strict;
+-- Without what a read-all of its category covers. Only for writes: a list says which index it uses, which is not possible here.
+create view uncovered_notification as select * from notification n where not exists (
+  select 1 from category_read_mark m
+  where m.user_number = n.user_number and m.category = n.category and m.through_seq >= n.seq
+    and m.version > coalesce(n.unread_version, -1)
+);
+
+-- Producers and their keys. previous_secret_hash: the secret before a rotation, which is accepted until previous_until. application: '' for a
+-- key that belongs to none.
+create table producer (
+  id text primary key,
+  name text not null,
+  secret_hash text not null,
+  scopes text not null,
+  created_at integer not null,
+  expires_at integer,
+  revoked_at integer,
+  last_used_at integer,
+  previous_secret_hash text,
+  previous_until integer,
+  application text not null
+) without rowid, strict;
+
+-- The outcome of each delivery with an Idempotency-Key, so that a retry gets the same response and has no second effect.
+create table delivery (
+  producer_id text not null,
+  idempotency_key text not null,
+  body_hash text not null,
+  answer text not null,
+  at integer not null,
+  primary key (producer_id, idempotency_key)
+) without rowid, strict;
+create index delivery_by_time on delivery (at);
+
+-- Devices from which a user has signed in, by label and network (an address, or the /64 of an IPv6 address).
+create table known_device (
+  user_id text not null,
+  label text not null,
+  network text not null,
+  first_seen_at integer not null,
+  last_seen_at integer not null,
+  primary key (user_id, label, network)
+) without rowid, strict;
+
+-- Failed guesses. `key` is a keyed hash of what is counted: an account, an address, both, or a device. `at` is the last failure, or
+-- the moment at which a limit by rate is empty again.
+create table guess_count (
+  key text primary key,
+  failures integer not null,
+  at integer not null,
+  expires_at integer not null
+) without rowid, strict;
+create index guess_count_by_expiry on guess_count (expires_at);
+
+-- Links to set a password, at most three of a user for one purpose. Only the SHA-256 of the 32 random bytes is stored.
+create table one_time_link (
+  user_id text not null,
+  purpose text not null,
+  token_hash text not null,
+  -- Later than that of the links before it.
+  created_at integer not null,
+  expires_at integer not null,
+  -- The address that it was sent to, which its use verifies; null if an application or an operator passes it on.
+  email text,
+  primary key (user_id, purpose, token_hash)
+) without rowid, strict;
+create index one_time_link_by_hash on one_time_link (token_hash);
+
+-- Second factors: kind 'totp' has a sealed secret and the last time step that was used; kind 'passkey' has a credential. A factor
+-- counts from confirmed_at on.
+create table factor (
+  user_id text not null,
+  id text not null,
+  kind text not null,
+  label text not null,
+  sealed_secret text,
+  last_step integer,
+  credential_id text,
+  public_key text,
+  sign_count integer,
+  transports text,
+  created_at integer not null,
+  confirmed_at integer,
+  last_used_at integer,
+  primary key (user_id, id)
+) without rowid, strict;
+create unique index factor_by_credential on factor (user_id, credential_id) where credential_id is not null;
+
+create table recovery_code (
+  user_id text not null,
+  code_hash text not null,
+  created_at integer not null,
+  used_at integer,
+  primary key (user_id, code_hash)
+) without rowid, strict;
+
+-- A challenge is deleted by its use. user_id is '' before it is known who signs in. Only the hash is stored.
+create table challenge (
+  user_id text not null,
+  hash text not null,
+  purpose text not null,
+  data text not null,
+  expires_at integer not null,
+  primary key (user_id, hash)
+) without rowid, strict;
+create index challenge_by_expiry on challenge (expires_at);
+
+-- The audit log: rows are only added, until they are too old or their user is erased. user_id is '' if it concerns no known user. `count`
+-- is more than 1 for refusals that were counted together.
+create table audit (
+  user_id text not null,
+  id text not null,
+  at integer not null,
+  event text not null,
+  actor text not null,
+  address text,
+  user_agent text,
+  request_id text,
+  sign_in_id text,
+  name_hash text,
+  detail text,
+  count integer not null,
+  primary key (user_id, id)
+) without rowid, strict;
+create index audit_by_id on audit (id);
+create index audit_of_settings on audit (id) where event = 'settings-changed';
