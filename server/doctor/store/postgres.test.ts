@@ -42,11 +42,11 @@ test('finds nothing wrong with a sound database, and reads its signing keys', as
     url,
     `grant all on schema public to ${guarded.role}; grant all on all tables in schema public to ${guarded.role}`,
   )
-  await queryAt(url, "insert into signing_key values ('k', '{}', 's', 1)")
+  await queryAt(url, "insert into signing_key values ('k', '{}', 's', 1, 2)")
   assert.deepEqual(await wrong(asGuarded(url)), [])
   const { findings, signingKeys } = await examinePostgres(asGuarded(url), { now: Date.now })
   assert.deepEqual(signingKeys, [
-    { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1, startsAt: 0, retiredAt: null },
+    { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1, startsAt: 2, retiredAt: null },
   ])
   for (const check of ['PostgreSQL', 'clock', 'connections', 'rights', 'schema'])
     assert.ok(

@@ -37,7 +37,7 @@ const paths: Record<string, Record<string, string>> = {
     userByUsername: 'user by sqlite_autoindex_user_2',
     userByExternalId: 'user by user_by_external_id',
     usersAfter: 'user by sqlite_autoindex_user_1',
-    usersByEmail: 'user by user_by_email',
+    usersByEmail: 'user by user_by_email, sorted',
     usersByExternalId: 'user by user_by_external_id, sorted',
     usersOfApplication: 'user by user_of_application',
   },
