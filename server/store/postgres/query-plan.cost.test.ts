@@ -779,7 +779,8 @@ after(async () => {
 await client.query(`
   insert into "user" (id, username, password_hash, created_at, external_id)
     select 'u' || n, 'name' || n, 'hash', n, 'e' || n from generate_series(1, 20000) n;
-  insert into session select 'u' || n % 5000, 'h' || n, 'name', n, n from generate_series(1, 20000) n;
+  insert into session (user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, has_tokens)
+    select 'u' || n % 5000, 'h' || n, 'name', n, n, 'sign-in ' || n, 0 from generate_series(1, 20000) n;
   insert into inbox select 'u' || n, 200, 1, 200, 200, 150, 40 from generate_series(1, 400) n;
   insert into inbox select 'u' || n, 1, 1, 0, 0, 0, 0 from generate_series(401, 8000) n;
   insert into inbox_category select 'u' || n % 2000, 'c' || n / 2000, 9, 9 from generate_series(0, 19999) n;
@@ -789,13 +790,13 @@ await client.query(`
     from generate_series(1, 400) u, generate_series(1, 200) s;
   update notification set unread_version = 100 + seq where seq % 7 = 0 and read_at is null;
   update inbox set undo_version = 20, read_version = 20, marked_unread = 5;
-  insert into read_mark select 'u' || u, s, s, '2026-01-01T00:00:00.000Z' from generate_series(1, 1000) u, generate_series(1, 20) s;
+  insert into read_mark select 'u' || u, s, s, '2026-01-01T00:00:00.000Z', 0, 0, 1 from generate_series(1, 1000) u, generate_series(1, 20) s;
   insert into category_read_mark select 'u' || u, 'c' || s, s, s, '2026-01-01T00:00:00.000Z' from generate_series(401, 2400) u, generate_series(2, 11) s;
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
-  insert into producer (id, name, secret_hash, scopes, created_at)
-    select 'p' || n, 'n', 'h', 'send', n from generate_series(1, 20000) n;
+  insert into producer (id, name, secret_hash, scopes, created_at, application)
+    select 'p' || n, 'n', 'h', 'send', n, '' from generate_series(1, 20000) n;
   insert into guess_count select 'user u' || n || ' password', 6, n, n from generate_series(1, 20000) n;
-  insert into token_cutoff select 'u' || n, '', n, n, 0 from generate_series(1, 5000) n;
+  insert into token_cutoff select 'u' || n, '', n, 0 from generate_series(1, 5000) n;
   insert into known_device select 'u' || n % 5000, 'Firefox on Linux', 'network' || n, n, n from generate_series(1, 20000) n;
   insert into guess_count select 'g' || n, 1, n, n from generate_series(1, 20000) n;
   insert into one_time_link select 'u' || n, 'reset', 't' || n, n, n from generate_series(1, 20000) n;
@@ -804,8 +805,8 @@ await client.query(`
   insert into recovery_code select 'u' || n % 5000, 'r' || n, n from generate_series(1, 20000) n;
   insert into challenge select 'u' || n % 5000, 'x' || n, 'second-factor', '{}', n from generate_series(1, 20000) n;
   insert into provider_account select 'https://id.example.org', 's' || n, 'u' || n, null, n, n from generate_series(1, 20000) n;
-  insert into audit (user_id, id, at, event, actor)
-    select 'u' || n % 5000, 'a' || lpad(n::text, 6, '0'), n, 'sign-in', 'user' from generate_series(1, 20000) n`)
+  insert into audit (user_id, id, at, event, actor, count)
+    select 'u' || n % 5000, 'a' || lpad(n::text, 6, '0'), n, 'sign-in', 'user', 1 from generate_series(1, 20000) n`)
 await client.query('vacuum analyze')
 
 /** The partitioned table or index of each partition. */
