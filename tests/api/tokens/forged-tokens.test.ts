@@ -201,9 +201,10 @@ const wrongScopes: Corpus = {
   'scope in a token of a session': withInboxClaims({ from: 'session' }),
   'scope twice, the valid one last': forge.token(header, JSON.stringify(inboxClaims).replace('{', '{"scope":"all",')),
   'scope spelled scp': forge.token(header, { ...without('scope', inboxClaims), scp: 'inbox' }),
-  'from another source': withClaims({ gen: 0, from: 'inbox' }),
-  'from null': withClaims({ gen: 0, from: null }),
-  'from a session, without gen': withClaims({ from: 'session' }),
+  'from another source': withClaims({ from: 'inbox' }),
+  'from null': withClaims({ from: null }),
+  'from a session, without gen': forge.token(header, without('gen', { ...claims, from: 'session' })),
+  'without gen': forge.token(header, without('gen', claims)),
   'scope with a later auth_time': withInboxClaims({ auth_time: now + 1 }),
   'scope of a life of 15 min and 1 s': withInboxClaims({ exp: now + 901 }),
 }

@@ -30,7 +30,7 @@ beforeEach(() => {
 
 const request = async (one: string) => (await app.get('/routeRestreinte', { authorization: `Bearer ${one}` })).status
 const seconds = () => Math.floor(app.now() / 1000)
-const claims = (changes: Claims = {}): Claims => ({ ...forge.claims(ann), gen: 0, ...changes })
+const claims = (changes: Claims = {}): Claims => ({ ...forge.claims(ann), ...changes })
 const token = (changes: Claims = {}, header: Header = {}) =>
   forge.token({ ...forge.header, ...header }, claims(changes))
 /** Valid except for the signature. */
