@@ -29,7 +29,7 @@ export function createCarillon({ auth = 'cookie', ...connection }: CarillonOptio
   const requests = new Requests(connection, auth)
   const inbox = inboxOf(requests)
   const source = new Source(requests, inbox)
-  const signIn = signInOf(requests, () => source.lookAgain())
+  const signIn = signInOf(requests, source.connection)
   return { ...signIn, inbox: { ...inbox, open: (options) => source.open(options) } }
 }
 

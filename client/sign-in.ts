@@ -33,12 +33,25 @@ export type SignIn = {
   renew(token: string, options?: CallOptions): Promise<StatelessLogin>
   /** `POST /api/me/token`: a token of the signed-in session, by which a backend of your own can know who calls. */
   token(options?: CallOptions): Promise<IssuedToken>
-  /** `POST /logout`: ends the session, or revokes the tokens of this sign-in. No error if no user is signed in. */
+  /**
+   * `POST /logout`: ends the session, or revokes the tokens of this sign-in, and then does what `signOut` does. No error if no
+   * user is signed in.
+   */
   logout(options?: CallOptions): Promise<void>
+  /**
+   * Ends what the page keeps of the user, without a request: the token, the stream, the open lists, acts that were not sent, and
+   * calls that have no response yet, which throw UNAUTHORIZED. With tokens it does the same in other tabs that have lists of this
+   * user open. Call it after your application has signed the user out. The next call calls `auth` again, and so does an open
+   * list when the page gets the focus; a token means that a user is signed in. It does not end the session of a cookie: `logout`
+   * does.
+   */
+  signOut(): void
 }
 
-/** `onChange` is called after a sign-in and after a sign-out. */
-export function signInOf(requests: Requests, onChange = () => {}): SignIn {
+/** The open lists of the client: they look again after a sign-in, and end with a sign-out, here alone or in other tabs too. */
+export type SignInWatcher = { lookAgain(): void; signOut(isHere?: boolean): void }
+
+export function signInOf(requests: Requests, user: SignInWatcher): SignIn {
   /** Of the last stateless sign-in of this client. A page that wants to keep it longer passes it with the credentials. */
   let deviceToken: string | undefined
   return {
@@ -46,7 +59,7 @@ export function signInOf(requests: Requests, onChange = () => {}): SignIn {
       const body = JSON.stringify({ deviceToken, ...credentials }, ['username', 'password', 'variant', 'deviceToken'])
       const response = await requests.signIn<StatelessLogin>({ ...options, path: 'login', body })
       deviceToken = response.deviceToken ?? deviceToken
-      onChange()
+      user.lookAgain()
       return response as never
     },
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
@@ -55,19 +68,24 @@ export function signInOf(requests: Requests, onChange = () => {}): SignIn {
       requests.signIn({ ...options, path: 'token/renew', headers: { authorization: `Bearer ${token}` } }),
     token: (options) => requests.data({ ...options, method: 'POST', path: 'api/me/token' }),
     async logout(options) {
-      await requests.nothing({ ...options, method: 'POST', path: 'logout' })
-      requests.tokens?.forget()
-      onChange()
+      await nullIfSignedOut(requests.nothing({ ...options, method: 'POST', path: 'logout' }))
+      // The other tabs of a user with tokens have sign-ins of their own.
+      user.signOut(false)
     },
+    signOut: () => user.signOut(),
   }
 }
 
 /** A browser displays a 401 as an error of the page, so a page with a cookie uses the route that has none. */
-export async function requestMe(requests: Requests, options?: Omit<Call, 'path'>): Promise<Me | null> {
+export function requestMe(requests: Requests, options?: Omit<Call, 'path'>): Promise<Me | null> {
   // With a token, a 401 is how the client learns that it needs another one.
   const path = requests.tokens ? 'api/me' : 'api/session'
+  return nullIfSignedOut(requests.data<Me | null>({ ...options, path }))
+}
+
+async function nullIfSignedOut<Result>(call: Promise<Result>): Promise<Result | null> {
   try {
-    return await requests.data<Me | null>({ ...options, path })
+    return await call
   } catch (error) {
     if (isCarillonError(error, 'UNAUTHORIZED')) return null
     throw error

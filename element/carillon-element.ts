@@ -16,7 +16,7 @@ export class CarillonElement extends LitElement {
     category: {},
     titleBadge: { type: Boolean, attribute: 'title-badge' },
     appBadge: { type: Boolean, attribute: 'app-badge' },
-    token: { attribute: false },
+    auth: { attribute: false },
     carillon: { attribute: false },
     strings: { attribute: false },
     renderItem: { attribute: false },
@@ -35,9 +35,9 @@ export class CarillonElement extends LitElement {
   declare titleBadge: boolean
   /** The number of unread notifications on the icon of an installed application (Badging API). */
   declare appBadge: boolean
-  /** Returns an access token, for a server of another origin: the `auth` of the client. Called again after a 401. */
-  declare token: Exclude<Auth, 'cookie'> | undefined
-  /** A client that the page has already, in place of `server` and `token`. */
+  /** The `auth` of the client: a function that returns an access token, or null if no user is signed in. Default: the cookie. */
+  declare auth: Auth | undefined
+  /** A client that the page has already, in place of `server` and `auth`. */
   declare carillon: Carillon | undefined
   /** Replaces some of the texts. */
   declare strings: Partial<Strings> | undefined
@@ -45,6 +45,11 @@ export class CarillonElement extends LitElement {
   declare renderItem: ((notification: Notification) => Node) | undefined
 
   readonly source: InboxSource = new InboxSource(this)
+
+  /** The `signOut` of the client: ends what the page keeps of the user, without a request. */
+  signOut(): void {
+    this.source.client?.signOut()
+  }
 
   /** The page to sign in at. The default is `sign-in` of the service, which leads back to this page. */
   get signInLink(): string {

@@ -49,16 +49,16 @@ export class InboxSource implements ReactiveController {
 
   /** Before each rendering: the settings may have changed. */
   hostUpdate(): void {
-    const { isConnected, server, token, carillon, limit, category, strings } = this.#host
+    const { isConnected, server, auth, carillon, limit, category, strings } = this.#host
     if (!isConnected) return
     this.#chooseLanguage()
     this.strings = strings ? { ...this.#loaded, ...strings } : this.#loaded
     this.#showBadge()
-    const settings = [server, token, carillon, limit, category]
+    const settings = [server, auth, carillon, limit, category]
     if (this.#client && settings.every((value, index) => value === this.#settings[index])) return
     this.#close()
     this.#settings = settings
-    this.#client = carillon ?? sharedClient({ server: server || undefined, token })
+    this.#client = carillon ?? sharedClient({ server: server || undefined, auth })
   }
 
   /** An element that is moved is removed first: it closes its lists only if it is not in the page afterwards. */

@@ -1,18 +1,18 @@
 // One client for all elements of a page that use the same server with the same proof: they share its stream and its lists.
 import { type Auth, type Carillon, createCarillon } from 'carillon-client'
 
-export type ClientOptions = { server: string | undefined; token: Exclude<Auth, 'cookie'> | undefined }
+export type ClientOptions = { server: string | undefined; auth: Auth | undefined }
 
 const clients = new WeakMap<object, Map<string | undefined, Carillon>>()
 const cookie = {}
 
-export function sharedClient({ server = defaultServer, token }: ClientOptions): Carillon {
-  const proof = token ?? cookie
+export function sharedClient({ server = defaultServer, auth }: ClientOptions): Carillon {
+  const proof = typeof auth === 'function' ? auth : cookie
   const byServer = clients.get(proof) ?? new Map<string | undefined, Carillon>()
   clients.set(proof, byServer)
   let client = byServer.get(server)
   if (!client) {
-    client = createCarillon({ baseUrl: server, auth: token ?? 'cookie' })
+    client = createCarillon({ baseUrl: server, auth })
     byServer.set(server, client)
   }
   return client

@@ -12,8 +12,11 @@ export type PendingAct = Act & {
 }
 
 export type ActsHost = {
-  /** Resolves if the server still has the user who made the acts. */
-  confirm(): Promise<void>
+  /**
+   * Resolves if the server still has the user who made the acts. `isRetry`: another user may have signed in since the last attempt,
+   * even if the stream is there again: it greets before it says so.
+   */
+  confirm(isRetry: boolean): Promise<void>
   transmit(act: Act): Promise<void>
   /** No list is open, so acts do not wait for a connection. */
   readonly isClosed: boolean
@@ -59,7 +62,7 @@ export class Acts {
     let failures = 0
     for (let act = this.#next(); act; act = this.#next()) {
       try {
-        await this.#sendOne(act)
+        await this.#sendOne(act, failures > 0)
         failures = 0
       } catch (error) {
         if (isRefusal(error)) {
@@ -77,8 +80,8 @@ export class Acts {
     return this.pending.find(({ isDone }) => !isDone)
   }
 
-  async #sendOne(act: PendingAct): Promise<void> {
-    await this.#host.confirm()
+  async #sendOne(act: PendingAct, isRetry: boolean): Promise<void> {
+    await this.#host.confirm(isRetry)
     // It was an act of another user.
     if (!this.pending.includes(act)) return
     await this.#host.transmit(act)

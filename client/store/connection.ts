@@ -5,15 +5,14 @@ import { openSharedStream } from '../stream/shared-stream.ts'
 import { defaultTiming, isFinal } from '../stream/subscription.ts'
 import { delayAfter } from '../transport/backoff.ts'
 import { follow, pause, unlessAborted } from '../transport/cancellation.ts'
-import { CarillonError, isCarillonError, networkError } from '../transport/errors.ts'
+import { type CarillonError, isUnauthorized, networkError, signedOut } from '../transport/errors.ts'
 import type { Requests } from '../transport/requests.ts'
+import { maxTimerMs } from '../transport/tokens.ts'
 import type { Position, StreamEvent } from '../transport/types.ts'
 import type { ListState } from './inbox-list.ts'
 
 /** After an error that a retry may not fix. */
 const slowTiming = { ...defaultTiming, retryMs: 5_000, maxRetryMs: 60_000 }
-/** Only an event of the page ends the wait of a page on which no user is signed in. */
-const forEver = 2 ** 31 - 1
 
 export type ConnectionHost = {
   /** Requests what is missing. Resolves to the position at which the stream has to begin. */
@@ -30,14 +29,20 @@ export class Connection {
   /** Null if no user is signed in, undefined before the server has said. */
   #user: string | null | undefined
   #open: AbortController | undefined
-  /** Tells the other tabs of this browser who is signed in. A token belongs to one tab. */
+  /**
+   * Tells the other tabs of this browser who is signed in. With tokens each tab has its own sign-in, so it tells them only whom the
+   * page signed out.
+   */
   #channel: BroadcastChannel | undefined
   #wake = () => {}
+  /** In a row, since the last event. */
+  #failures = 0
   #turn = new AbortController()
 
   constructor(requests: Requests, host: ConnectionHost) {
     this.#requests = requests
     this.#on = host
+    if (requests.tokens) requests.tokens.onToken = () => this.#wake()
   }
 
   get isOpen(): boolean {
@@ -46,22 +51,26 @@ export class Connection {
 
   open(): void {
     const { document, BroadcastChannel: Channel } = globalThis
+    const { tokens } = this.#requests
     const open = new AbortController()
-    const { signal } = open
     this.#open = open
     const wake = () => this.#wake()
-    for (const type of ['online', 'focus']) globalThis.addEventListener?.(type, wake, { signal })
-    document?.addEventListener('visibilitychange', wake, { signal })
-    globalThis.addEventListener?.('offline', () => this.#on.onState('offline', networkError(undefined)), { signal })
-    if (document && Channel && !this.#requests.tokens) {
+    // The option `signal` of each listener is that of `open`.
+    for (const type of ['online', 'focus']) globalThis.addEventListener?.(type, wake, open)
+    document?.addEventListener('visibilitychange', wake, open)
+    globalThis.addEventListener?.('offline', () => this.#on.onState('offline', networkError(undefined)), open)
+    if (document && Channel) {
       try {
-        this.#channel = new Channel(`carillon user ${this.#requests.base}`)
-        this.#channel.onmessage = ({ data }) => data !== this.#user && this.lookAgain()
+        this.#channel = new Channel(`carillon ${tokens ? 'signed-out' : 'user'} ${this.#requests.base}`)
+        this.#channel.onmessage = ({ data }) => {
+          if (!tokens) data !== this.#user && this.lookAgain()
+          else if (data === this.#user) this.signOut(false)
+        }
       } catch {
         // A page whose storage is forbidden.
       }
     }
-    void this.#run(signal)
+    void this.#run(open.signal)
   }
 
   close(): void {
@@ -88,59 +97,74 @@ export class Connection {
     this.#turn.abort(error)
   }
 
+  /** Ends what this page keeps of the user, without a request. `isHere`: the page said so, and not another tab. */
+  signOut(isHere = true): void {
+    const error = signedOut()
+    if (isHere) this.#channel?.postMessage(this.#user)
+    this.restart(error)
+    this.#requests.signOut(error)
+    this.#setUser(null)
+    if (this.#open) this.#on.onState('signed-out', error)
+  }
+
   #setUser(user: string | null): void {
     const before = this.#user
+    if (user === before) return
     this.#user = user
-    if (user !== before) this.#channel?.postMessage(user)
-    const isOther = user !== before && (before || !user)
-    if (isOther) this.#on.onOtherUser(signedOut())
-    if (isOther && before) this.restart()
+    if (!this.#requests.tokens) this.#channel?.postMessage(user)
+    if (user && !before) return
+    this.#on.onOtherUser(signedOut())
+    if (before) this.restart()
   }
 
   async #run(open: AbortSignal): Promise<void> {
-    let failures = 0
+    let last: unknown
+    this.#failures = 0
     while (!open.aborted) {
       const turn = new AbortController()
-      let lost = 0
       const { signal } = turn
-      const unfollow = follow(open, turn)
+      follow([open], turn)
       this.#turn = turn
       try {
-        await this.confirm(signal)
-        const since = await unlessAborted(this.#on.load(), signal)
-        const hooks = {
-          onLost: (error: unknown) => {
-            if (signal.aborted) return
-            this.#on.onState('offline', error)
-            // Something may block streams and nothing else: then the lists are requested again and again.
-            if (++lost > 2) turn.abort(error)
-          },
-          onUser: (user: string) => this.#setUser(user),
-        }
-        for await (const event of openSharedStream(this.#requests, { since, signal }, undefined, undefined, hooks)) {
-          failures = lost = 0
-          await this.#on.onEvent(event)
-        }
+        if (last) await this.#rest(last, signal)
+        await this.#follow(turn)
       } catch (error) {
-        const cause = signal.aborted ? signal.reason : error
-        if (cause?.name !== 'AbortError') await this.#rest(cause, failures++, open).catch(() => {})
+        last = signal.aborted ? signal.reason : error
+        if (isUnauthorized(last)) this.#setUser(null)
       } finally {
-        unfollow()
         turn.abort()
       }
     }
   }
 
-  async #rest(error: unknown, failures: number, open: AbortSignal): Promise<void> {
-    const isSignedOut = isCarillonError(error) && error.status === 401
-    if (isSignedOut) this.#setUser(null)
+  async #follow(turn: AbortController): Promise<void> {
+    const { signal } = turn
+    let lost = 0
+    await this.confirm(signal)
+    const since = await unlessAborted(this.#on.load(), signal)
+    const hooks = {
+      onLost: (error: unknown) => {
+        if (signal.aborted) return
+        this.#on.onState('offline', error)
+        // Something may block streams and nothing else: then the lists are requested again and again.
+        if (++lost > 2) turn.abort(error)
+      },
+      onUser: (user: string) => this.#setUser(user),
+    }
+    for await (const event of openSharedStream(this.#requests, { since, signal }, undefined, undefined, hooks)) {
+      this.#failures = lost = 0
+      await this.#on.onEvent(event)
+    }
+  }
+
+  /** Shows the error, and waits until the next attempt, or until `restart()`. */
+  async #rest(error: unknown, turn: AbortSignal): Promise<void> {
+    if ((error as Error).name === 'AbortError') return
+    const isSignedOut = isUnauthorized(error)
     const isError = isFinal(error, true)
     this.#on.onState(isSignedOut ? 'signed-out' : isError ? 'error' : 'offline', error)
-    const ms = isSignedOut ? forEver : delayAfter(error, failures, isError ? slowTiming : defaultTiming)
-    await pause(ms, open, (end) => (this.#wake = end))
+    // Only an event of the page, or a token, ends the wait of a page on which no user is signed in.
+    const ms = isSignedOut ? maxTimerMs : delayAfter(error, this.#failures++, isError ? slowTiming : defaultTiming)
+    await pause(ms, turn, (end) => (this.#wake = end))
   }
-}
-
-function signedOut(): CarillonError {
-  return new CarillonError('UNAUTHORIZED', 'No user is signed in', { status: 401 })
 }

@@ -35,13 +35,15 @@ export class Source {
   readonly #inbox: Inbox
   #lists: SharedList[] = []
   readonly #acts: Acts
-  readonly #connection: Connection
+  readonly connection: Connection
   #state = emptyState
   #view: View = { ...emptyState, state: 'loading', error: undefined }
   /** Events that the state does not have yet. */
   #events: StreamEvent[] = []
   /** Of the last event; before the first one, the version of the oldest page. */
   #position: Position | undefined
+  /** The user has not changed yet, so a page that the server has rendered is that of the user. */
+  #isFirstUser = true
   /** All lists have to be requested. */
   #isStale = true
   #lastReadAll = noReadAll
@@ -55,7 +57,7 @@ export class Source {
 
   constructor(requests: Requests, inbox: Inbox) {
     this.#inbox = inbox
-    this.#connection = new Connection(requests, this)
+    this.connection = new Connection(requests, this)
     this.#acts = new Acts(this)
   }
 
@@ -99,17 +101,17 @@ export class Source {
   }
 
   #listOf(options: OpenOptions): SharedList {
-    const list = new SharedList(options)
+    const initial = this.#isFirstUser ? options.initial : undefined
+    const list = new SharedList({ ...options, initial })
     const open = this.#lists.find(({ key }) => key === list.key)
     if (open) return open
     this.#lists.push(list)
-    const { initial } = options
     if (initial && this.#position === undefined) {
       this.#position = initial.version
       this.#isStale = false
       this.#add(list, [initial])
     }
-    if (this.isClosed) this.#connection.open()
+    if (this.isClosed) this.connection.open()
     else
       queueMicrotask(() => {
         this.#again(0)
@@ -122,7 +124,7 @@ export class Source {
     this.#lists = this.#lists.filter(({ opened }) => opened.size)
     if (this.#lists.length) this.show()
     if (this.#lists.length || this.isClosed) return
-    this.#connection.close()
+    this.connection.close()
     this.#forget()
     this.#acts.wake()
   }
@@ -185,7 +187,7 @@ export class Source {
   #again(ms: number): void {
     this.#againTimer ??= setTimeout(() => {
       this.#againTimer = undefined
-      if (this.#isLive) this.load().catch((error) => this.#connection.restart(error))
+      if (this.#isLive) this.load().catch((error) => this.connection.restart(error))
     }, ms)
   }
 
@@ -245,8 +247,8 @@ export class Source {
 
   // For the acts
 
-  async confirm(): Promise<void> {
-    if (!this.#isLive) await this.#connection.confirm()
+  async confirm(isRetry: boolean): Promise<void> {
+    if (isRetry || !this.#isLive) await this.connection.confirm()
   }
 
   transmit(act: Act): Promise<void> {
@@ -255,18 +257,15 @@ export class Source {
   }
 
   get isClosed(): boolean {
-    return !this.#connection.isOpen
+    return !this.connection.isOpen
   }
 
   // For the connection
 
-  /** A user may have signed in or out. */
-  lookAgain(): void {
-    this.#connection.lookAgain()
-  }
-
   onOtherUser(error: CarillonError): void {
     this.#acts.rejectAll(error)
+    this.#lastReadAll = noReadAll
+    this.#isFirstUser = false
     this.#forget()
   }
 
@@ -300,11 +299,13 @@ export class Source {
   }
 
   async onEvent(event: StreamEvent): Promise<void> {
+    const { signal } = this.#session
     await this.#pages
+    if (signal.aborted) return
     if (!areOfOneInbox(event.position, this.#position)) {
       // Another user has signed in, or a backup was restored.
       this.#forget()
-      this.#connection.restart()
+      this.connection.restart()
       return
     }
     this.#position = event.position

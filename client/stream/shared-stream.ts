@@ -44,7 +44,7 @@ export function openSharedStream(
 ): AsyncIterableIterator<StreamEvent> {
   const { document, navigator, BroadcastChannel } = globalThis
   if (!document || !navigator.locks || !BroadcastChannel) return openStream(requests, options, timing, watcher)
-  return leavable(options.signal, async function* (signal) {
+  return leavable([options.signal, requests.session.signal], async function* (signal) {
     const tabs = await unlessAborted(
       import('./tabs/together.ts').catch(() => undefined),
       signal,

@@ -1,7 +1,7 @@
 // One live stream over any number of connections: yields each event once and in order, reconnects and resumes.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import { follow, leavable, pause, unlessAborted } from '../transport/cancellation.ts'
-import { CarillonError, isCarillonError, networkError, unreadable } from '../transport/errors.ts'
+import { CarillonError, isCarillonError, isUnauthorized, networkError, unreadable } from '../transport/errors.ts'
 import type { CallOptions, Requests } from '../transport/requests.ts'
 import type { Position, SessionEnd, StreamData, StreamEvent } from '../transport/types.ts'
 import { EventStreamParser, type ServerSentEvent } from './event-stream.ts'
@@ -48,7 +48,8 @@ export function openStream(
   timing: Timing = defaultTiming,
   watcher: StreamWatcher = {},
 ): AsyncIterableIterator<StreamEvent> {
-  return leavable(options.signal, (signal) => new Subscription(requests, options.since, timing, watcher).events(signal))
+  const signals = [options.signal, requests.session.signal]
+  return leavable(signals, (signal) => new Subscription(requests, options.since, timing, watcher).events(signal))
 }
 
 /** The types that the loop receives. The client skips events of other types. */
@@ -102,16 +103,14 @@ class Subscription {
   /** Yields the events of one connection. Returns the milliseconds to wait before the next one. */
   async *#connection(signal: AbortSignal): AsyncGenerator<StreamEvent, number> {
     const drop = new AbortController()
-    const unfollow = follow(signal, drop)
+    follow([signal], drop)
     let reader: Reader | undefined
     try {
       this.#isGreeted = false
       reader = await this.#open(drop)
-      // The next connection has the new token. A renewal that fails leaves this one until the server ends it.
-      this.#requests.tokens?.replaced(drop.signal).then(
-        () => drop.abort(),
-        () => {},
-      )
+      // The next connection has the new token, or fails because no user is signed in. A renewal that fails leaves this one.
+      const abort = () => drop.abort()
+      this.#requests.tokens?.replaced(drop.signal).then(abort, abort)
       return yield* this.#read(reader, drop)
     } catch (error) {
       signal.throwIfAborted()
@@ -122,7 +121,6 @@ class Subscription {
     } finally {
       // For a custom fetch that ignores the signal. A failure to cancel does not matter here.
       reader?.cancel().catch(() => {})
-      unfollow()
       drop.abort()
     }
   }
@@ -188,7 +186,7 @@ class Subscription {
   /** Adds the reason of the session end to the refusal that followed it. */
   #withReason(error: unknown): unknown {
     const reason = this.#sessionEnd
-    if (reason === undefined || !isCarillonError(error) || error.status !== 401) return error
+    if (reason === undefined || !isUnauthorized(error)) return error
     const message = `${error.message}: the proof is ${reason}`
     return new CarillonError(error.code, message, { ...error, reason, cause: error })
   }
@@ -211,7 +209,7 @@ class Subscription {
 
 /** Would a retry fail in the same way? */
 export function isFinal(error: unknown, hasConnected = false): boolean {
-  if (!isCarillonError(error)) return true
+  if (!isCarillonError(error) || error.code === 'AUTH_FAILED') return true
   const { code, status = 500 } = error
   // From a proxy or a network login page in between, which is temporary.
   if (code === 'UNREADABLE' && hasConnected) return false

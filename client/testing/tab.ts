@@ -104,7 +104,11 @@ class Tab {
       versions: news.map(({ position }) => Number.parseInt(position, 10)),
       titles: news.map(({ notification }) => notification.title),
       error:
-        error instanceof Error ? { ...error, message: error.message, name: error.name } : error ? { error } : undefined,
+        error instanceof Error
+          ? { ...error, message: error.message, name: error.name, cause: error.cause && String(error.cause) }
+          : error
+            ? { error }
+            : undefined,
     }
   }
 

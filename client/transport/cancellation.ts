@@ -3,31 +3,34 @@
 // and `AbortSignal.timeout` are missing in some browsers that can share a stream.
 import { networkError } from './errors.ts'
 
-/** Runs `work` with a controller that follows `signal` until the end, and aborts with `NETWORK` after `timeoutMs`. */
+export type Signals = readonly (AbortSignal | undefined)[]
+
+/** Runs `work` with a controller that follows `signals`, aborts with `NETWORK` after `timeoutMs`, and aborts at the end. */
 export async function following<Result>(
-  signal: AbortSignal | undefined,
+  signals: Signals,
   work: (own: AbortController) => Promise<Result>,
   timeoutMs?: number,
 ): Promise<Result> {
-  signal?.throwIfAborted()
   const own = new AbortController()
-  const unfollow = follow(signal, own)
+  follow(signals, own)
   const abort = () => own.abort(networkError(new Error(`No response within ${timeoutMs} ms`)))
   const timer = timeoutMs && setTimeout(abort, timeoutMs)
   try {
+    own.signal.throwIfAborted()
     return await work(own)
   } finally {
     clearTimeout(timer)
-    unfollow()
+    own.abort()
   }
 }
 
-/** Aborts `own` when `signal` aborts, until the caller calls the returned function. */
-export function follow(signal: AbortSignal | undefined, own: AbortController): () => void {
-  const abort = () => own.abort(signal?.reason)
-  if (signal?.aborted) abort()
-  signal?.addEventListener('abort', abort)
-  return () => signal?.removeEventListener('abort', abort)
+/** Aborts `own` when one of `signals` aborts. The caller aborts `own` at the end, which removes the listeners of the signals. */
+export function follow(signals: Signals, own: AbortController): void {
+  for (const signal of signals) {
+    const abort = () => own.abort(signal?.reason)
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort, own)
+  }
 }
 
 /** Settles like `promise`, or rejects with the reason of `signal` as soon as `signal` aborts. */
@@ -55,24 +58,23 @@ export async function pause(ms: number, signal?: AbortSignal, onStart = (_end: (
 }
 
 /**
- * The iterator of a `for await` loop over `events`, whose signal aborts when `signal` does and when the loop is left. A
+ * The iterator of a `for await` loop over `events`, whose signal aborts when one of `signals` does and when the loop is left. A
  * generator alone would delay `return()`, which a `break` calls, until a pending `next()` settles.
  */
 export function leavable<Event>(
-  signal: AbortSignal | undefined,
+  signals: Signals,
   events: (signal: AbortSignal) => AsyncGenerator<Event, void>,
 ): AsyncIterableIterator<Event> {
   const end = new AbortController()
   let hasLeft = false
   async function* run() {
-    const unfollow = follow(signal, end)
+    follow(signals, end)
     try {
       yield* events(end.signal)
     } catch (error) {
       if (!hasLeft) throw error
     } finally {
       end.abort()
-      unfollow()
     }
   }
   const running = run()

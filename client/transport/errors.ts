@@ -1,4 +1,4 @@
-// The error type of the client: the codes of the server's error responses, and two codes that only the client can set.
+// The error type of the client: the codes of the server's error responses, and three codes that only the client can set.
 import type { Fault, SessionEnd, StatusOf } from './types.ts'
 
 /** Codes of error responses. docs/guide.md explains each of them. */
@@ -8,8 +8,9 @@ export type ServerErrorCode = keyof StatusOf
  * - `UNREADABLE`: a response that is not from Carillon, such as a proxy's error page; `status` is the status of that
  *   response. A redirect has this code too, without a status. A browser cannot distinguish a redirect from a missing
  *   response, so there a redirect is `NETWORK`.
+ * - `AUTH_FAILED`: the `auth` function threw an error, which is the `cause`, or returned something that is no token.
  */
-export type ClientErrorCode = 'NETWORK' | 'UNREADABLE'
+export type ClientErrorCode = 'NETWORK' | 'UNREADABLE' | 'AUTH_FAILED'
 export type ErrorCode = ServerErrorCode | ClientErrorCode
 
 /** Every failure of this package, except an abort, which throws the reason of its signal. */
@@ -43,6 +44,10 @@ export function isCarillonError<Code extends ErrorCode = ErrorCode>(
   return error instanceof CarillonError && (codes.length === 0 || codes.includes(error.code as Code))
 }
 
+export function isUnauthorized(error: unknown): error is CarillonError {
+  return isCarillonError(error) && error.status === 401
+}
+
 /** Replaces a TypeError, which is how fetch reports every failure of the network, by a CarillonError. */
 export async function asNetworkError<Result>(
   promise: Promise<Result>,
@@ -73,6 +78,10 @@ function originHint(url?: URL): string {
   const page = globalThis.location?.origin
   if (!url || !page || page === url.origin) return ''
   return `, or CARILLON_ALLOWED_ORIGINS of ${url.origin} lacks ${page}`
+}
+
+export function signedOut(): CarillonError<'UNAUTHORIZED'> {
+  return new CarillonError('UNAUTHORIZED', 'No user is signed in', { status: 401 })
 }
 
 export function unreadable(response: Response, cause?: unknown): CarillonError<'UNREADABLE'> {

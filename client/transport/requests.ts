@@ -1,6 +1,6 @@
 // Sends every request of the client: adds the proof, reads the response, and returns its data or throws an error.
 import { following, unlessAborted } from './cancellation.ts'
-import { asNetworkError, errorOf, isCarillonError, unreadable } from './errors.ts'
+import { asNetworkError, type CarillonError, errorOf, isCarillonError, isUnauthorized, unreadable } from './errors.ts'
 import { type TokenSource, Tokens } from './tokens.ts'
 
 /**
@@ -11,9 +11,11 @@ import { type TokenSource, Tokens } from './tokens.ts'
  * JSON Web Token; it replaces any other token only after a refusal. A live stream renews the token when it is due, other
  * requests when they are sent.
  *
- * All requests that wait for a token share one call. An error of the function is thrown by the requests that wait, but an
- * error of a renewal only ends that renewal. A TypeError, which is how `fetch` reports a network failure, becomes `NETWORK`.
- * If the function does not return within 30 seconds, the next request calls it again.
+ * If the function returns null, or nothing that contains a token, no user is signed in: the request is not sent, and throws
+ * UNAUTHORIZED. All requests that wait for a token share one call. An error of the function is thrown by the requests that wait,
+ * as the `cause` of `AUTH_FAILED`, or of `NETWORK` if `fetch` threw it for lack of a connection; a CarillonError is thrown as it
+ * is. But an error of a renewal only ends that renewal. If the function does not return within 30 seconds, the next request
+ * calls it again.
  */
 export type Auth = 'cookie' | TokenSource
 
@@ -48,6 +50,8 @@ export type Call = CallOptions & {
 }
 
 export class Requests {
+  /** Aborts at the next `signOut`, with its error. */
+  session: AbortController = new AbortController()
   /** Undefined if the proof is a cookie. */
   readonly tokens: Tokens | undefined
   readonly #baseUrl: string
@@ -73,6 +77,13 @@ export class Requests {
       const message = `"${this.#baseUrl}" is relative and there is no page: set baseUrl to the URL of Carillon`
       throw new TypeError(message, { cause })
     }
+  }
+
+  /** Forgets the token, and ends every call that carries a proof. */
+  signOut(error: CarillonError): void {
+    this.tokens?.forget()
+    this.session.abort(error)
+    this.session = new AbortController()
   }
 
   /** The body of a sign-in. Unlike other responses, it has no envelope. */
@@ -103,7 +114,7 @@ export class Requests {
     try {
       return await this.#send(call, token)
     } catch (error) {
-      if (!isCarillonError(error) || error.status !== 401) throw error
+      if (!isUnauthorized(error)) throw error
       tokens.refuse(token)
       const fresh = await unlessAborted(tokens.get(), call.signal)
       if (fresh === token) throw error
@@ -135,7 +146,7 @@ export class Requests {
       }
       throw unreadable(response, cause)
     }
-    return following(call.signal, send, call.timeoutMs)
+    return following([call.signal, call.isOpen ? undefined : this.session.signal], send, call.timeoutMs)
   }
 
   async #send({ path, method = 'GET', query = {}, body, headers, signal }: Call, token?: string): Promise<Response> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createCarillon } from '../carillon-client.ts'
+import { CarillonError, createCarillon, isCarillonError } from '../carillon-client.ts'
 import { failureOf } from '../testing/clients.ts'
 import { jwt } from '../testing/jwt.ts'
 import type { TokenRequest, TokenResult } from './tokens.ts'
@@ -167,23 +167,79 @@ test('if `auth` always returns the same token, it is renewed once at most, and i
 const noTokens: Record<string, unknown> = {
   nothing: undefined,
   null: null,
+  false: false,
   'an empty text': '',
-  'a number': 7,
   'an object without a token': { error: 'signed out' },
   'an object whose token is null': { token: null },
 }
-for (const [what, result] of Object.entries(noTokens))
-  test(`if \`auth\` returns ${what}, the request is not sent and throws a TypeError; a renewal that returns it changes nothing`, async () => {
-    const first = clientWith(() => result as TokenResult)
-    const error = await failureOf(first.request())
-    assert.ok(error instanceof TypeError)
-    assert.match(error.message, /auth returned no token/)
+for (const [what, result] of Object.entries(noTokens)) {
+  test(`if \`auth\` returns ${what}, no user is signed in: the request is not sent and throws UNAUTHORIZED`, async () => {
+    const { calls, sent, request } = clientWith(() => result as TokenResult)
+    const error = await failureOf(request())
+    assert.ok(isCarillonError(error, 'UNAUTHORIZED'))
+    assert.deepEqual([error.status, error.message], [401, 'No user is signed in'])
+    await failureOf(request())
+    assert.deepEqual([calls.map(({ reason }) => reason), sent], [['first', 'first'], []])
+  })
+
+  test(`if \`auth\` returns ${what} for a token that ends soon, that token is not used again`, async () => {
+    const old = jwt({ id: 1, endsIn: 30.1, lifetime: 300 })
+    const { calls, sent, request } = clientWith(() => (calls.length === 1 ? old : (result as TokenResult)))
+    await request()
+    await sleep(150)
+    for (let count = 0; count < 2; count++) assert.ok(isCarillonError(await failureOf(request()), 'UNAUTHORIZED'))
+    assert.deepEqual([calls.map(({ reason }) => reason), sent], [['first', 'expiring', 'first'], [old]])
+  })
+}
+
+for (const [what, result] of Object.entries({ 'a number': 7, 'an object whose token is a number': { token: 7 } }))
+  test(`if \`auth\` returns ${what}, the request throws AUTH_FAILED, and a renewal changes nothing`, async () => {
+    const first = clientWith(() => result as unknown as TokenResult)
+    assert.ok(isCarillonError(await failureOf(first.request()), 'AUTH_FAILED'))
     assert.deepEqual(first.sent, [])
 
     const old = jwt({ id: 1, endsIn: 30.1, lifetime: 300 })
-    const renewed = clientWith(({ reason }) => (reason === 'first' ? old : (result as TokenResult)))
+    const renewed = clientWith(({ reason }) => (reason === 'first' ? old : (result as unknown as TokenResult)))
     await renewed.request()
     await sleep(150)
     await renewed.request()
     assert.deepEqual([renewed.calls.length, renewed.sent], [2, [old, old]])
   })
+
+test('white space around a token, such as the line break of a text response, is not part of it', async () => {
+  const { sent, request } = clientWith(() => 'a.b.c\n')
+  await request()
+  assert.deepEqual(sent, ['a.b.c'])
+})
+
+const failures: Record<string, { thrown: unknown; code: string }> = {
+  'an error of the backend': { thrown: new Error('status 500'), code: 'AUTH_FAILED' },
+  'no error but a text': { thrown: 'no', code: 'AUTH_FAILED' },
+  'a defect of the function': { thrown: new TypeError("can't access property of null"), code: 'AUTH_FAILED' },
+  'a failed fetch of Chromium': { thrown: new TypeError('Failed to fetch'), code: 'NETWORK' },
+  'a failed fetch of Firefox': {
+    thrown: new TypeError('NetworkError when attempting to fetch resource.'),
+    code: 'NETWORK',
+  },
+  'a failed fetch of Safari': { thrown: new TypeError('Load failed'), code: 'NETWORK' },
+  'a failed fetch of Node': { thrown: new TypeError('fetch failed'), code: 'NETWORK' },
+}
+for (const [what, { thrown, code }] of Object.entries(failures))
+  test(`if \`auth\` throws ${what}, the request throws ${code} with that as its cause`, async () => {
+    for (const auth of [() => Promise.reject(thrown), () => thrower(thrown)]) {
+      const { sent, request } = clientWith(auth)
+      const error = await failureOf(request())
+      assert.ok(isCarillonError(error))
+      assert.deepEqual([error.code, error.cause, sent], [code, thrown, []])
+    }
+  })
+
+test('a CarillonError of `auth` is thrown as it is', async () => {
+  const thrown = new CarillonError('TOO_MANY_REQUESTS', 'Slow down', { status: 429 })
+  const { request } = clientWith(() => thrower(thrown))
+  assert.equal(await failureOf(request()), thrown)
+})
+
+function thrower(thrown: unknown): never {
+  throw thrown
+}

@@ -1,7 +1,7 @@
 // The access token of the requests: gets it from `auth`, and replaces it before its end or after a refusal. All requests
 // share one token, and one call of `auth`.
 import { pause, unlessAborted } from './cancellation.ts'
-import { asNetworkError } from './errors.ts'
+import { CarillonError, isCarillonError, signedOut } from './errors.ts'
 
 /**
  * Why the client needs a token. `first`: it has none. `expiring`: the one that it has ends soon, in 30 seconds or in a tenth
@@ -10,18 +10,18 @@ import { asNetworkError } from './errors.ts'
 export type TokenReason = 'first' | 'expiring' | 'refused'
 /** `token` is the one to renew: set only if it is still valid, so with the reason `expiring`. */
 export type TokenRequest = { reason: TokenReason; token?: string | undefined }
-/** A token, or the response of `login`, `renew` or another route that has it as `token`. */
-export type TokenResult = string | { token: string }
+/** A token, or the response of `login`, `renew` or another route that has it as `token`. Without a token, no user is signed in. */
+export type TokenResult = string | { token: string | null | undefined } | null | undefined
 export type TokenSource = (request: TokenRequest) => TokenResult | Promise<TokenResult>
 
-/** The times are in milliseconds of `performance.now()`; infinite for a token that does not say when it ends. */
+/** `token` is empty if no user is signed in. The times are in milliseconds of `performance.now()`; infinite for a token that does not say when it ends. */
 type Held = { token: string; exp: number; renewAt: number; endsAt: number }
 
 const maxLeadMs = 30_000
 /** After a renewal that failed, the next one is after half of the remaining time, as long as that is more than this. */
 const minRetryMs = 1_000
 /** A longer timer would end at once. */
-const maxTimerMs = 2 ** 31 - 1
+export const maxTimerMs = 2 ** 31 - 1
 
 export class Tokens {
   readonly #auth: TokenSource
@@ -31,18 +31,23 @@ export class Tokens {
   /** If `auth` has not returned by then, the next request calls it again. */
   #pendingUntil = 0
   #wasRefused = false
+  /** Called when `auth` has returned a token: a user is signed in. */
+  onToken = () => {}
 
   constructor(auth: TokenSource, timeoutMs: number) {
     this.#auth = auth
     this.#timeoutMs = timeoutMs
   }
 
-  /** The token for the next request. A renewal that fails returns the token that it should have replaced. */
+  /**
+   * The token for the next request. A renewal that fails returns the token that it should have replaced. Throws UNAUTHORIZED
+   * if `auth` returns no token: no user is signed in.
+   */
   async get(): Promise<string> {
     const now = performance.now()
     if (this.#pending && now < this.#pendingUntil) return this.#pending
     const held = this.#held
-    if (!held) return this.#request({ reason: this.#wasRefused ? 'refused' : 'first', token: undefined })
+    if (!held?.token) return this.#request({ reason: this.#wasRefused ? 'refused' : 'first', token: undefined })
     // After its end it is sent all the same: only the server knows the time.
     if (now < held.renewAt || now >= held.endsAt) return held.token
     return this.#request({ reason: 'expiring', token: held.token }, held)
@@ -84,11 +89,11 @@ export class Tokens {
 
   async #called(request: TokenRequest, renewed: Held | undefined, isCurrent: () => boolean): Promise<string> {
     try {
-      const token = tokenIn(await asNetworkError((async () => this.#auth(request))()))
+      const token = tokenIn(await this.#auth(request))
       if (isCurrent()) this.#keep(token, renewed)
-      return token
+      if (token) return token
     } catch (error) {
-      if (!renewed) throw error
+      if (!renewed) throw failureOf(error)
       if (this.#held !== renewed) {
         // The server has refused it in the meantime.
         if (isCurrent()) this.#pending = undefined
@@ -98,6 +103,7 @@ export class Tokens {
       renewed.renewAt = remainingMs > 2 * minRetryMs ? renewed.endsAt - remainingMs / 2 : Number.POSITIVE_INFINITY
       return renewed.token
     }
+    throw signedOut()
   }
 
   #keep(token: string, renewed: Held | undefined): void {
@@ -106,14 +112,22 @@ export class Tokens {
     // No token outlives its sign-in, so there is a last one.
     if (renewed && this.#held === renewed && held.exp <= renewed.exp) renewed.renewAt = Number.POSITIVE_INFINITY
     else this.#held = held
+    if (token) this.onToken()
   }
 }
 
-/** Throws TypeError if there is none. Without the check, the request would be anonymous, or a valid token would be replaced. */
+/** Empty if there is none. The message of the error does not contain the token. */
 function tokenIn(result: TokenResult): string {
-  const token = typeof result === 'string' ? result : result?.token
-  if (typeof token === 'string' && token !== '') return token
-  throw new TypeError('auth returned no token: return a string or { token }')
+  const token = (typeof result === 'object' ? result?.token : result) || ''
+  if (typeof token === 'string' && !/[^!-~]/.test(token.trim())) return token.trim()
+  throw new TypeError('The token or key is invalid')
+}
+
+/** Every browser has a message of its own for the TypeError of a network failure. Any other TypeError is a defect of `auth`. */
+function failureOf(cause: unknown): CarillonError {
+  if (isCarillonError(cause)) return cause
+  const isNetwork = cause instanceof TypeError && /network|fetch failed|to fetch|load failed/i.test(cause.message)
+  return new CarillonError(isNetwork ? 'NETWORK' : 'AUTH_FAILED', 'auth failed', { cause })
 }
 
 /** When it ends, by its claims (RFC 7519, section 4.1). */

@@ -13,7 +13,7 @@ type Shared =
   | 'category'
   | 'titleBadge'
   | 'appBadge'
-  | 'token'
+  | 'auth'
   | 'carillon'
   | 'strings'
   | 'renderItem'

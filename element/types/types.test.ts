@@ -11,7 +11,7 @@ import type { SvelteHTMLElements } from 'svelte/elements'
 import { type GlobalComponents, h } from 'vue'
 
 const carillon: Carillon = createCarillon({ baseUrl: 'https://bell.example' })
-const token = () => Promise.resolve('token')
+const auth = () => Promise.resolve(Math.random() < 0.5 ? 'token' : null)
 const titles: string[] = []
 const opened = (event: CustomEvent<Notification>) => {
   event.preventDefault()
@@ -26,9 +26,11 @@ test('the DOM knows the elements by name, and the events by name', () => {
     // @ts-expect-error `theme` is one of three words
     if (found) found.theme = 'blue'
     const created = document.createElement('carillon-inbox')
-    created.token = token
+    created.auth = auth
+    created.auth = 'cookie'
     // @ts-expect-error a token is returned by a function
-    created.token = 'token'
+    created.auth = 'token'
+    created.signOut()
   }
   assert.equal(typeof bell, 'function')
 })
@@ -44,7 +46,7 @@ test('JSX of React accepts attributes, properties and events of the elements, an
     ref: (element) => element?.focus(),
     key: 1,
   }
-  const inbox: JSX.IntrinsicElements['carillon-inbox'] = { token, server: '/bell/', limit: 10, category: 'orders' }
+  const inbox: JSX.IntrinsicElements['carillon-inbox'] = { auth, server: '/bell/', limit: 10, category: 'orders' }
   // @ts-expect-error there is no such attribute
   const wrong: JSX.IntrinsicElements['carillon-inbox'] = { sign_in_url: '/sign-in' }
   assert.equal(
@@ -63,7 +65,7 @@ test("templates of Vue accept the elements' properties and events, and no others
     titleBadge: true,
     onCarillonOpen: opened,
   }
-  const inbox: Props<'carillon-inbox'> = { token, server: '/bell/', limit: 10, category: 'orders' }
+  const inbox: Props<'carillon-inbox'> = { auth, server: '/bell/', limit: 10, category: 'orders' }
   // @ts-expect-error `theme` is one of three words
   const wrong: Props<'carillon-inbox'> = { theme: 'blue' }
   assert.equal(h('carillon-bell', bell, [h('carillon-inbox', { ...inbox, ...wrong })]).type, 'carillon-bell')
@@ -78,7 +80,7 @@ test('components of Svelte accept attributes, properties and events of the eleme
     'title-badge': true,
     'oncarillon-open': opened,
   }
-  const inbox: SvelteHTMLElements['carillon-inbox'] = { token, server: '/bell/', limit: 10, category: 'orders' }
+  const inbox: SvelteHTMLElements['carillon-inbox'] = { auth, server: '/bell/', limit: 10, category: 'orders' }
   // @ts-expect-error `theme` is one of three words
   const wrong: SvelteHTMLElements['carillon-inbox'] = { theme: 'blue' }
   assert.deepEqual([bell.theme, inbox.limit, wrong.theme], ['dark', 10, 'blue'])

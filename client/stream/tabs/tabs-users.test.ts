@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
 import type { TestUser } from '../../../tests/support/service.ts'
+import type { Carillon, InboxList } from '../../carillon-client.ts'
 import { StreamServer } from '../../testing/stream-server.ts'
 import {
   browserAt,
@@ -158,9 +159,42 @@ test('an error of the auth function of one tab ends only that tab', async () => 
   })
   await service.post('/logout', undefined, { authorization: `Bearer ${token}` })
   await until(() => isOver(failing))
-  assert.deepEqual((await receivedIn(failing)).error, { name: 'RangeError', message: 'no token today' })
+  const { name, code, cause } = (await receivedIn(failing)).error ?? {}
+  assert.deepEqual([name, code, String(cause)], ['CarillonError', 'AUTH_FAILED', 'RangeError: no token today'])
   await send(ann, 1)
   assert.deepEqual(await versionsOf(other, 1), [1])
+})
+
+test('signOut in one tab ends the lists of that user in the other tabs, and of no other user', async () => {
+  await using browser = await startBrowser()
+  const [ann, bob] = [await service.user(), await service.user()]
+  await send(ann, 1, 0, 'Of Ann')
+  await send(bob, 1, 0, 'Of Bob')
+  const pages: Page[] = []
+  for (const user of [ann, ann, bob]) {
+    const page = await newTab(browser)
+    pages.push(page)
+    await page.evaluate(
+      (token) => {
+        const carillon = tab.createCarillon({ auth: () => token })
+        Object.assign(globalThis, { carillon, list: carillon.inbox.open() })
+      },
+      await tokenOf(user),
+    )
+  }
+  const shown = () =>
+    Promise.all(
+      pages.map((page) =>
+        page.evaluate(() => {
+          const { state, items } = (globalThis as unknown as { list: InboxList }).list.getSnapshot()
+          return [state, ...items.map(({ title }) => title)].join()
+        }),
+      ),
+    )
+  await until(async () => (await shown()).join(' ') === 'live,Of Ann live,Of Ann live,Of Bob')
+  await pages[0]?.evaluate(() => (globalThis as unknown as { carillon: Carillon }).carillon.signOut())
+  await until(async () => (await shown()).join(' ') === 'signed-out signed-out live,Of Bob')
+  await until(() => openStreams.size === 1)
 })
 
 test('a tab whose token is revoked ends alone: other tabs of the user, by token or cookie, miss no event', async () => {

@@ -70,7 +70,7 @@ type Outcome = 'ended' | 'moved' | 'silent' | 'deposed'
 
 /** Follows until this tab gets the lock, then leads until another tab steals the lock or the stream ends. */
 function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<Outcome> {
-  return following(signal, async (turn) => {
+  return following([signal], async (turn) => {
     const follower = new Follower(tab, turn)
     const lead = async () => {
       follower.stop()

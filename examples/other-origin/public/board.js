@@ -1,10 +1,11 @@
 // The page of a signed-in user. It gives the bell tokens from the application's own server.
-document.querySelector('carillon-bell').token = tokenFromServer
+document.querySelector('carillon-bell').auth = tokenFromServer
 
-/** The bell calls this before a token ends, so it stays live for as long as the user is signed in to the application. */
+/** The bell calls this before a token ends, so it stays live until the user signs out. Null: no user is signed in. */
 async function tokenFromServer() {
   const response = await fetch('/bell-token', { method: 'POST' })
-  if (!response.ok) throw new Error('You are not signed in')
+  if (response.status === 401) return null
+  if (!response.ok) throw new Error(`The token got the status ${response.status}`)
   const { token } = await response.json()
   return token
 }

@@ -18,6 +18,7 @@ export async function requestService<Result>(
     const { code, status, message, details = [] } = cause
     const unavailable = (problem: string, remedy?: string) =>
       new CarillonError('UNAVAILABLE', problem, { remedy, cause })
+    if (code === 'AUTH_FAILED') throw cause.cause
     if (code === 'NETWORK') throw unavailable(`No service answers at ${url}`, 'Is the service running?')
     if (code === 'UNREADABLE' && status === undefined)
       throw unavailable(`${url} redirects to another address`, 'Set CARILLON_URL to that one.')

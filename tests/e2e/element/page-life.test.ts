@@ -197,7 +197,7 @@ test('on another origin, the token callback opens the inbox, and is called again
       const given: string[] = []
       Object.assign(globalThis, { given })
       const bell = document.createElement('carillon-inbox')
-      bell.token = () => {
+      bell.auth = () => {
         given.push(given.length ? token : 'refused.refused.refused')
         return given.at(-1) ?? ''
       }
@@ -207,6 +207,93 @@ test('on another origin, the token callback opens the inbox, and is called again
   )
   await page.getByRole('article', { name: 'Unread By token' }).waitFor()
   assert.equal(await page.evaluate(() => (globalThis as unknown as { given: string[] }).given.length), 2)
+})
+
+test('a page with its own users: signed out without a request and without an error, signed in, and signed out again', async () => {
+  await pages.userWith(0)
+  const user = await service.user()
+  await service.deliver({ to: user, title: 'Of the shop' })
+  const { authorization = '' } = await service.issueToken(user)
+  const page = await pages.open('')
+  const requests = requestsOf(page)
+  await page.evaluate(() => {
+    const shop: { token: string | null } = { token: null }
+    const bell = document.createElement('carillon-bell')
+    const inbox = document.createElement('carillon-inbox')
+    bell.auth = inbox.auth = async () => shop.token
+    inbox.setAttribute('sign-in-url', '/sign-in')
+    Object.assign(globalThis, { shop })
+    document.body.append(bell, inbox)
+  })
+  const link = page.getByRole('link', { name: 'Sign in' })
+  await link.waitFor()
+  assert.equal(await link.getAttribute('href'), '/sign-in')
+  await page.getByText('You are signed out').waitFor()
+  assert.equal(await page.locator('[part=error],[part=offline],[part=mark-all]').count(), 0)
+  const bell = page.locator('carillon-bell [part=bell]')
+  assert.equal(await bell.getAttribute('aria-label'), 'Notifications')
+  assert.deepEqual(requests(), [])
+  await page.evaluate(
+    (token) => {
+      Object.assign((globalThis as unknown as { shop: object }).shop, { token })
+      dispatchEvent(new Event('focus'))
+    },
+    authorization.replace('Bearer ', ''),
+  )
+  await page.getByRole('article', { name: 'Unread Of the shop' }).waitFor()
+  await page.getByRole('button', { name: 'Notifications, 1 unread' }).waitFor()
+  const paths: string[] = []
+  const streams = async () => {
+    paths.push(...requests())
+    return String(count(paths, stream))
+  }
+  await becomes(streams, '1')
+  await page.evaluate(() => {
+    Object.assign((globalThis as unknown as { shop: object }).shop, { token: null })
+    document.querySelector('carillon-bell')?.signOut()
+  })
+  await link.waitFor()
+  assert.equal(await page.getByRole('article').count(), 0)
+  await page.locator('carillon-bell [part=bell][aria-label="Notifications"]').waitFor()
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await page.waitForTimeout(100)
+  assert.deepEqual(requests(), [])
+})
+
+test('a function that fails is an error of the element, and the button to try again calls it again', async () => {
+  await pages.userWith(1)
+  const page = await pages.open('')
+  await page.evaluate(() => {
+    const inbox = document.createElement('carillon-inbox')
+    let calls = 0
+    inbox.auth = async () => {
+      if (calls++) return null
+      throw new Error('The token got the status 500')
+    }
+    document.body.append(inbox)
+  })
+  await page.locator('[part=error]').getByText('The server reported a problem.').waitFor()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('link', { name: 'Sign in' }).waitFor()
+})
+
+test('a script may set `auth` before the element is defined: the page never uses the cookie', async () => {
+  const user = await pages.userWith(1)
+  const page = await pages.browser.context.newPage()
+  const requests = requestsOf(page)
+  const head = '<script src="/own.js" defer></script><script type="module" src="/carillon-inbox-0.js"></script>'
+  await page.route('**/own.js', (route) =>
+    route.fulfill({
+      contentType: 'text/javascript',
+      body: "document.querySelector('carillon-inbox').auth = async () => null",
+    }),
+  )
+  await page.route('**/two-lines.html', (route) =>
+    route.fulfill({ contentType: 'text/html', body: `<!doctype html>${head}<carillon-inbox></carillon-inbox>` }),
+  )
+  await page.goto(`${service.url}/two-lines.html`)
+  await page.getByRole('link', { name: 'Sign in' }).waitFor()
+  assert.deepEqual(requests(), [], `the cookie of ${user.username} is there`)
 })
 
 test('slots replace the header and the text of an empty list, also through the bell', async () => {

@@ -1,0 +1,229 @@
+// Open lists of an application with its own users, on a real service: signed out because `auth` has no token, failures of `auth`,
+// and `signOut`, which sends no request.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startTestService, type TestService, type TestUser } from '../../tests/support/service.ts'
+import { CarillonError, createCarillon, type InboxList, isCarillonError, type TokenResult } from '../carillon-client.ts'
+import { failureOf, until } from '../testing/clients.ts'
+import { jwt } from '../testing/jwt.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService()
+})
+after(() => service.stop())
+
+async function userWith(count: number): Promise<TestUser> {
+  const user = await service.user()
+  for (let number = 1; number <= count; number++) await service.deliver({ to: user, title: `Number ${number}` })
+  return user
+}
+
+async function tokenFor(user: TestUser): Promise<string> {
+  const { authorization = '' } = await service.issueToken(user)
+  return authorization.replace('Bearer ', '')
+}
+
+/** A page whose backend answers with `backend.token`. Records the requests to Carillon, and can lose the network. */
+function pageWith(token: () => TokenResult) {
+  const backend = { token, calls: 0 }
+  const requests: string[] = []
+  const network = { isCut: false }
+  const carillon = createCarillon({
+    baseUrl: service.url,
+    fetch: async (url, init) => {
+      requests.push(`${init.method} ${new URL(url).pathname}`)
+      if (network.isCut) throw new TypeError('fetch failed')
+      return fetch(url, init)
+    },
+    auth: async () => {
+      backend.calls++
+      return backend.token()
+    },
+  })
+  return { backend, carillon, network, requests }
+}
+
+const stateIs = (list: InboxList, state: string) => until(() => list.getSnapshot().state === state)
+const shown = (list: InboxList) => {
+  const { state, items, newer, unread, total, hasMore } = list.getSnapshot()
+  return { state, titles: [...newer, ...items].map(({ title }) => title), unread, total, hasMore }
+}
+const empty = { state: 'signed-out', titles: [], unread: 0, total: 0, hasMore: false }
+
+test('if `auth` has no token, lists are signed out, nothing is sent, and `auth` is called once', async () => {
+  const { backend, carillon, requests } = pageWith(() => null)
+  const list = carillon.inbox.open()
+  await stateIs(list, 'signed-out')
+  assert.deepEqual(shown(list), empty)
+  assert.equal(await carillon.me(), null)
+  await carillon.logout()
+  const { calls } = backend
+  await sleep(100)
+  assert.deepEqual([requests, backend.calls], [[], calls])
+  list.close()
+})
+
+test('after the sign-in to the application, any call that gets a token opens the lists', async () => {
+  const token = await tokenFor(await userWith(1))
+  const { backend, carillon } = pageWith(() => ({ token: null }))
+  const list = carillon.inbox.open()
+  await stateIs(list, 'signed-out')
+  backend.token = () => ({ token })
+  assert.ok(await carillon.me())
+  await stateIs(list, 'live')
+  assert.deepEqual(shown(list).titles, ['Number 1'])
+  list.close()
+})
+
+test('a list whose token ends while `auth` has no other one is signed out and empty', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  const ann = await userWith(1)
+  const real = await tokenFor(ann)
+  // The client reads the end of this token, and the service gets the real one.
+  const first = jwt({ id: 1, endsIn: 30.5, lifetime: 300 })
+  const sent: string[] = []
+  let calls = 0
+  const carillon = createCarillon({
+    baseUrl: service.url,
+    fetch: (url, { headers, ...init }) => {
+      sent.push(new Headers(headers).get('authorization') ?? '')
+      return fetch(url, { ...init, headers: { authorization: `Bearer ${real}` } })
+    },
+    auth: () => (calls++ ? null : first),
+  })
+  const list = carillon.inbox.open()
+  await stateIs(list, 'live')
+  await stateIs(list, 'signed-out')
+  assert.deepEqual(shown(list), empty)
+  assert.deepEqual([...new Set(sent)], [`Bearer ${first}`])
+  list.close()
+})
+
+const failures: Record<string, () => unknown> = {
+  'an error': () => Promise.reject(new Error('status 500')),
+  'a defect': () => Promise.reject(new TypeError('null has no members')),
+  'an error of Carillon': () => Promise.reject(new CarillonError('FORBIDDEN', 'No', { status: 403 })),
+  'no text': () => 7 as unknown as string,
+  'a text that no header field can have': () => 'a\nb',
+}
+for (const [what, auth] of Object.entries(failures))
+  test(`if \`auth\` throws or returns ${what}, lists have the state \`error\` with a CarillonError, until there is a token`, async () => {
+    const token = await tokenFor(await userWith(1))
+    const { backend, carillon, requests } = pageWith(() => auth() as TokenResult)
+    const list = carillon.inbox.open()
+    await stateIs(list, 'error')
+    assert.ok(isCarillonError(list.getSnapshot().error, 'AUTH_FAILED', 'FORBIDDEN'))
+    assert.deepEqual(requests, [])
+    backend.token = () => token
+    await carillon.inbox.counts()
+    await stateIs(list, 'live')
+    list.close()
+  })
+
+test('if `auth` cannot reach its backend, lists are offline', async () => {
+  const { carillon } = pageWith(() => {
+    throw new TypeError('fetch failed')
+  })
+  const list = carillon.inbox.open()
+  await stateIs(list, 'offline')
+  assert.ok(isCarillonError(list.getSnapshot().error, 'NETWORK'))
+  list.close()
+})
+
+test('signOut empties lists at once, ends streams, calls and acts, and sends no request', async () => {
+  const token = await tokenFor(await userWith(3))
+  const { backend, carillon, requests, network } = pageWith(() => token)
+  const [list, unread] = [carillon.inbox.open({ limit: 2 }), carillon.inbox.open({ status: 'unread' })]
+  list.hold(true)
+  await Promise.all([stateIs(list, 'live'), stateIs(unread, 'live')])
+  const events = carillon.inbox.subscribe()
+  await events.next()
+  network.isCut = true
+  const act = failureOf(list.readAll())
+  const call = failureOf(carillon.inbox.list())
+  const next = failureOf(events.next())
+  backend.token = () => null
+  const { calls } = backend
+  requests.length = 0
+  carillon.signOut()
+  for (const one of [list, unread]) assert.deepEqual(shown(one), empty)
+  for (const failure of [act, next]) assert.ok(isCarillonError(await failure, 'UNAUTHORIZED'))
+  assert.ok(isCarillonError(await call))
+  network.isCut = false
+  await sleep(300)
+  assert.deepEqual([requests, backend.calls], [[], calls])
+  for (const one of [list, unread]) assert.deepEqual(shown(one), empty)
+  list.close()
+  unread.close()
+})
+
+test('signOut ends a call that waits for `auth`: a token that comes later is not used', async () => {
+  const late = Promise.withResolvers<string>()
+  const { carillon, requests } = pageWith(() => late.promise as unknown as TokenResult)
+  const list = carillon.inbox.open()
+  const call = failureOf(carillon.inbox.counts())
+  carillon.signOut()
+  assert.ok(isCarillonError(await call, 'UNAUTHORIZED'))
+  late.resolve('a.late.token')
+  await sleep(50)
+  assert.deepEqual([requests, shown(list)], [[], empty])
+  list.close()
+})
+
+for (const [state, auth] of Object.entries({
+  error: () => {
+    throw new Error('status 500')
+  },
+  offline: () => {
+    throw new TypeError('fetch failed')
+  },
+}))
+  test(`signOut in the state \`${state}\` ends the attempts to connect`, async () => {
+    const { backend, carillon } = pageWith(auth)
+    const list = carillon.inbox.open()
+    await stateIs(list, state)
+    carillon.signOut()
+    const { calls } = backend
+    // In the state `offline`, the second attempt follows the first one within 1 s.
+    await sleep(state === 'offline' ? 1_100 : 100)
+    assert.deepEqual([backend.calls, shown(list)], [calls, empty])
+    list.close()
+  })
+
+test('after signOut the next user signs in with the same client, and sees nothing of the one before', async () => {
+  const [ann, bob] = [await tokenFor(await userWith(2)), await userWith(1)]
+  const { backend, carillon } = pageWith(() => ann)
+  const list = carillon.inbox.open()
+  await stateIs(list, 'live')
+  const initial = await carillon.inbox.list()
+  carillon.signOut()
+  const another = carillon.inbox.open({ limit: 5, initial })
+  assert.deepEqual(shown(another).titles, [], 'the first page of the user before')
+  backend.token = () => null
+  await sleep(20)
+  assert.deepEqual(shown(another), empty)
+  const token = await tokenFor(bob)
+  backend.token = () => token
+  await carillon.me()
+  await Promise.all([stateIs(list, 'live'), stateIs(another, 'live')])
+  for (const one of [list, another]) assert.deepEqual(shown(one).titles, ['Number 1'])
+  await service.deliver({ to: bob, title: 'Live' })
+  await until(() => shown(list).unread === 2)
+  list.close()
+  another.close()
+})
+
+test('logout ends the lists, too', async () => {
+  const ann = await userWith(1)
+  const { authorization = '' } = await service.signIn(ann, 'stateless')
+  const { backend, carillon } = pageWith(() => authorization.replace('Bearer ', ''))
+  const list = carillon.inbox.open()
+  await stateIs(list, 'live')
+  backend.token = () => null
+  await carillon.logout()
+  assert.deepEqual(shown(list), empty)
+  await service.refused({ authorization })
+  list.close()
+})
