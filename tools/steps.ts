@@ -2,8 +2,9 @@
 // first one that fails ends the run.
 
 import { spawnSync } from 'node:child_process'
-import { globSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
+import { matchesGlob } from 'node:path'
 import { PostgresServer, sharedPort } from '../tests/support/postgres.ts'
 import { type Outcome, runTests } from './run-tests.ts'
 
@@ -11,6 +12,10 @@ type Step = { name: string; run: () => Outcome | Promise<Outcome> }
 
 const minute = 60_000
 const everyTest = '**/*.test.ts'
+/** Kill loops, long random runs and second proofs: only `npm run soak` runs them. */
+const isSoak = (file: string) => file.endsWith('.soak.test.ts')
+/** Files of the HTTP suite about what can differ by engine. */
+const enginesSuite = 'tests/api/**/*.engines.test.ts'
 const httpSuite = 'tests/api/**/*.test.ts'
 const outsideOfPackages = { exclude: (name: string) => name === 'node_modules' }
 
@@ -23,17 +28,16 @@ const lists: Record<string, Step[]> = {
     { name: 'the bundle of the service', run: () => command('tools/bundle.js') },
     { name: 'types', run: () => command('node_modules/typescript/bin/tsc') },
     { name: 'lint', run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings') },
-    { name: 'tests', run: () => runTests({ files: globSync(everyTest, outsideOfPackages), ...limits }) },
+    { name: 'tests', run: () => runTests({ files: allTests().filter((file) => !isSoak(file)), ...limits }) },
     {
-      name: 'the HTTP suite again, on PostgreSQL and through the client',
-      run: () => onPostgresThroughClient(() => runTests({ files: globSync(httpSuite), ...limits })),
+      name: 'what can differ by engine of the HTTP suite, on PostgreSQL and through the client',
+      run: () => onPostgresThroughClient(() => runTests({ files: globSync(enginesSuite), ...limits })),
     },
   ],
   soak: [
     { name: 'the scripts that the service serves', run: () => command('element/build.js') },
     { name: 'the bundle of the service', run: () => command('tools/bundle.js') },
     { name: 'soak', run: soak },
-    { name: 'mutations', run: () => command('tools/mutate/mutate.ts') },
   ],
 }
 
@@ -43,6 +47,10 @@ process.env[sharedPort] = String(postgres.port)
 const list = process.argv[2] ?? 'test'
 process.exitCode = (await allPass(lists[list] ?? [])) ? 0 : 1
 await postgres.remove()
+
+function allTests(): string[] {
+  return globSync(everyTest, outsideOfPackages).sort()
+}
 
 async function allPass(steps: Step[]): Promise<boolean> {
   for (const { name, run } of steps) {
@@ -66,23 +74,31 @@ async function onPostgresThroughClient(run: () => Promise<Outcome>): Promise<Out
   return outcome
 }
 
-/** The same tests with their full counts (SOAK=1). The result is written to docs/soak.md. */
+/**
+ * Every test with its full counts (SOAK=1). `--part 3/8` runs the third of eight parts of the files. The result of the part replaces its
+ * section of docs/soak.md.
+ */
 async function soak(): Promise<Outcome> {
+  const part = process.argv[process.argv.indexOf('--part') + 1] ?? ''
+  const [number, parts] = (process.argv.includes('--part') ? part : '1/1').split('/').map(Number)
+  if (!number || !parts || number > parts) return { passed: false, report: `--part ${part}: write it as 3/8` }
   process.env.SOAK = '1'
   const startedAt = Date.now()
-  const soakLimits = { perTestMs: 60 * minute, allMs: 360 * minute }
-  const outcome = await runTests({ files: globSync(everyTest, outsideOfPackages), ...soakLimits })
-  const again = await onPostgresThroughClient(() => runTests({ files: globSync(httpSuite), ...soakLimits }))
+  const soakLimits = { perTestMs: 180 * minute, allMs: 360 * minute }
+  const files = allTests().filter((_, index) => index % parts === number - 1)
+  console.log(`${files.length} files:\n${files.map((file) => `  ${file}`).join('\n')}`)
+  const outcome = await runTests({ files, ...soakLimits })
+  const http = files.filter((file) => matchesGlob(file, httpSuite))
+  const again = await onPostgresThroughClient(() => runTests({ files: http, ...soakLimits }))
+  const hasPassed = outcome.passed && (again.passed || http.length === 0)
+  const last = ({ report }: Outcome) => report.split('\n').at(-1)
   const [cpu] = cpus()
-  const minutes = ((Date.now() - startedAt) / minute).toFixed(1)
-  const page = [
-    '# The last soak',
+  const section = [
+    `## Part ${number}/${parts}`,
     '',
-    '`npm run soak` runs every test with its full counts and writes this page.',
-    '',
-    `- ${new Date(startedAt).toISOString().slice(0, 10)}, ${minutes} minutes, Node ${process.versions.node}, SQLite ${process.versions.sqlite}`,
+    `- ${new Date(startedAt).toISOString().slice(0, 10)}, ${((Date.now() - startedAt) / minute).toFixed(1)} minutes, Node ${process.versions.node}, SQLite ${process.versions.sqlite}`,
     `- ${cpu?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}`,
-    `- ${outcome.report.split('\n').at(-1)}; the HTTP suite again, on PostgreSQL and through the client: ${again.report.split('\n').at(-1)}`,
+    `- ${last(outcome)}; the HTTP suite again, on PostgreSQL and through the client: ${last(again)}`,
     '',
     '```text',
     ...(outcome.notes ?? []),
@@ -90,8 +106,17 @@ async function soak(): Promise<Outcome> {
     '```',
     '',
   ]
-  writeFileSync('docs/soak.md', page.join('\n'))
-  return { passed: outcome.passed && again.passed, report: `${outcome.report}\n\n${again.report}` }
+  keep(section.join('\n'))
+  const advice = hasPassed ? '' : `\n\nThis part again: npm run soak -- --part ${number}/${parts}`
+  return { passed: hasPassed, report: `${outcome.report}\n\n${again.report}${advice}` }
+}
+
+/** Puts the section in the place of the one with the same heading, or at the end. */
+function keep(section: string): void {
+  const [heading] = section.split('\n')
+  const sections = readFileSync('docs/soak.md', 'utf8').split(/^(?=## )/m)
+  const others = sections.filter((one) => one.split('\n')[0] !== heading)
+  writeFileSync('docs/soak.md', `${others.join('').trimEnd()}\n\n${section}`)
 }
 
 /** Runs a program of node_modules under this Node. Reports its output only if it fails. */

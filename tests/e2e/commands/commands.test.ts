@@ -1,6 +1,6 @@
 // The command line as a user types it: correct help, JSON for machines, exit status 0 for success, 1 for failure, 2 for wrong
 // use, errors on stderr, and no secret among the arguments. Commands beside a running service are in
-// commands-on-a-service.test.ts.
+// commands-on-a-service.soak.test.ts.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'

@@ -127,7 +127,8 @@ for (const [how, act] of Object.entries<(page: Page) => Promise<void>>({
     await page.evaluate(() => document.addEventListener('carillon-open', (event) => event.preventDefault()))
     await page.getByRole('article').waitFor()
     const [other] = await Promise.all([pages.browser.context.waitForEvent('page'), act(page)])
-    await other.waitForURL('**/livez')
+    // Asks the new tab itself, which can have loaded before Playwright watches it.
+    await other.waitForFunction(() => location.pathname === '/livez', undefined, { polling: 50, timeout: 0 })
     await page.getByRole('article', { name: 'Shipped', exact: true }).waitFor()
     assert.match(page.url(), /page\.html$/)
     await unreadAtService(user, 0)

@@ -1,4 +1,4 @@
-// The applications of examples/ that have no page, and what is in every folder. bells.test.ts has the pages.
+// The applications of examples/ that have no page, and what is in every folder. bells.soak.test.ts has the pages.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

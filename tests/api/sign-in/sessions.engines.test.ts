@@ -1,5 +1,5 @@
 // Users see where they are signed in, and end a sign-in from any device, in both variants: what ended is refused at once, its streams
-// included (Z6), and no other user's sign-in is touched. Across nodes: tests/e2e/nodes/ended-sessions.test.ts.
+// included (Z6), and no other user's sign-in is touched. Across nodes: tests/e2e/nodes/ended-sessions.soak.test.ts.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
