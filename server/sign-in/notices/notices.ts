@@ -106,9 +106,10 @@ export class Notices {
     await this.#briefly(this.#sendDevice(device), { event: 'new-device-not-notified', userId, signInId })
   }
 
-  async #briefly(sending: Promise<unknown>, fields: object): Promise<void> {
+  async #briefly(sending: Promise<unknown>, fields: Readonly<Record<string, unknown>>): Promise<void> {
+    const { event, ...more } = fields
     const sent = sending.catch((error: unknown) =>
-      this.#options.log.error({ ...fields, reason: messageOf(error) }, 'a user could not be notified'),
+      this.#options.log.error({ event, ...more, reason: messageOf(error) }, 'a user could not be notified'),
     )
     await Promise.race([sent, sleep(maxDelayMs, undefined, { ref: false })])
   }
