@@ -50,7 +50,7 @@ export class SharedList implements Extent {
   /** Of the request for a page. */
   get query() {
     const { status, categories, limit } = this
-    // A server of the version before does not know the status `all`.
+    // `all` is what a request without a status means.
     return { status: status === 'all' ? undefined : status, category: categories, limit }
   }
 

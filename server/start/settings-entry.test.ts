@@ -42,19 +42,6 @@ test('the settings are one JSON object of their values, and a setting without a 
   for (const [name, value] of Object.entries(others)) assert.doesNotMatch(String(value), /^["[{]/, name)
 })
 
-test('an entry of the version before, whose settings are a text, is compared by its values', () => {
-  const now = texts()
-  const before = Object.entries(now).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ])
-  const settings = JSON.stringify(Object.fromEntries(before))
-  assert.equal(settingsEntry(now, { settings }, 2), undefined)
-  const { settings: _, ...changes } =
-    settingsEntry(texts({ CARILLON_PASSWORD_MIN: '20' }), { settings }, 3)?.detail ?? {}
-  assert.deepEqual(changes, { CARILLON_PASSWORD_MIN: '15 -> 20' })
-})
-
 test('no secret and no password of a URL is in the entry (A16)', () => {
   const text = JSON.stringify(settingsEntry(texts(), null, 1))
   assert.doesNotMatch(text, /hunter2|violet/)

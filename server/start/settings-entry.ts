@@ -15,8 +15,7 @@ export async function recordSettings(store: Store, config: Config, now: () => nu
 
 /** Undefined if nothing changed. Each setting that changed is a detail of its own; `settings` has all of them, for the next start. */
 export function settingsEntry(values: Values, last: AuditEntry['detail'], at: number): AuditEntry | undefined {
-  // Version 0.1.0 wrote the settings as a JSON text, with a text for each value.
-  const before: Values = typeof last?.settings === 'string' ? JSON.parse(last.settings) : (last?.settings ?? {})
+  const before = (last?.settings ?? {}) as Values
   const names = [...new Set([...Object.keys(before), ...Object.keys(values)])]
   const changed = names.filter((name) => textOf(before[name]) !== textOf(values[name]))
   if (last !== null && changed.length === 0) return undefined

@@ -9,7 +9,7 @@ export const channel = 'carillon'
 
 /**
  * What a NOTIFY carries. `cutoff` (a token revocation), `keys` (the signing keys) `audit` and `session` come from functions/, without a sender; a heartbeat
- * has only its sender. Nodes of the version before ignore a field that they do not know.
+ * has only its sender. A node ignores a field that it does not know.
  */
 export type Notice = {
   from?: string
