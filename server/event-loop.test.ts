@@ -84,24 +84,3 @@ test('items that arrive together are spread over turns: each turn handles items 
   const inTurn = Map.groupBy(handled, (one) => one.turn)
   for (const together of inTurn.values()) assert.ok(together.length <= 2, `${together.length} items in one turn`)
 })
-
-test('the first four items may start at once, further ones until the share of the turn is used up, and none while others wait', async (t) => {
-  let now = 1_000
-  t.mock.method(performance, 'now', () => now)
-  const handled: string[] = []
-  const items = new WorkInTurns<string>(100, (item) => handled.push(item))
-  assert.deepEqual(
-    Array.from({ length: 6 }, () => items.startNow()),
-    Array(6).fill(true),
-  )
-  now += 100
-  assert.equal(items.startNow(), false)
-  await nextTurn()
-  assert.ok(items.startNow())
-  items.add('late')
-  assert.equal(items.startNow(), false)
-  while (items.size > 0) await nextTurn()
-  assert.deepEqual(handled, ['late'])
-  await nextTurn()
-  assert.ok(items.startNow())
-})

@@ -3,8 +3,6 @@
 
 /** An immediate costs little, even one that finds the share used up. */
 const maxImmediates = 64
-/** Items, since the last turn that was noted, that are handled without a look at the clock: to note one costs 2 us, an iteration of an idle event loop. */
-const maxUnnoted = 4
 
 type Waiting<Item> = { item: Item; next: Waiting<Item> | undefined }
 
@@ -17,8 +15,6 @@ export class WorkInTurns<Item> {
   #size = 0
   #turnBeganAt = 0
   #isTurnScheduled = false
-  #isTurnNoted = false
-  #unnoted = 0
 
   constructor(maxMs: number, handle: (item: Item) => void) {
     this.#maxMs = maxMs
@@ -41,25 +37,6 @@ export class WorkInTurns<Item> {
     this.#last = added
     this.#size++
     this.#scheduleTurn()
-  }
-
-  /** Whether an item may be handled at once: this turn has time left and nothing waits. For what arrives in the poll phase. */
-  startNow(): boolean {
-    if (this.#size > 0) return false
-    if (++this.#unnoted <= maxUnnoted) return true
-    this.#noteTurn()
-    return this.#isWithinShare()
-  }
-
-  /** A poll phase delivers everything that has arrived. */
-  #noteTurn(): void {
-    if (this.#isTurnNoted || this.#isTurnScheduled) return
-    this.#isTurnNoted = true
-    this.#turnBeganAt = performance.now()
-    setImmediate(() => {
-      this.#isTurnNoted = false
-      this.#unnoted = 0
-    })
   }
 
   /** One immediate per item: what the item resumes is done before the following immediate reads the clock. */

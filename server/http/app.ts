@@ -5,11 +5,9 @@ import type { CarillonError } from '../errors.ts'
 import type { Log } from '../log/log.ts'
 import { isDraining } from './connections/drain.ts'
 import { afterUnreadBody, endAndDrop, isDropping } from './connections/drop-unread.ts'
-import { handleInTurns } from './connections/requests-in-turns.ts'
 import { endSlowReaders } from './connections/slow-readers.ts'
 import type { AppDependencies, Dependencies } from './dependencies.ts'
 import { documentationOf } from './openapi/documentation.ts'
-import { sendListsFirst, throwEarlyRefusal } from './plain-list.ts'
 import { watchForUntrustedProxy } from './request/address.ts'
 import { refuseUnrouted } from './request/allowed-methods.ts'
 import {
@@ -162,9 +160,7 @@ export function createApp(given: AppDependencies): FastifyInstance {
     if (isSafeMethod(request.method)) afterUnreadBody(request, reply, done)
     else done()
   })
-  handleInTurns(app.server)
   if (log.isLevelEnabled('debug')) logResponses(app, log)
-  else sendListsFirst(app, { dependencies, headers, isKnownHost })
   watchForUntrustedProxy(app.server, given.trustedProxies, (address) => warnOfUntrustedProxy(log, address))
   for (const each of routes) addRoute(app, each, dependencies)
   if (demonstration !== undefined) addWorlds(app, pages.prefix, demonstration)
@@ -179,9 +175,12 @@ function addRoute(app: FastifyInstance, { method, path, guard, operation }: Rout
     schema: { ...(body && { body: shallowBody ?? body }), ...(query && { querystring: query }) },
     config: { operation },
     ...(bodyLimit && { bodyLimit }),
-    onRequest: async (request) => {
-      throwEarlyRefusal(request.raw)
-      request.caller = await guard.admit(dependencies, request, operation.pageOf?.(dependencies, request))
+    onRequest: (request, _reply, done) => {
+      const admit = (caller: unknown) => {
+        request.caller = caller
+        done()
+      }
+      guard.admit(dependencies, request).then(admit, done)
     },
     ...(query && { preValidation: readQuery(query) }),
     handler: (request, reply) => operation.handle(dependencies, request, reply),

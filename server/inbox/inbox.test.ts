@@ -28,7 +28,7 @@ test('if another change has the same version after a failover, the kept page is 
   const { path, store, world, ann } = await openWithAnn(t)
   const id = await world.send(ann, 'Lost')
   const inbox = new Inbox({ store, now: () => 0 })
-  const first = () => inbox.list({ userId: ann.id }, { page: 1, limit: 5 })
+  const first = () => inbox.list({ userId: ann.id }, { page: 1, limit: 5, status: 'all' })
   const before = await first()
   assert.equal(await first(), before)
 
@@ -50,20 +50,17 @@ test('if another change has the same version after a failover, the kept page is 
   assert.notEqual(after.etag, before.etag)
 })
 
-test('the bytes of a page are those that are sent, also of a text that is damaged in the file', async (t) => {
+test('a page is JSON also if a text is damaged in the file', async (t) => {
   const { path, store, world, ann } = await openWithAnn(t)
   const damaging = new Database(path, { timeout: 5_000 })
   for (const title of ['Grüße', 'Hi']) await world.send(ann, title)
   // 0xFF is in no UTF-8, and a surrogate takes other bytes when it is replaced.
   for (const bytes of ['ff', 'eda080', 'f09f98']) {
     damaging.exec(`update notification set content = cast(x'${bytes}22' as text) where seq = 2`)
-    for (const query of [
-      { page: 1, limit: 5 },
-      { before: 3, limit: 2 },
-    ]) {
-      const { json, bytes: announced } = await new Inbox({ store, now: () => 0 }).list({ userId: ann.id }, query)
-      assert.equal(announced, Buffer.byteLength(json))
-      assert.doesNotThrow(() => JSON.parse(String(json)))
+    for (const place of [{ page: 1 }, { before: 3 }]) {
+      const request = { limit: 5, status: 'all' as const, ...place }
+      const { json } = await new Inbox({ store, now: () => 0 }).list({ userId: ann.id }, request)
+      assert.equal(JSON.parse(String(json)).data.items.length, 2)
     }
   }
   damaging.close()

@@ -2,25 +2,16 @@
 import { BoundedCache } from '../bounded-cache.ts'
 import { CarillonError } from '../errors.ts'
 import { newestIdIn } from '../store/notification-json.ts'
-import type { Filter, InboxState, Page, PageRequest, Store } from '../store/store.ts'
+import type { Page, PageRequest, Store } from '../store/store.ts'
 
-/** `page` counts from 1; `before` is the `next` of the page before. `categories` are distinct, and at least one. */
-export type ListQuery = { limit: number; status?: 'unread' | 'read'; categories?: readonly string[] } & (
-  | { page: number }
-  | { before: number }
-)
-
-/** A user and, if they were read together with the proof, the state of the inbox and a page of it. */
-export type Reader = { userId: string; inbox?: InboxState; read?: { request: PageRequest; page: Page } }
+/** A user and, if it was read together with the proof, the version of the inbox. */
+export type Reader = { userId: string; inboxVersion?: number }
 
 /**
  * A page as it is sent. It is current while the inbox has this `version`. A kept one is bytes: it is not encoded for each response,
- * and lies outside of the heap that the garbage collector copies. `bytes`: the length of `json` in UTF-8. A text of as many
- * characters is ASCII.
+ * and lies outside of the heap that the garbage collector copies.
  */
-export type RenderedPage = { version: number; json: string | Buffer; bytes: number; etag: string }
-type NewPage = RenderedPage & { json: string }
-type KeptPage = RenderedPage & { json: Buffer }
+export type RenderedPage = { version: number; json: string | Buffer; etag: string }
 
 type Covered = { throughId: string | null; throughSeq?: number; categories?: readonly string[] | undefined }
 
@@ -42,7 +33,7 @@ export class Inbox {
   readonly #store: InboxStore
   readonly #now: () => number
   /** The first pages of each user, by `variantOf` their query. */
-  readonly #firstPages = new BoundedCache<Map<number, KeptPage>>(maxCachedBytes)
+  readonly #firstPages = new BoundedCache<Map<number, RenderedPage>>(maxCachedBytes)
 
   constructor({ store, now }: { store: InboxStore; now: () => number }) {
     this.#store = store
@@ -55,35 +46,25 @@ export class Inbox {
     })
   }
 
-  /** The page that `list` would have to read for this query; undefined if a kept page may still be current. */
-  pageToRead(userId: string, query: ListQuery): PageRequest | undefined {
-    return this.#kept(userId, query) === undefined ? requestOf(query) : undefined
-  }
-
-  #kept(userId: string, query: ListQuery): KeptPage | undefined {
-    return isKept(query) ? this.#firstPages.get(userId)?.get(variantOf(query)) : undefined
-  }
-
-  /** Newest first. A kept page is sent again while the inbox has its version. */
-  async list(reader: Reader, query: ListQuery): Promise<RenderedPage> {
-    const { userId, inbox } = reader
-    const kept = this.#kept(userId, query)
-    if (kept !== undefined && kept.version === inbox?.version) return kept
+  /** Newest first; `categories` are distinct. A kept page is sent again while the inbox has its version. */
+  async list({ userId, inboxVersion }: Reader, request: PageRequest): Promise<RenderedPage> {
+    const kept = isKept(request) ? this.#firstPages.get(userId)?.get(variantOf(request)) : undefined
+    if (kept !== undefined && kept.version === inboxVersion) return kept
     // The store compares the version only if it was not read with the proof: a page that has changed then needs one round trip.
-    const unless = inbox === undefined && kept !== undefined ? { unlessVersion: kept.version } : undefined
-    const page = readWith(reader, query) ?? (await this.#store.readPage({ userId, ...requestOf(query), ...unless }))
-    if (page === 'unchanged') return kept as KeptPage
-    const rendered = render(page, query, userId)
-    return isKept(query) ? this.#keep(userId, query, rendered) : rendered
+    const unlessVersion = inboxVersion === undefined ? kept?.version : undefined
+    const page = await this.#store.readPage({ ...request, userId, unlessVersion })
+    if (page === 'unchanged') return kept as RenderedPage
+    const rendered = render(page, request, userId)
+    return isKept(request) ? this.#keep(userId, request, rendered) : rendered
   }
 
-  #keep(userId: string, query: ListQuery, rendered: NewPage): KeptPage {
-    const kept = { ...rendered, json: bytesOf(rendered) }
-    const pages = this.#firstPages.get(userId) ?? new Map<number, KeptPage>()
-    pages.set(variantOf(query), kept)
-    const weight = pages.values().reduce((sum, { bytes }) => sum + bytes, 0)
+  #keep(userId: string, request: PageRequest, rendered: RenderedPage): RenderedPage {
+    const page = { ...rendered, json: bytesOf(String(rendered.json)) }
+    const pages = this.#firstPages.get(userId) ?? new Map<number, RenderedPage>()
+    pages.set(variantOf(request), page)
+    const weight = pages.values().reduce((sum, { json }) => sum + json.length, 0)
     this.#firstPages.set(userId, pages, weight)
-    return kept
+    return page
   }
 
   /** The notification as JSON text. Throws NOT_FOUND for an unknown id, and likewise for another user's. */
@@ -130,28 +111,12 @@ export class Inbox {
   }
 }
 
-function requestOf(query: ListQuery): PageRequest {
-  const { limit, status = 'all', categories } = query
-  const filter: Filter = categories === undefined ? { status } : { status, categories }
-  return 'page' in query ? { limit, ...filter, page: query.page } : { limit, ...filter, before: query.before }
-}
-
-/** The page that was read with the proof, if it is the page of this query. */
-function readWith({ read }: Reader, query: ListQuery): Page | undefined {
-  if (read === undefined) return undefined
-  const { request, page } = read
-  if (request.limit !== query.limit || request.status !== (query.status ?? 'all')) return undefined
-  if (request.categories?.join('\0') !== query.categories?.join('\0')) return undefined
-  if ('page' in request) return 'page' in query && request.page === query.page ? page : undefined
-  return 'before' in query && request.before === query.before ? page : undefined
-}
-
 /** First pages, without filters that an inbox can have many of. Deeper pages are rarely requested twice. */
-function isKept(query: ListQuery): boolean {
-  return 'page' in query && query.page === 1 && query.status !== 'read' && query.categories === undefined
+function isKept(request: PageRequest): boolean {
+  return 'page' in request && request.page === 1 && request.status !== 'read' && request.categories === undefined
 }
 
-function variantOf({ limit, status }: ListQuery): number {
+function variantOf({ limit, status }: PageRequest): number {
   return status === 'unread' ? -limit : limit
 }
 
@@ -159,22 +124,19 @@ function notFound(): CarillonError {
   return new CarillonError('NOT_FOUND', 'You have no such notification')
 }
 
-function render({ inbox, total, items, itemsBytes, next }: Page, query: ListQuery, userId: string): NewPage {
-  const hasMore = 'page' in query ? query.page * query.limit < total : next !== null
+function render({ inbox, total, items, next }: Page, request: PageRequest, userId: string): RenderedPage {
+  const hasMore = 'page' in request ? request.page * request.limit < total : next !== null
   const state = `"total":${total},"hasMore":${hasMore},"unread":${inbox.unread},"version":${inbox.version}`
   const json = `{"success":true,"data":{"items":${items},${state},"next":${next === null ? null : `"${next}"`}}}`
   // Has the user, so that a browser whose user changes does not take one user's page for another's, and the newest notification,
   // since after a lost disk another change can have the same version. Of each UUID the last 12 characters, which are random.
   const etag = `"${userId.slice(-12)}-${inbox.version}-${newestIdIn(items)?.slice(-12) ?? ''}"`
-  // A page of another length than in the file is counted: a damaged text is sent with other bytes than the file has, and a wrong
-  // Content-Length would mix two responses of a connection.
-  const isAscii = itemsBytes === items.length
-  return { version: inbox.version, json, bytes: isAscii ? json.length : Buffer.byteLength(json), etag }
+  return { version: inbox.version, json, etag }
 }
 
-/** Not from Buffer's pool: a small page would keep all of the pool's part that it lies in. */
-function bytesOf({ json, bytes }: NewPage): Buffer {
-  const buffer = Buffer.allocUnsafeSlow(bytes)
-  buffer.write(json, json.length === bytes ? 'latin1' : 'utf8')
-  return buffer
+/** Not from Buffer's pool: a small page that is kept would keep all of the pool's part that it lies in. */
+function bytesOf(json: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(json))
+  bytes.write(json)
+  return bytes
 }

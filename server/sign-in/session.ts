@@ -13,7 +13,7 @@ import type {
 } from '../store/store.ts'
 import { auditEntry, type Source, serviceSource, signOutEntry } from './audit/entry.ts'
 import { hashOf } from './secrets.ts'
-import type { PageOf, Subject } from './subject.ts'
+import type { Subject } from './subject.ts'
 import { revocationKeptForMs } from './token/access-token.ts'
 import type { SignIn, TokenRevocations } from './token/revocations.ts'
 
@@ -84,13 +84,12 @@ export class Sessions {
     return { secret, expiresAt: at + lifetimeMs, familiarity: outcome.device }
   }
 
-  /** Null without a live session. The page of `pageOf` is read in the same store call: one round trip on PostgreSQL. */
-  async verify(secret: string, pageOf?: PageOf): Promise<Subject | null> {
+  /** Null without a live session. The inbox's version is read in the same store call: one round trip on PostgreSQL. */
+  async verify(secret: string): Promise<Subject | null> {
     const key = keyOf(secret)
     if (key === null) return null
     const { store, now, idleMs, lifetimeMs } = this.#options
-    const request = pageOf?.(key.userId)
-    const session = await store.findSession(key, request)
+    const session = await store.findSession(key)
     if (session === undefined) {
       await this.#endCopied([key])
       return null
@@ -99,10 +98,8 @@ export class Sessions {
     if (at >= this.#endOf(session, at)) return null
     const expiresAt = session.createdAt + lifetimeMs
     if (at >= session.lastSeenAt + touchEveryMs(idleMs)) this.#touch(key, at)
-    const { userId, username, signInId, confirmedAt, inbox, page } = session
-    const subject: Subject = { userId, username, proof: 'session', signInId, confirmedAt, expiresAt, inbox }
-    if (request !== undefined && page !== undefined) subject.read = { request, page }
-    return subject
+    const { userId, username, signInId, confirmedAt, inboxVersion } = session
+    return { userId, username, proof: 'session', signInId, confirmedAt, expiresAt, inboxVersion }
   }
 
   /**

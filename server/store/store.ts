@@ -157,10 +157,8 @@ export type LiveSession = {
   confirmedAt: number
   createdAt: number
   lastSeenAt: number
-  /** The user's inbox as the same read saw it. */
-  inbox: InboxState
-  /** The page that the caller requested with the session, as the same read saw it. */
-  page?: Page
+  /** The version of the user's inbox as the same read saw it. */
+  inboxVersion: number
 }
 
 /** Whether a session had not expired when it ended. Without bounds every one counts as live. */
@@ -170,7 +168,7 @@ export function isLive({ createdAt, lastSeenAt }: EndedSession, live: LiveBounds
 }
 
 /** A session as it was when it ended. It may have expired before; the caller checks its age. */
-export type EndedSession = Omit<LiveSession, 'inbox' | 'page' | 'confirmedAt'> & {
+export type EndedSession = Omit<LiveSession, 'inboxVersion' | 'confirmedAt'> & {
   /** If true, the tokens of its sign-in were revoked with it. */
   hadTokens: boolean
 }
@@ -210,12 +208,8 @@ export interface Sessions {
    * and returns 'refused'.
    */
   addSession(session: NewSession): Promise<AddedSession | 'refused'>
-  /**
-   * Finds a session whose user is not disabled. The caller checks if it has expired. With `page`, the result also holds
-   * what `readPage` would return at the same moment, with no extra round trip; without a session no page is read. A
-   * numbered page that is deep in an inbox with gaps is left out: `readPage` reads it.
-   */
-  findSession(key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined>
+  /** Finds a session whose user is not disabled. The caller checks if it has expired. */
+  findSession(key: SessionKey): Promise<LiveSession | undefined>
   /** Records that the user of a session proved a password or a factor again. An ended session is never revived. */
   confirmSession(session: SessionKey & { at: number } & Audited): Promise<'done' | 'absent'>
   /**
@@ -288,7 +282,7 @@ export type Filter = { status: 'all' | 'unread' | 'read'; categories?: readonly 
 /** Which notifications of an inbox: a numbered page, or those before a sequence number. */
 export type PageRequest = Filter & { limit: number } & ({ page: number } | { before: number })
 /** `unlessVersion` is the inbox version of the page that the caller already has. */
-export type PageQuery = PageRequest & { userId: string; unlessVersion?: number }
+export type PageQuery = PageRequest & { userId: string; unlessVersion?: number | undefined }
 
 /** Notifications as JSON text (notification-json.ts), ready to send. */
 export type Page = {
@@ -297,8 +291,6 @@ export type Page = {
   total: number
   /** A JSON array, newest first. */
   items: string
-  /** The bytes of `items` in UTF-8, as they are stored: of a damaged text they may differ from those of the string. */
-  itemsBytes: number
   /** The `before` of the next page, or null if this page reaches the end. */
   next: number | null
 }

@@ -5,7 +5,7 @@ import { isBlank, stripBlanks } from '../../blanks.ts'
 import { CarillonError, type ErrorCode, insufficientScope, notAuthenticated } from '../../errors.ts'
 import { refuseStale } from '../../sign-in/factors/freshness.ts'
 import type { Scope } from '../../sign-in/producer-key.ts'
-import type { PageOf, Subject } from '../../sign-in/subject.ts'
+import type { Subject } from '../../sign-in/subject.ts'
 import type { TokenSubject } from '../../sign-in/token/access-token.ts'
 import type { Producer } from '../../store/store.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -21,7 +21,7 @@ export type Sender = Pick<Producer, 'id' | 'application' | 'scopes' | 'secretHas
 export type Guard<Caller> = {
   name: 'open' | 'visitor' | 'user' | 'token' | 'producer'
   refusals: readonly ErrorCode[]
-  admit(dependencies: Dependencies, request: FastifyRequest, pageOf?: PageOf): Promise<Caller>
+  admit(dependencies: Dependencies, request: FastifyRequest): Promise<Caller>
 }
 
 export const open: Guard<null> = { name: 'open', refusals: [], admit: async () => null }
@@ -81,8 +81,8 @@ async function admitUnscopedVisitor(dependencies: Dependencies, request: Fastify
   return subject
 }
 
-async function admitToInbox(dependencies: Dependencies, request: FastifyRequest, pageOf?: PageOf): Promise<Subject> {
-  const subject = await authenticate(dependencies, request.raw, pageOf)
+async function admitToInbox(dependencies: Dependencies, request: FastifyRequest): Promise<Subject> {
+  const subject = await authenticate(dependencies, request.raw)
   if (subject === null) throw notAuthenticated()
   return subject
 }
@@ -170,24 +170,17 @@ function withScope(scope: Scope, found: Producer | null): Producer {
 }
 
 /** The one place that decides who is calling. An `Authorization` field, valid or not, is the only proof that is read. */
-function authenticate(dependencies: Dependencies, raw: IncomingMessage, pageOf?: PageOf) {
-  const { authorization, cookie } = raw.headers
-  if (authorization !== undefined && authorizationsOf(raw).length > 1) return null
-  return authenticateBy(dependencies, { authorization, cookie }, pageOf)
-}
-
-/** The same, of a request with one `Authorization` at most. */
-export function authenticateBy(
+function authenticate(
   { sessions, accessTokens, cookie: { name } }: Dependencies,
-  { authorization, cookie }: { authorization?: string | undefined; cookie?: string | undefined },
-  pageOf?: PageOf,
+  raw: IncomingMessage,
 ): Promise<Subject | null> | null {
+  const { authorization, cookie } = raw.headers
   if (authorization !== undefined) {
-    const presented = bearerToken([authorization])
+    const presented = bearerToken(authorizationsOf(raw))
     return presented === null ? null : accessTokens.verify(presented)
   }
   const secret = sessionSecret(cookie, name)
-  return secret === null ? null : sessions.verify(secret, pageOf)
+  return secret === null ? null : sessions.verify(secret)
 }
 
 /** Every `Authorization` field, including those that Node's parsed headers leave out. */

@@ -53,28 +53,19 @@ const decimalInteger = /^(0|-?[1-9]\d*)$/
  * Prepares a query for its schema: one value of a list becomes a list, and integers become numbers. 1.5, 1e3, 007 and an empty
  * text stay text, which the schema refuses.
  */
-export function readQuery(schema: Schema): preValidationHookHandler {
-  const properties = Object.entries(schema.properties ?? {})
-  const integers = properties.filter(([, { type }]) => type === 'integer')
-  const lists = new Set(properties.filter(([, { type }]) => type === 'array').map(([name]) => name))
+export function readQuery({ properties = {} }: Schema): preValidationHookHandler {
+  const types = new Map(Object.entries(properties).map(([name, { type }]) => [name, type]))
   return (request, _reply, done) => {
     const query = request.query as Record<string, unknown>
     if (query.cause instanceof CarillonError) return done(query.cause)
-    for (const name of lists) if (name in query) query[name] = [query[name]].flat()
-    const refusal = repeatedIn(query, lists)
-    if (refusal !== undefined) return done(refusal)
-    for (const [name] of integers) {
-      const text = query[name]
-      if (typeof text === 'string' && decimalInteger.test(text)) query[name] = Number(text)
+    for (const name in query) {
+      const value = query[name]
+      const type = types.get(name)
+      if (type === 'array') query[name] = [value].flat()
+      else if (typeof value !== 'string')
+        return done(invalidRequest([{ field: 'query', reason: 'contains a field twice' }]))
+      else if (type === 'integer' && decimalInteger.test(value)) query[name] = Number(value)
     }
     done()
   }
-}
-
-/** Of a query that repeats a name which takes one value. */
-function repeatedIn(query: Record<string, unknown>, lists: ReadonlySet<string>): CarillonError | undefined {
-  for (const name in query)
-    if (Array.isArray(query[name]) && !lists.has(name))
-      return invalidRequest([{ field: 'query', reason: 'contains a field twice' }])
-  return undefined
 }

@@ -1,10 +1,9 @@
 // The routes of a user's own inbox: list, get one, counts, mark read or unread, mark all read, undo.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, invalidRequest } from '../../errors.ts'
-import type { ListQuery as ListRequest } from '../../inbox/inbox.ts'
-import type { PageOf, Subject } from '../../sign-in/subject.ts'
+import type { Subject } from '../../sign-in/subject.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { ListQuery, maxCategories, maxCategoryLength, ReadAllQuery } from '../openapi/request-schemas.ts'
+import { ListQuery, ReadAllQuery } from '../openapi/request-schemas.ts'
 import { isKnown } from '../response/etag.ts'
 import { sendData, sendJson } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
@@ -18,24 +17,19 @@ export const list: Operation<Subject> = {
   query: ListQuery,
   headers: { 'If-None-Match': 'The ETag of an earlier response: 304 if nothing changed since' },
   responses: { 200: 'NotificationPageResponse', 304: 'none' },
-  pageOf: pageToRead,
   handle: listNotifications,
 }
 
-function pageToRead({ inbox }: Dependencies, request: FastifyRequest): PageOf | undefined {
-  const query = uncheckedQuery(request.query as Record<string, unknown>)
-  return query && ((userId) => inbox.pageToRead(userId, query))
-}
-
 async function listNotifications({ inbox }: Dependencies, request: Request, reply: FastifyReply) {
-  const { page, limit = 20, before, status, category } = request.query as ListQuery
+  const { page, limit = 20, before, status = 'all', category } = request.query as ListQuery
   if (page !== undefined && before !== undefined)
     throw invalidRequest([{ field: 'before', reason: 'takes the place of page: send one of the two' }])
-  const place = before === undefined ? { page: page ?? 1 } : { before }
-  const rendered = await inbox.list(request.caller, { limit, ...filterOf(status, category), ...place })
-  reply.header('etag', rendered.etag)
-  if (isKnown(request.headers['if-none-match'], rendered.etag)) return reply.code(304).send()
-  return sendJson(reply, rendered.json)
+  const filter = { limit, status, categories: category && [...new Set(category)] }
+  const place = before === undefined ? { ...filter, page: page ?? 1 } : { ...filter, before }
+  const { json, etag } = await inbox.list(request.caller, place)
+  reply.header('etag', etag)
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  return sendJson(reply, json)
 }
 
 export const one: Operation<Subject> = {
@@ -120,41 +114,6 @@ export const undo: Operation<Subject> = {
 async function undoReadAll({ inbox }: Dependencies, { caller }: Request, reply: FastifyReply) {
   await inbox.undo(caller)
   return reply.code(204).send()
-}
-
-const positive = /^[1-9]\d{0,14}$/
-const statuses: ReadonlySet<string> = new Set(['unread', 'read', 'all'])
-const numbers: ReadonlySet<string> = new Set(['limit', 'page', 'before'])
-const maxPerPage = 100
-
-/** The list that a query requests, before the query's schema has checked it; undefined if the check could refuse the query. */
-export function uncheckedQuery(query: Record<string, unknown>): ListRequest | undefined {
-  for (const name in query) if (!isCertain(name, query[name])) return undefined
-  const { limit = '20', page, before } = query as Record<string, string | undefined>
-  const { status, category } = query as Pick<ListQuery, 'status'> & { category?: string | string[] }
-  if (Number(limit) > maxPerPage || (page !== undefined && before !== undefined)) return undefined
-  const place = before === undefined ? { page: Number(page ?? 1) } : { before: Number(before) }
-  return { limit: Number(limit), ...filterOf(status, category), ...place }
-}
-
-function isCertain(name: string, value: unknown): boolean {
-  if (name === 'category') return areCategories([value].flat())
-  if (typeof value !== 'string') return false
-  return name === 'status' ? statuses.has(value) : numbers.has(name) && positive.test(value)
-}
-
-function areCategories(values: readonly unknown[]): boolean {
-  const isCategory = (value: unknown) =>
-    typeof value === 'string' && value.length > 0 && value.length <= maxCategoryLength
-  return values.length <= maxCategories && values.every(isCategory)
-}
-
-/** All notifications are a list without a filter, also if the query says so. */
-function filterOf(status: ListQuery['status'], category?: string | readonly string[]): Partial<ListRequest> {
-  return {
-    ...(status !== undefined && status !== 'all' && { status }),
-    ...(category !== undefined && { categories: [...new Set([category].flat())] }),
-  }
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -1,7 +1,6 @@
 // What a route consists of: never without a guard, and a handler only fits a guard that gives it its kind of caller.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError, ErrorCode } from '../../errors.ts'
-import type { PageOf } from '../../sign-in/subject.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { ResponseName } from '../openapi/response-schemas.ts'
 import type { Schema } from '../openapi/schema.ts'
@@ -52,8 +51,6 @@ export type Operation<Caller> = {
   responses: Readonly<Record<number, ResponseBody>>
   /** The codes of its own refusals; those of the guard and the request checks are added (openapi.ts). */
   refusals?: readonly ErrorCode[]
-  /** The page that the guard reads with the proof. Runs before the query's check: undefined unless sure to pass it. */
-  pageOf?(dependencies: Dependencies, request: FastifyRequest): PageOf | undefined
   /** A browser's tab comes here: the page of a failure, with a way back. Without it, a route of `pages` has a common one. */
   failurePage?(dependencies: Dependencies, error: CarillonError, request: FastifyRequest): Promise<WholePage>
   handle(dependencies: Dependencies, request: GuardedRequest<Caller>, reply: FastifyReply): Promise<unknown>

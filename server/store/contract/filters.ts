@@ -93,7 +93,7 @@ export function filterPromises(promise: PromiseOf): void {
         for (const place of [{ page: 1 }, { page: 7 }, { page: 1e20 }, { before: 9 }, { before: 1e20 }]) {
           const query = { limit: 5, status, categories, ...place }
           const page = await world.page({ ...query, userId: ann.id })
-          assert.deepEqual(page, { inbox: emptyInbox, total: 0, items: '[]', itemsBytes: 2, next: null })
+          assert.deepEqual(page, { inbox: emptyInbox, total: 0, items: '[]', next: null })
           const { items } = await world.page({ ...query, userId: ben.id })
           const isThere = status !== 'read' && ('before' in place || place.page === 1)
           assert.equal(items !== '[]', isThere, JSON.stringify(query))
@@ -122,24 +122,17 @@ export function filterPromises(promise: PromiseOf): void {
     }
   })
 
-  promise(
-    'a session finds the filtered page that a read of the page returns, and "unchanged" ignores the filter',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      const key = await world.signIn(ann)
-      for (const category of ['build', 'chat', 'build', null]) await world.send(ann, 'Hi', { category })
-      const { version } = await world.store.readInbox(ann.id)
-      for (const status of statuses)
-        for (const categories of [undefined, ['build'], ['chat', 'build']])
-          for (const place of [{ page: 1 }, { page: 2 }, { before: 3 }]) {
-            const request = { limit: 1, status, ...(categories && { categories }), ...place }
-            const found = await world.store.findSession(key, request)
-            assert.deepEqual(found?.page, await world.page({ userId: ann.id, ...request }))
-            const query = { userId: ann.id, ...request, unlessVersion: version }
-            assert.equal(await world.store.readPage(query), 'unchanged')
-          }
-    },
-  )
+  promise('"unchanged" ignores the filter', async (world) => {
+    const ann = await world.addUser('ann')
+    for (const category of ['build', 'chat', null]) await world.send(ann, 'Hi', { category })
+    const { version } = await world.store.readInbox(ann.id)
+    for (const status of statuses)
+      for (const categories of [undefined, ['build'], ['chat', 'build']])
+        for (const place of [{ page: 1 }, { before: 3 }]) {
+          const query = { userId: ann.id, limit: 1, status, ...(categories && { categories }), ...place }
+          assert.equal(await world.store.readPage({ ...query, unlessVersion: version }), 'unchanged')
+        }
+  })
 
   promise('a page and its total belong to one moment while others arrive and are read', async (world) => {
     const ann = await world.addUser('ann')

@@ -17,7 +17,7 @@ export function pagePromises(promise: PromiseOf): void {
     for (const status of ['unread', 'all'] as const)
       for (const place of [{ page: 1 }, { page: 7 }, { before: 9 }]) {
         const page = await world.page({ userId: ann.id, limit: 5, status, ...place })
-        assert.deepEqual(page, { inbox: emptyInbox, total: 0, items: '[]', itemsBytes: 2, next: null })
+        assert.deepEqual(page, { inbox: emptyInbox, total: 0, items: '[]', next: null })
       }
     assert.deepEqual(await world.store.readInbox(ann.id), emptyInbox)
   })
@@ -109,7 +109,6 @@ export function pagePromises(promise: PromiseOf): void {
 
   promise('a page and the inbox state in it belong to one moment while others arrive and are read', async (world) => {
     const ann = await world.addUser('ann')
-    const session = await world.signIn(ann)
     let isWriting = true
     let reads = 0
     const readRepeatedly = async () => {
@@ -121,8 +120,6 @@ export function pagePromises(promise: PromiseOf): void {
         const counts = await world.store.readCounts(ann.id)
         assert.equal(counts.inbox.total, counts.categories.build?.total ?? 0)
         assert.equal(counts.inbox.unread, counts.categories.build?.unread ?? 0)
-        const owned = (await world.store.findSession(session))?.inbox ?? assert.fail('the session has ended')
-        assert.equal(owned.total, owned.lastSeq - owned.firstSeq + 1)
         await new Promise(setImmediate)
       }
     }

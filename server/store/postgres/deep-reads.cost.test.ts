@@ -8,7 +8,7 @@ import { changesSince } from './changes.ts'
 import { Database } from './connection/connection.ts'
 import { openPool } from './connection/pool.ts'
 import { readPage } from './inbox.ts'
-import { fromStatement, pageParameters, pageStatements } from './pages.ts'
+import { fromStatement, pageParameters, pageStatement } from './pages.ts'
 
 const count = 20_000
 const { url, drop } = await newDatabase()
@@ -68,7 +68,7 @@ test('a deep page of the unread reads fewer rows than two blocks have', async ()
   const [{ id }] = JSON.parse(found === 'unchanged' ? '[]' : found.items)
   // The 4,981st unread one from the newest.
   assert.equal(id, `id${count - 1 - 4_980 * 2}`)
-  const { name, text } = pageStatements(page).alone
+  const { name, text } = pageStatement(page)
   assert.ok((await rowsPassed(() => db.one(name, text, ['ann', ...pageParameters(page)]))) < 100)
   assert.ok((await rowsPassed(() => db.one('unreadFrom', fromStatement(true).text, ['ann', 20, 10_040, 255]))) < 1_000)
 })
@@ -79,7 +79,7 @@ test('a deep page among missing numbers reads fewer rows than two blocks have', 
   const [{ id }] = JSON.parse(found === 'unchanged' ? '[]' : found.items)
   // The 4,981st one from the newest.
   assert.equal(id, `id${count - 4_980 * 2}`)
-  const { name, text } = pageStatements(page).alone
+  const { name, text } = pageStatement(page)
   assert.ok((await rowsPassed(() => db.one(name, text, ['ben', ...pageParameters(page)]))) < 100)
   assert.ok((await rowsPassed(() => db.one('from', fromStatement(false).text, ['ben', 20, 10_040, 255]))) < 1_000)
   for (const near of [2, 13, 488, 500]) {
@@ -93,7 +93,7 @@ test('a page by cursor with any filter reads few rows, at any depth and if few n
     for (const categories of [undefined, ['rare'], ['common'], ['common', 'rare', 'none']])
       for (const before of [count, count / 2, 5_000]) {
         const request = { limit: 20, status, before, ...(categories && { categories }) }
-        const { name, text } = pageStatements(request).alone
+        const { name, text } = pageStatement(request)
         const rows = await rowsPassed(() => db.one(name, text, ['ann', ...pageParameters(request)]))
         // Each step of the plan counts its rows. To find 20 rare ones without an index, the server would pass over 2,000.
         assert.ok(rows < 700, JSON.stringify({ request, rows }))

@@ -1,4 +1,4 @@
-// The SQL that reads a page of an inbox, alone or with a session, and how its row becomes that page. The server assembles
+// The SQL that reads a page of an inbox, and how its row becomes that page. The server assembles
 // the notifications as JSON text. `$1` is the user, `$2` the size of the page, `$3` where it begins.
 import { noItems, notificationJsonSql, timeLength } from '../notification-json.ts'
 import { inboxWidth, toInbox } from '../operations.ts'
@@ -160,23 +160,14 @@ const pageColumns = ({ total, hasOlder }: PageSql) => `
   box.*, coalesce((select '[' || string_agg(text, ',' order by seq desc) || ']' from picked), '[]'),
   (select min(seq) from picked), ${hasOlder}, ${total}`
 
-const alone = (page: PageSql) => `with ${tablesOf(page)} select ${pageColumns(page)} from box`
+const textOf = (page: PageSql) => `with ${tablesOf(page)} select ${pageColumns(page)} from box`
+const statement = (name: string, page: PageSql) => ({ name, text: textOf(page) })
 
-/** With the session whose hash is the last parameter. If there is none, no notification is read. */
-const withSession = (page: PageSql, hash: string) => `
-  with ${tablesOf(page)}
-  select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at), ${pageColumns(page)}
-  from session s cross join box where s.user_id = $1 and s.secret_hash = ${hash}`
-
-function statementsOf(name: string, page: PageSql, hash = '$4') {
-  const sessionName = `session${name[0]?.toUpperCase()}${name.slice(1)}`
-  return { alone: { name, text: alone(page) }, withSession: { name: sessionName, text: withSession(page, hash) } }
-}
 const statements = {
-  page: statementsOf('page', pages.page),
-  before: statementsOf('before', pages.before),
-  unreadPage: statementsOf('unreadPage', pages.unreadPage),
-  unreadBefore: statementsOf('unreadBefore', pages.unreadBefore),
+  page: statement('page', pages.page),
+  before: statement('before', pages.before),
+  unreadPage: statement('unreadPage', pages.unreadPage),
+  unreadBefore: statement('unreadBefore', pages.unreadBefore),
 }
 const byAnyMark = ({ rows, ...page }: PageSql): PageSql => ({
   ...page,
@@ -186,19 +177,18 @@ const filteredStatements = new Map(
   [false, true].flatMap((hasCategoryMarks) => {
     const text = hasCategoryMarks ? notificationTextByAnyMark : notificationText
     return filteredPages(hasCategoryMarks).map(
-      (page) =>
-        [page.name, statementsOf(page.name, filteredPage(page, text), page.hasCategories ? '$5' : '$4')] as const,
+      (page) => [page.name, statement(page.name, filteredPage(page, text))] as const,
     )
   }),
 )
 const statementsByAnyMark = {
-  page: statementsOf('pageByAnyMark', byAnyMark(pages.page)),
-  before: statementsOf('beforeByAnyMark', byAnyMark(pages.before)),
+  page: statement('pageByAnyMark', byAnyMark(pages.page)),
+  before: statement('beforeByAnyMark', byAnyMark(pages.before)),
 }
 
 type From = Pick<PageSql, 'total' | 'hasOlder'> & { text?: string }
 const from = (isOne: string, { total, hasOlder, text = notificationText }: From) =>
-  alone({
+  textOf({
     rows: `select n.seq, ${text} as text from (
      select n.seq from notification n where ${isOne} and n.seq <= $3 order by n.seq desc limit $2 offset $4::bigint
    ) chosen ${rowsOf}`,
@@ -223,8 +213,8 @@ function isBefore(request: PageRequest): boolean {
   return 'before' in request || (request.page === 1 && request.status !== 'unread')
 }
 
-/** The prepared statements of such a page. The last parameter of `withSession` is the hash of the session's secret. */
-export function pageStatements(request: PageRequest, hasCategoryMarks = false) {
+/** The prepared statement of such a page. */
+export function pageStatement(request: PageRequest, hasCategoryMarks = false) {
   const filtered = filteredStatements.get(filteredName(request, hasCategoryMarks) ?? '')
   if (filtered !== undefined) return filtered
   if (hasCategoryMarks) return statementsByAnyMark[isBefore(request) ? 'before' : 'page']
@@ -247,9 +237,9 @@ function placeOf(request: PageRequest): number {
   return isByCursor ? Number.MAX_SAFE_INTEGER : (request.page - 1) * request.limit
 }
 
-export function toPage(row: Row, at = 0): Page {
-  const [items, lowest, hasOlder, total] = row.slice(at + inboxWidth) as [string, number, boolean, number]
-  return { inbox: toInbox(row, at), total, items, itemsBytes: Buffer.byteLength(items), next: hasOlder ? lowest : null }
+export function toPage(row: Row): Page {
+  const [items, lowest, hasOlder, total] = row.slice(inboxWidth) as [string, number, boolean, number]
+  return { inbox: toInbox(row), total, items, next: hasOlder ? lowest : null }
 }
 
 /** Whether a numbered page came back empty because it is a deep one, among gaps: deep-pages.ts reads it. */

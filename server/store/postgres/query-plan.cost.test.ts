@@ -632,26 +632,6 @@ const paths: Path[] = [
     reads: [`${unread} alone`],
   },
   {
-    of: 'findSession',
-    run: () => findSession(db, sessionKey, numbered),
-    reads: [...box, session, notification, fromEnd, ...readMark],
-  },
-  {
-    of: 'findSession',
-    run: () => findSession(db, sessionKey, before),
-    reads: [...box, session, notification, ...readMark],
-  },
-  {
-    of: 'findSession',
-    run: () => findSession(db, sessionKey, unreadNumbered),
-    reads: ['sorted', ...box, session, `${unread} alone`, marked, notification, ...readMark],
-  },
-  {
-    of: 'findSession',
-    run: () => findSession(db, sessionKey, unreadBefore),
-    reads: ['sorted', ...box, session, unread, `${unread} alone`, marked, notification, ...readMark],
-  },
-  {
     of: 'readNotification',
     run: () => readNotification(db, { userId: 'u1', id: 'id1-9' }),
     reads: [
@@ -888,13 +868,3 @@ function inWords(step: Step): string | undefined {
   if (kind === 'Seq Scan') return `whole ${table}`
   return /Sort$/.test(kind) ? 'sorted' : undefined
 }
-
-test('if there is no session with that secret, no notification is read', async () => {
-  for (const request of [numbered, before, unreadNumbered, unreadBefore]) {
-    plans = []
-    assert.equal(await findSession(db, { userId: 'u1', secretHash: 'made up' }, request), undefined)
-    const steps = plans.flatMap(stepsOf).filter((step) => step['Actual Loops'] > 0)
-    const words = steps.flatMap((step) => inWords(step) ?? [])
-    assert.deepEqual([...new Set(words)].sort(), [...box, session].sort(), 'at most the session and the inbox')
-  }
-})

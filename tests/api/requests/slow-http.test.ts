@@ -106,7 +106,6 @@ suite('slow clients (I8)', { concurrency: true }, () => {
   })
 
   test('a client that sends many requests without waiting is disconnected, and one that sends a few ahead is served (I8)', async () => {
-    // The list is answered before Fastify, unless a request before it on the same connection has no response yet.
     const list = `GET /api/notifications?limit=1 HTTP/1.1\r\nHost: a\r\nCookie: ${proof.cookie}\r\n\r\n`
     for (const request of ['GET /docs HTTP/1.1\r\nHost: a\r\n\r\n', list]) {
       const flood = await exchangeBytes(app.url, [request.repeat(2_000)], limits)

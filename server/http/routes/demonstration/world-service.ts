@@ -14,7 +14,7 @@ const notPassed = () => Promise.reject(noSuchVisit())
 export function addWorlds(app: FastifyInstance, prefix: string, open: () => Promise<Worlds>): void {
   const place = `${prefix}/demonstration/service`
   const bodies = new WeakMap<IncomingMessage, Body>()
-  // Before a request waits for its turn (connections/requests-in-turns.ts): Node passes on what arrives of its body meanwhile.
+  // Before the request checks: Node passes on what arrives of the body meanwhile.
   app.server.prependListener('request', (raw: IncomingMessage) => {
     if (raw.url?.includes(place)) bodies.set(raw, copyOfBody(raw))
   })

@@ -1,18 +1,15 @@
 // The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sign-in/sessions.sql.
-import { toInbox } from '../../operations.ts'
 import type {
   EndedSession,
   Familiarity,
   Input,
   LiveSession,
   NewSession,
-  PageRequest,
   RenewedSession,
   SessionKey,
   SessionSignIn,
 } from '../../store.ts'
-import type { Database, Row } from '../connection/connection.ts'
-import { isDeepPage, pageParameters, pageStatements, toPage } from '../pages.ts'
+import type { Database } from '../connection/connection.ts'
 import { auditText } from './audit-text.ts'
 
 type Added = { revoked: { userId: string; signInId: string }[]; device?: Familiarity } | 'refused'
@@ -34,40 +31,26 @@ export async function addSession(db: Database, session: NewSession): Promise<Add
   return { revoked, ...(started.device !== null && { device: started.device }) }
 }
 
-/** How many columns of a row come before its inbox. */
-const sessionWidth = 5
-
 const sessionText = `
   select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
-    coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
-    coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0),
-    coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0),
-    coalesce(i.category_through, 0)
+    coalesce(i.version, 0)
   from session s left join inbox i on i.user_id = $1
   where s.user_id = $1 and s.secret_hash = $2`
 
-export async function findSession(db: Database, key: SessionKey, page?: PageRequest): Promise<LiveSession | undefined> {
-  const { userId, secretHash } = key
-  if (page === undefined) {
-    const row = await db.one('session', sessionText, [userId, secretHash])
-    return row && toSession(userId, row)
-  }
-  const read = await db.byMarks(userId, async (hasCategoryMarks) => {
-    const { name, text } = pageStatements(page, hasCategoryMarks).withSession
-    const found = await db.one(name, text, [userId, ...pageParameters(page), secretHash])
-    return found && { row: found, inbox: toInbox(found, sessionWidth) }
-  })
-  if (read === undefined) return undefined
-  const { row } = read
-  const found = toPage(row, sessionWidth)
-  return { ...toSession(userId, row), ...(!isDeepPage(page, found) && { page: found }) }
-}
+type SessionRow = [
+  username: string,
+  createdAt: number,
+  lastSeenAt: number,
+  signInId: string,
+  confirmedAt: number,
+  inboxVersion: number,
+]
 
-function toSession(userId: string, row: Row): LiveSession {
-  const [username, createdAt, lastSeenAt] = row as unknown as [string, number, number]
-  const [signInId, confirmedAt] = row.slice(3) as [string, number]
-  const inbox = toInbox(row, sessionWidth)
-  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inbox }
+export async function findSession(db: Database, { userId, secretHash }: SessionKey): Promise<LiveSession | undefined> {
+  const row = await db.one('session', sessionText, [userId, secretHash])
+  if (row === undefined) return undefined
+  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion] = row as unknown as SessionRow
+  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion }
 }
 
 export async function confirmSession(

@@ -58,10 +58,10 @@ const readAtInRange = `coalesce(n.read_at, case
   else ${readAllOver('n.seq', 'at')}
 end)`
 
-/** A JSON array, newest first, its bytes, and the lowest sequence number in it; without notifications the last two are null. */
+/** A JSON array, newest first, and the lowest sequence number in it; null without notifications. */
 function itemsSql(at: string, condition: string): string {
   return `
-  select concat('[', group_concat(text, ','), ']'), octet_length(group_concat(text, ',')) + 2, min(seq) from (
+  select concat('[', group_concat(text, ','), ']'), min(seq) from (
     select ${notificationSql(at)} as text, n.seq from notification n
     where n.user_number = ?1 and ${condition} order by n.seq desc
   )`
@@ -94,7 +94,7 @@ export const boundsFrom = boundsSql('and n.seq <= ?2 order by n.seq desc limit +
 export const boundsFromOldest = boundsSql('order by n.seq limit +?2 offset +?3')
 export const isUnreadBelow = `select exists (select 1 from notification n where ${isUnread} and n.seq < ?3)`
 
-type ItemsRow = [items: string, bytes: number, lowest: number] | [items: string, bytes: null, lowest: null]
+type ItemsRow = [items: string, lowest: number] | [items: string, lowest: null]
 
 type BoundsRow = [highest: number, lowest: number] | [highest: null, lowest: null]
 
@@ -109,12 +109,12 @@ export function pageOf(reader: Reader, query: PageRequest, source: PageSource): 
   const found = 'before' in query ? itemsBefore(reader, query, source) : numberedItems(reader, query, source)
   if (found === 'uncounted') return found
   if (!found?.[1]) return emptyPage(inbox, total)
-  const [items, itemsBytes, lowest] = found
+  const [items, lowest] = found
   const hasMore =
     query.status === 'unread'
       ? inbox.markedUnread > 0 || reader.one(isUnreadBelow, user, inbox.readThrough, lowest)?.[0] === 1
       : lowest > inbox.firstSeq
-  return { inbox, total, items, itemsBytes, next: hasMore ? lowest : null }
+  return { inbox, total, items, next: hasMore ? lowest : null }
 }
 
 function filteredPageOf(reader: Reader, query: PageRequest, { user, inbox }: FoundInbox): Page {
@@ -122,15 +122,13 @@ function filteredPageOf(reader: Reader, query: PageRequest, { user, inbox }: Fou
   const lowest = seqs.at(-1)
   if (lowest === undefined) return emptyPage(inbox, total)
   const values = [user, inbox.readThrough, lowest - 1, JSON.stringify(seqs)]
-  const [items, itemsBytes] = reader.one<[string, number]>(
-    inbox.categoryThrough ? chosenItemsByAnyMark : chosenItems,
-    ...values,
-  ) ?? [noItems, noItems.length]
-  return { inbox, total, items, itemsBytes, next: hasMore ? lowest : null }
+  const chosen = inbox.categoryThrough ? chosenItemsByAnyMark : chosenItems
+  const [items] = reader.one<[string, number]>(chosen, ...values) ?? [noItems]
+  return { inbox, total, items, next: hasMore ? lowest : null }
 }
 
 function emptyPage(inbox: InboxState, total: number): Page {
-  return { inbox, total, items: noItems, itemsBytes: noItems.length, next: null }
+  return { inbox, total, items: noItems, next: null }
 }
 
 function itemsBefore(

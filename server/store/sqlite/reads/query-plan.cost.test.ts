@@ -75,6 +75,7 @@ const paths: Record<string, Record<string, string>> = {
     notificationById: `n by notification_by_id, ${readAt}`,
     notificationByIdByAnyMark: `n by notification_by_id, ${readAtByAnyMark}`,
     categoryCounts: 'inbox by key',
+    inboxVersion: 'inbox by key, user by sqlite_autoindex_user_1 alone',
   },
   foundInbox: { inboxByUser: 'inbox by key, user by sqlite_autoindex_user_1 alone' },
   pages: {

@@ -1,15 +1,10 @@
-// Finds a session, with the state of its user's inbox and, if requested, a page of it.
-import { toInbox } from '../../../operations.ts'
-import type { Input, LiveSession, PageRequest, RenewedSession, SessionKey } from '../../../store.ts'
+// Finds a session, with the version of its user's inbox.
+import type { Input, LiveSession, RenewedSession, SessionKey } from '../../../store.ts'
 import type { Reader } from '../../connection.ts'
-import { pageOf } from '../pages.ts'
 
 export const sessionWithInbox = `
   select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
-    coalesce(i.user_number, 0), coalesce(i.version, 0), coalesce(i.first_seq, 1), coalesce(i.last_seq, 0),
-    coalesce(i.total, 0), coalesce(i.unread, 0), coalesce(i.read_through, 0),
-    coalesce(i.read_version, 0), coalesce(i.marked_unread, 0), coalesce(i.reset_version, 0),
-    coalesce(i.category_through, 0)
+    coalesce(i.version, 0)
   from session s left join inbox i on i.user_number = (select number from user where id = s.user_id) and i.category = ''
   where s.user_id = ? and s.secret_hash = ?`
 
@@ -19,22 +14,17 @@ type SessionRow = [
   lastSeenAt: number,
   signInId: string,
   confirmedAt: number,
-  user: number,
-  ...inbox: number[],
+  inboxVersion: number,
 ]
 
 export async function findSession(
   reader: Reader,
   { userId, secretHash }: SessionKey,
-  page?: PageRequest,
 ): Promise<LiveSession | undefined> {
   const row = reader.one<SessionRow>(sessionWithInbox, userId, secretHash)
   if (row === undefined) return undefined
-  const [username, createdAt, lastSeenAt, signInId, confirmedAt, user] = row
-  const inbox = toInbox(row, 6)
-  const session = { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inbox }
-  const found = page === undefined ? 'uncounted' : pageOf(reader, page, { user, inbox })
-  return found === 'uncounted' ? session : { ...session, page: found }
+  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion] = row
+  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion }
 }
 
 export const renewedSession = `
