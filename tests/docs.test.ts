@@ -230,7 +230,7 @@ test('docs/integrate.md and README.md show code as the examples have it, indenta
   const codes = [pageOf('docs/integrate.md'), readme]
     .flatMap(({ blocks }) => blocks)
     .filter(({ language }) => [...languages, 'python'].includes(language))
-  assert.equal(codes.length, 19)
+  assert.equal(codes.length, 21)
   const files = globSync(`examples/**/*.{${languages}}`, { cwd: root, exclude: (name) => name === 'node_modules' })
   const flush = (code: string) => code.replaceAll(/^ +/gm, '')
   const sources = files.map((file) => flush(readFileSync(join(root, file), 'utf8')))

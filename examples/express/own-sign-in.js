@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto'
 
 const sessions = new Map()
 
-/** Sets `request.user` from the shop's own cookie, and serves the shop's own sign-in. */
+/** Sets `request.user` and `request.endSession` from the shop's own cookie, and serves the shop's own sign-in. */
 export function ownSignIn(request, response, next) {
   const [, session] = /(?:^|; )shop=([\w-]+)/.exec(request.headers.cookie ?? '') ?? []
   request.user = sessions.get(session)
+  request.endSession = () => sessions.delete(session)
   if (request.method !== 'POST' || request.path !== '/sign-in') return next()
   const { name } = request.body
   const id = randomUUID()

@@ -27,6 +27,13 @@ app.post('/bell-token', signedIn, async (request, response) => {
   response.json(await carillon.users.issueToken({ externalId }))
 })
 
+/** The page calls `signOut()` of its bell after this. In other browsers of the user, the bell gets a new token. */
+app.post('/sign-out', signedIn, async (request, response) => {
+  request.endSession()
+  await carillon.users.revokeTokens({ externalId: request.user.id })
+  response.status(204).end()
+})
+
 /** Something happens in the shop, and a user gets a notification. Carillon does not have to know the user before. */
 app.post('/orders', signedIn, async (request, response) => {
   const recipients = [{ externalId: request.user.id }]

@@ -1,6 +1,6 @@
 // In place of the sign-in that your application has already (better-auth, Auth.js, ...). This one believes every name.
 import { randomUUID } from 'node:crypto'
-import { getCookie, setCookie } from 'hono/cookie'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 
 const sessions = new Map()
 
@@ -10,6 +10,11 @@ export async function ownSignIn(context) {
   sessions.set(id, { id: name.toLowerCase(), name })
   setCookie(context, 'tasks', id, { httpOnly: true, sameSite: 'Lax', path: '/' })
   return context.redirect('/', 303)
+}
+
+export function ownSignOut(context) {
+  const id = deleteCookie(context, 'tasks')
+  sessions.delete(id)
 }
 
 /** The signed-in user, if there is one. */

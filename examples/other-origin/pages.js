@@ -14,7 +14,10 @@ export const boardPage = (carillonUrl) =>
     <script type="module" src="/board.js"></script>
     <script type="module" src="${carillonUrl}/carillon-inbox.js"></script>
     `,
-    content: html`<header><carillon-bell></carillon-bell></header>
+    content: html`<header>
+      <carillon-bell sign-in-url="/"></carillon-bell>
+      <button type="button" id="sign-out">Sign out</button>
+    </header>
     <form id="assign">
       <label>Owner <input name="owner" required></label>
       <label>Task <input name="title" required></label>

@@ -4,7 +4,7 @@ import { serve } from '@hono/node-server'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { createProducer } from 'carillon-client'
 import { Hono } from 'hono'
-import { ownSignIn, signedIn, userOf } from './own-sign-in.js'
+import { ownSignIn, ownSignOut, signedIn, userOf } from './own-sign-in.js'
 import { boardPage, signInPage } from './pages.js'
 
 const { CARILLON_URL = 'http://127.0.0.1:7464', CARILLON_PRODUCER_KEY = '', PORT = '3000' } = process.env
@@ -28,6 +28,13 @@ app.post('/bell-token', signedIn, async (context) => {
   const { id: externalId, name } = context.get('user')
   await carillon.users.put(externalId, { displayName: name })
   return context.json(await carillon.users.issueToken({ externalId }))
+})
+
+/** The page calls `signOut()` of its bell after this. In other browsers of the user, the page gets a new token. */
+app.post('/sign-out', signedIn, async (context) => {
+  ownSignOut(context)
+  await carillon.users.revokeTokens({ externalId: context.get('user').id })
+  return context.body(null, 204)
 })
 
 /** A task is assigned, and its new owner gets a notification. Carillon does not have to know the owner before. */

@@ -15,6 +15,9 @@ export function App({ carillon }) {
     <>
       <header>
         <carillon-bell carillon={carillon} oncarillon-open={open} />
+        <button type="button" onClick={() => carillon.logout()}>
+          Sign out
+        </button>
       </header>
       <main>
         <h1>

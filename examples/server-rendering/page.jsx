@@ -3,11 +3,19 @@ import { useInbox } from 'carillon-client/react'
 import { useEffect, useRef } from 'react'
 
 export function Page({ carillon }) {
-  const { items, unread } = useInbox()
+  const { state, items, unread } = useInbox()
+  const signOut = async () => {
+    await fetch('/sign-out', { method: 'POST' })
+    carillon.signOut()
+  }
+  if (state === 'signed-out') return <SignIn />
   return (
     <>
       <header>
         <Bell carillon={carillon} />
+        <button type="button" onClick={signOut}>
+          Sign out
+        </button>
       </header>
       <main>
         <h1>

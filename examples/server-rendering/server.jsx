@@ -5,7 +5,7 @@ import { createCarillon, createProducer } from 'carillon-client'
 import { CarillonProvider } from 'carillon-client/react'
 import { Hono } from 'hono'
 import { renderToString } from 'react-dom/server'
-import { ownSignIn, signedIn, userOf } from './own-sign-in.js'
+import { ownSignIn, ownSignOut, signedIn, userOf } from './own-sign-in.js'
 import { Page, SignIn } from './page.jsx'
 
 const { CARILLON_URL = 'http://127.0.0.1:7464', CARILLON_PRODUCER_KEY = '', PORT = '3000' } = process.env
@@ -25,6 +25,12 @@ app.use(async (context, next) => {
 })
 app.post('/sign-in', ownSignIn)
 app.post('/bell-token', signedIn, async (context) => context.json(await tokenFor(context.get('user'))))
+/** The page calls `signOut()` of its client after this. In other browsers of the user, the page gets a new token. */
+app.post('/sign-out', signedIn, async (context) => {
+  ownSignOut(context)
+  await producer.users.revokeTokens({ externalId: context.get('user').id })
+  return context.body(null, 204)
+})
 app.get('/assets/*', serveStatic({ root: './dist/public' }))
 
 app.get('/', async (context) => {

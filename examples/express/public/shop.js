@@ -1,6 +1,7 @@
 // The page of the shop. It gives the bell tokens from the shop's own server.
 const bell = document.querySelector('carillon-bell')
 bell.auth = tokenFromShop
+bell.signInUrl = '/'
 
 /** The bell calls this before a token ends, so it stays live until the user signs out of the shop. Null: no user is signed in. */
 async function tokenFromShop() {
@@ -12,3 +13,10 @@ async function tokenFromShop() {
 }
 
 document.querySelector('#order').addEventListener('click', () => fetch('/orders', { method: 'POST' }))
+
+async function signOut() {
+  await fetch('/sign-out', { method: 'POST' })
+  bell.signOut()
+}
+
+document.querySelector('#sign-out').addEventListener('click', signOut)

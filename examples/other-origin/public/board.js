@@ -10,6 +10,11 @@ async function tokenFromServer() {
   return token
 }
 
+document.querySelector('#sign-out').addEventListener('click', async () => {
+  await fetch('/sign-out', { method: 'POST' })
+  document.querySelector('carillon-bell').signOut()
+})
+
 document.querySelector('#assign').addEventListener('submit', async (event) => {
   event.preventDefault()
   await fetch('/tasks', { method: 'POST', body: new FormData(event.target) })

@@ -91,6 +91,22 @@ export class BellPage implements AsyncDisposable {
     assert.deepEqual(this.complaints, [])
   }
 
+  /**
+   * Signs out with the button of the page, and in again by `signIn`, for which the page shows its form or the bell a link. The inbox
+   * then shows this title again.
+   */
+  async signOutAndIn(title: string, signIn: () => Promise<void>): Promise<void> {
+    await this.page.getByRole('button', { name: 'Sign out' }).click()
+    await signIn()
+    await this.openPanel()
+    await this.page.getByRole('dialog').getByText(title).waitFor()
+    // The browser reports the 401 by which the page learns that it gets no token.
+    assert.deepEqual(
+      this.complaints.filter((complaint) => !complaint.includes('status of 401')),
+      [],
+    )
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.page.close()
   }

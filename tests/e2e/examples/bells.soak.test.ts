@@ -41,6 +41,7 @@ test('Express with a plain page: one origin, Carillon below /bell/, a live bell 
   await bell.bell(1).waitFor()
   const badge = bell.page.locator('carillon-bell [part~=badge]')
   assert.equal(await badge.evaluate((element) => getComputedStyle(element).backgroundColor), 'rgb(11, 107, 79)')
+  await bell.signOutAndIn(first, () => signInByLink(bell))
 })
 
 test('Hono with a plain page: Carillon on another origin, which issues tokens, a live bell for a user of the application', async () => {
@@ -55,6 +56,7 @@ test('Hono with a plain page: Carillon on another origin, which issues tokens, a
     return { title: 'Ann: Water the plants', url: '/#tasks' }
   }
   await bell.walk({ first, send })
+  await bell.signOutAndIn(first, () => signInByLink(bell))
 })
 
 test('a browser keeps and sends the session cookie of a service below a path, and sends it nowhere else', async () => {
@@ -91,11 +93,15 @@ for (const name of withCarillonUsers)
     const recipients = [{ username }]
     await service.producer.send({ recipients, title: first })
     await using bell = await BellPage.open(chromium, app.url)
-    await bell.page.getByLabel('Name').fill(username)
-    await bell.page.getByLabel('Password').fill(password)
-    await bell.page.getByRole('button', { name: 'Sign in' }).click()
+    const signIn = async () => {
+      await bell.page.getByLabel('Name').fill(username)
+      await bell.page.getByLabel('Password').fill(password)
+      await bell.page.getByRole('button', { name: 'Sign in' }).click()
+    }
+    await signIn()
     const send = () => sendOrder(recipients)
     await bell.walk({ first, send, beside: (titles, unread) => bell.listsBeside(titles, unread) })
+    await bell.signOutAndIn(first, signIn)
   })
 
 test('server rendering: the list is in the HTML, also for a browser without JavaScript, and the hydrated page is live', async () => {
@@ -112,6 +118,7 @@ test('server rendering: the list is in the HTML, also for a browser without Java
   assert.match(html, /<output>1<\/output>/)
   const send = () => sendOrder(recipients)
   await bell.walk({ first: hostile, send, beside: (titles, unread) => bell.listsBeside(titles, unread) })
+  await bell.signOutAndIn(hostile, () => signInByName(bell, 'Sam'))
 })
 
 async function sendOrder(recipients: { username: string }[] | { externalId: string }[]) {
@@ -123,4 +130,12 @@ async function sendOrder(recipients: { username: string }[] | { externalId: stri
 async function signInByName({ page }: BellPage, name = 'Ann'): Promise<void> {
   await page.getByLabel('Name').fill(name)
   await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** By the link of a bell that is signed out, in a page that stays. */
+async function signInByLink(bell: BellPage): Promise<void> {
+  await bell.openPanel()
+  await bell.page.getByRole('dialog').getByText('You are signed out').waitFor()
+  await bell.page.getByRole('link', { name: 'Sign in' }).click()
+  await signInByName(bell)
 }
