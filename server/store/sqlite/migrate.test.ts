@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { CarillonError } from '../../errors.ts'
 import { isUnavailable } from '../contract/world.ts'
+import { knownMigrations, textOf } from '../migrations.ts'
 import { refusedWrite } from '../transfer-state.ts'
 import { type Database, openDatabase, openingFailure } from './database.ts'
 import { migrate } from './migrate.ts'
@@ -104,6 +105,21 @@ test('a database that is being moved is not migrated, and the error says what to
     return true
   })
   assert.deepEqual(place.query('select * from diary'), [{ entry: '1' }])
+})
+
+test('the indexes and views use only functions that SQLite 3.40 has, so that the shells of systems can check a file', () => {
+  const folder = new URL('./schema/', import.meta.url)
+  const known = ['char', 'coalesce', 'instr', 'lower', 'substr']
+  for (const name of knownMigrations(folder)) {
+    const statements = textOf(name, folder).match(/^create (?:unique )?(?:index|view) [^;]*/gm) ?? []
+    assert.ok(statements.length > 0 || name !== '0001-schema')
+    const used = statements.flatMap((text) => [...text.matchAll(/(\w+)\(/g)].map(([, called = '']) => called))
+    assert.deepEqual(
+      [...new Set(used)].sort(),
+      known.filter((each) => used.includes(each)),
+      name,
+    )
+  }
 })
 
 /** A new database and a folder of migrations. */

@@ -29,7 +29,7 @@ function pageNow(reader: Reader, query: PageQuery, place?: PagePlace): Page | 'u
 
 const byIdSql = (at: string) => `
   select ${notificationSql(at)} from notification n indexed by notification_by_id
-  where unhex(substr(n.id, 1, 18), '-') = unhex(substr(?2, 1, 18), '-') and n.user_number = ?1 and n.id = ?2`
+  where substr(n.id, 1, 13) = substr(?2, 1, 13) and n.user_number = ?1 and n.id = ?2`
 export const notificationById = byIdSql(readAt)
 export const notificationByIdByAnyMark = byIdSql(readAtByAnyMark)
 

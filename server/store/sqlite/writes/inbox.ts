@@ -12,7 +12,7 @@ function findOne(sql: Sql, userId: string, id: string): ReadState | undefined {
     select n.user_number, n.seq, n.category, n.read_at, n.unread_version, i.read_through, i.read_version, i.undo_version,
       i.category_through
     from notification n indexed by notification_by_id join inbox i on i.user_number = n.user_number and i.category = ''
-    where unhex(substr(n.id, 1, 18), '-') = unhex(substr(${id}, 1, 18), '-') and n.id = ${id}
+    where substr(n.id, 1, 13) = substr(${id}, 1, 13) and n.id = ${id}
       and n.user_number = (select number from user where id = ${userId})` as ReadState | undefined
 }
 
@@ -177,7 +177,7 @@ function countUnreadAfter(sql: Sql, { box, through, category }: OfCategory): num
 function seqOf(sql: Sql, user: number, id: string): number | undefined {
   const found = sql.get`
     select seq from notification indexed by notification_by_id
-    where unhex(substr(id, 1, 18), '-') = unhex(substr(${id}, 1, 18), '-') and id = ${id} and user_number = ${user}`
+    where substr(id, 1, 13) = substr(${id}, 1, 13) and id = ${id} and user_number = ${user}`
   return found?.seq as number | undefined
 }
 
