@@ -135,7 +135,7 @@ export function undoPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('returns "reset" for a version before an undo, and lists what changed since', async (world) => {
+  promise('returns "reset" for a version that an undo followed, and lists what changed since', async (world) => {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     await readAll(5)
     await store.undoReadAll({ userId: ann.id, at: at(6) })

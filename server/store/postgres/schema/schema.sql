@@ -161,7 +161,7 @@ create index notification_read_by_category on notification (user_id, category, s
   where read_at is not null and category is not null;
 
 -- One row for each read-all that changed something: every notification up to through_seq was read at that time. What an undo restores:
--- before_through and before_version, the inbox's read_through and read_version before it, and made_read, how many notifications it made read.
+-- before_through and before_version, what read_version and read_through of the inbox were, and made_read, how many notifications it made read.
 create table read_mark (
   user_id text collate "C" not null,
   version bigint not null,
