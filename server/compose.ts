@@ -318,7 +318,7 @@ function namesOf(config: Config) {
 /** Browsers keep no cookie for longer (RFC 6265bis, section 5.5). */
 const deviceCookieLifetimeMs = 400 * 24 * 3_600_000
 
-/** With a path, `__Secure-` and not `__Host-`, which requires `Path=/` (docs/decisions/0031-public-url-with-a-path.md). */
+/** With a path, `__Secure-` and not `__Host-`, which requires `Path=/` (docs/decisions/0021-client-addresses.md). */
 function cookiesOf({ publicUrl, sessionLifetimeMs }: Config): { cookie: Cookie; deviceCookie: Cookie } {
   const { protocol, pathname: path } = new URL(publicUrl ?? 'http://localhost')
   const isSecure = protocol === 'https:'

@@ -35,7 +35,7 @@ function createLink(binary) {
 }
 
 /**
- * Fills server/.compile-cache (decision 0013). It keeps the functions that the first process compiled: those of a start. --help loads
+ * Fills server/.compile-cache (decision 0056). It keeps the functions that the first process compiled: those of a start. --help loads
  * every command. @param {string} binary
  */
 async function compile(binary) {

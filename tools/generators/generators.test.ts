@@ -1,5 +1,5 @@
 // Generates clients from the description of a running service with the two TypeScript generators, compiles them, and runs a sign-in, a
-// list and a delivery through each (I9, decision 0024).
+// list and a delivery through each (I9, decision 0008).
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// How many entries of the audit log can a signed-in user cause (SECURITY.md, L1; docs/decisions/0072-limits-on-changes.md)? A change is
+// How many entries of the audit log can a signed-in user cause (SECURITY.md, L1; docs/decisions/0039-limits-on-guesses.md)? A change is
 // counted in the store before it is made, so that all nodes share the count, and taken back if it had no effect.
 import { CarillonError } from '../../errors.ts'
 import type { AuditEntry, GuessRate, Store } from '../../store/store.ts'

@@ -1,6 +1,6 @@
 // A bounded queue of password hashes in which networks and accounts take turns. Neither many attempts from one network nor many addresses
 // that attack one account can block the sign-in of others (A12). Known devices wait apart from all others, so that no
-// flood of strangers keeps users out who signed in before (A21; docs/decisions/0066-a-client-is-not-a-64.md).
+// flood of strangers keeps users out who signed in before (A21; docs/decisions/0039-limits-on-guesses.md).
 import { CarillonError, overloaded } from '../../errors.ts'
 import { type Attempt, Turns, type Waiter } from './turns.ts'
 

@@ -46,7 +46,7 @@ export type ReadToken = {
  */
 export type Claimed = SignIn & { username: string | null; isOfSession?: boolean; confirmedAt?: number }
 
-/** `at` and `endsAt` are in milliseconds, the claims in seconds. An issued token does not name the user (decision 0027). */
+/** `at` and `endsAt` are in milliseconds, the claims in seconds. An issued token does not name the user (decision 0018). */
 export function claimsOf(
   { userId, username, signInId, generation, issuedGeneration, isOfSession, confirmedAt }: Claimed,
   { issuer, at, endsAt }: { issuer: string; at: number; endsAt: number },

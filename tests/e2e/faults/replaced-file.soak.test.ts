@@ -122,7 +122,7 @@ type Change = {
   change: (folder: Folder) => void
   says: RegExp
   finds: string[] | RegExp
-  /** If not all: a read from moved pages does not find the producer key, and a killed process checks nothing (decision 0023). */
+  /** If not all: a read from moved pages does not find the producer key, and a killed process checks nothing (decision 0068). */
   noticedBy?: readonly How[]
 }
 const put = (copy: string) => (folder: Folder) => {

@@ -22,11 +22,11 @@ create table "user" (
   issuer text collate "C" not null default '',
   locale text,
   email text,
-  -- The same for the tokens that were issued for the user (decision 0027).
+  -- The same for the tokens that were issued for the user (decision 0018).
   issued_generation bigint not null default 0,
   -- Null if the address is not verified.
   email_verified_at bigint,
-  -- A device token with a lower generation is not valid (decision 0040).
+  -- A device token with a lower generation is not valid (decision 0039).
   device_generation bigint not null default 0,
   -- The user said that somebody else knows the password; null after a new one.
   password_reported_at bigint
@@ -144,7 +144,7 @@ create table notification (
   count bigint not null default 1,
   -- The time of the last replacement; null without one.
   updated_at text,
-  -- At or below the high-water mark it is unread if this is not below the inbox's read_version: a read-all changes no notification (decision 0029).
+  -- At or below the high-water mark it is unread if this is not below the inbox's read_version: a read-all changes no notification (decision 0030).
   unread_version bigint,
   primary key (user_id, seq)
 ) partition by hash (user_id);
@@ -177,7 +177,7 @@ create table read_mark (
 -- A read-all that changed only notifications marked as unread does not raise the high-water mark, and is no one's first readAt.
 create unique index read_mark_by_seq on read_mark (user_id, through_seq) include (at) where through_seq > before_through;
 
--- A read-all of some categories (decision 0069): a row for each, with the sequence number up to which it covers the category.
+-- A read-all of some categories (decision 0030): a row for each, with the sequence number up to which it covers the category.
 create table category_read_mark (
   user_id text collate "C" not null,
   category text collate "C" not null,

@@ -1,6 +1,6 @@
 // Which file is this database, and does its write-ahead log belong to it? SQLite looks only at names: it applies a log to any
 // file that has replaced the right one. So Carillon keeps a small identity file beside the database, and a stamp in the header
-// of the database (`user_version`) that no earlier copy has (decision 0023).
+// of the database (`user_version`) that no earlier copy has (decision 0068).
 import { randomBytes, randomInt } from 'node:crypto'
 import {
   type BigIntStats,

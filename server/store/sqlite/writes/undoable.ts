@@ -1,4 +1,4 @@
-// What every write has to know about a notification: whether it is unread, and whether an undo would make it unread (decision 0029).
+// What every write has to know about a notification: whether it is unread, and whether an undo would make it unread (decision 0030).
 import type { WriteContext } from './context.ts'
 
 type Sql = WriteContext['sql']
