@@ -14,12 +14,12 @@ import {
   type StreamOptions,
   type Timing,
 } from './subscription.ts'
-import type { Given } from './tabs/given.ts'
+import type { ClientFunctions } from './tabs/client-functions.ts'
 
-const given: Given = [
+const functions: ClientFunctions = {
   areOfOneInbox,
+  CarillonError,
   delayAfter,
-  (...values) => new CarillonError(...values),
   following,
   inboxTagOf,
   isCarillonError,
@@ -29,7 +29,7 @@ const given: Given = [
   requestMe,
   unlessAborted,
   versionOf,
-]
+}
 
 /**
  * Outside a page, without Web Locks and BroadcastChannel, or if the code of the tabs cannot be loaded, each tab has its own
@@ -50,7 +50,7 @@ export function openSharedStream(
       signal,
     )
     const { since } = options
-    if (tabs) yield* tabs.openTogether({ requests, timing, silenceMs, watcher, given }, since, signal)
+    if (tabs) yield* tabs.openTogether({ requests, timing, silenceMs, watcher, functions }, since, signal)
     else yield* openStream(requests, { since, signal }, timing, watcher)
   })
 }

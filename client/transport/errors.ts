@@ -69,8 +69,7 @@ export function networkError(cause: unknown, url?: URL): CarillonError<ClientErr
   // The error of Node, Deno and Bun, or its cause, names the redirect. The error of a browser does not.
   const isRedirect = cause instanceof TypeError && /redirect/i.test(`${cause.message} ${cause.cause}`)
   if (!isRedirect) return new CarillonError('NETWORK', `No response from Carillon${originHint(url)}`, { cause })
-  const message = 'The server redirects, which the client does not follow: correct baseUrl'
-  return new CarillonError('UNREADABLE', message, { cause })
+  return new CarillonError('UNREADABLE', 'The server redirects: correct baseUrl', { cause })
 }
 
 /** A browser does not let a script see that the server refused the page's origin. */

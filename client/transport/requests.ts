@@ -74,7 +74,7 @@ export class Requests {
     try {
       return new URL(this.#baseUrl, globalThis.location?.href)
     } catch (cause) {
-      const message = `"${this.#baseUrl}" is relative and there is no page: set baseUrl to the URL of Carillon`
+      const message = `"${this.#baseUrl}" is no absolute URL: correct baseUrl`
       throw new TypeError(message, { cause })
     }
   }

@@ -1,7 +1,6 @@
 // A tab that waits for the lock: receives events from the leader, requests missed ones, and replaces a silent leader.
 import type { CarillonError } from '../../transport/errors.ts'
 import type { Position, StreamEvent } from '../../transport/types.ts'
-import { areOfOneInbox, errorOf, versionOf } from './given.ts'
 import type { Message, Tab } from './messages.ts'
 
 export const leaderIsSilent = Symbol()
@@ -39,10 +38,10 @@ export class Follower {
         if (message.to === this.#id) this.#catchUp(message.hello, message.missed)
         break
       case 'error':
-        this.#waiting.abort(errorIn(message))
+        this.#waiting.abort(this.#errorIn(message))
         break
       case 'lost':
-        this.#tab.onLost?.(errorIn(message))
+        this.#tab.onLost?.(this.#errorIn(message))
         break
       default:
         return
@@ -52,7 +51,8 @@ export class Follower {
 
   /** Adds an event that is next, skips a known one, and sends a request if events are missing in between. */
   #follow(event: StreamEvent, after: Position | undefined): void {
-    const { log } = this.#tab
+    const { log, functions } = this.#tab
+    const { areOfOneInbox, versionOf } = functions
     const { last, position: own } = log
     const isMissing = (position: Position | undefined) =>
       !last || !areOfOneInbox(position, own) || versionOf(own) < versionOf(position)
@@ -72,11 +72,16 @@ export class Follower {
   }
 
   #catchUp(hello: StreamEvent, missed: StreamEvent[]): void {
-    const { log } = this.#tab
+    const { log, functions } = this.#tab
+    const { versionOf } = functions
     this.#hasRequested = false
     if (!log.last) log.add(hello)
     for (const event of missed)
       if (event.type === 'resync' || versionOf(log.position) < versionOf(event.position)) log.add(event)
+  }
+
+  #errorIn({ error }: Extract<Message, { kind: 'error' | 'lost' }>): CarillonError {
+    return new this.#tab.functions.CarillonError(error.code, error.message, error)
   }
 
   // The leader sends no heartbeats, because browsers throttle the timers of hidden tabs; a message wakes them. The last
@@ -91,8 +96,4 @@ export class Follower {
       this.#timer = setTimeout(() => this.#waiting.abort(leaderIsSilent), waitMs)
     }, silenceMs)
   }
-}
-
-function errorIn({ error }: Extract<Message, { kind: 'error' | 'lost' }>): CarillonError {
-  return errorOf(error.code, error.message, error)
 }

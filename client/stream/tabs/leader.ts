@@ -1,7 +1,6 @@
 // The tab that holds the lock: it reads the stream, sends each event to the other tabs, and resends events they missed.
 import type { CarillonError } from '../../transport/errors.ts'
 import type { StreamEvent } from '../../transport/types.ts'
-import { areOfOneInbox, isCarillonError, openStream, versionOf } from './given.ts'
 import type { Message, Tab } from './messages.ts'
 import { stateEvent } from './tab-log.ts'
 
@@ -27,6 +26,7 @@ export class Leader {
   async lead(signal: AbortSignal): Promise<'ended' | 'moved'> {
     const tab = this.#tab
     const { requests, timing, log, channel } = tab
+    const { areOfOneInbox, isCarillonError, openStream } = tab.functions
     channel.postMessage({ kind: 'leading' })
     const watcher = {
       onData: () => (this.#aliveAt = performance.now()),
@@ -75,15 +75,16 @@ export class Leader {
 
   /** The end of a session ends all tabs with its cookie. They would not learn its reason from a request of their own. */
   async #shareError(error: unknown): Promise<void> {
-    const { proof, channel } = this.#tab
-    if (proof !== 'session' || !isCarillonError(error) || error.status !== 401) return
+    const { proof, channel, functions } = this.#tab
+    if (proof !== 'session' || !functions.isCarillonError(error) || error.status !== 401) return
     channel.postMessage({ kind: 'error', error: fieldsOf(error) })
     await new Promise((resolve) => setTimeout(resolve, messageMs))
   }
 
   /** Responds to a request with the missed events, or with a resync if they are not kept. Ignores other messages. */
   #respond(message: Message, isRetry = false): void {
-    const { log, channel, silenceMs } = this.#tab
+    const { log, channel, silenceMs, functions } = this.#tab
+    const { versionOf } = functions
     const { last, position: own } = log
     // Without a living stream the leader does not respond, so that another tab takes the lock.
     const isSilent = performance.now() - this.#aliveAt >= silenceMs

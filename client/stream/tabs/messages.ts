@@ -3,6 +3,7 @@ import type { CarillonError } from '../../transport/errors.ts'
 import type { Requests } from '../../transport/requests.ts'
 import type { Position, Proof, StreamEvent } from '../../transport/types.ts'
 import type { Timing } from '../subscription.ts'
+import type { ClientFunctions } from './client-functions.ts'
 import type { TabLog } from './tab-log.ts'
 
 export const formatVersion = 3
@@ -21,6 +22,7 @@ export type Message =
   | { kind: 'lost'; error: Omit<CarillonError, 'cause'> }
 
 export type Tab = {
+  functions: ClientFunctions
   requests: Requests
   timing: Timing
   /** The time limit for data from the stream, and for messages from the leader. */

@@ -1,7 +1,7 @@
 // The events of one tab: how far it has followed its inbox, what its loop has not read yet, and the last events, which it
 // sends to other tabs when it leads.
 import type { Position, StreamEvent } from '../../transport/types.ts'
-import { areOfOneInbox, unlessAborted, versionOf } from './given.ts'
+import type { ClientFunctions } from './client-functions.ts'
 
 const maxKept = 100
 /** If a loop falls further behind, one `resync` replaces its events. */
@@ -14,6 +14,7 @@ export class TabLog {
   last: StreamEvent | undefined
   /** How often the stream has changed to another inbox in a row, without a change of an inbox in between. */
   moves = 0
+  readonly #functions: ClientFunctions
   #kept: StreamEvent[] = []
   /** The position before the kept events. */
   #keptSince: Position | undefined
@@ -21,7 +22,8 @@ export class TabLog {
   #end: { error: unknown } | undefined
   #wake = () => {}
 
-  constructor(since: Position | undefined) {
+  constructor(functions: ClientFunctions, since: Position | undefined) {
+    this.#functions = functions
     this.position = since
   }
 
@@ -47,6 +49,7 @@ export class TabLog {
 
   /** The kept events after `position`; undefined if this tab does not have all of them. */
   eventsAfter(position: Position | undefined): StreamEvent[] | undefined {
+    const { areOfOneInbox, versionOf } = this.#functions
     const version = versionOf(position)
     const isKept = version >= versionOf(this.#keptSince) && version <= versionOf(this.position)
     if (!isKept || !areOfOneInbox(position, this.position)) return undefined
@@ -60,6 +63,7 @@ export class TabLog {
   }
 
   async *read(signal: AbortSignal): AsyncGenerator<StreamEvent, void> {
+    const { unlessAborted } = this.#functions
     for (;;) {
       signal.throwIfAborted()
       const event = this.#unread.shift()

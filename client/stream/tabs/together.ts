@@ -3,7 +3,6 @@
 import type { Me, StreamEvent } from '../../transport/types.ts'
 import type { SharedStreamWatcher, StreamOptions } from '../subscription.ts'
 import { Follower, leaderIsSilent } from './follower.ts'
-import { delayAfter, errorOf, following, type Given, give, inboxTagOf, isFinal, pause, requestMe } from './given.ts'
 import { Leader } from './leader.ts'
 import { formatVersion, type Tab } from './messages.ts'
 import { TabLog } from './tab-log.ts'
@@ -11,16 +10,15 @@ import { TabLog } from './tab-log.ts'
 /** If a tab waits longer for the lock, another user may have signed in since the tab requested the name of the inbox. */
 const maxNameAgeMs = 1_000
 
-type Shared = Pick<Tab, 'requests' | 'timing' | 'silenceMs'> & { watcher: SharedStreamWatcher; given: Given }
+type Shared = Pick<Tab, 'requests' | 'timing' | 'silenceMs' | 'functions'> & { watcher: SharedStreamWatcher }
 
 /** Each tab continues from its own position, so a change of leader neither loses nor repeats an event. */
 export function openTogether(
-  { given, watcher, ...shared }: Shared,
+  { watcher, ...shared }: Shared,
   since: StreamOptions['since'],
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent, void> {
-  give(given)
-  const log = new TabLog(since)
+  const log = new TabLog(shared.functions, since)
   takePart({ ...shared, log, onLost: watcher.onLost }, signal, watcher.onUser).catch((error) => log.end(error))
   return log.read(signal)
 }
@@ -31,10 +29,11 @@ async function takePart(
   signal: AbortSignal,
   onUser: SharedStreamWatcher['onUser'],
 ): Promise<void> {
-  const { requests, timing, log, onLost } = tab
+  const { requests, timing, log } = tab
+  const { delayAfter, pause } = tab.functions
   for (let outcome: Outcome = 'moved'; outcome === 'moved'; ) {
     if (log.moves > 1) await pause(delayAfter(undefined, log.moves - 2, timing), signal)
-    const { user, proof } = await nameOf({ requests, timing, onLost }, signal)
+    const { user, proof } = await nameOf(tab, signal)
     onUser?.(user.id)
     signal.throwIfAborted()
     // Tabs with the same name share a stream.
@@ -70,6 +69,7 @@ type Outcome = 'ended' | 'moved' | 'silent' | 'deposed'
 
 /** Follows until this tab gets the lock, then leads until another tab steals the lock or the stream ends. */
 function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<Outcome> {
+  const { following, inboxTagOf } = tab.functions
   return following([signal], async (turn) => {
     const follower = new Follower(tab, turn)
     const lead = async () => {
@@ -97,14 +97,15 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
 
 /** A script cannot read a session cookie, and another sign-in replaces it for all tabs: the server knows the user. */
 async function nameOf(
-  { requests, timing, onLost }: Pick<Tab, 'requests' | 'timing' | 'onLost'>,
+  { requests, timing, onLost, functions }: Pick<Tab, 'requests' | 'timing' | 'onLost' | 'functions'>,
   signal: AbortSignal,
 ): Promise<Me> {
+  const { CarillonError, delayAfter, isFinal, pause, requestMe } = functions
   for (let failures = 0; ; failures++)
     try {
       const me = await requestMe(requests, { signal, timeoutMs: timing.connectMs })
       if (me) return me
-      throw errorOf('UNAUTHORIZED', 'No user is signed in', { status: 401 })
+      throw new CarillonError('UNAUTHORIZED', 'No user is signed in', { status: 401 })
     } catch (error) {
       if (isFinal(error)) throw error
       onLost?.(error)
