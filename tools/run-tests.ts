@@ -101,6 +101,7 @@ class Run {
   }
 
   #blame(name: string, file: string, line: number, reason: string): void {
+    console.log(`✖ ${name} (${display(file)}:${line})`)
     this.#faults.push(`✖ ${name}\n  ${display(file)}:${line}\n  ${reason.replaceAll('\n', '\n  ')}`)
   }
 

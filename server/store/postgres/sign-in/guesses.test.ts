@@ -31,7 +31,9 @@ test('a guess waits for one of the same account that another node is counting, a
     // A transaction sees the activity of its first look.
     await other.query('select pg_stat_clear_snapshot()')
   }
-  const second = await other.query("select reserve_guess(array['a'], array[0, 0, 60000], 1000000, null, 0, 0, 0, 1000)")
+  const second = await other.query(
+    "select reserve_guess(array['a'], array[0, 0, 60000], 1000000, '{}', '{}', '{}', 0, 1000)",
+  )
   assert.deepEqual(second.rows, [{ reserve_guess: [] }])
   await other.query('commit')
   assert.deepEqual(await third, [{ key: 'a', notBefore: 61_000 }])

@@ -5,20 +5,12 @@ import type { Database } from '../connection/connection.ts'
 import { auditText } from './audit-text.ts'
 
 export async function guessRefusals(db: Database, limits: GuessLimits): Promise<GuessRefusal[]> {
-  const row = await db.one(
-    'guessRefusals',
-    'select guess_refusals_by_rates($1, $2, $3, $4, $5, $6, $7, $8)',
-    valuesOf(limits),
-  )
+  const row = await db.one('guessRefusals', 'select guess_refusals($1, $2, $3, $4, $5, $6, $7, $8)', valuesOf(limits))
   return row?.[0] as unknown as GuessRefusal[]
 }
 
 export async function reserveGuess(db: Database, limits: GuessLimits): Promise<GuessRefusal[]> {
-  const row = await db.one(
-    'reserveGuess',
-    'select reserve_guess_by_rates($1, $2, $3, $4, $5, $6, $7, $8)',
-    valuesOf(limits),
-  )
+  const row = await db.one('reserveGuess', 'select reserve_guess($1, $2, $3, $4, $5, $6, $7, $8)', valuesOf(limits))
   return row?.[0] as unknown as GuessRefusal[]
 }
 
@@ -30,7 +22,7 @@ function valuesOf({ counts, rates, at }: GuessLimits) {
 
 export async function clearGuesses(db: Database, { keys, rates }: Input<'clearGuesses'>): Promise<void> {
   const values = [[...keys], rates.map(({ key }) => key), rates.map(({ intervalMs }) => intervalMs)]
-  await db.one('clearGuesses', 'select clear_guesses_by_rates($1, $2, $3)', values)
+  await db.one('clearGuesses', 'select clear_guesses($1, $2, $3)', values)
 }
 
 export async function forgetGuesses(db: Database, change: Input<'forgetGuesses'>): Promise<'done' | 'absent'> {

@@ -2,7 +2,7 @@
 -- in the same order.
 
 -- The keys that refuse a guess at this moment, each with the moment from which on it accepts one.
-create or replace function guess_refusals_by_rates(
+create or replace function guess_refusals(
   count_keys text[], delays bigint[], kept bigint, rate_keys text[], steps bigint[], bursts bigint[], leeway bigint,
   moment bigint
 ) returns jsonb language plpgsql as $$
@@ -20,14 +20,14 @@ begin
 end $$;
 
 -- Counts a guess under every key, or returns the keys that refuse it. The rows are locked in the order of their keys, so that two
--- guesses never wait for each other; clear_guesses_by_rates does the same.
-create or replace function reserve_guess_by_rates(
+-- guesses never wait for each other; clear_guesses does the same.
+create or replace function reserve_guess(
   count_keys text[], delays bigint[], kept bigint, rate_keys text[], steps bigint[], bursts bigint[], leeway bigint,
   moment bigint
 ) returns jsonb language plpgsql as $$
 declare
   all_keys constant text[] := array(select k from unnest(count_keys || rate_keys) k order by k collate "C");
-  refusals jsonb := guess_refusals_by_rates(count_keys, delays, kept, rate_keys, steps, bursts, leeway, moment);
+  refusals jsonb := guess_refusals(count_keys, delays, kept, rate_keys, steps, bursts, leeway, moment);
   one text;
 begin
   -- Without a lock first: a refused guess writes nothing.
@@ -36,7 +36,7 @@ begin
     insert into guess_count (key, failures, at, expires_at) values (one, 0, moment, moment) on conflict do nothing;
     perform 1 from guess_count where key = one for update;
   end loop;
-  refusals := guess_refusals_by_rates(count_keys, delays, kept, rate_keys, steps, bursts, leeway, moment);
+  refusals := guess_refusals(count_keys, delays, kept, rate_keys, steps, bursts, leeway, moment);
   if refusals <> '[]' then return refusals; end if;
   foreach one in array all_keys loop
     perform count_guess(one, steps[array_position(rate_keys, one)], kept, leeway, moment);
@@ -67,7 +67,7 @@ begin
     on conflict (key) do update set failures = excluded.failures, at = excluded.at, expires_at = excluded.expires_at;
 end $$;
 
-create or replace function clear_guesses_by_rates(count_keys text[], rate_keys text[], steps bigint[])
+create or replace function clear_guesses(count_keys text[], rate_keys text[], steps bigint[])
 returns void language plpgsql as $$
 declare
   one text;
