@@ -84,6 +84,11 @@ export class InboxSource implements ReactiveController {
     return list
   }
 
+  /** The number of notifications in the list of a tab, if the reader has opened it. */
+  openTotal(tab: Tab): number | undefined {
+    return this.#lists.get(tab)?.getSnapshot().total
+  }
+
   /** The store reports at most one change per frame. */
   #changed(snapshot: InboxSnapshot): void {
     const { unread, state } = snapshot

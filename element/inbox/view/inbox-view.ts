@@ -15,6 +15,7 @@ import { UndoOffer } from './undo-offer.ts'
 const tabs: readonly Tab[] = ['all', 'unread']
 /** How often the relative times are made again. */
 const clockMs = 30_000
+const defaultLimit = 20
 
 /** A template, or the symbol of Lit for nothing. */
 type Template = TemplateResult | symbol
@@ -108,12 +109,18 @@ export class InboxView implements ReactiveController {
       ${announcer.host === this.#host ? html`<div part="status" role="status" aria-live="polite">${announcer.text}</div>` : nothing}
     </div>`
   }
-  #markAll({ unread }: InboxSnapshot): TemplateResult {
+
+  #markAll(snapshot: InboxSnapshot): TemplateResult {
     const { html } = this.#lit
-    const { strings } = this.#source
-    return html`<button part="mark-all" type="button" aria-disabled=${unread === 0} @click=${this.#readAll.bind(this)}>
-      ${strings.markAllAsRead}
+    return html`<button part="mark-all" type="button" aria-disabled=${!this.#hasUnread(snapshot)} @click=${this.#readAll.bind(this)}>
+      ${this.#source.strings.markAllAsRead}
     </button>`
+  }
+
+  /** Whether "Mark all as read" has something to mark: below a category, as far as the open lists show. */
+  #hasUnread({ unread, items, newer }: InboxSnapshot): boolean {
+    if (!this.#host.category?.trim() || !unread) return unread > 0
+    return !!this.#source.openTotal('unread') || [...newer, ...items].some(({ read }) => !read)
   }
 
   #signIn(): TemplateResult {
@@ -199,7 +206,7 @@ export class InboxView implements ReactiveController {
       return html`<div part="error">
         <p part="state-title">${strings.errorTitle}</p>
         <p>${this.#reason(error)}</p>
-        <button part="retry" type="button" @click=${this.#tryAgain.bind(this)}>${strings.tryAgain}</button>
+        <button part="retry" type="button" @click=${() => this.#source.reopen()}>${strings.tryAgain}</button>
       </div>`
     return this.#failure ? html`<div part="error"><p>${this.#failure}</p></div>` : nothing
   }
@@ -218,12 +225,8 @@ export class InboxView implements ReactiveController {
     return this.#source.list(this.#tab)
   }
 
-  get #pageSize(): number {
-    return this.#host.limit || 20
-  }
-
   get #limit(): number {
-    return this.#shown || this.#pageSize
+    return this.#shown || this.#host.limit || defaultLimit
   }
 
   get #focused(): Element | null | undefined {
@@ -303,7 +306,7 @@ export class InboxView implements ReactiveController {
     const { items, hasMore } = list.getSnapshot()
     if (hasMore && items.length <= shown) await list.more().catch(() => {})
     if (list.getSnapshot().items.length <= shown) return
-    this.#shown = shown + this.#pageSize
+    this.#shown = shown + (this.#host.limit || defaultLimit)
     this.#host.requestUpdate()
     await this.#host.updateComplete
     this.#scroll.again()
@@ -355,8 +358,11 @@ export class InboxView implements ReactiveController {
 
   #readAll(): void {
     const { strings, announcer } = this.#source
-    if (!this.#list?.getSnapshot().unread) return
-    this.#act(this.#list.readAll(), strings.notMarkedAsRead)
+    const list = this.#list
+    if (!list || !this.#hasUnread(list.getSnapshot())) return
+    // The store marks up to the newest item that is displayed.
+    list.showNewer()
+    this.#act(list.readAll(), strings.notMarkedAsRead)
     this.#undo.start()
     announcer.say(`${strings.allMarkedAsRead}. ${strings.undo}`)
   }
@@ -381,10 +387,6 @@ export class InboxView implements ReactiveController {
   #reason(error: unknown): string {
     const { errors } = this.#source.strings
     return errors[(error as { code?: string }).code ?? ''] ?? errors.other
-  }
-
-  #tryAgain(): void {
-    this.#source.reopen()
   }
 }
 

@@ -15,6 +15,7 @@ afterEach(async () => {
 const body = '<carillon-inbox></carillon-inbox>'
 const titles = (page: Page) => page.locator('article [part=item-title]').allTextContents()
 const articles = (page: Page) => page.getByRole('article')
+const markAllOf = (page: Page, disabled: boolean) => page.locator(`[part=mark-all][aria-disabled=${disabled}]`)
 
 async function shows(page: Page, expected: string[]): Promise<void> {
   const deadline = performance.now() + 20_000
@@ -194,6 +195,49 @@ test('"Mark all as read" can be undone', async () => {
   await unreadAtService(user, 3)
   await page.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' })
   await hasFocus(page, 'mark-all')
+})
+
+test('"Mark all as read" below a category is there for what the category has, and marks what waits behind a button too', async () => {
+  const user = await pages.userWith(1)
+  const deliver = (title: string) => service.deliver({ to: user, title, category: 'orders' })
+  await deliver('An order')
+  const page = await pages.open('<carillon-inbox category="orders"></carillon-inbox>')
+  const markAll = (disabled: boolean) => markAllOf(page, disabled)
+  await markAll(false).click()
+  await markAll(true).waitFor()
+  await unreadAtService(user, 1)
+  await page.getByRole('button', { name: 'Undo' }).waitFor()
+  await page.reload()
+  await page.getByRole('article', { name: 'An order' }).focus()
+  await markAll(true).click({ force: true })
+  assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0)
+  await articles(page).focus()
+  await deliver('Late')
+  await page.getByRole('button', { name: '1 new' }).waitFor()
+  await markAll(false).click()
+  await shows(page, ['Late', 'An order'])
+  await unreadAtService(user, 1)
+  await markAll(true).waitFor()
+})
+
+test('below a category, the tab "Unread" finds an older one to mark, and the other tab marks it too', async () => {
+  const user = await pages.userWith(0)
+  const deliver = () => service.deliver({ to: user, title: 'An order', category: 'orders' })
+  const [oldest] = await deliver()
+  for (let count = 0; count < 40; count++) await deliver()
+  const page = await pages.open('<carillon-inbox category="orders"></carillon-inbox>')
+  await markAllOf(page, false).click()
+  await unreadAtService(user, 0)
+  await page.evaluate((id) => fetch(`/api/notifications/${id}/unread`, { method: 'PATCH' }), oldest)
+  await page.reload()
+  await articles(page).nth(19).waitFor()
+  await markAllOf(page, true).waitFor()
+  await page.getByRole('tab', { name: 'Unread' }).click()
+  await page.getByRole('article', { name: 'Unread An order' }).waitFor()
+  await page.getByRole('tab', { name: 'All' }).click()
+  await articles(page).nth(19).waitFor()
+  await markAllOf(page, false).click()
+  await unreadAtService(user, 0)
 })
 
 test('the offer to undo ends after ten seconds, but not while it has the focus', async () => {
