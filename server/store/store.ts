@@ -313,7 +313,9 @@ export interface Inbox {
   readInbox(userId: string): Promise<InboxState>
   /**
    * Reads a page: newest first, in the order of sequence numbers. A page past the end is empty. A page by cursor costs the same
-   * at any depth, however few notifications match; so does a numbered page, except with categories or of the read ones. Returns 'unchanged' if the inbox still has the version `unlessVersion`.
+   * at any depth, however few notifications match; so does a numbered page of a list without a filter in which no sequence
+   * number is missing. Another numbered page passes over the notifications above it. A list of unread notifications also
+   * passes over those that a read-all of categories covers. Returns 'unchanged' if the inbox still has the version `unlessVersion`.
    */
   readPage(query: PageQuery): Promise<Page | 'unchanged'>
   /** Reads one notification of this user as JSON text; another user's notification is absent. */

@@ -5,8 +5,7 @@ import { inboxWidth, toInbox, undoableFor } from '../operations.ts'
 import { type Counts, emptyInbox, type InboxState, type Input, type Page, type PageQuery } from '../store.ts'
 import { briefly, type Database, type Read, type Row, type Together } from './connection/connection.ts'
 import { alone } from './connection/gathering.ts'
-import { readDeepPage } from './deep-pages.ts'
-import { isDeepPage, notificationTextByAnyMark, pageParameters, pageStatement, toPage, withInbox } from './pages.ts'
+import { notificationTextByAnyMark, pageParameters, pageStatement, toPage, withInbox } from './pages.ts'
 
 export async function readInbox(db: Database, userId: string): Promise<InboxState> {
   const text = `select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version,
@@ -19,11 +18,10 @@ export async function readPage(db: Database, query: PageQuery): Promise<Page | '
   const { userId, unlessVersion } = query
   // The version alone costs half as much as a page, and usually nothing has changed.
   if (unlessVersion !== undefined && (await readVersion(db, userId)) === unlessVersion) return 'unchanged'
-  const page = await db.byMarks(userId, async (hasCategoryMarks) => {
+  return db.byMarks(userId, async (hasCategoryMarks) => {
     const { name, text } = pageStatement(query, hasCategoryMarks)
     return toPage((await db.one(name, text, [userId, ...pageParameters(query)])) as Row)
   })
-  return isDeepPage(query, page) ? readDeepPage(db, query, page.inbox) : page
 }
 
 async function readVersion(db: Database, userId: string): Promise<number> {

@@ -9,7 +9,6 @@ import { ChangeSignals } from './change-signals/change-signals.ts'
 import { changesSince } from './changes.ts'
 import { Database } from './connection/connection.ts'
 import { openPool } from './connection/pool.ts'
-import { changedSeqsText, countStatement } from './deep-pages.ts'
 import { deliver, removeOldDeliveries } from './deliveries.ts'
 import {
   markAllRead,
@@ -21,7 +20,6 @@ import {
   readPage,
   undoReadAll,
 } from './inbox.ts'
-import { fromStatement } from './pages.ts'
 import { migrate } from './schema/migrate.ts'
 import { lastSettingsEntry, listAudit, recordAudit, removeOldAudit } from './sign-in/audit.ts'
 import {
@@ -122,7 +120,7 @@ const delivery = 'delivery by key (producer_id, idempotency_key)'
 const inbox = 'inbox by key (user_id)'
 const box = [inbox, 'inbox by key (user_id) alone']
 const notification = 'notification by key (user_id, seq)'
-// If sequence numbers are missing: at most a block from either end.
+// If sequence numbers are missing.
 const fromEnd = 'notification by key (user_id) alone'
 const byId = 'notification by notification_by_id (id, user_id)'
 const unread = 'notification by notification_unread (user_id, seq)'
@@ -602,35 +600,10 @@ const paths: Path[] = [
   {
     of: 'readPage',
     run: () => readPage(db, page(unreadBefore)),
-    reads: ['sorted', ...box, unread, `${unread} alone`, marked, notification, ...readMark],
+    reads: ['sorted', ...box, `${unread} alone`, marked, notification, ...readMark],
   },
   ...filteredPaths,
   ...providerPaths,
-  {
-    of: 'a deep page of readPage',
-    run: () => db.one('from', fromStatement(false).text, ['u1', 20, 100, 9]),
-    reads: ['sorted', ...box, `${notification} alone`, notification, ...readMark],
-  },
-  {
-    of: 'a deep page of unread notifications of readPage',
-    run: () => db.one('unreadFrom', fromStatement(true).text, ['u1', 20, 100, 9]),
-    reads: ['sorted', ...box, `${unread} alone`, marked, notification, ...readMark],
-  },
-  {
-    of: 'the changed notifications before a deep page',
-    run: () => db.one('changedSeqs', changedSeqsText, ['u1', 100, 50]),
-    reads: [...box, changed],
-  },
-  {
-    of: 'the counts of blocks before a deep page',
-    run: () => db.one('allInBlocks', countStatement(false).text, ['u1', [0, 1]]),
-    reads: [`${notification} alone`],
-  },
-  {
-    of: 'the counts of blocks before a deep page of unread notifications',
-    run: () => db.one('unreadInBlocks', countStatement(true).text, ['u1', [0, 1]]),
-    reads: [`${unread} alone`],
-  },
   {
     of: 'readNotification',
     run: () => readNotification(db, { userId: 'u1', id: 'id1-9' }),

@@ -3,7 +3,6 @@
 import { Worker } from 'node:worker_threads'
 import { CarillonError, overloaded } from '../../errors.ts'
 import { WorkInTurns } from '../../event-loop.ts'
-import { PageBlocksCache } from '../page-blocks.ts'
 import type { ChangeSignal, Input } from '../store.ts'
 import { outcomeUnknown, wentAway } from '../unavailable.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
@@ -27,11 +26,14 @@ export class Reader {
   readonly #commit: Statement
   #isOpen = false
   #isClosed = false
-  /** For deep pages (reads/deep-pages.ts). Replaced if another process wrote: it may have restored the database. */
-  pageBlocks = new PageBlocksCache()
+  /** Its snapshot ends with the work and not with the turn. */
+  readonly #ofMoment: Reader | undefined
+  #lastMoment: Promise<unknown> = Promise.resolve()
 
-  constructor(database: Database) {
+  /** `forMoments` is a second connection, for `atOneMoment`. */
+  constructor(database: Database, forMoments?: Database) {
     this.#database = database
+    this.#ofMoment = forMoments && new Reader(forMoments)
     this.#begin = database.prepare('begin')
     this.#commit = database.prepare('commit')
   }
@@ -63,8 +65,17 @@ export class Reader {
     }
   }
 
+  /** Several reads in several turns of the event loop that see one moment of the database. One such work runs after another. */
+  atOneMoment<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
+    const reader = this.#ofMoment as Reader
+    const result = this.#lastMoment.then(() => work(reader)).finally(reader.endSnapshot)
+    this.#lastMoment = result.catch(() => undefined)
+    return result
+  }
+
   close(): void {
     if (this.#isClosed) return
+    this.#ofMoment?.close()
     this.endSnapshot()
     this.#isClosed = true
     this.#database.close()
@@ -72,6 +83,7 @@ export class Reader {
 
   /** Like `close`, if the file at the path is another one now: closing its last connection would write to it. */
   abandon(): void {
+    this.#ofMoment?.abandon()
     this.endSnapshot()
     this.#isClosed = true
     abandoned.push(this.#database)
@@ -91,7 +103,7 @@ export class Reader {
     if (this.#isClosed) throw new CarillonError('UNAVAILABLE', 'The store is closed')
     this.#begin.run()
     this.#isOpen = true
-    setImmediate(this.endSnapshot)
+    if (this.#ofMoment !== undefined) setImmediate(this.endSnapshot)
   }
 
   #prepared(sql: string, asArrays: boolean): Statement {

@@ -2,10 +2,9 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { bindOperations } from '../operations.ts'
-import { PageBlocksCache } from '../page-blocks.ts'
 import type { ChangeSignal, Store } from '../store.ts'
 import { Reader, Writer, type WriterPlace } from './connection.ts'
-import { connect, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
+import { connect, type Database, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
 import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import * as changes from './reads/changes.ts'
@@ -70,15 +69,18 @@ export async function openSqliteStore(
   }
 }
 
-function storeAt(place: WriterPlace, history: string): Store {
-  const database = connect(place.path)
+function connectForReads(path: string): Database {
+  const database = connect(path)
   // The reads map the first 64 MiB of the file into memory instead of copying its pages. The writer must not map it, and copies.
   database.exec('pragma query_only = on; pragma mmap_size = 67108864')
-  const reader = new Reader(database)
+  return database
+}
+
+function storeAt(place: WriterPlace, history: string): Store {
+  const reader = new Reader(connectForReads(place.path), connectForReads(place.path))
   const listeners = new Set<(signal: ChangeSignal) => void>()
   const writer = new Writer(place, (signals) => {
     reader.endSnapshot()
-    if (signals.some(({ about }) => about === 'anything')) reader.pageBlocks = new PageBlocksCache()
     for (const signal of signals) for (const listener of listeners) listener(signal)
   })
   return {

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { BoundedCache } from '../../../bounded-cache.ts'
 import { CarillonError, overloaded } from '../../../errors.ts'
-import { PageBlocksCache } from '../../page-blocks.ts'
 import type { InboxState } from '../../store.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
@@ -31,7 +30,6 @@ const maxWithCategoryMarks = 100_000
 export class Database {
   readonly #pool: pg.Pool
   readonly changeSignals: ChangeSignals
-  readonly pageBlocks = new PageBlocksCache()
   /** Users whose inbox had a read-all of a category. Their statements cost more, and are right in every inbox. */
   readonly #withCategoryMarks = new BoundedCache<true>(maxWithCategoryMarks)
   /** Citus spreads the tables over several nodes, and calls of several users cannot share a statement. */
@@ -44,8 +42,6 @@ export class Database {
     this.#pool = pool
     this.changeSignals = changeSignals
     this.isDistributed = isDistributed
-    // After lost signals the database may be another one.
-    changeSignals.on(({ about }) => about === 'anything' && this.pageBlocks.clear())
   }
 
   /**
@@ -111,25 +107,6 @@ export class Database {
   /** Runs a statement whose last parameter limits its rows, until none are left: no single statement takes long. */
   async removeInBatches(name: string, text: string, values: Value[]): Promise<void> {
     while ((await this.change(name, text, [...values, batchSize])) === batchSize);
-  }
-
-  /** Several reads that see one moment of the database, on one connection. */
-  async atOneMoment<Result>(work: (read: Read) => Promise<Result>): Promise<Result> {
-    this.#refuseIfClosing()
-    const client = await this.#beginCall()
-    try {
-      await client.query('begin isolation level repeatable read read only')
-      const result = await work(async (...query) => (await client.query<Row & unknown[]>(queryOf(...query))).rows)
-      await client.query('commit')
-      client.release()
-      return result
-    } catch (error) {
-      // Closes the connection, which ends the transaction.
-      client.release(true)
-      throw asStoreError(error)
-    } finally {
-      this.#callsInProgress--
-    }
   }
 
   async check(): Promise<void> {

@@ -63,8 +63,8 @@ export function openPool(
   return pool
 }
 
-// Every statement is prepared and touches one partition, whatever its values: planned once, never compiled. (Citus
-// needs the values to choose the node, so there PostgreSQL decides.) The functions in functions/ rely on read
+// Every statement is prepared and touches one partition, whatever its values: planned once, never compiled, and run by
+// one process of the server. (Citus needs the values to choose the node, so there PostgreSQL decides.) The functions in functions/ rely on read
 // committed, so the database's default is replaced. `options` of the URL may set `plan_cache_mode` and `jit`, but no
 // timeouts: a caller waits only as long as ours. All of it is set once for each connection, after it was made:
 // PgBouncer refuses startup parameters that it does not know.
@@ -73,6 +73,7 @@ function settingsFor(own: string, timeoutMs: number): string {
     plan_cache_mode:
       "case when exists (select from pg_extension where extname = 'citus') then 'auto' else 'force_generic_plan' end",
     jit: "'off'",
+    max_parallel_workers_per_gather: "'0'",
     default_transaction_isolation: "'read committed'",
     statement_timeout: `'${timeoutMs}'`,
   }

@@ -53,6 +53,7 @@ test('in session mode a store opens, writes, reads and sends change signals with
 test('a connection has the same settings behind a pooler; the URL can change the planning, but not the timeout', async () => {
   await using pooler = await Pooler.before(port, { mode: 'session' })
   const settings = `select current_setting('plan_cache_mode') as plan, current_setting('jit') as jit,
+    current_setting('max_parallel_workers_per_gather') as workers,
     current_setting('default_transaction_isolation') as isolation, current_setting('statement_timeout') as timeout`
   const of = async (at: string) => {
     const pool = openPool(at)
@@ -60,7 +61,7 @@ test('a connection has the same settings behind a pooler; the URL can change the
     await pool.end()
     return rows[0]
   }
-  const usual = { plan: 'force_generic_plan', jit: 'off', isolation: 'read committed', timeout: '4s' }
+  const usual = { plan: 'force_generic_plan', jit: 'off', workers: '0', isolation: 'read committed', timeout: '4s' }
   assert.deepEqual(await of(url), usual)
   assert.deepEqual(await of(pooler.urlFor(url)), usual)
   const options = new URLSearchParams({ options: '-c plan_cache_mode=auto -c statement_timeout=1' })

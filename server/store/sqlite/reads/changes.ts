@@ -2,9 +2,9 @@
 import { type ChangeRow, toChanges } from '../../operations.ts'
 import type { Changes, ChangesQuery } from '../../store.ts'
 import type { Reader } from '../connection.ts'
-import { coveredThrough } from './filtered-pages.ts'
 import { type FoundInbox, inboxOf } from './found-inbox.ts'
 import { notificationSql, readAt, readAtByAnyMark } from './pages.ts'
+import { coveredThrough } from './runs.ts'
 
 /** `?2` is the user's readThrough, or where the last read-all of a category ended: no read-all covers what lies beyond it. */
 const readAtBeyond = (at: string) => `case when n.seq > ?2 then n.read_at else ${at} end`

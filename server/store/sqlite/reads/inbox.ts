@@ -1,11 +1,10 @@
 // Reads one user's inbox: its state, a page, one notification, counts. Changes are in changes.ts.
-
-import type { PagePlace } from '../../page-blocks.ts'
+import { yieldToEventLoop } from '../../../event-loop.ts'
 import type { Counts, InboxState, Input, Page, PageQuery } from '../../store.ts'
 import type { Reader } from '../connection.ts'
-import { readDeepPage } from './deep-pages.ts'
 import { inboxOf } from './found-inbox.ts'
-import { notificationSql, pageOf, readAt, readAtByAnyMark } from './pages.ts'
+import { maxSkipped, notificationSql, pageOf, placeOf, readAt, readAtByAnyMark } from './pages.ts'
+import { seqsAt } from './runs.ts'
 
 export async function readInbox(reader: Reader, userId: string): Promise<InboxState> {
   return inboxOf(reader, userId).inbox
@@ -19,12 +18,20 @@ export async function readPage(reader: Reader, query: PageQuery): Promise<Page |
   // The version alone costs half as much as the whole row, and usually nothing has changed.
   if (unlessVersion !== undefined && (reader.one<[number]>(inboxVersion, userId)?.[0] ?? 0) === unlessVersion)
     return 'unchanged'
-  const page = pageNow(reader, query)
-  return page === 'uncounted' ? readDeepPage(reader, query, (place) => pageNow(reader, query, place)) : page
+  const page = pageOf(reader, query, inboxOf(reader, userId))
+  return page === 'far' ? reader.atOneMoment((moment) => readFarPage(moment, query)) : page
 }
 
-function pageNow(reader: Reader, query: PageQuery, place?: PagePlace): Page | 'uncounted' {
-  return pageOf(reader, query, { ...inboxOf(reader, query.userId), place })
+/** Passes over the notifications above the page, and lets the event loop turn in between. */
+async function readFarPage(reader: Reader, query: PageQuery): Promise<Page> {
+  const found = inboxOf(reader, query.userId)
+  for (let place = placeOf(query, found.inbox); ; ) {
+    const page = pageOf(reader, query, { ...found, place })
+    if (page !== 'far') return page
+    const [lowest = 0] = seqsAt(reader, query, { ...found, below: place.below, skipped: maxSkipped - 1, taken: 1 })
+    place = { below: lowest, skipped: place.skipped - maxSkipped }
+    await yieldToEventLoop()
+  }
 }
 
 const byIdSql = (at: string) => `

@@ -1,12 +1,11 @@
 // The state of an inbox and a page of it as JSON text: one row, one string. `limit +?` and not `limit ?` in the SQL: for a bare parameter
 // SQLite lets its value decide about the plan, and prepares the statement again each time.
 import { noItems, notificationJsonSql } from '../../notification-json.ts'
-import { blockSize, isDense, type PagePlace, unreadAbove } from '../../page-blocks.ts'
 import type { InboxState, Page, PageRequest } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 import { contentSql } from '../content.ts'
-import { choosePage, coversSql, isFiltered } from './filtered-pages.ts'
 import type { FoundInbox } from './found-inbox.ts'
+import { coversSql, type Place, seqsAt, totalOf } from './runs.ts'
 
 /** Of the first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user's number. */
 function readAllOver(seq: string, column: 'at' | 'through_seq'): string {
@@ -58,22 +57,14 @@ const readAtInRange = `coalesce(n.read_at, case
   else ${readAllOver('n.seq', 'at')}
 end)`
 
-/** A JSON array, newest first, and the lowest sequence number in it; null without notifications. */
+/** A JSON array, newest first. */
 function itemsSql(at: string, condition: string): string {
   return `
-  select concat('[', group_concat(text, ','), ']'), min(seq) from (
-    select ${notificationSql(at)} as text, n.seq from notification n
+  select concat('[', group_concat(text, ','), ']') from (
+    select ${notificationSql(at)} as text from notification n
     where n.user_number = ?1 and ${condition} order by n.seq desc
   )`
 }
-
-const isUnread = 'n.user_number = ?1 and n.seq > ?2 and n.read_at is null'
-
-function unreadItemsSql(chosen: string): string {
-  return itemsSql('null', `n.seq in (select n.seq from notification n where ${isUnread} ${chosen})`)
-}
-
-const rangeOf = ({ categoryThrough }: InboxState) => (categoryThrough ? rangeByAnyMark : range)
 
 /** Of the sequence numbers in the JSON array `?4`; the lowest of them is `?3` + 1. */
 export const chosenItems = itemsSql(readAtInRange, 'n.seq in (select value from json_each(?4))')
@@ -81,100 +72,64 @@ export const range = itemsSql(readAtInRange, 'n.seq > ?3 and n.seq <= ?4')
 /** Both in an inbox that had a read-all of a category. */
 export const chosenItemsByAnyMark = itemsSql(readAtByAnyMark, 'n.seq in (select value from json_each(?4))')
 export const rangeByAnyMark = itemsSql(readAtByAnyMark, 'n.seq > ?3 and n.seq <= ?4')
-export const unreadBefore = unreadItemsSql('and n.seq < ?3 order by n.seq desc limit +?4')
-export const unreadFromOldest = unreadItemsSql('order by n.seq limit +?3 offset +?4')
-export const unreadFrom = unreadItemsSql('and n.seq <= ?3 order by n.seq desc limit +?4 offset +?5')
 
-/** The highest and the lowest sequence number of a page of all: no other notification lies between them. */
-function boundsSql(chosen: string): string {
-  return `select max(seq), min(seq) from (select n.seq from notification n where n.user_number = ?1 ${chosen})`
+/** The list has every sequence number above this one; undefined if some are missing or it has a filter. */
+function denseAbove({ status, categories }: PageRequest, inbox: InboxState): number | undefined {
+  const { lastSeq, firstSeq, readThrough, markedUnread } = inbox
+  if (categories !== undefined || status === 'read') return undefined
+  if (status === 'all') return inbox.total === lastSeq - firstSeq + 1 ? firstSeq - 1 : undefined
+  return markedUnread === 0 && inbox.unread === lastSeq - readThrough ? readThrough : undefined
 }
 
-export const boundsFrom = boundsSql('and n.seq <= ?2 order by n.seq desc limit +?3 offset +?4')
-export const boundsFromOldest = boundsSql('order by n.seq limit +?2 offset +?3')
-export const isUnreadBelow = `select exists (select 1 from notification n where ${isUnread} and n.seq < ?3)`
+const skippedBy = (query: PageRequest) => ('before' in query ? 0 : (query.page - 1) * query.limit)
 
-type ItemsRow = [items: string, lowest: number] | [items: string, lowest: null]
-
-type BoundsRow = [highest: number, lowest: number] | [highest: null, lowest: null]
-
-/** The inbox that the page is read from and, for a deep page among gaps, where it begins. */
-type PageSource = FoundInbox & { place?: PagePlace | undefined }
-
-/** 'uncounted' if this is a deep page of an inbox with gaps, and `place` is missing. */
-export function pageOf(reader: Reader, query: PageRequest, source: PageSource): Page | 'uncounted' {
-  const { user, inbox } = source
-  if (isFiltered(query, inbox)) return filteredPageOf(reader, query, source)
-  const total = query.status === 'unread' ? inbox.unread : inbox.total
-  const found = 'before' in query ? itemsBefore(reader, query, source) : numberedItems(reader, query, source)
-  if (found === 'uncounted') return found
-  if (!found?.[1]) return emptyPage(inbox, total)
-  const [items, lowest] = found
-  const hasMore =
-    query.status === 'unread'
-      ? inbox.markedUnread > 0 || reader.one(isUnreadBelow, user, inbox.readThrough, lowest)?.[0] === 1
-      : lowest > inbox.firstSeq
-  return { inbox, total, items, next: hasMore ? lowest : null }
+/** Where the page begins. */
+export function placeOf(query: PageRequest, inbox: InboxState): Place {
+  if ('before' in query) return { below: Math.min(query.before, inbox.lastSeq + 1), skipped: 0 }
+  const skipped = skippedBy(query)
+  if (denseAbove(query, inbox) === undefined) return { below: inbox.lastSeq + 1, skipped }
+  return { below: inbox.lastSeq + 1 - skipped, skipped: 0 }
 }
 
-function filteredPageOf(reader: Reader, query: PageRequest, { user, inbox }: FoundInbox): Page {
-  const { seqs, hasMore, total } = choosePage(reader, query, { user, inbox })
-  const lowest = seqs.at(-1)
-  if (lowest === undefined) return emptyPage(inbox, total)
-  const values = [user, inbox.readThrough, lowest - 1, JSON.stringify(seqs)]
-  const chosen = inbox.categoryThrough ? chosenItemsByAnyMark : chosenItems
-  const [items] = reader.one<[string, number]>(chosen, ...values) ?? [noItems]
-  return { inbox, total, items, next: hasMore ? lowest : null }
+/** A page passes over that many notifications in one turn of the event loop. With 20 categories to merge, each costs up to a microsecond. */
+export const maxSkipped = 1_000
+
+/** 'far' if the page begins after more than `maxSkipped` notifications of the list. */
+export function pageOf(
+  reader: Reader,
+  query: PageRequest,
+  { user, inbox, place = placeOf(query, inbox) }: FoundInbox & { place?: Place },
+): Page | 'far' {
+  const total = totalOf(reader, query, { user, inbox })
+  const of = { user, inbox, total }
+  if (skippedBy(query) >= total) return emptyPage(of)
+  const floor = denseAbove(query, inbox)
+  if (floor !== undefined) {
+    const lowest = Math.max(place.below - query.limit, floor + 1)
+    if (lowest >= place.below) return emptyPage(of)
+    const text = inbox.categoryThrough ? rangeByAnyMark : range
+    return readItems(reader, of, { text, lowest, which: place.below - 1, hasMore: lowest > floor + 1 })
+  }
+  if (place.skipped > maxSkipped) return 'far'
+  // One more than the page has: it says whether more follow.
+  const seqs = seqsAt(reader, query, { user, inbox, ...place, taken: query.limit + 1 })
+  const chosen = seqs.slice(0, query.limit)
+  const lowest = chosen.at(-1)
+  if (lowest === undefined) return emptyPage(of)
+  const text = inbox.categoryThrough ? chosenItemsByAnyMark : chosenItems
+  return readItems(reader, of, { text, lowest, which: JSON.stringify(chosen), hasMore: seqs.length > query.limit })
 }
 
-function emptyPage(inbox: InboxState, total: number): Page {
+type Of = FoundInbox & { total: number }
+
+function emptyPage({ inbox, total }: Of): Page {
   return { inbox, total, items: noItems, next: null }
 }
 
-function itemsBefore(
-  reader: Reader,
-  { status, before, limit }: PageRequest & { before: number },
-  { user, inbox }: FoundInbox,
-): ItemsRow | undefined {
-  const { lastSeq, readThrough } = inbox
-  if (status === 'unread') return reader.one(unreadBefore, user, readThrough, before, limit)
-  const highest = Math.min(before - 1, lastSeq)
-  if (isDense(inbox, false)) return reader.one(rangeOf(inbox), user, readThrough, highest - limit, highest)
-  return between(reader, { user, inbox }, reader.one(boundsFrom, user, highest, limit, 0))
-}
+type Items = { text: string; lowest: number; which: number | string; hasMore: boolean }
 
-function numberedItems(
-  reader: Reader,
-  { status, page, limit }: PageRequest & { page: number },
-  { user, inbox, place }: PageSource,
-): ItemsRow | undefined | 'uncounted' {
-  const { readThrough, lastSeq } = inbox
-  const unreadOnly = status === 'unread'
-  const count = unreadOnly ? unreadAbove(inbox) : inbox.total
-  const skipped = (page - 1) * limit
-  if (skipped >= count) return undefined
-  const taken = Math.min(limit, count - skipped)
-  const behind = count - skipped - taken
-  // Without gaps a page is a range of sequence numbers. Notifications that were read one by one leave gaps between the unread
-  // ones, and notifications that were sent again between all. Near either end of the inbox SQLite passes over the
-  // notifications; further away the counts of blocks say where the page begins (deep-pages.ts).
-  const highest = lastSeq - skipped
-  if (isDense(inbox, unreadOnly)) return reader.one(rangeOf(inbox), user, readThrough, highest - taken, highest)
-  if (place === undefined && Math.min(skipped, behind) > blockSize) return 'uncounted'
-  const from = place ?? (skipped <= behind ? { highest: lastSeq, skip: skipped } : undefined)
-  if (unreadOnly)
-    return from === undefined
-      ? reader.one(unreadFromOldest, user, readThrough, taken, behind)
-      : reader.one(unreadFrom, user, readThrough, from.highest, taken, from.skip)
-  const bounds =
-    from === undefined
-      ? reader.one<BoundsRow>(boundsFromOldest, user, taken, behind)
-      : reader.one<BoundsRow>(boundsFrom, user, from.highest, taken, from.skip)
-  return between(reader, { user, inbox }, bounds)
-}
-
-function between(reader: Reader, { user, inbox }: FoundInbox, bounds: BoundsRow | undefined): ItemsRow | undefined {
-  if (!bounds?.[0]) return undefined
-  const [highest, lowest] = bounds
-  return reader.one(rangeOf(inbox), user, inbox.readThrough, lowest - 1, highest)
+function readItems(reader: Reader, { user, inbox, total }: Of, { text, lowest, which, hasMore }: Items): Page {
+  const values = [user, inbox.readThrough, lowest - 1, which]
+  const [items] = reader.one<[string]>(text, ...values) ?? [noItems]
+  return { inbox, total, items, next: hasMore ? lowest : null }
 }

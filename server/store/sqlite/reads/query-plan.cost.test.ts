@@ -4,11 +4,10 @@ import { test } from 'node:test'
 import { Database } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import * as changes from './changes.ts'
-import * as deepPages from './deep-pages.ts'
-import * as filteredPages from './filtered-pages.ts'
 import * as foundInbox from './found-inbox.ts'
 import * as inbox from './inbox.ts'
 import * as pages from './pages.ts'
+import * as runs from './runs.ts'
 import * as audit from './sign-in/audit.ts'
 import * as factors from './sign-in/factors.ts'
 import * as guesses from './sign-in/guesses.ts'
@@ -83,18 +82,12 @@ const paths: Record<string, Record<string, string>> = {
     rangeByAnyMark: `n by key, ${readAtByAnyMark}`,
     chosenItems: `n by key, ${readAtInRange}`,
     range: `n by key, ${readAtInRange}`,
-    unreadBefore: 'n by key, n by notification_unread alone',
-    boundsFrom: 'n by key',
-    boundsFromOldest: 'n by key',
-    unreadFromOldest: 'n by key, n by notification_unread alone',
-    unreadFrom: 'n by key, n by notification_unread alone',
-    isUnreadBelow: 'whole CONSTANT ROW, n by notification_unread alone',
   },
-  filteredPages: {
+  runs: {
     categoryTotals: 'inbox by key',
     allOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
     unreadOfCategories: 'n by notification_unread_by_category alone, n by notification_unread_by_category alone',
-    readOfCategoryFromOldest: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
+    readOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
     allRead: 'n by notification_read alone, n by notification_unread alone',
     allReadAmongMarkedUnread:
       'n by notification_read alone, n by notification_marked_unread alone, n by notification_unread alone',
@@ -106,11 +99,6 @@ const paths: Record<string, Record<string, string>> = {
     unreadOfCategoryWithMarkedUnread:
       'n by notification_unread_by_category alone, n by notification_marked_unread, sorted',
   },
-  deepPages: {
-    unreadInBlock: 'n by notification_unread alone',
-    allInBlock: 'n by key',
-    changedSeqs: 'n by notification_changed alone',
-  },
   changes: {
     newestUpTo: 'notification by key',
     arrivals: `n by key, ${readAt}`,
@@ -121,22 +109,22 @@ const paths: Record<string, Record<string, string>> = {
   },
 }
 
-/** The statements that find the pages of filtered lists are made for each filter. */
-const filter = { categoryCount: 0, hasMarkedUnread: false, hasCategoryMarks: false, isFromOldest: false }
+/** These statements are made for each filter. */
+const filter = { categoryCount: 0, hasMarkedUnread: false, hasCategoryMarks: false }
 const filtered = {
-  unreadOfCategories: filteredPages.seqsSql({ ...filter, status: 'unread', categoryCount: 2 }),
-  allOfCategory: filteredPages.seqsSql({ ...filter, status: 'all', categoryCount: 1 }),
-  readOfCategoryFromOldest: filteredPages.seqsSql({ ...filter, status: 'read', categoryCount: 1, isFromOldest: true }),
-  allRead: filteredPages.seqsSql({ ...filter, status: 'read' }),
-  allReadAmongMarkedUnread: filteredPages.seqsSql({ ...filter, status: 'read', hasMarkedUnread: true }),
-  readOfCategoriesAmongMarkedUnread: filteredPages.seqsSql({
+  unreadOfCategories: runs.seqsSql({ ...filter, status: 'unread', categoryCount: 2 }),
+  allOfCategory: runs.seqsSql({ ...filter, status: 'all', categoryCount: 1 }),
+  readOfCategory: runs.seqsSql({ ...filter, status: 'read', categoryCount: 1 }),
+  allRead: runs.seqsSql({ ...filter, status: 'read' }),
+  allReadAmongMarkedUnread: runs.seqsSql({ ...filter, status: 'read', hasMarkedUnread: true }),
+  readOfCategoriesAmongMarkedUnread: runs.seqsSql({
     ...filter,
     status: 'read',
     categoryCount: 2,
     hasMarkedUnread: true,
   }),
-  unreadWithMarkedUnread: filteredPages.seqsSql({ ...filter, status: 'unread', hasMarkedUnread: true }),
-  unreadOfCategoryWithMarkedUnread: filteredPages.seqsSql({
+  unreadWithMarkedUnread: runs.seqsSql({ ...filter, status: 'unread', hasMarkedUnread: true }),
+  unreadOfCategoryWithMarkedUnread: runs.seqsSql({
     ...filter,
     status: 'unread',
     categoryCount: 1,
@@ -158,8 +146,7 @@ const modules: Record<string, Record<string, unknown>> = {
   foundInbox,
   inbox,
   pages,
-  filteredPages: { ...filteredPages, ...filtered },
-  deepPages,
+  runs: { ...runs, ...filtered },
   changes,
   audit,
 }

@@ -1,8 +1,6 @@
-// Pages of the notifications in some categories, of the read ones, and of unread ones that lie at or below the high-water mark. The
-// matching notifications lie in runs, such as the unread ones of a category: each run is a range of one index, in the order of
-// the list. SQLite merges the runs and reads no further than the page, so a page by cursor costs the same at any depth. A numbered
-// page passes over the index entries from the nearer end (decision 0030).
-import { unreadAbove } from '../../page-blocks.ts'
+// The sequence numbers of a page among gaps or with a filter. The notifications of a list lie in runs, such as the unread ones of a
+// category: each run is a range of one index, in the order of the list. SQLite merges the runs and reads no further than the page, so a
+// page by cursor costs the same at any depth. A numbered page passes over the index entries above it (decision 0030).
 import type { InboxState, PageRequest } from '../../store.ts'
 import type { Reader } from '../connection.ts'
 import type { FoundInbox } from './found-inbox.ts'
@@ -12,7 +10,6 @@ type Runs = {
   categoryCount: number
   hasMarkedUnread: boolean
   hasCategoryMarks: boolean
-  isFromOldest: boolean
 }
 
 /** Whether the row `m` of category_read_mark covers the notification `n`: it has not been marked as unread since. */
@@ -49,7 +46,7 @@ function runsOf({ status, hasCategoryMarks }: Runs, category?: string): string[]
 
 /** The sequence numbers of a page. The parameters from `?7` on are the categories. */
 export function seqsSql(runs: Runs): string {
-  const { status, categoryCount, hasMarkedUnread, isFromOldest } = runs
+  const { status, categoryCount, hasMarkedUnread } = runs
   const markedUnread = markedUnreadSql(runs)
   const categories = Array.from({ length: categoryCount }, (_, index) => `?${fixedParameters + 1 + index}`)
   const all = categoryCount === 0 ? runsOf(runs) : categories.flatMap((category) => runsOf(runs, category))
@@ -59,7 +56,7 @@ export function seqsSql(runs: Runs): string {
   // Outside of the runs: SQLite then makes the list of those once, and not once for each category.
   const chosen =
     status === 'read' && hasMarkedUnread ? `select seq from (${found}) where seq not in (${markedUnread})` : found
-  return `${chosen} order by 1 ${isFromOldest ? '' : 'desc'} limit +?3 offset +?4`
+  return `${chosen} order by 1 desc limit +?3 offset +?4`
 }
 
 /** A text for each shape that was requested: 3 statuses, with at most 20 categories. */
@@ -78,7 +75,8 @@ export const categoryTotals = `
   select coalesce(sum(total), 0), coalesce(sum(unread), 0) from inbox
   where user_number = ?1 and category in (select value from json_each(?2))`
 
-function totalOf(reader: Reader, { status, categories }: PageRequest, { user, inbox }: FoundInbox): number {
+/** How many notifications match, on all pages. */
+export function totalOf(reader: Reader, { status, categories }: PageRequest, { user, inbox }: FoundInbox): number {
   const [total, unread] =
     categories === undefined
       ? [inbox.total, inbox.unread]
@@ -86,59 +84,24 @@ function totalOf(reader: Reader, { status, categories }: PageRequest, { user, in
   return status === 'all' ? total : status === 'unread' ? unread : total - unread
 }
 
-/** Whether the page is read here. A page of unread notifications that all lie above the high-water mark is not. */
-export function isFiltered(query: PageRequest, inbox: InboxState): boolean {
-  if (query.categories !== undefined || query.status === 'read') return true
-  if (query.status === 'all') return false
-  if (inbox.categoryThrough > inbox.readThrough) return true
-  if (inbox.markedUnread === 0) return false
-  return 'before' in query || query.page * query.limit > unreadAbove(inbox)
-}
-
 /** No read-all covers what lies above this sequence number. */
 export function coveredThrough({ readThrough, categoryThrough }: InboxState): number {
   return Math.max(readThrough, categoryThrough)
 }
 
-/** Newest first. */
-type Chosen = { seqs: number[]; hasMore: boolean }
-const nothing: Chosen = { seqs: [], hasMore: false }
+/** Where notifications of a list are read: below a sequence number, after `skipped` others. */
+export type Place = { below: number; skipped: number }
 
-/** The sequence numbers of the page, and how many notifications match on all pages. */
-export function choosePage(reader: Reader, query: PageRequest, found: FoundInbox): Chosen & { total: number } {
-  const total = totalOf(reader, query, found)
-  if (total === 0) return { ...nothing, total }
-  const chosen = 'before' in query ? before(reader, query, found) : numbered(reader, query, { ...found, total })
-  return { ...chosen, total }
-}
-
-function before(reader: Reader, query: PageRequest & { before: number }, found: FoundInbox): Chosen {
-  const { before: below, limit } = query
-  // One more than the page has: it says whether more follow.
-  const seqs = choose(reader, query, { ...found, below, taken: limit + 1, skipped: 0, isFromOldest: false })
-  return { seqs: seqs.slice(0, limit), hasMore: seqs.length > limit }
-}
-
-type Of = FoundInbox & { total: number }
-
-function numbered(reader: Reader, query: PageRequest & { page: number }, { user, inbox, total }: Of): Chosen {
-  const skipped = (query.page - 1) * query.limit
-  if (skipped >= total) return nothing
-  const taken = Math.min(query.limit, total - skipped)
-  const behind = total - skipped - taken
-  const place = { user, inbox, below: inbox.lastSeq + 1, taken }
-  const isFromOldest = behind < skipped
-  const found = choose(reader, query, { ...place, skipped: isFromOldest ? behind : skipped, isFromOldest })
-  return { seqs: isFromOldest ? found.reverse() : found, hasMore: behind > 0 }
-}
-
-type Place = FoundInbox & { below: number; taken: number; skipped: number; isFromOldest: boolean }
-
-function choose(reader: Reader, { status, categories = [] }: PageRequest, place: Place): number[] {
-  const { user, inbox, below, taken, skipped, isFromOldest } = place
+/** The sequence numbers of at most `taken` notifications, newest first. */
+export function seqsAt(
+  reader: Reader,
+  { status, categories = [] }: PageRequest,
+  { user, inbox, below, skipped, taken }: FoundInbox & Place & { taken: number },
+): number[] {
   const hasMarkedUnread = inbox.markedUnread > 0
   const hasCategoryMarks = inbox.categoryThrough > 0
-  const text = textOf({ status, categoryCount: categories.length, hasMarkedUnread, hasCategoryMarks, isFromOldest })
-  const values = [user, below, taken, skipped, inbox.readVersion, inbox.readThrough, ...categories]
+  const text = textOf({ status, categoryCount: categories.length, hasMarkedUnread, hasCategoryMarks })
+  const values: (number | string)[] = [user, below, taken, skipped]
+  if (status !== 'all' || categories.length > 0) values.push(inbox.readVersion, inbox.readThrough, ...categories)
   return reader.all<[number]>(text, ...values).map(([seq]) => seq)
 }
