@@ -134,8 +134,14 @@ class RouteWalk {
       await this.#call('GET /api/notifications/{id}', at())
       await this.#call('PATCH /api/notifications/{id}/read', { ...at('/read'), status: 204 })
       await this.#call('PATCH /api/notifications/{id}/unread', { ...at('/unread'), status: 204 })
+      // With a notification that is marked as unread below the mark of the read-all.
       await this.#call('POST /api/notifications/read-all', { as, status: 204 })
-      await this.#call('POST /api/notifications/undo', { as, status: 204 })
+      await this.#call('PATCH /api/notifications/{id}/unread', { ...at('/unread'), status: 204 })
+      for (const query of ['?category=walk', '']) {
+        const path = `/api/notifications/read-all${query}`
+        await this.#call('POST /api/notifications/read-all', { as, path, status: 204 })
+        await this.#call('POST /api/notifications/undo', { as, status: 204 })
+      }
     }
   }
 

@@ -271,10 +271,10 @@ begin
     changed := changed || one.category;
   end loop;
   if all_made = 0 then return 'unchanged'; end if;
-  box.category_through := greatest(box.category_through, through);
+  -- Not within the update, which Citus refuses.
+  if box.marked_unread > 0 then box.marked_unread := marked_after(box, 0); end if;
   update inbox set version = version + 1, unread = unread - all_made, undo_version = version + 1,
-      category_through = box.category_through,
-      marked_unread = case when marked_unread > 0 then marked_after(box, 0) else 0 end
+      category_through = greatest(category_through, through), marked_unread = box.marked_unread
     where user_id = of_user;
   -- Its through_seq covers nothing: the other read-alls are found by it.
   insert into read_mark (user_id, version, through_seq, at, before_through, before_version, made_read, categories)
@@ -299,9 +299,11 @@ begin
   end if;
   box.read_through := mark.before_through;
   box.read_version := mark.before_version;
-  update inbox set version = version + 1, read_through = mark.before_through, read_version = mark.before_version,
+  -- Not within the update, which Citus refuses.
+  box.marked_unread := marked_after(box, 0);
+  update inbox set version = version + 1, read_through = box.read_through, read_version = box.read_version,
       unread = unread + mark.made_read,
-      marked_unread = marked_after(box, 0),
+      marked_unread = box.marked_unread,
       undo_version = null, reset_version = version + 1
     where user_id = of_user;
   update inbox_category set unread = unread + made_read, made_read = 0 where user_id = of_user and made_read > 0;
