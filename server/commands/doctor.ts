@@ -12,10 +12,8 @@ import { examineDatabase } from '../doctor/database.ts'
 import { type Finding, faultOf } from '../doctor/finding.ts'
 import { examineIssuers } from '../doctor/issuers.ts'
 import { examineMachine } from '../doctor/machine.ts'
-import { examineClientAddress } from '../doctor/proxy/client-address.ts'
 import { ProbeClient } from '../doctor/proxy/probe-client.ts'
 import { reach } from '../doctor/proxy/reach.ts'
-import { trySignIn } from '../doctor/proxy/sign-in.ts'
 import { examineStream, type Proof } from '../doctor/proxy/stream.ts'
 import { examineWay } from '../doctor/proxy/through-the-proxy.ts'
 import { examineSecret } from '../doctor/secret.ts'
@@ -25,29 +23,23 @@ import { secretsIn } from '../start/sealing-secret.ts'
 import type { SigningKey } from '../store/store.ts'
 import { configAndFaults, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
-import { passwordFromStdin } from './terminal/password-input.ts'
 
-type Options = Output & { username?: string; deep?: true }
-type Credentials = { username: string; password: string }
+type Options = Output & { deep?: true }
 type Area = { area: string; findings: Finding[] }
 
 const example = `
-Run it on the machine of the service, with the settings of the service. It changes nothing, and tries no password except
-the one for --username. The exit status is 0 without faults and 1 with a fault.
+Run it on the machine of the service, with the settings of the service. It changes nothing, and tries no password.
+The exit status is 0 without faults and 1 with a fault.
 
 Examples:
   npx carillon doctor
   npx carillon doctor --deep
-  npx carillon doctor https://bell.example.org --username operator < password.txt`
+  npx carillon doctor https://bell.example.org`
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .argument('[url]', 'the URL of the service for browsers; default: the public URL')
     .description('Find problems, from the disk to the proxy, and say what to change')
-    .option(
-      '--username <name>',
-      'also sign in as this user with a session, and sign out; the password is read from stdin',
-    )
     .option('--deep', 'also read every page of the database and report damaged ones; takes minutes if it is large')
   return withSettings(command, 'doctor')
     .addHelpText('after', example)
@@ -57,7 +49,6 @@ export function doctorCommand(): Command {
 async function doctor(command: Command, url: string | undefined, options: Options) {
   const { config, faults } = configAndFaults(command, 'doctor')
   const target = url === undefined ? config && (config.publicUrl ?? directOf(config)) : targetOf(url)
-  const credentials = await credentialsOf(options.username)
   const areas: Area[] = [
     { area: 'This machine', findings: examineMachine({ node: process.versions.node, now: Date.now }) },
     { area: 'Settings', findings: settingFindings(config, faults) },
@@ -67,7 +58,7 @@ async function doctor(command: Command, url: string | undefined, options: Option
   if (config !== undefined && config.issuers.length > 0)
     areas.push({ area: 'Issuers', findings: await examineIssuers(config.issuers) })
   const kept = config && (await examineKept(config, areas, deep))
-  if (target !== undefined) areas.push(...(await examineService({ config, url: target, kept, credentials })))
+  if (target !== undefined) areas.push(...(await examineService({ config, url: target, kept })))
   const all = areas.flatMap(({ findings }) => findings)
   const hasFault = all.some(({ state }) => state === 'fault')
   print(
@@ -102,14 +93,9 @@ async function examineKept(config: Config, areas: Area[], deep: boolean): Promis
   return { signingKeys, isMoved: findings.some(({ check }) => check === 'move') }
 }
 
-type Target = {
-  config: Config | undefined
-  url: string
-  kept: Kept | undefined
-  credentials: Credentials | undefined
-}
+type Target = { config: Config | undefined; url: string; kept: Kept | undefined }
 
-async function examineService({ config, url, kept, credentials }: Target): Promise<Area[]> {
+async function examineService({ config, url, kept }: Target): Promise<Area[]> {
   const client = new ProbeClient({ url, now: Date.now })
   const direct = config && directOf(config)
   const { signingKeys, isMoved } = kept ?? { signingKeys: undefined, isMoved: false }
@@ -124,13 +110,8 @@ async function examineService({ config, url, kept, credentials }: Target): Promi
   }
   if (!isReached) return areas
   try {
-    const { publicUrl, allowedOrigins = [] } = config ?? {}
-    findings.push(...(await examineWay({ client, publicUrl, allowedOrigins })))
-    findings.push(...(await examineClientAddress({ client, direct, publicUrl })))
-    const proofs = await streamProofs({ config, url, kept })
-    const withStream = proofs.length === 0
-    if (!withStream || credentials === undefined) findings.push(await examineStream(client, proofs))
-    if (credentials !== undefined) findings.push(...(await trySignIn(client, credentials, { withStream })))
+    findings.push(...(await examineWay({ client, publicUrl: config?.publicUrl })))
+    findings.push(await examineStream(client, await streamProofs({ config, url, kept })))
   } catch (error) {
     findings.push(faultOf('reached', error, 'read the logs: the service answered before, and then stopped answering'))
   }
@@ -141,7 +122,7 @@ async function examineService({ config, url, kept, credentials }: Target): Promi
  * A token for an inbox of no user, made as the service makes its tokens; none without the secret or the signing keys. A
  * service without a public URL issues tokens for the address on which it listens, which may be the examined URL.
  */
-async function streamProofs({ config, url, kept }: Omit<Target, 'credentials'>): Promise<Proof[]> {
+async function streamProofs({ config, url, kept }: Target): Promise<Proof[]> {
   const { signingKeys = [] } = kept ?? {}
   const secrets = config && secretsIn(config)
   if (config === undefined || secrets === undefined || signingKeys.length === 0) return []
@@ -169,16 +150,6 @@ function targetOf(url: string): string {
   } catch (error) {
     throw new WrongUse(`The URL is ${JSON.stringify(maskPasswords(url))}; ${(error as CarillonError).message}`)
   }
-}
-
-/** The password is never an argument: every user of the machine could read it. */
-async function credentialsOf(username: string | undefined): Promise<Credentials | undefined> {
-  if (username === undefined) return undefined
-  if (process.stdin.isTTY)
-    throw new WrongUse(`--username reads the password from stdin: npx carillon doctor --username ${username} < FILE`)
-  const password = await passwordFromStdin()
-  if (password === '') throw new WrongUse('--username reads the password from stdin, but stdin is empty')
-  return { username, password }
 }
 
 const symbols = { ok: ['✔', 'green'], warning: ['!', 'yellow'], fault: ['✖', 'red'] } as const

@@ -1,4 +1,4 @@
-// Sends requests as a browser does, and says whether a response is one of Carillon's.
+// Sends requests that read and change nothing, and says whether a response is one of Carillon's.
 
 export type ProbeResponse = {
   status: number
@@ -11,33 +11,27 @@ export type ProbeResponse = {
 type Envelope = {
   success?: boolean
   data?: Record<string, unknown>
-  error?: { code: string; message: string; requestId: string; details?: { field: string; reason: string }[] }
+  error?: { code: string; message: string; requestId: string }
   keys?: { kid: string }[]
 }
-export type RequestOptions = { method?: string; headers?: Record<string, string>; body?: unknown }
 
 const defaultTimeoutMs = 5_000
 
 export class ProbeClient {
   /** Of the service, perhaps with a path; without a slash at its end. */
   readonly url: string
-  /** What a browser on a page of that URL sends in `Origin`. */
-  readonly origin: string
   readonly now: () => number
 
   constructor({ url, now }: { url: string; now: () => number }) {
     this.url = url
-    this.origin = new URL(url).origin
     this.now = now
   }
 
   /** Follows no redirect. Rejects if no response arrives. */
-  async request(path: string, { method = 'GET', headers = {}, body }: RequestOptions = {}): Promise<ProbeResponse> {
+  async request(path: string): Promise<ProbeResponse> {
     const before = this.now()
     const response = await fetch(this.url + path, {
-      method,
-      headers: { 'user-agent': 'carillon-doctor', ...(body !== undefined && jsonType), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: { 'user-agent': 'carillon-doctor' },
       redirect: 'manual',
       signal: AbortSignal.timeout(defaultTimeoutMs),
     })
@@ -92,8 +86,6 @@ async function arrivesIn(body: ReadableStream<Uint8Array> | null, wanted: string
   }
   return false
 }
-
-const jsonType = { 'content-type': 'application/json' }
 
 function parsed(text: string): Envelope | undefined {
   try {

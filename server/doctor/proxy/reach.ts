@@ -35,7 +35,7 @@ function notCarillon(response: ProbeResponse, { client, publicUrl, direct = 'htt
   const check = 'reached'
   const { status, headers } = response
   const goal = URL.parse(headers.get('location') ?? '', client.url)
-  if (status >= 300 && status < 400 && goal !== null && goal.origin !== client.origin) {
+  if (status >= 300 && status < 400 && goal !== null && goal.origin !== new URL(client.url).origin) {
     const to = goal.origin + (/^(.*)\/livez$/.exec(goal.pathname)?.[1] ?? '')
     const change = to === publicUrl ? `npx carillon doctor ${to}` : `CARILLON_PUBLIC_URL=${to}`
     return fault(check, { found: `it redirects to ${to}`, change })

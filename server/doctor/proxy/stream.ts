@@ -20,7 +20,7 @@ export async function examineStream(
   let finding = warning(check, {
     found:
       'not checked: a stream needs a proof, which doctor can only make with the database and the secret of the service',
-    change: 'run doctor where the service runs, with its settings; or with --username NAME < FILE',
+    change: 'run doctor where the service runs, with its settings',
   })
   for (const proof of proofs) {
     finding = await examineWith(client, proof, timeoutMs)
@@ -44,6 +44,7 @@ async function examineWith(client: ProbeClient, proof: Proof, timeoutMs: number)
   }
 }
 
+const keepAuthorization = 'nginx: proxy_set_header Authorization $http_authorization;'
 const keepType = 'nginx: no proxy_hide_header, no default_type for /api/notifications/stream'
 
 function heldBack(timeoutMs: number): Finding {
@@ -58,7 +59,7 @@ function refused(response: ProbeResponse): Finding {
   if (response.status === 401)
     return warning(check, {
       found,
-      change: 'run doctor with the settings of the service, CARILLON_PUBLIC_URL included',
+      change: `run doctor with the settings of the service, CARILLON_PUBLIC_URL included; or ${keepAuthorization}`,
     })
   if (response.status === 429 || response.status === 503)
     return warning(check, { found, change: 'run doctor again when there are fewer streams, or raise CARILLON_STREAMS' })

@@ -229,16 +229,7 @@ const DeliveryResult = named(
 )
 const Delivery = named('Delivery', object({ deliveryId: id, results: array(DeliveryResult) }))
 
-const sources = ['connection', 'ignored', 'header', 'unclear'] as const
-const ClientAddress = named(
-  'ClientAddress',
-  object(
-    { source: oneOf(sources), hops: count, isMadeUp: boolean() },
-    {},
-    { description: 'For a request with Carillon-Doctor' },
-  ),
-)
-const Health = named('Health', object({ status: string() }, { clientAddress: ClientAddress }))
+const Health = named('Health', object({ status: string() }))
 
 const state = { version: count, unread: count, total: count }
 export const events = {

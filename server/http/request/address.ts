@@ -5,38 +5,26 @@ import type { IncomingMessage, Server } from 'node:http'
 import { stripBlanks } from '../../blanks.ts'
 import { type AddressRange, canonicalAddress, isInRanges } from '../../ip-addresses.ts'
 
-/**
- * - `connection`: the peer of the connection; no forwarding header came.
- * - `ignored`: the peer of the connection; a forwarding header came, and the peer is not a trusted proxy.
- * - `header`: read from a forwarding header of a trusted proxy.
- * - `unclear`: the last trusted proxy; the entry before it is unreadable, or the two headers differ.
- */
-export type AddressSource = 'connection' | 'ignored' | 'header' | 'unclear'
-
-/** `hops`: how many addresses of trusted proxies the header has after this one. */
-export type TracedAddress = { address: string; source: AddressSource; hops: number }
-
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 
-/** RFC 5952 for IPv6, dotted for IPv4; `unknown` if the connection is already closed. */
+/**
+ * RFC 5952 for IPv6, dotted for IPv4; `unknown` if the connection is already closed. The peer of the connection, unless it is a trusted proxy
+ * that names the client.
+ */
 export function addressOf(request: Request, trustedProxies: readonly AddressRange[]): string {
-  return traceAddress(request, trustedProxies).address
-}
-
-export function traceAddress({ headers, socket }: Request, trustedProxies: readonly AddressRange[]): TracedAddress {
+  const { headers, socket } = request
   const peer = peerOf(socket)
   const { forwarded, 'x-forwarded-for': forwardedFor } = headers
-  if (forwarded === undefined && forwardedFor === undefined) return { address: peer, source: 'connection', hops: 0 }
-  if (peer === 'unknown' || !isInRanges(peer, trustedProxies)) return { address: peer, source: 'ignored', hops: 0 }
-  const isTrusted = (address: string) => isInRanges(address, trustedProxies)
+  if (forwarded === undefined && forwardedFor === undefined) return peer
+  if (!comesFromTrustedProxy(request, trustedProxies)) return peer
+  const isTrusted = (hop: string) => isInRanges(hop, trustedProxies)
   const chains = [
     ...(forwarded === undefined ? [] : [forwardedChain(forwarded)]),
     ...(forwardedFor === undefined ? [] : [forwardedForChain([forwardedFor].flat().join(','))]),
   ]
-  const [traced, other] = chains.map((chain) => walk(peer, chain, isTrusted)) as [TracedAddress, TracedAddress?]
+  const [address = peer, other = address] = chains.map((chain) => walk(peer, chain, isTrusted))
   // A proxy that sets one of the two forwards the other as the client sent it, and here is no way to know which one that is.
-  if (other !== undefined && other.address !== traced.address) return { address: peer, source: 'unclear', hops: 0 }
-  return traced
+  return other === address ? address : peer
 }
 
 /** Whether a trusted proxy sent this request: only then is a forwarding header more than the client's claim. */
@@ -60,11 +48,12 @@ export function watchForUntrustedProxy(
     if (headers['x-forwarded-for'] === undefined && headers.forwarded === undefined) return
     // The usual case behind a proxy, without a look at the ranges.
     if (trustedPeer !== undefined && socket.remoteAddress === trustedPeer) return
-    const { address, source } = traceAddress(request, trustedProxies)
-    if (source === 'ignored') {
+    if (comesFromTrustedProxy(request, trustedProxies)) {
+      trustedPeer = socket.remoteAddress
+    } else {
       server.off('request', check)
-      onFound(address)
-    } else trustedPeer = socket.remoteAddress
+      onFound(peerOf(socket))
+    }
   }
   server.on('request', check)
 }
@@ -79,15 +68,15 @@ type Chain = readonly (string | undefined)[]
 const maxHops = 32
 
 /** From the right, past trusted proxies, to the first address that is not one: the client can invent every entry left of it. */
-function walk(peer: string, chain: Chain, isTrusted: (address: string) => boolean): TracedAddress {
-  const traced: TracedAddress = { address: peer, source: 'header', hops: 0 }
+function walk(peer: string, chain: Chain, isTrusted: (address: string) => boolean): string {
+  let last = peer
   for (let hops = 0; hops < chain.length; hops++) {
     const address = chain[chain.length - 1 - hops]
-    if (address === undefined || hops === maxHops) return { ...traced, source: 'unclear' }
-    Object.assign(traced, { address, hops })
+    if (address === undefined || hops === maxHops) return last
+    last = address
     if (!isTrusted(address)) break
   }
-  return traced
+  return last
 }
 
 function forwardedForChain(text: string): Chain {

@@ -2,7 +2,6 @@
 import type { FastifyReply } from 'fastify'
 import { CarillonError } from '../../errors.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { traceAddress } from '../request/address.ts'
 import { sendData } from '../response/send.ts'
 import type { GuardedRequest, Operation } from './operation.ts'
 
@@ -12,19 +11,11 @@ export const live: Operation<null> = {
   summary: 'The process is alive',
   responses: { 200: 'HealthResponse' },
   anyHost: true,
-  headers: {
-    'Carillon-Doctor': 'An address: the response says where the client’s came from, and whether it is this one',
-  },
   handle: reportLive,
 }
 
-async function reportLive({ trustedProxies }: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const madeUp = request.headers['carillon-doctor']
-  if (madeUp === undefined) return sendData(reply, { status: 'alive' })
-  // The address itself is not sent: behind a proxy that is not trusted it would be one of the operator's own network.
-  const { address, source, hops } = traceAddress(request.raw, trustedProxies)
-  const clientAddress = { source, hops, isMadeUp: source === 'header' && address === madeUp }
-  return sendData(reply, { status: 'alive', clientAddress })
+async function reportLive(_: Dependencies, _request: GuardedRequest<null>, reply: FastifyReply) {
+  return sendData(reply, { status: 'alive' })
 }
 
 export const ready: Operation<null> = {
