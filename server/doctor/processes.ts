@@ -67,9 +67,8 @@ export function processFindings(processes: readonly OpenedBy[] | undefined): Fin
     )
   if (findings.length > 0) return findings
   const [service] = services
-  return [
-    ok(check, service === undefined ? 'no service has it open' : `one service has it open, process ${service.pid}`),
-  ]
+  if (service === undefined) return [ok(check, 'no service has it open')]
+  return [ok(check, `one service has it open, process ${service.pid}`)]
 }
 
 /** The `carillon` command of the process; undefined if it is another program. */

@@ -27,14 +27,10 @@ export class ProbeClient {
     this.now = now
   }
 
-  /** Follows no redirect. Rejects if no response arrives. */
+  /** Rejects if no response arrives. */
   async request(path: string): Promise<ProbeResponse> {
     const before = this.now()
-    const response = await fetch(this.url + path, {
-      headers: { 'user-agent': 'carillon-doctor' },
-      redirect: 'manual',
-      signal: AbortSignal.timeout(defaultTimeoutMs),
-    })
+    const response = await this.#fetch(path, AbortSignal.timeout(defaultTimeoutMs))
     const at = (before + this.now()) / 2
     return { status: response.status, headers: response.headers, json: parsed(await response.text()), at }
   }
@@ -48,11 +44,7 @@ export class ProbeClient {
       ending.abort(silence)
     }
     try {
-      const received = await fetch(this.url + path, {
-        headers: { 'user-agent': 'carillon-doctor', ...headers },
-        redirect: 'manual',
-        signal: ending.signal,
-      })
+      const received = await this.#fetch(path, ending.signal, headers)
       const json = received.status === 200 ? undefined : parsed(await received.text())
       const response = { status: received.status, headers: received.headers, json, at: this.now() }
       return { response, arrives: (wanted) => arrivesIn(received.body, wanted), close }
@@ -61,6 +53,12 @@ export class ProbeClient {
       if (error === silence) return 'silent'
       throw error
     }
+  }
+
+  /** Follows no redirect. */
+  #fetch(path: string, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Response> {
+    const fields = { 'user-agent': 'carillon-doctor', ...headers }
+    return fetch(this.url + path, { headers: fields, redirect: 'manual', signal })
   }
 }
 

@@ -52,14 +52,11 @@ function notCarillon(response: ProbeResponse, { client, publicUrl, direct = 'htt
           found: `Carillon responds, but the proxy does not strip ${pathname}`,
           change: `Caddy: handle_path ${pathname}/* { reverse_proxy ${direct} }  (nginx: docs/proxies/with-a-path/nginx.conf)`,
         })
-  const isGateway = status >= 502 && status <= 504
-  const found = isGateway
-    ? `the proxy responds ${status}: it does not reach Carillon`
-    : `another program responds, with ${described(response)}`
-  return fault(check, {
-    found,
-    change: `nginx: ${location}  (Caddy: reverse_proxy ${direct})`,
-  })
+  const found =
+    status >= 502 && status <= 504
+      ? `the proxy responds ${status}: it does not reach Carillon`
+      : `another program responds, with ${described(response)}`
+  return fault(check, { found, change: `nginx: ${location}  (Caddy: reverse_proxy ${direct})` })
 }
 
 const reasons: Record<string, [string, string]> = {

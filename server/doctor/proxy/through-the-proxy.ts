@@ -8,7 +8,7 @@ export type Way = { client: ProbeClient; publicUrl: string | undefined }
 /** Rejects if no response arrives. */
 export async function examineWay({ client, publicUrl }: Way): Promise<Finding[]> {
   const response = await client.request('/api/me')
-  return [publicUrlFinding(client.url, publicUrl), clockOf(response), hostFinding(response, client.url)]
+  return [publicUrlFinding(client.url, publicUrl), clockOf(response), hostFinding(response)]
 }
 
 function publicUrlFinding(url: string, publicUrl: string | undefined): Finding {
@@ -27,12 +27,9 @@ function clockOf({ headers, at }: ProbeResponse): Finding {
 }
 
 /** With such a Host, the service refuses every request of a browser. */
-function hostFinding(response: ProbeResponse, url: string): Finding {
+function hostFinding(response: ProbeResponse): Finding {
   if (!isRefusal(response, 421)) return ok('Host', 'it arrives as a name that the service knows')
-  return fault('Host', {
-    found: 'it arrives as a name that the service does not know, and the response is 421',
-    change:
-      'nginx: proxy_set_header Host $http_host;  (Apache: ProxyPreserveHost On), or CARILLON_ALLOWED_HOSTS with that name ' +
-      `(${new URL(url).hostname} if no proxy changes it)`,
-  })
+  const found = 'it arrives as a name that the service does not know, and the response is 421'
+  const change = 'nginx: proxy_set_header Host $http_host;  (Apache: ProxyPreserveHost On), or CARILLON_ALLOWED_HOSTS'
+  return fault('Host', { found, change })
 }

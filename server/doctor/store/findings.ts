@@ -2,6 +2,7 @@
 
 import { firstIdAt } from '../../ids.ts'
 import type { SigningKey } from '../../store/store.ts'
+import { fillingTable, movingTable } from '../../store/transfer-state.ts'
 import { iso } from '../../times.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 
@@ -22,25 +23,44 @@ export function unread(finding: Finding): Examined {
   return { findings: [finding], signingKeys: undefined }
 }
 
-export const signingKeysQuery = `
+/** Runs one statement that only reads. */
+type Read = (sql: string) => Promise<Record<string, unknown>[]>
+
+/** `tables`: the query of the names of all tables. `header`: the SQL of the text before the first dot of `sealed_secret`. */
+type Content = { schema: Finding; applied: readonly string[]; now: number; tables: string; header: string }
+
+/** What both engines read in the same way. */
+export async function examineContent(read: Read, { schema, applied, now, tables, header }: Content): Promise<Examined> {
+  const names = (await read(tables)).map(({ name }) => name)
+  const [moving] = names.includes(movingTable) ? await read(movingQuery) : []
+  const findings = [schema, ...transferFindings(names.includes(fillingTable), moving as MovingRow | undefined)]
+  if (applied.length === 0) return { findings, signingKeys: [] }
+  const [failed] = await read(failedWorkQuery(now))
+  return {
+    findings: [...findings, ...failedWorkFinding(failed?.at)],
+    signingKeys: (await read(signingKeysQuery)) as SigningKey[],
+    sealedFactors: (await read(sealedFactorsQuery(header))) as SealedFactors,
+  }
+}
+
+const signingKeysQuery = `
   select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt",
     starts_at as "startsAt", retired_at as "retiredAt"
   from signing_key order by created_at, kid`
 
-/** `header` is SQL. */
-export function sealedFactorsQuery(header: string): string {
+function sealedFactorsQuery(header: string): string {
   return `select ${header} as header, cast(count(*) as integer) as count
     from factor where sealed_secret is not null group by 1`
 }
 
 /** A service records each failure of its hourly work, and repeats the work after an hour. */
-export function failedWorkFinding(at: unknown): Finding[] {
+function failedWorkFinding(at: unknown): Finding[] {
   if (at === undefined || at === null) return []
   const found = `it failed at ${iso(Number(at))}, so rows that have ended stay`
   return [fault('hourly work', { found, change: 'read the line tidying-failed in the log of the service' })]
 }
 
-export function failedWorkQuery(now: number): string {
+function failedWorkQuery(now: number): string {
   return `select max(at) as at from audit where event = 'tidying-failed' and id >= '${firstIdAt(now - 65 * 60_000)}'`
 }
 
@@ -58,9 +78,10 @@ export function schemaFinding({ applied, known }: { applied: readonly string[]; 
 }
 
 /** The row of the table that records a move (transfer-state.ts). */
-export type MovingRow = { target: string; started_at: number; ended_at: number | null }
+type MovingRow = { target: string; started_at: number; ended_at: number | null }
+const movingQuery = `select target, started_at, ended_at from ${movingTable}`
 
-export function transferFindings(isFilling: boolean, moving: MovingRow | undefined): Finding[] {
+function transferFindings(isFilling: boolean, moving: MovingRow | undefined): Finding[] {
   return [...(isFilling ? [halfFilled] : []), ...(moving === undefined ? [] : [fault('move', moveFinding(moving))])]
 }
 

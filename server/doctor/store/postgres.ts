@@ -6,21 +6,9 @@ import { connectionsOfProcess, openPool } from '../../store/postgres/connection/
 import { connectionsGiven, poolerName, poolingOf, poolingRemedy } from '../../store/postgres/connection/pooler.ts'
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
-import { fillingTable, movingTable } from '../../store/transfer-state.ts'
 import { clockFinding } from '../clock.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
-import {
-  type Examination,
-  type Examined,
-  failedWorkFinding,
-  failedWorkQuery,
-  type MovingRow,
-  schemaFinding,
-  sealedFactorsQuery,
-  signingKeysQuery,
-  transferFindings,
-  unread,
-} from './findings.ts'
+import { type Examination, type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
 const migrations = new URL('../../store/postgres/schema/', import.meta.url)
 const functions = new URL('../../store/postgres/functions/', import.meta.url)
@@ -31,7 +19,8 @@ const slowMs = 50
 export async function examinePostgres(url: string, { now, deep = false }: Examination): Promise<Examined> {
   let pool: pg.Pool | undefined
   try {
-    pool = openPool(url)
+    const opened = openPool(url)
+    pool = opened
     const findings = [
       await version(pool),
       ...(await pooler(pool, url)),
@@ -40,15 +29,15 @@ export async function examinePostgres(url: string, { now, deep = false }: Examin
       await rights(pool),
     ]
     const applied = await appliedMigrations(pool)
-    findings.push(await schema(pool, applied), ...(await transferState(pool)), ...(deep ? await pages(pool) : []))
-    if (applied.length === 0) return { findings, signingKeys: [] }
-    findings.push(...failedWorkFinding((await pool.query(failedWorkQuery(now()))).rows[0]?.at))
-    const sealed = sealedFactorsQuery("split_part(sealed_secret, '.', 1)")
-    return {
-      findings,
-      signingKeys: (await pool.query(signingKeysQuery)).rows,
-      sealedFactors: (await pool.query(sealed)).rows,
-    }
+    const content = await examineContent(async (sql) => (await opened.query(sql)).rows, {
+      schema: await schema(pool, applied),
+      applied,
+      now: now(),
+      tables: 'select tablename as name from pg_tables where schemaname = current_schema()',
+      header: "split_part(sealed_secret, '.', 1)",
+    })
+    findings.push(...content.findings, ...(deep ? await pages(pool) : []))
+    return { ...content, findings }
   } catch (error) {
     return unread(faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL'))
   } finally {
@@ -92,8 +81,6 @@ type Ground = {
   encoding: string
   most: number
   taken: number
-  encrypted: boolean
-  here: boolean
 }
 
 /** The settings of the server that durability depends on, for this role in this database. */
@@ -106,11 +93,9 @@ async function ground(pool: pg.Pool): Promise<Finding[]> {
       current_setting('synchronous_commit') as commit,
       current_setting('server_encoding') as encoding,
       current_setting('max_connections')::int as most,
-      (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as taken,
-      (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as encrypted,
-      coalesce(host(inet_client_addr()) = host(inet_server_addr()), true) as here`)
+      (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as taken`)
   const answeredMs = performance.now() - startedAt
-  return [...durable(rows[0]), ...connections(rows[0]), ...near(rows[0], answeredMs)]
+  return [...durable(rows[0]), ...connections(rows[0]), ...near(answeredMs)]
 }
 
 function durable({ replica, readonly, fsync, commit, encoding }: Ground): Finding[] {
@@ -134,23 +119,10 @@ function connections({ most, taken }: Ground): Finding[] {
   return [warning('connections', { found, change: 'max_connections = 100 in postgresql.conf, or fewer processes' })]
 }
 
-function near({ encrypted, here }: Ground, answeredMs: number): Finding[] {
-  const findings: Finding[] = []
-  if (!encrypted && !here)
-    findings.push(
-      warning('encryption', {
-        found: 'the network in between can read all data of the database',
-        change: 'CARILLON_DATABASE_URL=postgres://...?sslmode=verify-full',
-      }),
-    )
-  if (answeredMs > slowMs)
-    findings.push(
-      warning('distance', {
-        found: `a query takes ${Math.round(answeredMs)} ms, and every request waits for one or two`,
-        change: 'run the service nearer to its database',
-      }),
-    )
-  return findings
+function near(answeredMs: number): Finding[] {
+  if (answeredMs <= slowMs) return []
+  const found = `a query takes ${Math.round(answeredMs)} ms, and every request waits for one or two`
+  return [warning('distance', { found, change: 'run the service nearer to its database' })]
 }
 
 /** PostgreSQL detects a damaged page by its checksum when it reads the page; its own tools read all pages. */
@@ -196,12 +168,4 @@ async function schema(pool: pg.Pool, applied: string[]): Promise<Finding> {
   const known = knownFunctions(functions)
   if (finding.state !== 'ok' || known === undefined || !(await needsFunctions(pool, known))) return finding
   return warning('schema', { found: 'its functions are of an older Carillon', change: 'npx carillon migrate' })
-}
-
-async function transferState(pool: pg.Pool): Promise<Finding[]> {
-  const text = 'select to_regclass($1) is not null as filling, to_regclass($2) is not null as moving'
-  const { rows } = await pool.query(text, [fillingTable, movingTable])
-  const row = `select target, started_at, ended_at from ${movingTable}`
-  const moving: MovingRow | undefined = rows[0].moving ? (await pool.query(row)).rows[0] : undefined
-  return transferFindings(rows[0].filling, moving)
 }

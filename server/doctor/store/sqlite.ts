@@ -1,9 +1,8 @@
 // What is wrong with a database file, its folder and its disk? Opens the file read-only: opening it as the service does would
 // create files and copy the log into the database.
-import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { CarillonError } from '../../errors.ts'
 import { quoted } from '../../files/shell-path.ts'
 import { knownMigrations } from '../../store/migrations.ts'
 import {
@@ -18,24 +17,11 @@ import {
 } from '../../store/sqlite/database.ts'
 import { hasForeignLog } from '../../store/sqlite/file/identity.ts'
 import { appliedMigrations } from '../../store/sqlite/migrate.ts'
-import type { SigningKey } from '../../store/store.ts'
-import { fillingTable, movingTable } from '../../store/transfer-state.ts'
+import { clockFinding } from '../clock.ts'
 import { ownersBeside, readOnlyMount, rightsOf } from '../file-mode.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
 import { processesWith, processFindings } from '../processes.ts'
-import {
-  type Examination,
-  type Examined,
-  failedWorkFinding,
-  failedWorkQuery,
-  type MovingRow,
-  type SealedFactors,
-  schemaFinding,
-  sealedFactorsQuery,
-  signingKeysQuery,
-  transferFindings,
-  unread,
-} from './findings.ts'
+import { type Examination, type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
 const migrations = new URL('../../store/sqlite/schema/', import.meta.url)
 const mebibyte = 2 ** 20
@@ -43,12 +29,11 @@ const minFree = 64 * mebibyte
 const enoughFree = 512 * mebibyte
 const maxDamages = 100
 const largeLog = 256 * mebibyte
-/** Tokens and sessions tolerate a minute. */
-const leewayMs = 60_000
+const nameAnother = 'Name another file in CARILLON_DATABASE_URL.'
 
 /** `deep` also reads every page of the database, which is slow for a large one. */
 export async function examineSqlite(file: string, { now, deep = false }: Examination): Promise<Examined> {
-  const { findings, ...sealed } = contentOf(file, { now, deep })
+  const { findings, ...sealed } = await contentOf(file, { now, deep })
   const readOnly = readOnlyMount('folder', dirname(file)) ?? readOnlyMount('database file', file)
   // There is no use in making room on it.
   const place = readOnly === undefined ? [...rights(file), ...ground(file)] : [readOnly]
@@ -87,10 +72,7 @@ function rights(file: string): Finding[] {
 }
 
 function filesOf(file: string): string[] {
-  const names = new Set(['', '-wal', '-shm'].map((ending) => `${basename(file)}${ending}`))
-  return readdirSync(dirname(file))
-    .filter((name) => names.has(name))
-    .map((name) => join(dirname(file), name))
+  return ['', '-wal', '-shm'].map((ending) => `${file}${ending}`).filter((name) => existsSync(name))
 }
 
 /** https://man7.org/linux/man-pages/man2/statfs.2.html */
@@ -139,38 +121,28 @@ function sizeOf(bytes: number): string {
 
 function clock(file: string, now: number): Finding {
   const writtenAt = Math.max(...filesOf(file).map((name) => statSync(name).mtimeMs))
-  const ahead = writtenAt - now
-  if (ahead <= leewayMs) return ok('clock', 'not behind the latest write')
-  return fault('clock', {
-    found: `this machine's clock is ${Math.round(ahead / 1000)} s behind the latest write`,
-    change: 'timedatectl set-ntp true',
-  })
+  return clockFinding('clock', { whose: 'the clock of the latest write', aheadMs: Math.max(0, writtenAt - now) })
 }
 
-function contentOf(file: string, { now, deep }: Required<Examination>): Examined {
+async function contentOf(file: string, { now, deep }: Required<Examination>): Promise<Examined> {
   const path = resolve(file)
   try {
-    if (!statSync(path).isFile()) throw new CarillonError('UNAVAILABLE', `${file} is a folder`, nameAnother)
+    if (!statSync(path).isFile())
+      return unread(fault('database', { found: `${file} is a folder`, change: nameAnother }))
     if (!isOurs(readHeader(path))) throw notOurs(file, readHeader(path), 'CARILLON_DATABASE_URL')
-    if (hasForeignLog(path)) return foreignLog(file)
+    if (hasForeignLog(path)) return unread(foreignLog(file))
     const how = howToOpen(path)
-    if (how === undefined) return unreadLog(file)
+    if (how === undefined) return unread(unreadLog(file))
     const database = new Database(`${pathToFileURL(path).href}?${how}`, { readOnly: true, timeout: 500 })
     try {
       const applied = appliedMigrations(database)
-      const findings = [
-        schemaFinding({ applied, known: knownMigrations(migrations) }),
-        ...transferState(database),
-        ...(deep ? [pagesOf(database, file)] : []),
-      ]
-      if (applied.length === 0) return { findings, signingKeys: [] }
-      findings.push(...failedWorkFinding(database.prepare(failedWorkQuery(now())).get()?.at))
-      const sealed = sealedFactorsQuery("substr(sealed_secret, 1, instr(sealed_secret, '.') - 1)")
-      return {
-        findings,
-        signingKeys: signingKeysIn(database),
-        sealedFactors: database.prepare(sealed).all() as SealedFactors,
-      }
+      const schema = schemaFinding({ applied, known: knownMigrations(migrations) })
+      // The driver's rows have no prototype.
+      const read = async (sql: string) => Array.from(database.prepare(sql).all(), (row) => ({ ...row }))
+      const tables = 'select name from sqlite_schema'
+      const header = "substr(sealed_secret, 1, instr(sealed_secret, '.') - 1)"
+      const examined = await examineContent(read, { schema, applied, now: now(), tables, header })
+      return deep ? { ...examined, findings: [...examined.findings, pagesOf(database, file)] } : examined
     } finally {
       database.close()
     }
@@ -203,15 +175,6 @@ function damagesIn(database: Database): string[] {
   }
 }
 
-function transferState(database: Database): Finding[] {
-  const find = database.prepare('select 1 from sqlite_schema where name = ?')
-  const row = `select target, started_at, ended_at from ${movingTable}`
-  const moving = find.get(movingTable) === undefined ? undefined : (database.prepare(row).get() as MovingRow)
-  return transferFindings(find.get(fillingTable) !== undefined, moving)
-}
-
-const nameAnother = { remedy: 'Name another file in CARILLON_DATABASE_URL.' }
-
 /** Without a log no process writes, and no lock is needed. With a log its index file must exist, since SQLite would create it. */
 function howToOpen(path: string): string | undefined {
   if (!existsSync(`${path}-wal`)) return 'immutable=1'
@@ -219,26 +182,16 @@ function howToOpen(path: string): string | undefined {
   return statSync(`${path}-wal`).size === 0 ? 'immutable=1' : undefined
 }
 
-function foreignLog(file: string): Examined {
-  return unread(
-    fault('log', {
-      found: `${file}-wal belongs to another database file, and would damage this one`,
-      change: 'npx carillon migrate, which moves it aside, as the next start does',
-    }),
-  )
+function foreignLog(file: string): Finding {
+  return fault('log', {
+    found: `${file}-wal belongs to another database file, and would damage this one`,
+    change: 'npx carillon migrate, which moves it aside, as the next start does',
+  })
 }
 
-function unreadLog(file: string): Examined {
-  return unread(
-    warning('schema', {
-      found: `${file}-wal has writes that are not yet in the database, so the tables were not checked`,
-      change: 'npx carillon migrate',
-    }),
-  )
-}
-
-function signingKeysIn(database: Database): SigningKey[] {
-  const keys = database.prepare(signingKeysQuery).all()
-  // The driver's rows have no prototype.
-  return keys.map((key) => ({ ...key })) as SigningKey[]
+function unreadLog(file: string): Finding {
+  return warning('schema', {
+    found: `${file}-wal has writes that are not yet in the database, so the tables were not checked`,
+    change: 'npx carillon migrate',
+  })
 }
