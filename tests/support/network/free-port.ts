@@ -2,9 +2,9 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Below the range from which systems take ports for outgoing connections. */
+/** Below the range from which systems take ports for outgoing connections, above those that `fetch` refuses (the highest is 10080). */
 export async function freePort(): Promise<number> {
-  const port = randomInt(10_000, 30_000)
+  const port = randomInt(11_000, 30_000)
   const probe = createServer()
   const isFree = await new Promise<boolean>((resolve) => {
     probe.once('error', () => resolve(false))
