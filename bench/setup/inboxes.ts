@@ -5,7 +5,7 @@ import { run } from './checkout.ts'
 import type { Service } from './service.ts'
 
 const password = 'plum orchard gate 41'
-/** Of this password, with the cost that the service itself uses. */
+/** The hash of this password, with the cost that the service itself uses. */
 const passwordHash = '$argon2id$v=19$m=19456,t=2,p=1$Lh/RN32i166LVnOT527GuQ$atE0D0XAxD4D+YQ+ugbjJe69heSQT3rzEz3p5FIKCZA'
 /** Users of a request, and recipients of a delivery. */
 const maxInRequest = 1_000

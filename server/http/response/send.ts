@@ -1,4 +1,4 @@
-// How a handler sends JSON: a finished text, an object, or the data of a success.
+// How a handler sends JSON (a finished text, an object, or the data of a success) or a style sheet.
 import type { FastifyReply } from 'fastify'
 import type { User } from '../../store/store.ts'
 import { iso } from '../../times.ts'
@@ -11,6 +11,11 @@ export function sendJson(reply: FastifyReply, text: string | Buffer): FastifyRep
 
 export function sendObject(reply: FastifyReply, value: unknown): FastifyReply {
   return sendJson(reply, JSON.stringify(value))
+}
+
+/** A style sheet that depends on the settings: a browser asks for it again after five minutes. */
+export function sendStyleSheet(reply: FastifyReply, css: string): FastifyReply {
+  return reply.header('cache-control', 'public, max-age=300').type('text/css; charset=utf-8').send(css)
 }
 
 /** `{ success, data }`: the shape of every success, but for login, token renewal and the key set, whose specs have their own. */

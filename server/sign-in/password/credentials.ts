@@ -20,7 +20,7 @@ export async function findAccount(
   if (!username.includes('@')) return { name: findable ?? username, user }
   // Every spelling of an address has one count of guesses, also if no user has the address.
   const name = findableUsername(username.trim()) ?? username.trim().toLowerCase()
-  // The same reads for each text that may be an address, so that the time does not say whether there is such a user.
+  // Each text that may be an address causes the same reads, so that the time does not say whether there is such a user.
   const [owner, another] = await store.findUsersByEmail({ email: username.trim(), limit: 2, canSignIn: true })
   const ofAddress = await store.findCredentials(another === undefined ? (owner?.username ?? '') : '')
   // A username of an application that is the verified address of another user must not take that user's sign-ins.

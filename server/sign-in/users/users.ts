@@ -143,7 +143,7 @@ export async function putUser(
   return put as { user: User; created: boolean }
 }
 
-/** For `putUsers`, which turns the entry into one of a change if the user exists. It then says what changed, for the notice of a new address. */
+/** The entry for `putUsers`, which turns it into one of a change if the user exists. It then says what changed, for the notice of a new address. */
 export async function newUserOf(
   dependencies: UserDependencies,
   { externalId, profile }: { externalId: string; profile: GivenProfile },

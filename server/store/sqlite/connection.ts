@@ -26,7 +26,7 @@ export class Reader {
   readonly #commit: Statement
   #isOpen = false
   #isClosed = false
-  /** Its snapshot ends with the work and not with the turn. */
+  /** The snapshot of this connection ends with the work and not with the turn. */
   readonly #ofMoment: Reader | undefined
   #lastMoment: Promise<unknown> = Promise.resolve()
 

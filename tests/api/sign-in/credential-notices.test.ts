@@ -159,7 +159,7 @@ test('a user gets five mails an hour, and the other changes of the hour in one',
 test('what an operator does by a command is reported once, also if it was done while no service ran', async () => {
   const user = await app.user()
   const source = { actor: 'operator', address: null, userAgent: null, requestId: null }
-  // As a command does: with the store alone, and not through the service.
+  // A command does it with the store alone, and not through the service.
   const byCommand = async () => {
     const { store } = await openStore(app.databaseSetting)
     const passwords = new Passwords({ threads: 1 })

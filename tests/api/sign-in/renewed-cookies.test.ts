@@ -18,7 +18,7 @@ type Act = (proof: Proof, user: TestUser) => Promise<HttpResponse>
 const send = (method: string, path: string, body: unknown, proof: Proof) =>
   app.request(path, { method, headers: { ...json, ...proof }, body: JSON.stringify(body) })
 
-/** As the cookie says, whatever has replaced it since. */
+/** Sends the cookie as it is given, whatever has replaced it since. */
 const statusOf = async ({ cookie = '' }: Proof, path = '/routeRestreinte') =>
   (await app.exchange(path, { fields: [['cookie', cookie]] })).status
 

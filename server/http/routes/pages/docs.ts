@@ -6,7 +6,7 @@ import type { Subject } from '../../../sign-in/subject.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import type { Document } from '../../openapi/openapi.ts'
 import { acceptedOf, sendEncoded } from '../../response/encoded-file.ts'
-import { jsonType } from '../../response/send.ts'
+import { jsonType, sendStyleSheet } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
 import { readerOf, setPageHeaders, viewOf } from './page.ts'
 
@@ -83,8 +83,5 @@ export const style: Operation<null> = {
 }
 
 async function sendStyle({ documentation }: Dependencies, _: GuardedRequest<null>, reply: FastifyReply) {
-  return reply
-    .header('cache-control', 'public, max-age=300')
-    .type('text/css; charset=utf-8')
-    .send(documentation.style())
+  return sendStyleSheet(reply, documentation.style())
 }

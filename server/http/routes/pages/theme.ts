@@ -1,6 +1,7 @@
 // What the settings add to the look of the pages: the shades of the accent colour, and the operator's picture.
 import type { FastifyReply } from 'fastify'
 import type { Dependencies } from '../../dependencies.ts'
+import { sendStyleSheet } from '../../response/send.ts'
 import type { GuardedRequest, Operation } from '../operation.ts'
 
 export const theme: Operation<null> = {
@@ -13,10 +14,7 @@ export const theme: Operation<null> = {
 
 async function sendTheme({ pages }: Dependencies, _: GuardedRequest<null>, reply: FastifyReply) {
   const { themeCss } = await import('../../../pages/theme.ts')
-  return reply
-    .header('cache-control', 'public, max-age=300')
-    .type('text/css; charset=utf-8')
-    .send(pages.accent === undefined ? '' : themeCss(pages.accent))
+  return sendStyleSheet(reply, pages.accent === undefined ? '' : themeCss(pages.accent))
 }
 
 export const logo: Operation<null> = {

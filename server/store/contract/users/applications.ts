@@ -112,7 +112,7 @@ export function applicationPromises(promise: PromiseOf): void {
     const send = (letter: Partial<Letter>) => world.deliver({ to: [{ userId }], key: 'order-1', ...letter })
     await send({ title: 'of the shop', application: 'shop' })
     await send({ title: 'of none' })
-    // As the shop's key is stored.
+    // The shop's key is stored like this.
     await send({ title: 'like the shop', key: '\u0001shop\u0001order-1' })
     await send({ title: 'of the shop again', application: 'shop' })
     await send({ title: 'of none again', again: true })

@@ -57,7 +57,7 @@ begin
   return 'done';
 end $$;
 
--- For values only: within a query of a table Citus could not run it, so there the condition is written out.
+-- It is called with values only: Citus cannot run it within a query of a table, so there the condition is written out.
 -- Whether a read-all of its category covers the notification, other than the one at the version `except_version`.
 create or replace function is_covered_by_category(box inbox, one notification, except_version bigint default -1)
 returns boolean language plpgsql as $$
@@ -276,7 +276,7 @@ begin
   update inbox set version = version + 1, unread = unread - all_made, undo_version = version + 1,
       category_through = greatest(category_through, through), marked_unread = box.marked_unread
     where user_id = of_user;
-  -- Its through_seq covers nothing: the other read-alls are found by it.
+  -- A through_seq of 0 covers nothing: the read-alls of everything are found by this column.
   insert into read_mark (user_id, version, through_seq, at, before_through, before_version, made_read, categories)
     values (of_user, box.version + 1, 0, moment, box.read_through, box.read_version, all_made, array_to_json(changed)::text);
   return 'done';

@@ -22,7 +22,7 @@ create table "user" (
   issuer text collate "C" not null default '',
   locale text,
   email text,
-  -- The same for the tokens that were issued for the user (decision 0018).
+  -- The generation of the tokens that were issued for the user (decision 0018).
   issued_generation bigint not null default 0,
   -- Null if the address is not verified.
   email_verified_at bigint,

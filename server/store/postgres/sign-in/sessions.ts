@@ -1,4 +1,6 @@
 // The sessions of the store on PostgreSQL. Those that end or replace others are functions: functions/sign-in/sessions.sql.
+
+import { liveSessionOf, type SessionRow } from '../../session-row.ts'
 import type {
   EndedSession,
   Familiarity,
@@ -37,20 +39,9 @@ const sessionText = `
   from session s left join inbox i on i.user_id = $1
   where s.user_id = $1 and s.secret_hash = $2`
 
-type SessionRow = [
-  username: string,
-  createdAt: number,
-  lastSeenAt: number,
-  signInId: string,
-  confirmedAt: number,
-  inboxVersion: number,
-]
-
 export async function findSession(db: Database, { userId, secretHash }: SessionKey): Promise<LiveSession | undefined> {
   const row = await db.one('session', sessionText, [userId, secretHash])
-  if (row === undefined) return undefined
-  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion] = row as unknown as SessionRow
-  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion }
+  return row && liveSessionOf(userId, row as unknown as SessionRow)
 }
 
 export async function confirmSession(

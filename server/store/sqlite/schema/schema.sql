@@ -19,7 +19,7 @@ create table user (
   issuer text not null default '',
   locale text,
   email text,
-  -- The same for the tokens that were issued for the user (decision 0018).
+  -- The generation of the tokens that were issued for the user (decision 0018).
   issued_generation integer not null default 0,
   -- Null if the address is not verified.
   email_verified_at integer,
@@ -100,7 +100,7 @@ create table inbox (
   category text not null,
   total integer not null,
   unread integer not null,
-  -- Of a category: how many of its notifications an undo of the last read-all makes unread.
+  -- In the row of a category: how many of its notifications an undo of the last read-all makes unread.
   made_read integer not null default 0,
   version integer,
   first_seq integer,

@@ -147,7 +147,7 @@ function markCategories(sql: Sql, { box, through, at }: ReadAll, categories: rea
     update inbox set version = ${version}, unread = unread - ${made}, undo_version = ${version},
       category_through = max(category_through, ${through}), marked_unread = ${countMarked(sql, { box, after: 0 })}
     where user_number = ${user} and category = ''`
-  // Its through_seq covers nothing: the other read-alls are found by it.
+  // A through_seq of 0 covers nothing: the read-alls of everything are found by this column.
   sql.run`
     insert into read_mark (user_number, version, through_seq, at, before_through, before_version, made_read, categories)
     values (${user}, ${version}, 0, ${iso(at)}, ${box.read_through}, ${box.read_version}, ${made},
@@ -157,7 +157,7 @@ function markCategories(sql: Sql, { box, through, at }: ReadAll, categories: rea
 
 type OfCategory = { box: Box; through: number; category: string }
 
-/** Those of the category that were marked as unread are few. The others lie above everything that a read-all covered. */
+/** Few notifications of the category were marked as unread. The other unread ones lie above everything that a read-all covered. */
 function countUnreadAfter(sql: Sql, { box, through, category }: OfCategory): number {
   const { user_number: user, read_through, read_version } = box
   const mark = sql.get`

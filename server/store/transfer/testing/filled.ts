@@ -76,7 +76,7 @@ async function makeOriginal(notifications: number): Promise<Buffer> {
   return content
 }
 
-/** For rows that no store operation is called for. A transfer does not know what a row means, except that an inbox has its user. */
+/** Tables whose rows no store operation makes here. A transfer does not know what a row means, except that an inbox has its user. */
 const filledWithWords =
   'known_device guess_count one_time_link factor recovery_code challenge provider_account audit'.split(' ')
 

@@ -1,4 +1,5 @@
 // Finds a session, with the version of its user's inbox.
+import { liveSessionOf, type SessionRow } from '../../../session-row.ts'
 import type { Input, LiveSession, RenewedSession, SessionKey } from '../../../store.ts'
 import type { Reader } from '../../connection.ts'
 
@@ -8,23 +9,12 @@ export const sessionWithInbox = `
   from session s left join inbox i on i.user_number = (select number from user where id = s.user_id) and i.category = ''
   where s.user_id = ? and s.secret_hash = ?`
 
-type SessionRow = [
-  username: string,
-  createdAt: number,
-  lastSeenAt: number,
-  signInId: string,
-  confirmedAt: number,
-  inboxVersion: number,
-]
-
 export async function findSession(
   reader: Reader,
   { userId, secretHash }: SessionKey,
 ): Promise<LiveSession | undefined> {
   const row = reader.one<SessionRow>(sessionWithInbox, userId, secretHash)
-  if (row === undefined) return undefined
-  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion] = row
-  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion }
+  return row && liveSessionOf(userId, row)
 }
 
 export const renewedSession = `
