@@ -37,7 +37,7 @@ const usual = { rounds: 5, seconds: 2 }
 const data = fileURLToPath(new URL('../data/', import.meta.url))
 const page = new URL('./RESULTS.md', import.meta.url)
 
-const help = `npm run bench [-- [scenario ...] [--before DIR] [--rounds N] [--seconds S]]
+const help = `npm run bench [-- [scenario ...] [--before DIR] [--rounds N] [--seconds S] [--small]]
 
 Measures the service and prints each result. A run of all scenarios at their usual length also writes bench/RESULTS.md.
 Traffic goes to 127.0.0.1 only. Files go to data/ and are removed.
@@ -48,6 +48,7 @@ ${scenarios.map(({ name, question }) => `  ${name.padEnd(25)}${question}`).join(
                  result has both and their ratio
   --rounds N     rounds, in each of which every contender is measured once; ${usual.rounds}
   --seconds S    seconds per contender and round; ${usual.seconds}, or longer if a scenario needs it
+  --small        a tenth of the users, and no sample twice: shows only that a scenario works
 `
 
 const { values, positionals } = parseArgs({
@@ -57,6 +58,7 @@ const { values, positionals } = parseArgs({
     before: { type: 'string' },
     rounds: { type: 'string' },
     seconds: { type: 'string' },
+    small: { type: 'boolean', default: false },
   },
 })
 const rounds = Number(values.rounds ?? usual.rounds)
@@ -94,7 +96,7 @@ async function runAll(): Promise<void> {
     results.push(result)
   }
   console.log(`\n${summary(results)}`)
-  const isWhole = positionals.length === 0 && values.rounds === undefined && seconds === undefined
+  const isWhole = positionals.length === 0 && values.rounds === undefined && seconds === undefined && !values.small
   if (!isWhole) return console.log('RESULTS.md is not written: it holds all scenarios at their usual length.')
   writeFileSync(page, asPage({ results, machine, date: new Date() }))
   console.log('Written to bench/RESULTS.md')
@@ -128,6 +130,8 @@ async function runOne(
     dir,
     rounds,
     seconds: seconds ?? itsUsual,
+    scaled: (count) => (values.small ? count / 10 : count),
+    takesAgain: !values.small,
     progress: (text) => process.stderr.write(`  ${prefix}${text}\n`),
     turn: () => turnstile.turn(),
     using(one) {

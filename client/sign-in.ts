@@ -52,7 +52,7 @@ export type SignIn = {
 export type SignInWatcher = { lookAgain(): void; signOut(isHere?: boolean): void }
 
 export function signInOf(requests: Requests, user: SignInWatcher): SignIn {
-  /** Of the last stateless sign-in of this client. A page that wants to keep it longer passes it with the credentials. */
+  /** The device token of the client's last stateless sign-in. A page that wants to keep it longer passes it with the credentials. */
   let deviceToken: string | undefined
   return {
     async login(credentials: Credentials & { variant?: Variant }, options?: CallOptions) {

@@ -7,7 +7,6 @@ const pauseMs = 3_000
 export class Announcer {
   /** What the live region contains now. It is emptied afterwards, so that the same text can be announced again. */
   text = ''
-  /** The element that displays the live region. */
   readonly host: CarillonElement
   readonly #texts: string[] = []
   readonly #arrivals: string[] = []

@@ -34,7 +34,7 @@ const pages = {
 }
 
 /** Texts that the server alone displays or sends. */
-const textsOfServer = /\/(docs|front|mail|notices)\.ts$/
+const textsOfServer = /\/languages\/..\/service\.ts$/
 
 /** Files of the pages that need no bundler. */
 const assets = [
@@ -43,7 +43,6 @@ const assets = [
   join(root, 'pages', 'account', 'account.css'),
   join(root, 'pages', 'front', 'front.css'),
   join(root, 'pages', 'inbox', 'inbox.css'),
-  join(root, 'pages', 'password', 'password.css'),
   join(root, 'pages', 'demonstration', 'demonstration.css'),
   join(root, 'pages', 'demonstration', 'exchange.css'),
   join(root, 'pages', 'demonstration', 'experiments', 'view', 'experiments.css'),

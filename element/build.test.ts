@@ -101,7 +101,6 @@ test('a page that loads the bell, or only the client, receives no more than the 
   )
   const inbox = /`carillon-inbox\.js` has at most (\d+) KB/
   for (const [size, page, form] of [
-    [sizes.inbox, 'README.md', inbox],
     [sizes.inbox, 'element/README.md', inbox],
     [sizes.inbox, 'docs/operations.md', inbox],
     [sizes.client, 'docs/operations.md', /`carillon-client\.js` has at most (\d+) KB/],

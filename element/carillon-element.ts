@@ -25,7 +25,6 @@ export class CarillonElement extends LitElement {
   /** The address of Carillon. Default: the one that served this script, or the origin of the page. */
   declare server: string | undefined
   declare theme: 'light' | 'dark' | 'auto' | undefined
-  /** The page of the sign-in link. */
   declare signInUrl: string | undefined
   /** The size of a page; default 20. */
   declare limit: number | undefined

@@ -101,7 +101,6 @@ export class InboxSource implements ReactiveController {
     this.#host.dispatchEvent(new CustomEvent('carillon-change', change))
   }
 
-  /** Opens the lists again, which requests them. */
   reopen(): void {
     this.#close()
     this.#host.requestUpdate()

@@ -8,7 +8,6 @@ type Badge = {
   app: number | undefined
 }
 
-/** In the order in which they were added. */
 const owners = new Map<object, Badge>()
 let observer: MutationObserver | undefined
 /** What is in front of the title at this time; '' for nothing. */

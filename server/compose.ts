@@ -13,7 +13,7 @@ import { Inbox } from './inbox/inbox.ts'
 import { ChangesSince } from './inbox/live/changes.ts'
 import { Live } from './inbox/live/live.ts'
 import { StreamLimits } from './inbox/live/stream-limits.ts'
-import { type AddressRange, parseRange } from './ip-addresses.ts'
+import { rangesOf } from './ip-addresses.ts'
 import type { Log } from './log/log.ts'
 import { AuditLines } from './sign-in/audit/audit-lines.ts'
 import { auditedStore } from './sign-in/audit/audited-store.ts'
@@ -24,7 +24,7 @@ import { Guesses } from './sign-in/guessing/guesses.ts'
 import { ForeignTokens } from './sign-in/issuers/foreign-tokens.ts'
 import { nameHasher } from './sign-in/name-hash.ts'
 import { type Notice, type NoticeOptions, Notices } from './sign-in/notices/notices.ts'
-import { Passwords } from './sign-in/password/passwords.ts'
+import { type HashCost, Passwords } from './sign-in/password/passwords.ts'
 import { ProducerKeys } from './sign-in/producer-key.ts'
 import type { ProviderDependencies } from './sign-in/providers/accounts.ts'
 import { Provider } from './sign-in/providers/provider.ts'
@@ -50,9 +50,9 @@ type Environment = {
   log: Log
   clock: Clock
   random: () => number
+  hashCost?: HashCost | undefined
   /** The public URL; without the setting it is known only after the service listens. */
   url: () => string
-  /** Opens the demonstration; undefined if there is none. */
   demonstration?: (() => Promise<Worlds>) | undefined
   own?: OwnParts
 }
@@ -94,8 +94,10 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   let notices: Notices | undefined
   const lines = new AuditLines(log)
   const store = auditedStore(observed('store', bareStore), { lines, now, note: async (entry) => notices?.note(entry) })
-  const sealing = await openSealing(store, config, log)
-  const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads }))
+  const secrets = await sealingSecrets(config, store)
+  void reportPreviousSecret(store, secrets, log)
+  const sealing = new Sealing(secrets, () => secretsIn(config))
+  const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
   const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, { ...environment, sealing, observed })
@@ -127,7 +129,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     notices,
     newDeviceNotices: config.newDeviceNotices,
     factors: { store, sealing, guesses, now, publicUrl: environment.url },
-    trustedProxies: config.trustedProxies.map((text) => parseRange(text) as AddressRange),
+    trustedProxies: rangesOf(config.trustedProxies),
     producerKeys,
     providers: composeProviders(store, config, { ...environment, sealing }),
     inbox: new Inbox({ store, now: wall }),
@@ -142,16 +144,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
     readiness,
     users,
     deliveries,
-    firstStart: () =>
-      firstStart({
-        store,
-        passwords,
-        producerKeys,
-        deliveries,
-        passwordMinLength: config.passwordMin,
-        docsPath: docsPath(environment.url()),
-        now,
-      }),
+    firstStart: () => firstStart({ users, producerKeys, deliveries, docsPath: docsPath(environment.url()) }),
     tidy: () =>
       Promise.all([
         proofs.sessions.removeStale(),
@@ -161,7 +154,10 @@ export async function compose(bareStore: Store, config: Config, environment: Env
         removeOld(store, config, clock),
       ]),
     recordSettings: () => recordSettings(store, config, now),
-    endStreams: () => endStreams(streams),
+    endStreams() {
+      streams.changes.end()
+      return streams.live.end()
+    },
     async end() {
       proofs.keys.end()
       await Promise.all([mails.forgotten?.end(), notices?.end()])
@@ -171,75 +167,34 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   }
 }
 
-async function openSealing(store: Store, config: Config, log: Log): Promise<Sealing> {
-  const secrets = await sealingSecrets(config, store)
-  void reportPreviousSecret(store, secrets, log)
-  return new Sealing(secrets, () => secretsIn(config))
-}
-
 async function composeProofs(
   store: Store,
-  {
-    sessionIdleMs,
-    sessionLifetimeMs,
-    sessionsPerUser,
-    tokenLifetimeMs,
-    tokenChainMs,
-    signingKeyLifetimeMs,
-    issuers,
-  }: Config,
+  config: Config,
   { log, clock, url, sealing, observed }: Environment & { sealing: Sealing; observed: Observed },
 ) {
+  const { sessionLifetimeMs: lifetimeMs, tokenChainMs: chainMs, issuers } = config
   const { now, wall } = clock
-  const keys = observed(
-    'keys',
-    await SigningKeys.open({
-      store,
-      sealing,
-      now,
-      lifetimeMs: signingKeyLifetimeMs,
-      onFailure: (error) =>
-        log.error(
-          { event: 'signing-keys-not-read', err: error },
-          'the signing keys could not be read or replaced; retrying',
-        ),
-    }),
-  )
-  const revocations = observed(
-    'revocations',
-    await TokenRevocations.load({ store, now, wall, keepMs: revocationKeptForMs }, (error) =>
-      log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying'),
-    ),
-  )
-  const sessions = observed(
-    'sessions',
-    new Sessions({
-      store,
-      revocations,
-      now,
-      idleMs: sessionIdleMs,
-      lifetimeMs: sessionLifetimeMs,
-      maxPerUser: sessionsPerUser,
-    }),
-  )
-  const signIns = new SignIns({
-    store,
-    sessions,
-    revocations,
-    now,
-    lifetimeMs: sessionLifetimeMs,
-    chainMs: tokenChainMs,
-  })
-  const lifetimes = { lifetimeMs: tokenLifetimeMs, chainMs: tokenChainMs }
+  const onKeyFailure = (error: unknown) =>
+    log.error(
+      { event: 'signing-keys-not-read', err: error },
+      'the signing keys could not be read or replaced; retrying',
+    )
+  const schedule = { now, lifetimeMs: config.signingKeyLifetimeMs, onFailure: onKeyFailure }
+  const keys = observed('keys', await SigningKeys.open({ store, sealing, ...schedule }))
+  const onReadFailure = (error: unknown) =>
+    log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying')
+  const reading = { store, now, wall, keepMs: revocationKeptForMs }
+  const revocations = observed('revocations', await TokenRevocations.load(reading, onReadFailure))
+  const limits = { idleMs: config.sessionIdleMs, lifetimeMs, maxPerUser: config.sessionsPerUser }
+  const sessions = observed('sessions', new Sessions({ store, revocations, now, ...limits }))
+  const signIns = new SignIns({ store, sessions, revocations, now, lifetimeMs, chainMs })
   const onFailure = (issuer: string, error: unknown) =>
     log.warn({ event: 'issuer-failed', issuer, reason: messageOf(error) }, 'the keys of an issuer could not be read')
   const foreign = issuers.length > 0 ? new ForeignTokens({ issuers, store, revocations, now, onFailure }) : undefined
   void foreign?.prefetch()
-  const accessTokens = observed(
-    'accessTokens',
-    new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes, foreign }),
-  )
-  return { keys, revocations, sessions, signIns, accessTokens }
+  const lifetimes = { lifetimeMs: config.tokenLifetimeMs, chainMs }
+  const tokens = new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes, foreign })
+  return { keys, revocations, sessions, signIns, accessTokens: observed('accessTokens', tokens) }
 }
 
 function composeProviders(
@@ -261,24 +216,13 @@ function composeStreams(store: Store, config: Config, { log, clock, random }: En
   return { live, changes: new ChangesSince({ store, streamLimits }) }
 }
 
-function endStreams({ live, changes }: ReturnType<typeof composeStreams>): Promise<void> {
-  changes.end()
-  return live.end()
-}
-
 function composeNotices(
   store: Store,
   { pagesPrefix }: Config,
-  {
-    log,
-    url,
-    clock: { now, wall },
-    deliveries,
-    guesses,
-    mail,
-    lines,
-  }: Environment & { deliveries: Deliveries; lines: AuditLines } & Pick<NoticeOptions, 'guesses' | 'mail'>,
+  environment: Environment & { deliveries: Deliveries; lines: AuditLines } & Pick<NoticeOptions, 'guesses' | 'mail'>,
 ) {
+  const { log, url, clock, deliveries, guesses, mail, lines } = environment
+  const { now, wall } = clock
   const deliver = async (userId: string, notice: Notice, idempotencyKey: string) => {
     const deliveryId = newId(now())
     const request = { recipients: [{ userId }], ...notice }
@@ -290,22 +234,12 @@ function composeNotices(
   return notices
 }
 
-async function removeOldSecrets({ database }: Config, at: number): Promise<void> {
-  if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(at).slice(0, 10))
-}
-
 async function removeOld(store: Store, config: Config, { now, wall }: Clock) {
-  await Promise.all([
-    removeOldSecrets(config, wall()),
-    store.removeExpiredLinks(now()),
-    store.removeExpiredChallenges(now()),
-    removeOldAudit(store, now() - config.auditRetentionMs),
-  ])
-}
-
-/** In batches, so that no other write waits long. */
-async function removeOldAudit(store: Store, before: number): Promise<void> {
-  while ((await store.removeOldAudit(before)) > 0);
+  const { database, auditRetentionMs } = config
+  await Promise.all([store.removeExpiredLinks(now()), store.removeExpiredChallenges(now())])
+  // In batches, so that no other write waits long.
+  while ((await store.removeOldAudit(now() - auditRetentionMs)) > 0);
+  if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(wall()).slice(0, 10))
 }
 
 function namesOf(config: Config) {

@@ -17,7 +17,6 @@ export function withoutControls(text: string): string {
   return text.replace(controlling, '\ufffd')
 }
 
-/** One line of JSON. */
 export function jsonLine(value: unknown): string {
   return escapeControls(JSON.stringify(value))
 }

@@ -2,7 +2,7 @@
 // turns the error into a response, and the commands print it on stderr.
 
 /**
- * Every code of a response and its HTTP status; docs/guide.md says when each is sent. The client is published alone, with
+ * Every code of a response and its HTTP status; docs/inbox.md says when each is sent. The client is published alone, with
  * a copy: `StatusOf` in client/transport/types.ts. client/types.test.ts does not compile if the two differ.
  */
 export const statusOf = {
@@ -32,7 +32,8 @@ export const statusOf = {
 export type ErrorCode = keyof typeof statusOf
 
 /** Why a password is refused; for programs that show a sentence of their own. */
-export type PasswordFault = 'too_short' | 'too_long' | 'too_common' | 'contains_name'
+export const passwordFaults = ['too_short', 'too_long', 'too_common', 'contains_name'] as const
+export type PasswordFault = (typeof passwordFaults)[number]
 
 /** One invalid field, and what a valid value would be. `code`: of a refused password. */
 export type Fault = { field: string; reason: string; code?: PasswordFault }
@@ -109,6 +110,10 @@ export function invalidRequest(details: readonly Fault[], cause?: unknown): Cari
   return new CarillonError('INVALID_REQUEST', 'The request is invalid', { details, cause })
 }
 
+export function invalidField(field: string, reason: string): CarillonError {
+  return invalidRequest([{ field, reason }])
+}
+
 /** The path is not a route, or not in the spelling of one. */
 export function noSuchRoute(): CarillonError {
   return new CarillonError('NOT_FOUND', 'There is no such route', { remedy: '/docs lists the routes.' })
@@ -141,10 +146,7 @@ export function wrongSecondFactor(): CarillonError {
  * The proof is valid, and limited to less than the route needs (RFC 6750, section 3.1). `scope` is the one that the route
  * needs; undefined if it needs a proof without a limit.
  */
-export function insufficientScope(
-  problem: string,
-  { scope, remedy }: { scope?: string; remedy: string },
-): CarillonError {
+export function insufficientScope(problem: string, { scope, remedy }: { scope?: string; remedy: string }) {
   const challenge = `Bearer error="insufficient_scope"${scope === undefined ? '' : `, scope="${scope}"`}`
   return new CarillonError('FORBIDDEN', problem, { remedy, challenge })
 }

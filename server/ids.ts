@@ -1,37 +1,33 @@
-// Ids of all stored objects: UUIDv7 (RFC 9562, section 5.7), so that they sort roughly by the time of their creation.
-import { randomFillSync } from 'node:crypto'
-import { v7, validate } from 'uuid'
-
-// Random bytes are fetched for many ids at once: one system call per id would make an id eight times as expensive.
-const pool = new Uint8Array(4096)
-let taken = pool.length
+// Ids of all stored objects: UUIDv7 (RFC 9562, section 5.7), so that they sort roughly by the time of their creation. The random part is
+// that of a UUIDv4 of Node.
+import { randomUUID } from 'node:crypto'
 
 /** A new id whose first 48 bits are `at`, in milliseconds. */
 export function newId(at: number): string {
-  return v7({ msecs: at, random: sixteenRandomBytes() })
+  return `${firstIdAt(at)}-7${randomUUID().slice(15)}`
 }
 
 let lastOrdered = { at: -1, seq: 0 }
 
-/** As `newId`; those that this process makes for the same millisecond one after another sort in this order (RFC 9562, section 6.2). */
+/**
+ * As `newId`; those that this process makes for the same millisecond one after another sort in this order (RFC 9562, section 6.2): 24 bits
+ * after the time count them.
+ */
 export function newOrderedId(at: number): string {
   lastOrdered = { at, seq: lastOrdered.at === at ? lastOrdered.seq + 1 : 0 }
-  return v7({ msecs: at, seq: lastOrdered.seq, random: sixteenRandomBytes() })
+  const seq = lastOrdered.seq.toString(16).padStart(6, '0')
+  return `${firstIdAt(at)}-7${seq.slice(0, 3)}-8${seq.slice(3)}${randomUUID().slice(23)}`
 }
 
-function sixteenRandomBytes(): Uint8Array {
-  if (taken === pool.length) {
-    randomFillSync(pool)
-    taken = 0
-  }
-  taken += 16
-  return pool.subarray(taken - 16, taken)
-}
+let last = { at: 0, id: '00000000-0000' }
 
-/** Sorts before every id from `newId` of this moment or later, and after every earlier one. */
+/** Sorts before every id from `newId` of this moment or later, and after every earlier one. Many ids of one moment begin with it. */
 export function firstIdAt(at: number): string {
-  const time = Math.max(0, at).toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}`
+  if (at !== last.at) {
+    const time = Math.max(0, at).toString(16).padStart(12, '0')
+    last = { at, id: `${time.slice(0, 8)}-${time.slice(8)}` }
+  }
+  return last.id
 }
 
 /** The `at`, in milliseconds, of an id from `newId`. */
@@ -41,5 +37,5 @@ export function madeAt(id: string): number {
 
 /** Whether a text could be the id of a stored object. */
 export function isIdShaped(text: string): boolean {
-  return validate(text)
+  return /^[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i.test(text)
 }

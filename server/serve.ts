@@ -10,9 +10,9 @@ import type { Config } from './config/settings.ts'
 import type { Worlds } from './demonstration/worlds.ts'
 import { CarillonError, messageOf } from './errors.ts'
 import { drain } from './http/connections/drain.ts'
-import type { Readiness } from './http/dependencies.ts'
 import type { Log } from './log/log.ts'
 import { auditEntry, serviceSource } from './sign-in/audit/entry.ts'
+import type { HashCost } from './sign-in/password/passwords.ts'
 import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
 import { demonstrationSettings } from './start/page-settings.ts'
@@ -39,16 +39,16 @@ const databaseTimeoutMs = 30_000
 /** A load balancer that requested `/readyz` this recently will request it again. */
 const watchedWithinMs = 10_000
 
-type Surroundings = { log: Log; clock?: TimeSources }
+type Surroundings = { log: Log; clock?: TimeSources; hashCost?: HashCost | undefined }
 
 /** Throws CarillonError with a sentence for the operator if the service cannot start. */
-export async function startService(config: Config, { log, clock }: Surroundings): Promise<Service> {
+export async function startService(config: Config, { log, clock, hashCost }: Surroundings): Promise<Service> {
   const store = await openLogged(config, log)
   try {
     // The database's clock, if it has one, is the same for every process of the service.
     const sources = clock ?? { wall: store.clock ?? Date.now, monotonic: () => performance.now() }
     const furthest = new Clock(sources, (aheadMs) => warnOfSetBack(log, aheadMs))
-    return await serve(store, config, { log, clock: furthest, sources })
+    return await serve(store, config, { log, clock: furthest, sources, hashCost })
   } catch (error) {
     await store.close()
     throw error
@@ -72,11 +72,12 @@ async function openLogged(
   return store
 }
 
-type Running = { log: Log; clock: Clock; sources: TimeSources }
+type Running = { log: Log; clock: Clock; sources: TimeSources; hashCost: HashCost | undefined }
 
-async function serve(store: Store, config: Config, { log, clock, sources }: Running): Promise<Service> {
+async function serve(store: Store, config: Config, { clock, sources, ...given }: Running): Promise<Service> {
   let url = config.publicUrl ?? ''
-  const environment = { log, random: Math.random, url: () => url }
+  const { log } = given
+  const environment = { ...given, random: Math.random, url: () => url }
   const demonstration = demonstrationOf(config, { ...environment, sources })
   const composition = await compose(store, config, { ...environment, clock, demonstration: demonstration?.open })
   const { app, readiness } = composition
@@ -85,8 +86,12 @@ async function serve(store: Store, config: Config, { log, clock, sources }: Runn
   warnOfUrl(config, url, log)
   warnOfSecret(config, log)
   // After it listens: the first sign-in is displayed once, so the service must be able to accept it.
-  const firstSignIn = config.firstStart ? await firstStartOn(composition) : undefined
-  await recordSettingsOn(composition, log)
+  const firstSignIn = config.firstStart ? await composition.firstStart().catch(closing(app)) : undefined
+  // A service whose database refuses writes for now starts all the same.
+  await composition.recordSettings().catch((error: unknown) => {
+    const reason = messageOf(error)
+    log.warn({ event: 'audit-not-stored', reason }, 'the settings could not be compared with those of the last start')
+  })
   readiness.isReady = true
   const cleanup = tidyHourly(composition, { store, log, now: clock.now })
   return {
@@ -101,16 +106,19 @@ async function serve(store: Store, config: Config, { log, clock, sources }: Runn
       const endStreams = async () => {
         await Promise.all([composition.endStreams(), demonstration?.end()])
       }
-      await drain(app, { graceMs: graceMsFor(config, readiness), endStreams })
+      // For as long as a load balancer needs to notice that this process is not ready, if one watches it.
+      const { drainGraceMs } = config
+      const isWatched = performance.now() - readiness.askedAt < Math.max(watchedWithinMs, 2 * drainGraceMs)
+      await drain(app, { graceMs: isWatched ? drainGraceMs : 0, endStreams })
       await composition.end()
       await store.close()
     },
   }
 }
 
-type DemonstrationNeeds = { log: Log; sources: TimeSources; random: () => number; url: () => string }
+type DemonstrationNeeds = Omit<Running, 'clock'> & { random: () => number; url: () => string }
 
-/** Its code is loaded for its first visitor. */
+/** The code of the demonstration is loaded for its first visitor. */
 function demonstrationOf(config: Config, surroundings: DemonstrationNeeds) {
   void removeLeftovers(surroundings.log)
   if (!demonstrationSettings(config).hasDemonstration) return undefined
@@ -137,23 +145,9 @@ async function removeLeftovers(log: Log): Promise<void> {
   }
 }
 
-async function firstStartOn({ app, firstStart }: Composition): Promise<FirstSignIn | undefined> {
-  try {
-    return await firstStart()
-  } catch (error) {
-    await app.close()
-    throw error
-  }
-}
-
-/** A service whose database refuses writes for now starts all the same. */
-async function recordSettingsOn({ recordSettings }: Composition, log: Log): Promise<void> {
-  try {
-    await recordSettings()
-  } catch (error) {
-    const reason = messageOf(error)
-    log.warn({ event: 'audit-not-stored', reason }, 'the settings could not be compared with those of the last start')
-  }
+const closing = (app: Composition['app']) => async (error: unknown) => {
+  await app.close()
+  throw error
 }
 
 type Tidying = { store: Store; log: Log; now: () => number }
@@ -204,11 +198,6 @@ function warnOfSetBack(log: Log, aheadMs: number): void {
     'The clock was set back. Lifetimes continue from the latest time seen before. If the clock is correct now, restart ' +
       'every process of the service; if it is wrong, correct it: timedatectl set-ntp true',
   )
-}
-
-/** How long the load balancer needs to notice that this process is not ready; 0 if no load balancer watches it. */
-function graceMsFor({ drainGraceMs }: Config, { askedAt }: Readiness): number {
-  return performance.now() - askedAt < Math.max(watchedWithinMs, 2 * drainGraceMs) ? drainGraceMs : 0
 }
 
 /** On one address, even if the name has several: for further addresses Fastify would create servers that are not drained. */

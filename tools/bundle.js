@@ -15,7 +15,7 @@ export const bundleFolder = join(server, 'bundle')
 /** With all that they import: one file. A bundle of 30 had V8 optimize the loops of Node's module loader, 5 MB and 10 ms. */
 const startOfService = /[\\/]server[\\/](commands[\\/]serve|store[\\/]sqlite[\\/]store)\.ts$/
 /** What each start loads, and the bundler's own helpers. Every other package is loaded on demand, and stays where npm installed it. */
-const inlined = /^(commander|fastify|jose|pg|pino|uuid|@oxc-project\/runtime)($|\/)/
+const inlined = /^(commander|fastify|ipaddr\.js|jose|pg|pino|@oxc-project\/runtime)($|\/)/
 /** Fastify's defaults that the service replaces (validators.ts), and what pg looks for and need not find. */
 const unused = /^(@fastify\/(ajv|fast-json-stringify)-compiler|pg-native|pg-cloudflare)$/
 /** npm writes it after each change of the installed packages, which the bundle contains. */

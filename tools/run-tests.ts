@@ -118,7 +118,8 @@ class Run {
 
 /**
  * Files of one folder, or of neighbouring ones, share a process below tests/api and server: each starts a service or a store of its own. The
- * others run alone, those of tests/e2e first, because they take the longest.
+ * others run alone. Those of tests/e2e begin, because they take the longest, and the shared processes of tests/api end, because none takes
+ * long: so no core waits at the end.
  */
 function batchesOf(files: readonly string[]): string[][] {
   const batches: string[][] = []
@@ -128,8 +129,9 @@ function batchesOf(files: readonly string[]): string[][] {
     if (last && last.length < filesPerProcess && isShared) last.push(file)
     else batches.push([file])
   }
-  const isSlow = ([file = '']: string[]) => display(file).startsWith(join('tests', 'e2e'))
-  return [...batches.filter(isSlow), ...batches.filter((batch) => !isSlow(batch))]
+  const order = [join('tests', 'e2e'), '', 'server', join('tests', 'api')]
+  const turnOf = ([file = '']: string[]) => order.findLastIndex((folder) => display(file).startsWith(folder))
+  return batches.sort((one, other) => turnOf(one) - turnOf(other))
 }
 
 /** The first two folders of its path. */

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import { matchesGlob } from 'node:path'
-import { PostgresServer, sharedPort } from '../tests/support/postgres.ts'
+import { PostgresServer, sharedData, sharedPort } from '../tests/support/postgres.ts'
 import { type Outcome, runTests } from './run-tests.ts'
 
 type Step = { name: string; run: () => Outcome | Promise<Outcome> }
@@ -41,8 +41,12 @@ const lists: Record<string, Step[]> = {
   ],
 }
 
-// All test files share one PostgreSQL server.
+// All test files share one PostgreSQL server. Files that stop or change a server start one on a copy of its first data.
 const postgres = await PostgresServer.start()
+await postgres.stop()
+postgres.snapshot()
+await postgres.begin()
+process.env[sharedData] = postgres.snapshotData
 process.env[sharedPort] = String(postgres.port)
 const list = process.argv[2] ?? 'test'
 process.exitCode = (await allPass(lists[list] ?? [])) ? 0 : 1

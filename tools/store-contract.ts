@@ -5,7 +5,7 @@
 import pg from 'pg'
 import { storeContract } from '../server/store/contract/store.contract.ts'
 import { openPostgresStore } from '../server/store/postgres/store.ts'
-import { tables } from '../server/store/transfer/endpoint/tables.ts'
+import { tableNames } from '../server/store/transfer/rows.ts'
 
 const [url = '', word] = process.argv.slice(2)
 if (!/^postgres(ql)?:/.test(url) || word !== 'empty') {
@@ -28,7 +28,7 @@ storeContract({
     await (await open()).close()
     const client = new pg.Client(url)
     await client.connect()
-    await client.query(`truncate ${tables.map(({ name }) => `"${name}"`).join(', ')}`)
+    await client.query(`truncate ${tableNames.map((name) => `"${name}"`).join(', ')}`)
     await client.end()
     return { open, remove: async () => resolve() }
   },

@@ -7,7 +7,7 @@ const maxOtherProgramsShare = 0.15
 
 /** Each contender's samples, in the order of the rounds. A disturbed one is taken once more. */
 export async function inTurns<Name extends string, Sample>(
-  { rounds, progress, turn }: Pick<Bench, 'rounds' | 'progress' | 'turn'>,
+  { rounds, takesAgain, progress, turn }: Pick<Bench, 'rounds' | 'takesAgain' | 'progress' | 'turn'>,
   contenders: Record<Name, () => Promise<Sample & { otherProgramsShare?: number }>>,
 ): Promise<Record<Name, Sample[]>> {
   const all = Object.entries(contenders) as [Name, (typeof contenders)[Name]][]
@@ -17,7 +17,7 @@ export async function inTurns<Name extends string, Sample>(
       await turn()
       progress(`round ${round} of ${rounds}: ${name}`)
       let sample = await take()
-      if ((sample.otherProgramsShare ?? 0) > maxOtherProgramsShare) {
+      if (takesAgain && (sample.otherProgramsShare ?? 0) > maxOtherProgramsShare) {
         progress('other programs were busy; measuring again')
         sample = await take()
       }

@@ -10,6 +10,10 @@ export type Bench = {
   rounds: number
   /** Seconds under load per contender and round. */
   seconds: number
+  /** How many users or proofs to make: this many, or a tenth with --small. */
+  scaled(count: number): number
+  /** Whether a sample that other programs disturbed is taken once more. */
+  takesAgain: boolean
   /** Prints a line of progress. */
   progress(text: string): void
   /** Lets the other checkout measure, if there is one, and resolves when it is this one's turn again. */

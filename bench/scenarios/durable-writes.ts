@@ -14,7 +14,7 @@ import { firstPage } from './list.ts'
 
 const users = 1_000
 /** Users with unread notifications that are marked, one after the other. */
-const markers = 200
+const maxMarkers = 200
 const marksEach = 500
 const idsInPage = 100
 const targets = { cost: 6, toMany: 60, listsMs: 20 }
@@ -28,6 +28,7 @@ export const durableWrites: Scenario = {
   question: 'deliveries and marks on SQLite, one and many at once, each answered after its commit',
   async run(bench) {
     const { rounds, seconds } = bench
+    const markers = bench.scaled(maxMarkers)
     const service = bench.using(await startService({ ...bench, role: 'anywhere' }))
     const { readers, producer } = await prepare(service, { users, proofs: 1, signedIn: markers })
     const owners = readers.slice(0, markers)

@@ -20,7 +20,7 @@ export const list: Scenario = {
   async run(bench) {
     bench.progress(`making 100 inboxes of ${inboxSize} notifications and 2,000 proofs`)
     const service = bench.using(await startService(bench))
-    const prepared = await prepare(service, { users: 100, proofs: 10 })
+    const prepared = await prepare(service, { users: bench.scaled(100), proofs: bench.scaled(10) })
     const { readers } = prepared
     await fillInboxes(service, prepared, inboxSize)
     const loader = bench.using(new Loader())

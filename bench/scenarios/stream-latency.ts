@@ -11,7 +11,7 @@ import { deliveryTo, type Prepared, prepare, requestsOf } from '../setup/inboxes
 import { startDatabase } from '../setup/postgres.ts'
 import { startService } from '../setup/service.ts'
 
-const users = 100
+const maxUsers = 100
 const everyMs = 20
 const targets = { sqliteMs: 50, acrossNodesMs: 150 }
 
@@ -19,6 +19,7 @@ export const streamLatency: Scenario = {
   name: 'stream-latency',
   question: 'from a delivery to the event at its client: on SQLite, and from one PostgreSQL node to another',
   async run(bench) {
+    const users = bench.scaled(maxUsers)
     const { url: database } = await startDatabase(bench, 'anywhere')
     const onSqlite = { ...bench, role: 'anywhere' } as const
     const onPostgres = { ...onSqlite, database }

@@ -11,7 +11,7 @@ import { maxTimerMs } from '../transport/tokens.ts'
 import type { Position, StreamEvent } from '../transport/types.ts'
 import type { ListState } from './inbox-list.ts'
 
-/** After an error that a retry may not fix. */
+/** The pauses after an error that a retry may not fix. */
 const slowTiming = { ...defaultTiming, retryMs: 5_000, maxRetryMs: 60_000 }
 
 export type ConnectionHost = {

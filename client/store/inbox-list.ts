@@ -28,7 +28,7 @@ export type InboxSnapshot = {
   readonly items: readonly Notification[]
   /** Arrived while the list was held; not in `items`. */
   readonly newer: readonly Notification[]
-  /** Of the whole inbox, acts of this page included: the number on the bell. */
+  /** The number on the bell: that of the whole inbox, acts of this page included. */
   readonly unread: number
   /** The number of notifications that match the filter, on all pages. */
   readonly total: number
@@ -36,7 +36,6 @@ export type InboxSnapshot = {
   /** In the state `error`; in the state `offline`, the last failure. */
   readonly error: CarillonError | undefined
   readonly hasMore: boolean
-  /** A page is being requested. */
   readonly isLoading: boolean
 }
 
@@ -47,7 +46,7 @@ export type InboxList = {
   subscribe(listener: (snapshot: InboxSnapshot) => void): () => void
   /** Loads the next page. Concurrent calls share one request. */
   more(): Promise<void>
-  /** With true, because the reader has scrolled or has the focus in the list, arrivals wait in `newer`; false shows them. */
+  /** True (the reader has scrolled, or has the focus in the list): arrivals wait in `newer`. False shows them. */
   hold(isHeld: boolean): void
   showNewer(): void
   /** Marks one notification as read: at once here, and at the server. Rejects with the reason if the server refuses it. */

@@ -47,7 +47,6 @@ export class SharedList implements Extent {
     this.snapshot = firstSnapshot(initial)
   }
 
-  /** Of the request for a page. */
   get query() {
     const { status, categories, limit } = this
     // `all` is what a request without a status means.
@@ -113,7 +112,6 @@ export class SharedList implements Extent {
   }
 }
 
-/** It has to be requested. */
 export function isDue({ isLoaded, isUnclear }: SharedList): boolean {
   return !isLoaded || isUnclear
 }

@@ -22,11 +22,11 @@ import {
 
 /** Between two snapshots that events cause. An act, and an event after a pause, cause one at once. */
 const snapshotMs = 50
-/** Before a list that is unclear is requested again. */
+/** The pause before a list that is unclear is requested again. */
 const againMs = 1_000
 /** Above this, what no list contains is forgotten. Until then, an undo may list it again. */
 const maxKnown = 2_000
-/** Of the last read-all, if none can be taken back. */
+/** What an undo takes back if there is no read-all to undo. */
 const noReadAll: { ids: string[]; made: number } = { ids: [], made: 0 }
 
 type Timer = ReturnType<typeof setTimeout> | undefined
@@ -40,11 +40,10 @@ export class Source {
   #view: View = { ...emptyState, state: 'loading', error: undefined }
   /** Events that the state does not have yet. */
   #events: StreamEvent[] = []
-  /** Of the last event; before the first one, the version of the oldest page. */
+  /** The position of the last event; before the first one, the version of the oldest page. */
   #position: Position | undefined
   /** The user has not changed yet, so a page that the server has rendered is that of the user. */
   #isFirstUser = true
-  /** All lists have to be requested. */
   #isStale = true
   #lastReadAll = noReadAll
   /** Aborts the requests for pages when the user changes, and when the last list is closed. */
@@ -129,7 +128,6 @@ export class Source {
     this.#acts.wake()
   }
 
-  /** Forgets everything that is known of the inbox. */
   #forget(): void {
     this.#session.abort()
     this.#session = new AbortController()
@@ -154,7 +152,6 @@ export class Source {
     return settled
   }
 
-  /** Shows what is known now to all lists. */
   show(): void {
     clearTimeout(this.#showTimer)
     this.#showTimer = undefined
@@ -183,7 +180,7 @@ export class Source {
     return this.#isStale || this.#acts.pending.some(({ isDone }) => isDone)
   }
 
-  /** Once the stream is there, requests what is due. */
+  /** Requests what is due after the stream has opened. */
   #again(ms: number): void {
     this.#againTimer ??= setTimeout(() => {
       this.#againTimer = undefined

@@ -18,7 +18,7 @@ export type Extent = Filter & {
 type Known = ReadonlyMap<string, Notification>
 
 export type InboxState = {
-  /** By id, of all lists, each at the version of the inbox at which it was read or changed last. */
+  /** The notifications of all lists by id, each at the version of the inbox at which it was read or changed last. */
   known: Known
   /** The counters of the whole inbox. */
   unread: number
@@ -32,7 +32,7 @@ export type Act =
   | { type: 'read' | 'unread'; id: string }
   /** Marks these categories as read, or all without `categories`. `isExact`: all unread notifications above `throughSeq` are known. */
   | { type: 'read-all'; throughSeq: number; categories?: readonly string[]; isExact?: boolean }
-  /** Of the last 'read-all': the known notifications that it made read, and how many it made read in all. */
+  /** The known notifications that the last 'read-all' made read, and how many it made read in all. */
   | { type: 'undo'; ids: readonly string[]; made: number }
 
 const versions = new WeakMap<Notification, number>()
@@ -52,7 +52,7 @@ export function itemsOf(known: Known, extent: Extent): Notification[] {
   return items.sort((a, b) => b.seq - a.seq)
 }
 
-/** Without what no list contains: a page may stay open for weeks. */
+/** Drops what no list contains: a page may stay open for weeks. */
 export function withLists(state: InboxState, lists: readonly Extent[]): InboxState {
   const known = [...state.known].filter(([, one]) => lists.some((list) => contains(list, one)))
   return { ...state, known: new Map(known) }

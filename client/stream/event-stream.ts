@@ -14,7 +14,7 @@ export class EventStreamParser {
   #line = ''
   #hasEndedInCr = false
   #type = ''
-  /** With a line feed after each line. */
+  /** The `data` lines so far, each with a line feed. */
   #data = ''
   #id = ''
 

@@ -70,7 +70,7 @@ class Subscription {
   readonly #requests: Requests
   readonly #timing: Timing
   readonly #watcher: StreamWatcher
-  /** After the last complete event. */
+  /** The position of the last complete event. */
   #position: Position | undefined
   /** Failures in a row, since a connection last brought an event other than a greeting. */
   #failures = 0

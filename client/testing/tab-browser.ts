@@ -126,12 +126,11 @@ export function receivedIn(page: Page) {
 
 /** Waits until a tab has received the version `last`; returns the versions of all notifications that it received. */
 export async function versionsOf(page: Page, last: number): Promise<number[]> {
-  let versions: number[] = []
-  await until(async () => {
-    versions = (await receivedIn(page)).versions
-    return (versions.at(-1) ?? 0) >= last
-  }).catch(async () => assert.fail(`version ${last} is not in ${JSON.stringify(await receivedIn(page))}`))
-  return versions
+  const isThere = (wanted: number) => (tab.received().versions.at(-1) ?? 0) >= wanted
+  await page
+    .waitForFunction(isThere, last, { polling: 20, timeout: 100_000 })
+    .catch(async () => assert.fail(`version ${last} is not in ${JSON.stringify(await receivedIn(page))}`))
+  return (await receivedIn(page)).versions
 }
 
 export const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)

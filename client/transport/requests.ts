@@ -40,7 +40,6 @@ export type Call = CallOptions & {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** A list is sent as one field for each entry. */
   query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
-  /** JSON. */
   body?: string
   headers?: Readonly<Record<string, string>>
   /** The route needs no proof: the request carries no token. */

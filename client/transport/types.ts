@@ -197,7 +197,7 @@ export type UserProfile = {
   /** A language tag (BCP 47), such as `de-CH`. */
   locale?: string | null | undefined
   email?: string | null | undefined
-  /** Of the address; another address is not verified unless the call says so. */
+  /** Whether the address is verified; another address is not, unless the call says so. */
   emailVerified?: boolean | undefined
 }
 export type UserChange = UserProfile & {
@@ -207,7 +207,7 @@ export type UserChange = UserProfile & {
 }
 export type UserEntry = UserChange & {
   externalId: string
-  /** Of another system: bcrypt, scrypt, argon2 or PBKDF2. */
+  /** The hash of another system: bcrypt, scrypt, argon2 or PBKDF2. */
   passwordHash?: string | null | undefined
 }
 export type NewUser = UserProfile & {

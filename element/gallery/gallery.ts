@@ -1,5 +1,5 @@
 // The page of the gallery: the real elements, with lists given in place of a server. The address selects one state
-// (`?state=empty`), the theme and the language, so that each can be linked, and opened by a test.
+// (`?state=empty`), the theme and the language (`?theme=dark&lang=de`), so that each can be linked, and opened by a test.
 import type { CarillonBell, CarillonInbox } from '../carillon-inbox.ts'
 import '../carillon-inbox.ts'
 import type { Carillon } from '../../client/carillon-client.ts'
@@ -10,17 +10,9 @@ import { type State, states } from './states.ts'
 type Choice = { theme: 'auto' | 'light' | 'dark'; language: string }
 
 const query = new URLSearchParams(location.search)
-const form = find('form', HTMLFormElement)
 const inboxes = new Map<string, GivenInbox>()
 
-addStates()
-fillForm()
 show()
-form.addEventListener('change', () => {
-  location.search = new URLSearchParams(
-    [...new FormData(form)].map(([name, value]) => [name, String(value)]),
-  ).toString()
-})
 await ready()
 // For tests.
 document.documentElement.dataset.ready = ''
@@ -35,28 +27,15 @@ async function ready(): Promise<void> {
   await document.fonts.ready
 }
 
-function addStates(): void {
-  const select = find('select[name=state]', HTMLSelectElement)
-  for (const { name, title } of states) select.append(new Option(title, name))
-}
-
-function fillForm(): void {
-  for (const select of form.querySelectorAll('select')) select.value = query.get(select.name) ?? select.value
-}
-
 function show(): void {
-  const theme = find('select[name=theme]', HTMLSelectElement).value as Choice['theme']
-  const language = find('select[name=lang]', HTMLSelectElement).value
+  const theme = (query.get('theme') ?? 'auto') as Choice['theme']
+  const language = query.get('lang') ?? 'en'
   const selected = states.find(({ name }) => name === query.get('state'))
   const main = find('main', HTMLElement)
   main.className = selected?.inPage ? 'one application' : selected ? 'one' : ''
   main.append(...(selected ? [selected] : states).map((state) => sectionOf(state, { theme, language })))
-  useTheme(selected?.theme ?? theme)
+  document.documentElement.dataset.theme = selected?.theme ?? theme
   showBell(selected, { theme: selected?.theme ?? theme, language: selected?.language ?? language })
-}
-
-function useTheme(theme: Choice['theme']): void {
-  document.documentElement.dataset.theme = theme
 }
 
 function sectionOf(state: State, choice: Choice): HTMLElement {
@@ -67,12 +46,14 @@ function sectionOf(state: State, choice: Choice): HTMLElement {
   link.textContent = state.title
   heading.append(link)
   section.append(heading)
-  if (state.hint) section.append(hintOf(state.hint))
+  const hint = document.createElement('p')
+  hint.className = 'hint'
+  hint.textContent = state.hint ?? ''
+  if (state.hint) section.append(hint)
   section.append(state.inPage ? orders() : inboxOf(state, choice))
   return section
 }
 
-/** What the page of an application may contain. */
 function orders(): HTMLElement {
   const table = document.createElement('table')
   const rows = [
@@ -93,13 +74,6 @@ function orders(): HTMLElement {
     }
   })
   return table
-}
-
-function hintOf(text: string): HTMLElement {
-  const hint = document.createElement('p')
-  hint.className = 'hint'
-  hint.textContent = text
-  return hint
 }
 
 function inboxOf(state: State, choice: Choice): HTMLElement {

@@ -32,7 +32,7 @@ export class GivenInbox {
     this.#refusal = refusal
   }
 
-  /** As `carillon.inbox.open` of the client. */
+  /** Does what `carillon.inbox.open` of the client does. */
   open({ status = 'all', limit = 20 }: OpenOptions = {}): InboxList {
     const listeners = new Set<(snapshot: InboxSnapshot) => void>()
     let shown = limit
@@ -60,12 +60,6 @@ export class GivenInbox {
       undo: () => this.#act(() => this.#undo()),
       close: () => this.#onChange.delete(update),
     }
-  }
-
-  /** A notification arrives while the reader is at the top of the list. */
-  arrive(notification: Notification): void {
-    this.#items = [notification, ...this.#items]
-    this.#changed()
   }
 
   #snapshot(status: 'all' | 'unread' | 'read', shown: number): InboxSnapshot {

@@ -1,4 +1,4 @@
-// The notifications that the gallery displays, in each language of the elements.
+// The notifications that the gallery displays, from left to right and from right to left.
 import type { Notification } from '../../client/transport/types.ts'
 
 type Text = readonly [title: string, body: string | null, category: string | null]
@@ -22,40 +22,6 @@ const texts: Record<string, readonly Text[]> = {
     ['The export of 12,480 orders is complete', 'The file is available for seven days.', 'Reports'],
     ['Storage is 80 % full', 'At the present rate it will be full in about three weeks.', 'Account'],
     ['Welcome to Harbour', 'This is where your notifications appear.', null],
-  ],
-  de: [
-    [
-      'Ada Okafor hat Sie erwähnt',
-      '„Könnten Sie sich vor der Veröffentlichung am Montag das zweite Diagramm ansehen?“',
-      'Kommentare',
-    ],
-    [
-      'Bereitstellung fehlgeschlagen',
-      'Die Zustandsprüfung von web-3 hat zu lange gedauert. Die vorige Version läuft weiter.',
-      'Bereitstellung',
-    ],
-    ['Ihre Rechnung für November ist da', null, 'Abrechnung'],
-    ['Jonas Weber gehört jetzt zum Team', 'Jonas sieht ab sofort die Projekte Atlas und Hafen.', 'Team'],
-    ['Der Export von 12.480 Bestellungen ist fertig', 'Die Datei steht sieben Tage lang bereit.', 'Berichte'],
-    ['Der Speicher ist zu 80 % belegt', 'Beim jetzigen Verbrauch ist er in etwa drei Wochen voll.', 'Konto'],
-    ['Willkommen bei Hafen', 'Hier erscheinen Ihre Mitteilungen.', null],
-  ],
-  fr: [
-    [
-      'Ada Okafor vous a mentionné',
-      '« Pourriez-vous regarder le deuxième schéma avant la publication de lundi ? »',
-      'Commentaires',
-    ],
-    [
-      'Le déploiement a échoué',
-      'Le contrôle de web-3 a expiré. La version précédente reste en service.',
-      'Déploiements',
-    ],
-    ['Votre facture de novembre est disponible', null, 'Facturation'],
-    ['Jonas Weber a rejoint l’équipe', 'Jonas voit maintenant les projets Atlas et Port.', 'Équipe'],
-    ['L’export de 12 480 commandes est terminé', 'Le fichier reste disponible sept jours.', 'Rapports'],
-    ['L’espace de stockage est plein à 80 %', 'À ce rythme, il sera plein dans trois semaines environ.', 'Compte'],
-    ['Bienvenue chez Port', 'Vos notifications s’affichent ici.', null],
   ],
   ar: [
     ['أشارت إليك آدا أوكافور', '«هل يمكنك مراجعة المخطط الثاني قبل النشر يوم الاثنين؟»', 'التعليقات'],

@@ -6,82 +6,47 @@ export const pageLanguages = ['en', 'de', 'fr'] as const
 export type PageLanguage = (typeof pageLanguages)[number]
 
 const sections = {
-  account: {
-    en: () => import('./en/account.ts'),
-    de: () => import('./de/account.ts'),
-    fr: () => import('./fr/account.ts'),
+  en: {
+    account: () => import('./en/account.ts'),
+    requests: () => import('./en/requests.ts'),
+    'sign-in': () => import('./en/sign-in.ts'),
+    frame: () => import('./en/frame.ts'),
+    demonstration: () => import('./en/demonstration.ts'),
+    security: () => import('./en/security.ts'),
+    experiments: () => import('./en/experiments.ts'),
+    service: () => import('./en/service.ts'),
   },
-  requests: {
-    en: () => import('./en/requests.ts'),
-    de: () => import('./de/requests.ts'),
-    fr: () => import('./fr/requests.ts'),
+  de: {
+    account: () => import('./de/account.ts'),
+    requests: () => import('./de/requests.ts'),
+    'sign-in': () => import('./de/sign-in.ts'),
+    frame: () => import('./de/frame.ts'),
+    demonstration: () => import('./de/demonstration.ts'),
+    security: () => import('./de/security.ts'),
+    experiments: () => import('./de/experiments.ts'),
+    service: () => import('./de/service.ts'),
   },
-  'sign-in': {
-    en: () => import('./en/sign-in.ts'),
-    de: () => import('./de/sign-in.ts'),
-    fr: () => import('./fr/sign-in.ts'),
+  fr: {
+    account: () => import('./fr/account.ts'),
+    requests: () => import('./fr/requests.ts'),
+    'sign-in': () => import('./fr/sign-in.ts'),
+    frame: () => import('./fr/frame.ts'),
+    demonstration: () => import('./fr/demonstration.ts'),
+    security: () => import('./fr/security.ts'),
+    experiments: () => import('./fr/experiments.ts'),
+    service: () => import('./fr/service.ts'),
   },
-  frame: {
-    en: () => import('./en/frame.ts'),
-    de: () => import('./de/frame.ts'),
-    fr: () => import('./fr/frame.ts'),
-  },
-  demonstration: {
-    en: () => import('./en/demonstration.ts'),
-    de: () => import('./de/demonstration.ts'),
-    fr: () => import('./fr/demonstration.ts'),
-  },
-  security: {
-    en: () => import('./en/security.ts'),
-    de: () => import('./de/security.ts'),
-    fr: () => import('./fr/security.ts'),
-  },
-  experiments: {
-    en: () => import('./en/experiments.ts'),
-    de: () => import('./de/experiments.ts'),
-    fr: () => import('./fr/experiments.ts'),
-  },
-  front: {
-    en: () => import('./en/front.ts'),
-    de: () => import('./de/front.ts'),
-    fr: () => import('./fr/front.ts'),
-  },
-  password: {
-    en: () => import('./en/password.ts'),
-    de: () => import('./de/password.ts'),
-    fr: () => import('./fr/password.ts'),
-  },
-  'inbox-page': {
-    en: () => import('./en/inbox-page.ts'),
-    de: () => import('./de/inbox-page.ts'),
-    fr: () => import('./fr/inbox-page.ts'),
-  },
-  mail: {
-    en: () => import('./en/mail.ts'),
-    de: () => import('./de/mail.ts'),
-    fr: () => import('./fr/mail.ts'),
-  },
-  notices: {
-    en: () => import('./en/notices.ts'),
-    de: () => import('./de/notices.ts'),
-    fr: () => import('./fr/notices.ts'),
-  },
-  docs: {
-    en: () => import('./en/docs.ts'),
-    de: () => import('./de/docs.ts'),
-    fr: () => import('./fr/docs.ts'),
-  },
-} as const satisfies { readonly [section: string]: Record<PageLanguage, () => Promise<Section<unknown>>> }
+} as const satisfies Record<PageLanguage, Record<string, () => Promise<Section<unknown>>>>
 
 type Section<Texts> = { texts: (plurals: Plurals) => Texts }
-type Sections = typeof sections
+type Sections = (typeof sections)['en']
 export type SectionName = keyof Sections
 /** The texts of a section. The English file decides which there are: the others have its type. */
-export type TextsOf<Name extends SectionName> = ReturnType<Awaited<ReturnType<Sections[Name]['en']>>['texts']>
+export type TextsOf<Name extends SectionName> = ReturnType<Awaited<ReturnType<Sections[Name]>>['texts']>
 
 export async function textsOf<Name extends SectionName>(name: Name, language: PageLanguage): Promise<TextsOf<Name>> {
   // The compiler does not see that the loader of a section returns that section.
-  const load = sections[name][language] as () => Promise<Section<unknown>>
+  const load = sections[language][name] as () => Promise<Section<unknown>>
   return (await load()).texts(pluralsOf(language)) as TextsOf<Name>
 }
 

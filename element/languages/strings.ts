@@ -38,7 +38,7 @@ export type Strings = {
   loading: string
   emptyTitle: string
   emptyText: string
-  /** The same for the tab of unread notifications. */
+  /** The title of the empty tab of unread notifications. */
   noUnreadTitle: string
   noUnreadText: string
   signedOutTitle: string

@@ -18,9 +18,7 @@ type Shared =
   | 'strings'
   | 'renderItem'
 
-/** The properties of `<carillon-inbox>`. */
 export type InboxProperties = Optional<CarillonElement, Shared>
-/** The properties of `<carillon-bell>`. */
 export type BellProperties = InboxProperties & Optional<CarillonBell, 'placement'>
 /** Attributes whose names differ from those of the properties. */
 export type DashedAttributes = {

@@ -9,7 +9,7 @@ import { faultOf } from './failures.ts'
 import { Failure, isFailure, type Sending, send } from './requests.ts'
 import { sections } from './sections.ts'
 
-/** Of the element in which the service starts the page. */
+/** The attributes of the element in which the service starts the page. */
 type Place = Pick<Account, 'root' | 'pages' | 'passwordMinLength' | 'offered'>
 
 export class AccountFrame extends LitElement {

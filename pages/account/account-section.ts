@@ -15,7 +15,6 @@ export type Account = {
   root: string
   pages: string
   passwordMinLength: number
-  /** The providers with which users can sign in. */
   offered: readonly { name: string; displayName: string }[]
   /** How often the user, and what the sections display, was read again. */
   revision: number
@@ -23,7 +22,7 @@ export type Account = {
   send<Data = undefined>(path: string, sending?: Sending): Promise<Data>
   /** Reads the user and what the sections display again. */
   refresh(): Promise<void>
-  /** After a change of name or language: the frame around the sections, from the service. */
+  /** Reads the frame around the sections again, after a change of name or language. */
   refreshFrame(): Promise<void>
 }
 
@@ -37,9 +36,8 @@ export abstract class AccountSection extends LitElement {
   }
 
   declare account: Account
-  /** An act is being sent: its buttons are disabled. */
   declare isBusy: boolean
-  /** Of the last act. */
+  /** The error of the last act. */
   declare failure: unknown
   /** What the last act has done, in the language of the page at this moment. */
   declare done: ((account: Account) => string) | undefined

@@ -106,7 +106,7 @@ export class ConfirmDialog extends LitElement {
     return this.querySelector('input')
   }
 
-  /** After Escape, the button, and a confirmation. */
+  /** Runs after Escape, the button, and a confirmation. */
   #closed(): void {
     this.#settle?.reject(new Cancelled())
     this.#settle = undefined

@@ -1,14 +1,15 @@
 // The script of the demonstration: starts the walk, follows the address of the page, and renders again after each change.
 import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
 import { render } from 'lit/html.js'
+import { copyCommand } from './curl.ts'
 import { mountExperiments } from './experiments/experiments.ts'
 import { stepIds } from './steps.ts'
 import type { Stage, Texts } from './view/stage.ts'
 import { type Actions, type Copied, walkView } from './view/walk-view.ts'
 import { type Place, Walk } from './walk.ts'
-import { type Lane, World } from './world.ts'
+import { World } from './world.ts'
 
-/** Of two columns, and of one on a small page. */
+/** The width in pixels from which the page has two columns. */
 const columnsFrom = 900
 
 class DemonstrationPage {
@@ -70,20 +71,6 @@ class DemonstrationPage {
     this.#arrive()
   }
 
-  async #copyCurl(lane: Lane, command: string): Promise<void> {
-    // Absent on plain HTTP beyond localhost.
-    const isDone = await (navigator.clipboard?.writeText(command) ?? Promise.reject()).then(
-      () => true,
-      () => false,
-    )
-    this.#copied = { lane, command, isDone }
-    this.#render()
-    const shown = this.#host.querySelector<HTMLElement>('.command')
-    if (isDone || shown === null) return
-    shown.focus()
-    getSelection()?.selectAllChildren(shown)
-  }
-
   #toggle(name: string): void {
     if (!this.#whole.delete(name)) this.#whole.add(name)
     this.#render()
@@ -92,7 +79,11 @@ class DemonstrationPage {
   readonly #actions: Actions = {
     go: (place) => void this.#go(place),
     startAgain: () => void this.#startAgain(),
-    copyCurl: (lane, command) => void this.#copyCurl(lane, command),
+    copyCurl: (lane, command) =>
+      void copyCommand(command, this.#host, (isDone) => {
+        this.#copied = { lane, command, isDone }
+        this.#render()
+      }),
   }
 
   #render(): void {

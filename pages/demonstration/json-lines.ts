@@ -4,13 +4,9 @@ export type JsonLine = { depth: number; text: string }
 
 /** Undefined if the text is no JSON, or has white space of its own. An object in a list stays one line. */
 export function jsonLines(text: string): JsonLine[] | undefined {
-  const lines = linesIn(text)
-  return lines !== undefined && lines.map((line) => line.text).join('') === text ? lines : undefined
-}
-
-function linesIn(text: string): JsonLine[] | undefined {
   try {
-    return linesOf(JSON.parse(text), 0)
+    const lines = linesOf(JSON.parse(text), 0)
+    return lines.map((line) => line.text).join('') === text ? lines : undefined
   } catch {
     return undefined
   }

@@ -13,7 +13,7 @@ const keys: Readonly<Record<string, readonly string[]>> = {
   session: ['user_id', 'secret_hash'],
   token_cutoff: ['user_id', 'sign_in_id'],
   known_device: ['user_id', 'label', 'network'],
-  inbox: ['user_number', 'category'],
+  inbox: ['user_id'],
 }
 
 export function changesOf({ rows: { before, after } }: Pick<Exchange, 'rows'>): KeptRow[] {

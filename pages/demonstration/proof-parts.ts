@@ -1,4 +1,5 @@
 // Takes a proof apart: the cookie of a session into its name, value and attributes, and a token into header, claims and signature.
+import { jsonIn } from './experiments/signature.ts'
 import type { Exchange } from './world.ts'
 
 /** `name`: finds the explanation. `time`: what a number of seconds since 1970 means. */
@@ -60,9 +61,7 @@ export function tokenParts(token: string): TokenParts | undefined {
 
 function objectIn(piece = ''): Part[] | undefined {
   try {
-    const bytes = Uint8Array.from(atob(piece.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0))
-    const parsed: Record<string, unknown> = JSON.parse(new TextDecoder().decode(bytes))
-    return Object.entries(parsed).map(([name, value]) => ({
+    return Object.entries(jsonIn(piece)).map(([name, value]) => ({
       name,
       value: typeof value === 'string' ? value : JSON.stringify(value),
       ...(times.includes(name) && typeof value === 'number' && { time: value * 1000 }),

@@ -10,14 +10,11 @@ const session = (secret: string, seen = 1): Row => ({
   table: 'session',
   columns: { user_id: 'u', secret_hash: secret, last_seen_at: seen },
 })
-const inbox = (unread: number, category = ''): Row => ({
-  table: 'inbox',
-  columns: { user_number: 1, category, unread },
-})
+const inbox = (unread: number, user = 'u'): Row => ({ table: 'inbox', columns: { user_id: user, unread } })
 
 test('changes are rows that are new, changed or gone; rows that stayed are none', () => {
-  const before = [session('a'), session('b'), inbox(3), inbox(1, 'orders')]
-  const after = [session('a'), session('c'), inbox(2), inbox(1, 'orders')]
+  const before = [session('a'), session('b'), inbox(3), inbox(1, 'other')]
+  const after = [session('a'), session('c'), inbox(2), inbox(1, 'other')]
   assert.deepEqual(
     changesOf({ rows: { before, after } }).map(({ kind, columns, changed }) => [kind, columns.secret_hash, changed]),
     [

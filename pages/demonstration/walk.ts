@@ -8,7 +8,6 @@ export class Walk {
   readonly world: World
   readonly results: Results = new Map()
   place: Place = 'start'
-  /** The step that is being sent. */
   sending: StepId | undefined
   /** Why the step `wanted` was not reached. */
   trouble: { error: WorldError; wanted: StepId } | undefined
@@ -39,7 +38,7 @@ export class Walk {
     this.#changed()
   }
 
-  /** The same place in a new world. */
+  /** Goes to the place in a new world. */
   async restart(place: Place): Promise<void> {
     this.results.clear()
     this.world.leave()

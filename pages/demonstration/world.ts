@@ -10,7 +10,7 @@ export type Visit = {
   user: { username: string; password: string }
   expiresAt: string
   hasTrace: boolean
-  /** Of the session, in this world. */
+  /** The name of this world's session cookie. */
   cookieName: string
   base: string
 }
@@ -31,7 +31,6 @@ export type Request = {
   /** Inside the service, such as `/routeRestreinte`. */
   path: string
   body?: unknown
-  /** Without cookie and token. */
   isWithoutProof?: boolean
 }
 /** `data`: what is in the envelope of the response, or the bare object of a login. */
@@ -113,7 +112,7 @@ export class World {
     return { lane, status: response.status, data: dataIn(text), exchange }
   }
 
-  /** As `send`, without the record. */
+  /** Does what `send` does, without the record. */
   async request(lane: Lane, { method, path, body, isWithoutProof = false }: Request): Promise<Response> {
     const { id } = await this.ready()
     const isByCookie = lane === 'session' && !isWithoutProof
@@ -147,7 +146,6 @@ export class World {
     return this.#json<Exchange>(`exchanges/${n}`)
   }
 
-  /** What the server keeps now. */
   state(): Promise<WorldState> {
     return this.#json<WorldState>('visit')
   }

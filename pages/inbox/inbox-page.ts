@@ -1,12 +1,10 @@
 // The script of the inbox page: the list of categories around <carillon-inbox>, which does everything else, and the theme of this device.
 import type { CarillonInbox } from 'carillon-inbox'
-import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
 import { send } from '../account/requests.ts'
 import { keptTheme, onThemeChange } from '../look/preferences.ts'
 
 type Counts = { categories: Readonly<Record<string, unknown>> }
 
-const texts = await textsOf('inbox-page', pageLanguageOf([document.documentElement.lang]))
 const inbox = document.querySelector('carillon-inbox') as CarillonInbox
 const field = document.querySelector('#category-field') as HTMLElement
 const select = document.querySelector('#category') as HTMLSelectElement
@@ -58,16 +56,10 @@ function show({ categories }: Counts): void {
   const names = new Set([...Object.keys(categories).sort(), ...(chosen === '' ? [] : [chosen])])
   field.classList.toggle('not-yet', names.size === 0)
   // Replaced only by another list: it may be open.
-  if (
-    [...names].join('\n') ===
-    [...select.options]
-      .map(({ value }) => value)
-      .slice(1)
-      .join('\n')
-  )
-    return
-  const options = [...names].map((name) => new Option(name, name))
-  select.replaceChildren(new Option(texts.allCategories, ''), ...options)
+  const listed = [...select.options].slice(1).map(({ value }) => value)
+  if ([...names].join('\n') === listed.join('\n')) return
+  select.length = 1
+  select.append(...[...names].map((name) => new Option(name, name)))
   select.value = chosen
 }
 

@@ -4,7 +4,6 @@ const mark = 'carillon-signed-in'
 /** Longer than a sign-in and its redirects take; shorter than it takes to come back on purpose. */
 const recentMs = 30_000
 
-/** Just before a sign-in is sent. */
 export function beginWatch(): void {
   try {
     sessionStorage.setItem(mark, String(Date.now()))
@@ -18,7 +17,7 @@ export function endWatch(): void {
   try {
     sessionStorage.removeItem(mark)
   } catch {
-    // As above.
+    // cookieFault() has said so.
   }
 }
 

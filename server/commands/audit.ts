@@ -1,5 +1,4 @@
 // `carillon audit`: what the audit log says, as a table for people or as JSON for programs; with --follow until Ctrl-C.
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { Command, InvalidArgumentError } from 'commander'
@@ -8,7 +7,8 @@ import { findUser } from '../sign-in/users/users.ts'
 import type { AuditEntry, Store } from '../store/store.ts'
 import { iso } from '../times.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
-import { type Output, print, table } from './terminal/output.ts'
+import { untilInterrupted } from './terminal/interruption.ts'
+import { columns, type Output, print, printAll, table } from './terminal/output.ts'
 
 type Options = Output & { user?: string; since?: (now: number) => number; last: number; follow?: boolean }
 
@@ -60,7 +60,7 @@ function sinceOf(text: string): (now: number) => number {
 function audit(command: Command, options: Options): Promise<void> {
   return withStore(configOf(command, 'audit'), async (store) => {
     const userId = options.user === undefined ? undefined : (await findUser({ store }, { username: options.user })).id
-    const names = new Names(store)
+    const names = namesIn(store)
     const startedAt = (store.clock ?? Date.now)()
     // What exists already and is not wanted stays out. It is read first, so that nothing that follows is missed.
     const known = options.follow ? await entriesOf(store, { since: () => startedAt - lateMs, last: 0, userId }) : []
@@ -79,31 +79,28 @@ type Wanted = Pick<Options, 'since' | 'last'> & { userId: string | undefined }
 
 /** Oldest first. */
 async function entriesOf(store: Store, { since, last, userId }: Wanted): Promise<AuditEntry[]> {
-  const of = userId === undefined ? {} : { userId }
-  const from = since === undefined ? {} : { since: since((store.clock ?? Date.now)()) }
+  const at = since?.((store.clock ?? Date.now)())
+  const filter = { ...(userId !== undefined && { userId }), ...(at !== undefined && { since: at }) }
   const entries: AuditEntry[] = []
   const wanted = since === undefined ? last : Number.POSITIVE_INFINITY
   for (let isEnd = wanted === 0; !isEnd; ) {
     const before = entries.at(-1)?.id
     const limit = Math.min(pageSize, wanted - entries.length)
-    const page = await store.listAudit({ ...of, ...from, ...(before !== undefined && { before }), limit })
+    const page = await store.listAudit({ ...filter, ...(before !== undefined && { before }), limit })
     entries.push(...page)
     isEnd = page.length < limit || entries.length >= wanted
   }
   return entries.toReversed()
 }
 
-type Following = Options & { userId: string | undefined; names: Names; startedAt: number } & Record<
+type Following = Options & { userId: string | undefined; names: NameOf; startedAt: number } & Record<
     'entries' | 'known',
     readonly AuditEntry[]
   >
 
 async function follow(store: Store, following: Following): Promise<void> {
   const { json, userId, names, entries, known, startedAt } = following
-  const ended = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort())
-  process.stdout.on('error', () => ended.abort())
-  const { signal } = ended
+  const signal = untilInterrupted()
   const shown = new Map<string, number>()
   let newest = startedAt
   const show = async (found: readonly AuditEntry[]) => {
@@ -112,46 +109,34 @@ async function follow(store: Store, following: Following): Promise<void> {
       shown.set(id, at)
       newest = Math.max(newest, at)
     }
-    const lines = json ? fresh.map(jsonLine) : coloured(columns(await rowsOf(names, fresh)), fresh, 0)
-    for (const line of lines) if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain', { signal })
+    const rows = json ? [] : await rowsOf(names, fresh)
+    const lines = rows.map((cells) => columns(cells, widths))
+    await printAll(json ? fresh.map(jsonLine) : coloured(lines, fresh, 0), signal)
   }
   try {
-    if (!json) process.stdout.write(`${columns([headings])[0]}\n`)
+    if (!json) await printAll([columns(headings, widths)], signal)
     await show(entries)
     for (const { id, at } of known) shown.set(id, at)
     while (!signal.aborted) {
       await sleep(followEveryMs, undefined, { signal })
       const from = newest - lateMs
-      await show(await since(from))
+      await show(await entriesOf(store, { since: () => from, last: 0, userId }))
       for (const [id, at] of shown) if (at < from - lateMs) shown.delete(id)
     }
   } catch (error) {
     if (!signal.aborted) throw error
   }
-
-  async function since(at: number): Promise<AuditEntry[]> {
-    return entriesOf(store, { since: () => at, last: 0, userId })
-  }
 }
 
 const headings = ['time', 'event', 'user', 'by', 'address', 'details']
-/** Of a table that goes on: its widths are fixed before its rows are known. */
+/** The widths of a table that goes on: they are fixed before its rows are known. */
 const widths = [20, 22, 18, 18, 15]
 
-function columns(rows: readonly (readonly string[])[]): string[] {
-  return rows.map((cells) =>
-    cells
-      .map((cell, n) => cell.padEnd(widths[n] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-}
-
-async function rowsOf(names: Names, entries: readonly AuditEntry[]): Promise<string[][]> {
+async function rowsOf(nameOf: NameOf, entries: readonly AuditEntry[]): Promise<string[][]> {
   const rows: string[][] = []
   for (const entry of entries) {
     const { at, event, userId, nameHash, actor, address, detail, count } = entry
-    const about = userId === null ? (nameHash === null ? '-' : `unknown ${nameHash}`) : await names.of(userId)
+    const about = userId === null ? (nameHash === null ? '-' : `unknown ${nameHash}`) : await nameOf(userId)
     const facts = Object.entries(detail ?? {})
       .filter(([name]) => name !== 'settings')
       .map(([name, value]) => `${name}=${value}`)
@@ -179,21 +164,15 @@ function emptyText({ user, since }: Options): string {
     : 'There are no entries since then'
 }
 
+type NameOf = (userId: string) => Promise<string>
+
 /** Usernames by id, each read once. */
-class Names {
-  readonly #store: Store
-  readonly #names = new Map<string, string>()
-
-  constructor(store: Store) {
-    this.#store = store
-  }
-
-  async of(userId: string): Promise<string> {
-    const known = this.#names.get(userId)
-    if (known !== undefined) return known
-    const user = await this.#store.findUser(userId)
-    const name = user?.username ?? user?.externalId ?? userId
-    this.#names.set(userId, name)
+function namesIn(store: Store): NameOf {
+  const names = new Map<string, string>()
+  return async (userId) => {
+    const user = names.has(userId) ? undefined : await store.findUser(userId)
+    const name = names.get(userId) ?? user?.username ?? user?.externalId ?? userId
+    names.set(userId, name)
     return name
   }
 }

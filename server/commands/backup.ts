@@ -5,7 +5,7 @@ import { iso } from '../times.ts'
 import { configOf, withSettings } from './settings.ts'
 import { interruptible } from './terminal/interruption.ts'
 import { type Output, print } from './terminal/output.ts'
-import { withProgress } from './terminal/progress.ts'
+import { counting, withProgress } from './terminal/progress.ts'
 
 const more = `
 The service may be running. Every row is read back and compared before the file gets its name (mode 0600). An existing file
@@ -26,18 +26,15 @@ export function backupCommand(): Command {
 async function backup(command: Command, file: string, options: Output): Promise<void> {
   // Imported here, so that `carillon --help` does not load it.
   const { backUp } = await import('../store/transfer/backup.ts')
-  const { openSource } = await import('../store/transfer/endpoint/open.ts')
   const { database } = configOf(command, 'backup')
   refuseMissingDatabase(database)
-  const endpoint = await openSource(database)
-  try {
-    const tables = await interruptible(
-      () => `Nothing is left of ${file}.`,
-      () => withProgress(options, (report) => backUp(endpoint, { file, at: iso(Date.now()), report })),
-    )
-    const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-    print(options, { file, rows, tables }, () => `Wrote ${rows} rows to ${file}; counts and checksums agree`)
-  } finally {
-    await endpoint.close()
-  }
+  const tables = await interruptible(
+    () => `Nothing is left of ${file}.`,
+    () =>
+      withProgress(options, (report) =>
+        backUp({ from: database, file, at: iso(Date.now()), report: counting(report) }),
+      ),
+  )
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  print(options, { file, rows, tables }, () => `Wrote ${rows} rows to ${file}; counts and checksums agree`)
 }

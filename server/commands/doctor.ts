@@ -83,12 +83,8 @@ async function examineKept(config: Config, areas: Area[], deep: boolean): Promis
   if (databaseTls(config, process.env) === 'refused') return undefined
   const { findings, signingKeys, sealedFactors } = await examineDatabase(database, { now: Date.now, deep })
   const secretFile = process.env.CARILLON_SECRET_FILE
-  const given = {
-    ...(secret !== undefined && { secret }),
-    ...(previousSecret !== undefined && { previousSecret }),
-    ...(secretFile !== undefined && { secretFile }),
-  }
-  findings.push(...(await examineSecret({ database, ...given, signingKeys, sealedFactors })))
+  const given = { database, secret, previousSecret, secretFile }
+  findings.push(...(await examineSecret({ ...given, signingKeys, sealedFactors })))
   areas.push({ area: 'Database', findings })
   return { signingKeys, isMoved: findings.some(({ check }) => check === 'move') }
 }

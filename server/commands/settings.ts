@@ -35,7 +35,7 @@ export function configOf(command: Command, family: string): Config {
   return configWith(givenOptions(command, family))
 }
 
-/** As `configOf`, for doctor: the faults are findings, and `config` is absent only if a setting could not be read. */
+/** Reads the settings for doctor: the faults are findings, and `config` is absent only if a setting could not be read. */
 export function configAndFaults(
   command: Command,
   family: string,
@@ -45,7 +45,7 @@ export function configAndFaults(
 
 export type GivenOption = { option: string; name: Setting['name']; value: string | undefined }
 
-/** As `configOf`, for a command whose options have other names than their settings. */
+/** Does what `configOf` does, for a command whose options have other names than their settings. */
 export function configWith(options: readonly GivenOption[]): Config {
   try {
     return readConfig(process.env, flagsOf(options))

@@ -1,10 +1,10 @@
 // `carillon tail`: follows an inbox in a terminal, as lines for people or as JSON for programs.
-import { once } from 'node:events'
 import type { Carillon } from 'carillon-client'
 import { Command, InvalidArgumentError } from 'commander'
 import { jsonLine } from '../control-characters.ts'
 import { configOf, withSettings } from './settings.ts'
-import type { Output } from './terminal/output.ts'
+import { untilInterrupted } from './terminal/interruption.ts'
+import { type Output, printAll } from './terminal/output.ts'
 import { passwordFromStdin, promptForPassword } from './terminal/password-input.ts'
 import { requestService } from './terminal/service-request.ts'
 import { linesOf, type TailEvent } from './terminal/tail-lines.ts'
@@ -33,11 +33,7 @@ async function tail(command: Command, options: Options): Promise<void> {
   const { url } = configOf(command, 'tail')
   const { user, passwordStdin } = options
   const password = passwordStdin ? await passwordFromStdin() : await promptForPassword(`Password of ${user}: `)
-  const ended = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort())
-  // The reading program has closed the pipe, as `head` does after its lines.
-  process.stdout.on('error', () => ended.abort())
-  const { signal } = ended
+  const signal = untilInterrupted()
   const isForPrograms = options.json || !process.stdout.isTTY
   const lines = isForPrograms
     ? (event: TailEvent) => [jsonLine(event)]
@@ -82,9 +78,4 @@ async function list(inbox: Carillon['inbox'], { last, signal, show }: Following)
   const { items, version } = await inbox.list({ limit: Math.max(last, 1), signal })
   for (const notification of items.slice(0, last).toReversed()) await show({ type: 'listed', notification })
   return String(version)
-}
-
-/** Resolves when the output has room for more: a program that reads slowly slows down the stream. */
-async function printAll(lines: readonly string[], signal: AbortSignal): Promise<void> {
-  for (const line of lines) if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain', { signal })
 }

@@ -1,6 +1,6 @@
 // Which settings contradict each other, and which allow others on the network to read passwords, cookies or the database? An
 // exposure is refused without an explicit setting (L3, L4).
-import { type Database, isOnThisMachine, postgresServer } from './database-url.ts'
+import { isOnThisMachine, postgresServer } from './database-url.ts'
 import type { Config } from './settings.ts'
 import { type Environment, formatDuration, isLoopback, type SettingFault } from './values.ts'
 
@@ -49,7 +49,7 @@ function exposedDatabases(config: Partial<Config>, env: Environment): SettingFau
   if (insecureDatabase !== false) return []
   const databases = { CARILLON_DATABASE_URL: database, CARILLON_TARGET_URL: target }
   return Object.entries(databases)
-    .filter(([, named]) => named !== undefined && isExposedDatabase(named, env))
+    .filter(([, named]) => named !== undefined && databaseTls({ database: named, insecureDatabase }, env) === 'refused')
     .map(([field]) => ({
       field,
       reason:
@@ -60,18 +60,13 @@ function exposedDatabases(config: Partial<Config>, env: Environment): SettingFau
 
 /** For doctor: why the connection to the database is not safe; undefined if it is. */
 export function databaseTls(
-  { database, insecureDatabase }: Config,
+  { database, insecureDatabase }: Pick<Config, 'database' | 'insecureDatabase'>,
   env: Environment,
 ): 'refused' | 'none' | 'unverified' | undefined {
   const server = postgresServer(database, env)
   if (server === undefined || isOnThisMachine(server) || server.tls === 'verified') return undefined
   if (server.tls === 'unverified') return 'unverified'
   return insecureDatabase ? 'none' : 'refused'
-}
-
-function isExposedDatabase(database: Database, env: Environment): boolean {
-  const server = postgresServer(database, env)
-  return server !== undefined && server.tls === 'none' && !isOnThisMachine(server)
 }
 
 /** A setting that could not be read is absent from the argument, and its conflicts are not reported. */

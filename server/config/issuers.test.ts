@@ -104,9 +104,9 @@ test('the service itself is not a foreign issuer', () => {
   assert.throws(() => readConfig({ CARILLON_ISSUERS: JSON.stringify([local]) }), refusal)
 })
 
-test('the examples of the guide are valid settings', () => {
-  const guide = readFileSync(new URL('../../docs/guide.md', import.meta.url), 'utf8')
-  const examples = [...guide.matchAll(/^CARILLON_ISSUERS='([^']+)'$/gm)].map(([, text = '']) => readIssuers(text))
+test('the examples of the documentation are valid settings', () => {
+  const page = readFileSync(new URL('../../docs/inbox.md', import.meta.url), 'utf8')
+  const examples = [...page.matchAll(/^CARILLON_ISSUERS='([^']+)'$/gm)].map(([, text = '']) => readIssuers(text))
   assert.deepEqual(
     examples.map(([one]) => [one?.algorithms, one?.ownIds, one?.createUsers]),
     [

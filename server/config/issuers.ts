@@ -1,6 +1,7 @@
 // Reads CARILLON_ISSUERS: the issuers whose tokens the service accepts beside its own. All mistakes are reported at once, each
 // with the entry, the member, and what to write instead.
-import { applicationForm, invalid, isApplication, isLoopback } from './values.ts'
+import { type Entry, isText, type Report, readEntries, repeated } from './entries.ts'
+import { applicationForm, isApplication, isLoopback } from './values.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA'] as const
 export type IssuerAlgorithm = (typeof algorithms)[number]
@@ -23,48 +24,22 @@ export type IssuerSetting = {
 }
 
 const members = ['issuer', 'audience', 'algorithms', 'jwks', 'claim', 'ids', 'createUsers', 'application']
-const maxIssuers = 50
-const maxLength = 255
-const form =
-  'write a JSON array, such as [{"issuer":"https://id.example.org","audience":"bell","algorithms":["RS256"]}], or none'
-
-type Entry = Readonly<Record<string, unknown>>
-type Report = (problem: string) => void
 
 /** Throws INVALID_REQUEST with every mistake. */
 export function readIssuers(text: string): readonly IssuerSetting[] {
-  if (text === 'none') return Object.freeze([])
-  const entries = parsed(text)
-  const problems: string[] = []
-  const found = entries.map((entry, at) => {
-    const report = (problem: string) => problems.push(`entry ${at + 1}: ${problem}`)
-    return isEntry(entry) ? readEntry(entry, { report, isOnly: entries.length === 1 }) : void report('write an object')
+  return readEntries(text, {
+    members,
+    max: 50,
+    form: '[{"issuer":"https://id.example.org","audience":"bell","algorithms":["RS256"]}]',
+    read: readEntry,
+    conflicts: (found) =>
+      repeated(found.map(({ issuer }) => issuer)).map((issuer) => {
+        return `${JSON.stringify(issuer)} is there more than once: write one entry, with a list of audiences if it needs several`
+      }),
   })
-  const read = found.filter((one) => one !== undefined)
-  for (const name of repeated(read.map(({ issuer }) => issuer)))
-    problems.push(
-      `${JSON.stringify(name)} is there more than once: write one entry, with a list of audiences if it needs several`,
-    )
-  return problems.length > 0 ? invalid(problems.join('; ')) : Object.freeze(read)
 }
 
-function parsed(text: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (Array.isArray(value) && value.length >= 1 && value.length <= maxIssuers) return value
-  } catch {
-    // The same advice as for another value.
-  }
-  return invalid(form)
-}
-
-function isEntry(entry: unknown): entry is Entry {
-  return typeof entry === 'object' && entry !== null && !Array.isArray(entry)
-}
-
-function readEntry(entry: Entry, { report, isOnly }: { report: Report; isOnly: boolean }): IssuerSetting {
-  for (const name of Object.keys(entry).filter((one) => !members.includes(one)))
-    report(`${JSON.stringify(name)} is not a member; write ${members.join(', ')}`)
+function readEntry(entry: Entry, report: Report, isOnly: boolean): IssuerSetting {
   const {
     issuer,
     jwks,
@@ -121,12 +96,4 @@ function addressFault(text: string): string | undefined {
   if (url === null) return `is ${JSON.stringify(text.slice(0, 80))}, which is no URL to read keys from`
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return undefined
   return `is ${JSON.stringify(text.slice(0, 80))}: plain http beyond this machine, where others on the network can replace the keys`
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= maxLength && !/\p{C}/u.test(value)
-}
-
-function repeated(names: readonly string[]): string[] {
-  return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))]
 }

@@ -23,7 +23,7 @@ Each setting is a name in the environment. An option of the command line overrid
 |---|---|---|---|`
 
 function pageRow(setting: Setting): string {
-  const initial = setting.default === undefined ? setting.absent : `\`${setting.default}\``
+  const initial = setting.default === undefined ? (setting.absent ?? 'not set') : `\`${setting.default}\``
   const meaning = setting.secret ? `${setting.meaning} Secret: never displayed or logged.` : setting.meaning
   const users = setting.commands.map((command) => `\`${command}\``).join(', ')
   return `| \`${setting.name}\` | ${initial} | ${meaning} | ${users} |`

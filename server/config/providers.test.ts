@@ -130,9 +130,9 @@ test('no error of the settings displays a client secret, in the setting, in its 
   })
 })
 
-test('the examples of the guide are valid settings', () => {
-  const guide = readFileSync(new URL('../../docs/guide.md', import.meta.url), 'utf8')
-  const texts = [...guide.matchAll(/^CARILLON_PROVIDERS='([^']+)'$/gm)].map(([, text = '']) => text)
+test('the examples of the documentation are valid settings', () => {
+  const page = readFileSync(new URL('../../docs/sign-in.md', import.meta.url), 'utf8')
+  const texts = [...page.matchAll(/^CARILLON_PROVIDERS='([^']+)'$/gm)].map(([, text = '']) => text)
   withFile(hidden, (path) => {
     const examples = texts.map((text) => readProviders(text.replace(/\/run\/secrets\/\w+/, path))[0])
     assert.deepEqual(

@@ -1,7 +1,8 @@
 // Reads CARILLON_PROVIDERS: the OpenID providers with which users can sign in. All mistakes are reported at once, each with the entry,
 // the member, and what to write instead; none of the messages has a client secret.
 import { readFileSync } from 'node:fs'
-import { invalid, isLoopback } from './values.ts'
+import { type Entry, isText, maxLength, type Report, readEntries, repeated } from './entries.ts'
+import { isLoopback } from './values.ts'
 
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
 export type IdTokenAlgorithm = (typeof algorithms)[number]
@@ -9,7 +10,6 @@ export type IdTokenAlgorithm = (typeof algorithms)[number]
 export type ProviderSetting = {
   /** In the path of its routes. */
   readonly name: string
-  /** For a button. */
   readonly displayName: string
   /** Exactly as `iss` and the discovery document have it, a slash at the end included. */
   readonly issuer: string
@@ -17,7 +17,6 @@ export type ProviderSetting = {
   /** Undefined for a public client. */
   readonly clientSecret: string | undefined
   readonly scopes: readonly string[]
-  /** With which the provider signs ID tokens. */
   readonly algorithm: IdTokenAlgorithm
   /** Where its endpoints may be: the issuer's own origin first. */
   readonly origins: readonly string[]
@@ -36,48 +35,25 @@ const members = [
   'origins',
   'createUsers',
 ]
-const maxProviders = 20
-const maxLength = 255
 const maxSecretLength = 1_024
-const form =
-  'write a JSON array, such as [{"name":"staff","issuer":"https://id.example.org","clientId":"bell","clientSecretFile":"/run/secrets/staff"}], or none'
-
-type Entry = Readonly<Record<string, unknown>>
-type Report = (problem: string) => void
 
 /** Throws INVALID_REQUEST with every mistake. */
 export function readProviders(text: string): readonly ProviderSetting[] {
-  if (text === 'none') return Object.freeze([])
-  const problems: string[] = []
-  const read = parsed(text).flatMap((entry, at) => {
-    const report = (problem: string) => problems.push(`entry ${at + 1}: ${problem}`)
-    if (isEntry(entry)) return [readEntry(entry, report)]
-    report('write an object')
-    return []
+  return readEntries(text, {
+    members,
+    max: 20,
+    form: '[{"name":"staff","issuer":"https://id.example.org","clientId":"bell","clientSecretFile":"/run/secrets/staff"}]',
+    read: readEntry,
+    conflicts: (found) =>
+      (['name', 'issuer'] as const).flatMap((member) =>
+        repeated(found.map((one) => one[member])).map((twice) => {
+          return `the ${member} ${JSON.stringify(twice)} is there more than once: write one entry`
+        }),
+      ),
   })
-  for (const member of ['name', 'issuer'] as const)
-    for (const twice of repeated(read.map((one) => one[member])))
-      problems.push(`the ${member} ${JSON.stringify(twice)} is there more than once: write one entry`)
-  return problems.length > 0 ? invalid(problems.join('; ')) : Object.freeze(read)
-}
-
-function parsed(text: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (Array.isArray(value) && value.length >= 1 && value.length <= maxProviders) return value
-  } catch {
-    // The same advice as for another value. The message of the parser would have a part of the text.
-  }
-  return invalid(form)
-}
-
-function isEntry(entry: unknown): entry is Entry {
-  return typeof entry === 'object' && entry !== null && !Array.isArray(entry)
 }
 
 function readEntry(entry: Entry, report: Report): ProviderSetting {
-  for (const name of Object.keys(entry).filter((one) => !members.includes(one)))
-    report(`${JSON.stringify(name.slice(0, 80))} is not a member; write ${members.join(', ')}`)
   const { name, issuer, clientId, displayName = name, algorithm = 'RS256', createUsers = false } = entry
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9-]{0,31}$/.test(name))
     report('"name" is required: write 1 to 32 small letters, digits and hyphens, such as "staff"; it is in the URL')
@@ -166,13 +142,4 @@ function plainFault(address: string): string {
   const { protocol, hostname } = new URL(address)
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return ''
   return 'plain http beyond this machine, where others on the network can read the client secret; write an https URL'
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= maxLength && !/\p{C}/u.test(value)
-}
-
-function repeated(texts: readonly unknown[]): string[] {
-  const given = texts.filter((text) => typeof text === 'string')
-  return [...new Set(given.filter((text, at) => given.indexOf(text) !== at))]
 }

@@ -15,7 +15,7 @@ export function readConfig(env: Environment, flags: Flags = {}): Config {
   return config
 }
 
-/** As `readConfig`, but without throwing. `config` is absent only if a setting could not be read. */
+/** Does what `readConfig` does, but does not throw. `config` is absent only if a setting could not be read. */
 export function readSettings(
   env: Environment,
   flags: Flags = {},

@@ -34,403 +34,353 @@ import {
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 type Row = {
-  name: `CARILLON_${string}`
+  /** Its field in Config, if the name does not say it: CARILLON_PUBLIC_URL is `publicUrl`. */
+  key?: string
   default?: string
-  /** For a setting without a default: what happens if it is not set. */
+  /** For a setting without a default: what happens if it is not set; without it, nothing. */
   absent?: string
   /** One sentence for docs/config.md. */
   meaning: string
   /** The value is never displayed. */
   secret?: true
-  commands: readonly string[]
+  /** Those that read it; without them, `serve` alone. */
+  commands?: readonly string[]
   /** Converts the text into the value; throws a CarillonError that says what to write instead. */
   read: (text: string) => unknown
 }
 
-/** The one table, by the setting's field in Config. Its order is the order of docs/config.md. */
+const on = { default: 'on', read: readSwitch } as const
+const off = { default: 'off', read: readSwitch } as const
+const onHere = {
+  absent: '`on` if the service listens on a loopback address and has no other name, otherwise `off`',
+  read: readSwitch,
+} as const
+
+/** The one table. Its order is the order of docs/config.md. */
 const table = {
-  host: {
-    name: 'CARILLON_HOST',
+  CARILLON_HOST: {
     default: '127.0.0.1',
     meaning: 'The address to listen on; `0.0.0.0` or `::` for every interface.',
     commands: ['serve', 'doctor'],
     read: readHost,
   },
-  port: {
-    name: 'CARILLON_PORT',
+  CARILLON_PORT: {
     default: '7464',
     meaning: 'The TCP port to listen on; `0` takes any free port.',
     commands: ['serve', 'doctor'],
     read: integer(0, 65535),
   },
-  database: {
-    name: 'CARILLON_DATABASE_URL',
+  CARILLON_DATABASE_URL: {
+    key: 'database',
     default: 'sqlite:data/carillon.db',
     meaning: 'The database: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
     commands: ['serve', 'user', 'key', 'keys', 'secret', 'audit', 'migrate', 'doctor', 'backup', 'restore', 'move'],
     read: readDatabaseUrl,
   },
-  databasePartitions: {
-    name: 'CARILLON_DATABASE_PARTITIONS',
+  CARILLON_DATABASE_PARTITIONS: {
     default: '8',
     meaning:
       'On PostgreSQL: how many partitions the first migration makes of each table that belongs to users. Later changes have no effect.',
     commands: ['serve', 'migrate', 'restore', 'move'],
     read: integer(1, 256),
   },
-  databaseCacheMib: {
-    name: 'CARILLON_DATABASE_CACHE',
+  CARILLON_DATABASE_CACHE: {
+    key: 'databaseCacheMib',
     default: '8',
     meaning:
       'On SQLite: at most how many MiB of pages the writes keep in memory. The system keeps pages of the file in memory, too.',
-    commands: ['serve'],
     read: integer(2, 65536),
   },
-  target: {
-    name: 'CARILLON_TARGET_URL',
-    absent: 'not set',
+  CARILLON_TARGET_URL: {
+    key: 'target',
     meaning: 'The empty database that `move` fills, in the form of `CARILLON_DATABASE_URL`.',
     commands: ['move'],
     read: readDatabaseUrl,
   },
-  insecureDatabase: {
-    name: 'CARILLON_INSECURE_DATABASE',
-    default: 'off',
+  CARILLON_INSECURE_DATABASE: {
+    ...off,
     meaning:
       '`on` allows PostgreSQL on another machine without TLS, although others on the network can then read all data.',
     commands: ['serve', 'user', 'key', 'keys', 'secret', 'audit', 'migrate', 'doctor', 'backup', 'restore', 'move'],
-    read: readSwitch,
   },
-  publicUrl: {
-    name: 'CARILLON_PUBLIC_URL',
+  CARILLON_PUBLIC_URL: {
     absent: 'derived from host and port',
     meaning:
       'The URL under which browsers reach the service, such as `https://bell.example.org`; with a path (`https://example.org/bell/`) if a proxy strips that path.',
     commands: ['serve', 'doctor', 'user'],
     read: readServiceUrl,
   },
-  insecureHttp: {
-    name: 'CARILLON_INSECURE_HTTP',
-    default: 'off',
+  CARILLON_INSECURE_HTTP: {
+    ...off,
     meaning:
       '`on` allows plain HTTP beyond this machine, although others on the network can then read passwords and cookies.',
     commands: ['serve', 'doctor'],
-    read: readSwitch,
   },
-  variant: {
-    name: 'CARILLON_VARIANT',
+  CARILLON_VARIANT: {
     default: 'stateful',
     meaning:
       'How `POST /login` signs in if the request does not name a variant: `stateful` (a cookie) or `stateless` (a token).',
-    commands: ['serve'],
     read: oneOf(['stateful', 'stateless']),
   },
-  secret: {
-    name: 'CARILLON_SECRET',
+  CARILLON_SECRET: {
     absent: 'generated at the first start and stored beside the SQLite file',
     meaning: 'Encrypts the signing keys in the store; at least 32 random characters, and the same on every node.',
     secret: true,
     commands: ['serve', 'keys', 'secret', 'user', 'doctor'],
     read: readSecret,
   },
-  previousSecret: {
-    name: 'CARILLON_SECRET_PREVIOUS',
-    absent: 'not set',
+  CARILLON_SECRET_PREVIOUS: {
+    key: 'previousSecret',
     meaning:
       'The secret before a change of `CARILLON_SECRET`, accepted until `carillon secret rotate` has sealed everything with the new one.',
     secret: true,
     commands: ['serve', 'keys', 'secret', 'user', 'doctor'],
     read: readSecret,
   },
-  sessionIdleMs: {
-    name: 'CARILLON_SESSION_IDLE',
+  CARILLON_SESSION_IDLE: {
+    key: 'sessionIdleMs',
     default: '7d',
     meaning: 'A session ends if it is not used for this long.',
-    commands: ['serve'],
     read: duration(second, maxLifetime),
   },
-  sessionLifetimeMs: {
-    name: 'CARILLON_SESSION_LIFETIME',
+  CARILLON_SESSION_LIFETIME: {
+    key: 'sessionLifetimeMs',
     default: '30d',
     meaning: 'A session ends this long after its sign-in, even if it is used; at most `400d`.',
-    commands: ['serve'],
     read: duration(second, maxLifetime),
   },
-  sessionsPerUser: {
-    name: 'CARILLON_SESSIONS_PER_USER',
+  CARILLON_SESSIONS_PER_USER: {
     default: '50',
     meaning:
       'How many sessions a user can have at the same time; at a further sign-in the oldest ends. Sign-ins by access token are not counted.',
-    commands: ['serve'],
     read: integer(1, 1_000),
   },
-  newDeviceNotices: {
-    name: 'CARILLON_NEW_DEVICE_NOTICES',
-    default: 'on',
+  CARILLON_NEW_DEVICE_NOTICES: {
+    ...on,
     meaning:
       '`on` sends a notification to the inbox of a user who signs in from a device that was not seen before, with a link to `/account#session-<id>` below the public URL.',
-    commands: ['serve'],
-    read: readSwitch,
   },
-  tokenLifetimeMs: {
-    name: 'CARILLON_TOKEN_LIFETIME',
+  CARILLON_TOKEN_LIFETIME: {
+    key: 'tokenLifetimeMs',
     default: '15m',
     meaning: 'The lifetime of an access token; at most `15m`.',
-    commands: ['serve'],
     read: duration(second, 15 * minute),
   },
-  tokenChainMs: {
-    name: 'CARILLON_TOKEN_CHAIN',
+  CARILLON_TOKEN_CHAIN: {
+    key: 'tokenChainMs',
     default: '12h',
     meaning: 'How long after the sign-in access tokens can be renewed.',
-    commands: ['serve'],
     read: duration(second, maxLifetime),
   },
-  signingKeyLifetimeMs: {
-    name: 'CARILLON_SIGNING_KEY_LIFETIME',
+  CARILLON_SIGNING_KEY_LIFETIME: {
+    key: 'signingKeyLifetimeMs',
     default: '30d',
     meaning: 'For how long a key signs access tokens before the next one starts; at least `1h`.',
-    commands: ['serve'],
     read: duration(hour, maxLifetime),
   },
-  issuers: {
-    name: 'CARILLON_ISSUERS',
+  CARILLON_ISSUERS: {
     default: 'none',
     meaning:
-      'The issuers whose tokens open the inbox of their users, as a JSON array, or `none`; docs/guide.md, "Users of another issuer", explains its members.',
+      'The issuers whose tokens open the inbox of their users, as a JSON array, or `none`; docs/inbox.md, "Users of another issuer", explains its members.',
     commands: ['serve', 'doctor'],
     read: readIssuers,
   },
-  providers: {
-    name: 'CARILLON_PROVIDERS',
+  CARILLON_PROVIDERS: {
     default: 'none',
     meaning:
-      'The OpenID providers with which users can sign in, as a JSON array, or `none`; docs/guide.md, "Sign in with a provider", explains its members.',
+      'The OpenID providers with which users can sign in, as a JSON array, or `none`; docs/sign-in.md, "Sign in with a provider", explains its members.',
     secret: true,
-    commands: ['serve'],
     read: readProviders,
   },
-  passwordMin: {
-    name: 'CARILLON_PASSWORD_MIN',
+  CARILLON_PASSWORD_MIN: {
     default: '15',
     meaning: 'The minimum length of a password that a user or operator chooses, in characters; from 8 to 64.',
     commands: ['serve', 'user'],
     read: integer(8, 64),
   },
-  linkLifetimeMs: {
-    name: 'CARILLON_LINK_LIFETIME',
+  CARILLON_LINK_LIFETIME: {
+    key: 'linkLifetimeMs',
     default: '15m',
     meaning: 'How long a link to set a password is valid; at most `7d`.',
     commands: ['serve', 'user'],
     read: duration(second, 7 * day),
   },
-  resetPage: {
-    name: 'CARILLON_RESET_PAGE',
+  CARILLON_RESET_PAGE: {
     absent: '`/reset` below the public URL',
     meaning: 'A page of your application that sets a new password; the token is appended after `#`.',
     commands: ['serve', 'user'],
     read: readPage,
   },
-  invitePage: {
-    name: 'CARILLON_INVITE_PAGE',
+  CARILLON_INVITE_PAGE: {
     absent: '`/invite` below the public URL',
     meaning: 'The same for the first password of an invited user.',
     commands: ['serve', 'user'],
     read: readPage,
   },
-  pagesPrefix: {
-    name: 'CARILLON_PAGES_PREFIX',
+  CARILLON_PAGES_PREFIX: {
     default: '/',
     meaning:
       'The path below which the pages of the service are, such as `/hello` for `/hello/sign-in`; `/` for `/sign-in`. The routes of the API do not move.',
     commands: ['serve', 'user'],
     read: readPrefix,
   },
-  pagesName: {
-    name: 'CARILLON_NAME',
+  CARILLON_NAME: {
+    key: 'pagesName',
     default: 'Carillon',
     meaning: 'The name at the top of the pages and in mails, such as that of your application; at most 40 characters.',
-    commands: ['serve'],
     read: readName,
   },
-  logo: {
-    name: 'CARILLON_LOGO',
+  CARILLON_LOGO: {
     absent: 'the bell of Carillon',
     meaning:
       'The picture beside the name, and the icon of the pages: a file that ends with `.svg` or `.png`, at most 256 KiB.',
-    commands: ['serve'],
     read: readLogo,
   },
-  accent: {
-    name: 'CARILLON_ACCENT',
+  CARILLON_ACCENT: {
     absent: 'indigo',
     meaning:
       'The accent colour of the pages, such as `#0a7d4f`. Where text in it would be hard to read, the pages use a darker or a lighter shade of it.',
-    commands: ['serve'],
     read: readColour,
   },
-  demonstration: {
-    name: 'CARILLON_DEMONSTRATION',
-    absent: '`on` if the service listens on a loopback address and has no other name, otherwise `off`',
+  CARILLON_DEMONSTRATION: {
+    ...onHere,
     meaning: '`on` serves the demonstration of both variants at `/demonstration`.',
-    commands: ['serve'],
-    read: readSwitch,
   },
-  demonstrationTrace: {
-    name: 'CARILLON_DEMONSTRATION_TRACE',
-    absent: '`on` if the service listens on a loopback address and has no other name, otherwise `off`',
+  CARILLON_DEMONSTRATION_TRACE: {
+    ...onHere,
     meaning: '`on` shows what the server did for each request of the demonstration, and how long each step took.',
-    commands: ['serve'],
-    read: readSwitch,
   },
-  documentationLink: {
-    name: 'CARILLON_DOCUMENTATION_LINK',
-    absent: '`on` if the service listens on a loopback address and has no other name, otherwise `off`',
+  CARILLON_DOCUMENTATION_LINK: {
+    ...onHere,
     meaning:
       '`on` shows the link to the description of the API (`/docs`) on the pages of users. The description is served in any case.',
-    commands: ['serve'],
-    read: readSwitch,
   },
-  smtpUrl: {
-    name: 'CARILLON_SMTP_URL',
+  CARILLON_SMTP_URL: {
     absent: 'the service sends no mail',
     meaning:
       'The mail server for links to set a new password and for notices of changes of an account: `smtps://user:password@mail.example.org`, or `smtp://` for STARTTLS.',
     secret: true,
-    commands: ['serve'],
     read: readSmtpUrl,
   },
-  mailFrom: {
-    name: 'CARILLON_MAIL_FROM',
+  CARILLON_MAIL_FROM: {
     absent: '`carillon@` and the host of the public URL',
     meaning:
       'The sender of mails, such as `bell@example.org` or `Bell <bell@example.org>`; without a name, with that of `CARILLON_NAME`.',
-    commands: ['serve'],
     read: readMailFrom,
   },
-  insecureSmtp: {
-    name: 'CARILLON_INSECURE_SMTP',
-    default: 'off',
+  CARILLON_INSECURE_SMTP: {
+    ...off,
     meaning:
       '`on` allows a mail server on another machine without TLS or with an unknown certificate, although others on the network can then read the links.',
-    commands: ['serve'],
-    read: readSwitch,
   },
-  breachUrl: {
-    name: 'CARILLON_BREACH_URL',
+  CARILLON_BREACH_URL: {
     default: 'off',
     meaning:
       'Checks new passwords against lists of stolen ones: `https://api.pwnedpasswords.com/range` or another service with its interface, which receives five digits of a hash; or `off`.',
     commands: ['serve', 'user'],
     read: readBreachUrl,
   },
-  streamsPerUser: {
-    name: 'CARILLON_STREAMS_PER_USER',
+  CARILLON_STREAMS_PER_USER: {
     default: '20',
     meaning: 'How many live streams and held polls a user may have open on one process; at most 1,000.',
-    commands: ['serve'],
     read: integer(1, 1_000),
   },
-  streams: {
-    name: 'CARILLON_STREAMS',
+  CARILLON_STREAMS: {
     default: '20000',
     meaning: 'How many live streams and held polls one process may have open.',
-    commands: ['serve'],
     read: integer(1, 1_000_000),
   },
-  allowedOrigins: {
-    name: 'CARILLON_ALLOWED_ORIGINS',
+  CARILLON_ALLOWED_ORIGINS: {
     default: 'none',
     meaning: 'Other origins whose pages may call the service: exact origins, separated by commas, or `none`.',
     commands: ['serve', 'doctor'],
     read: readOrigins,
   },
-  returnUrls: {
-    name: 'CARILLON_RETURN_URLS',
+  CARILLON_RETURN_URLS: {
     default: 'none',
     meaning:
       "The only URLs to which a sign-in may lead (`return_to`), besides paths of the service's own pages: exact URLs, separated by commas; or `none`, for every URL of the allowed origins.",
-    commands: ['serve'],
     read: readReturnUrls,
   },
-  allowedHosts: {
-    name: 'CARILLON_ALLOWED_HOSTS',
+  CARILLON_ALLOWED_HOSTS: {
     default: 'none',
     meaning:
       'Further host names, separated by commas, that requests without `Authorization` may use to reach the service; or `none`.',
     commands: ['serve', 'doctor'],
     read: readHosts,
   },
-  hstsSubdomains: {
-    name: 'CARILLON_HSTS_SUBDOMAINS',
-    default: 'off',
+  CARILLON_HSTS_SUBDOMAINS: {
+    ...off,
     meaning:
       '`on` adds `includeSubDomains` to HSTS: browsers then use only HTTPS for every name below that of the public URL.',
     commands: ['serve', 'doctor'],
-    read: readSwitch,
   },
-  trustedProxies: {
-    name: 'CARILLON_TRUSTED_PROXIES',
+  CARILLON_TRUSTED_PROXIES: {
     default: 'none',
     meaning:
       'The proxies whose `X-Forwarded-For` or `Forwarded` the service trusts: addresses and CIDR ranges, separated by commas, or `none`.',
     commands: ['serve', 'doctor'],
     read: readProxies,
   },
-  auditRetentionMs: {
-    name: 'CARILLON_AUDIT_RETENTION',
+  CARILLON_AUDIT_RETENTION: {
+    key: 'auditRetentionMs',
     default: '400d',
     meaning: 'How long entries of the audit log are kept.',
-    commands: ['serve'],
     read: duration(second, 10 * maxLifetime),
   },
-  drainGraceMs: {
-    name: 'CARILLON_DRAIN_GRACE',
+  CARILLON_DRAIN_GRACE: {
+    key: 'drainGraceMs',
     default: '2500ms',
     meaning:
       'How long a stopping process still serves requests while `GET /readyz` answers 503, if a load balancer requested that before; make it longer than two intervals of the load balancer’s check.',
-    commands: ['serve'],
     read: duration(0, 2 * minute),
   },
-  firstStart: {
-    name: 'CARILLON_FIRST_START',
-    default: 'on',
+  CARILLON_FIRST_START: {
+    ...on,
     meaning: '`off` adds no user and no key if the store is empty.',
-    commands: ['serve'],
-    read: readSwitch,
   },
-  logLevel: {
-    name: 'CARILLON_LOG',
+  CARILLON_LOG: {
+    key: 'logLevel',
     default: 'info',
     meaning: 'The log level: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
-    commands: ['serve'],
     read: oneOf(logLevels),
   },
-  url: {
-    name: 'CARILLON_URL',
+  CARILLON_URL: {
     default: 'http://127.0.0.1:7464',
     meaning: 'The URL of the running service.',
     commands: ['send', 'tail'],
     read: readServiceUrl,
   },
-  producerKey: {
-    name: 'CARILLON_PRODUCER_KEY',
-    absent: 'not set',
+  CARILLON_PRODUCER_KEY: {
     meaning: 'The producer key of the command.',
     secret: true,
     commands: ['send'],
     read: readProducerKey,
   },
-} as const satisfies Record<string, Row>
+} as const satisfies Record<`CARILLON_${string}`, Row>
 
 type Table = typeof table
-type Key = keyof Table
-type KeyWithDefault = { [K in Key]: Table[K] extends { default: string } ? K : never }[Key]
-type Values = { readonly [K in Key]: ReturnType<Table[K]['read']> }
+type Name = keyof Table
+type Camel<Text extends string> = Text extends `${infer First}_${infer Rest}`
+  ? `${Lowercase<First>}${Capitalize<Camel<Rest>>}`
+  : Lowercase<Text>
+type Key<N extends Name> = Table[N] extends { key: infer K extends string }
+  ? K
+  : N extends `CARILLON_${infer Rest}`
+    ? Camel<Rest>
+    : never
+type Values<Names extends Name> = { readonly [N in Names as Key<N>]: ReturnType<Table[N]['read']> }
+type WithDefault = { [N in Name]: Table[N] extends { default: string } ? N : never }[Name]
 
 /** Durations are milliseconds, lengths code points; a URL has no slash at its end, a host name is in lower case. */
-export type Config = Pick<Values, KeyWithDefault> & Partial<Omit<Values, KeyWithDefault>>
+export type Config = Values<WithDefault> & Partial<Values<Exclude<Name, WithDefault>>>
 
-export type Setting = Row & { key: Key; name: Table[Key]['name'] }
+export type Setting = Row & { key: keyof Config; name: Name; commands: readonly string[] }
 
-export const settings: readonly Setting[] = Object.entries(table).map(([key, row]) => ({ key: key as Key, ...row }))
+export const settings = Object.entries(table).map(([name, row]): Setting => {
+  const key = name
+    .slice('CARILLON_'.length)
+    .toLowerCase()
+    .replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+  return { name: name as Name, key: key as keyof Config, commands: ['serve'], ...row }
+})

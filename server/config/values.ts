@@ -26,7 +26,6 @@ export function invalid(reason: string, remedy?: string): never {
 
 export const applicationForm = '1 to 64 of the characters a-z, 0-9 and -'
 
-/** Whether it is the name of an application. */
 export function isApplication(name: unknown): name is string {
   return typeof name === 'string' && /^[a-z0-9-]{1,64}$/.test(name)
 }
@@ -75,17 +74,18 @@ export function readSwitch(text: string): boolean {
   return text === 'on' || (text === 'off' ? false : invalid('write on or off'))
 }
 
-export function readSecret(text: string): string {
-  return [...text].length >= 32
-    ? text
-    : invalid('write at least 32 random characters, such as the output of openssl rand -hex 32')
-}
+/** A reader of the texts that a pattern accepts; `advice` is what to write instead. */
+const matching = (pattern: RegExp, advice: string) => (text: string) => (pattern.test(text) ? text : invalid(advice))
 
-export function readProducerKey(text: string): string {
-  return /^crl_[!-~]+$/.test(text)
-    ? text
-    : invalid('write the whole key, as carillon key add printed it: crl_<id>_<secret>')
-}
+export const readSecret = matching(
+  /^.{32,}$/su,
+  'write at least 32 random characters, such as the output of openssl rand -hex 32',
+)
+
+export const readProducerKey = matching(
+  /^crl_[!-~]+$/,
+  'write the whole key, as carillon key add printed it: crl_<id>_<secret>',
+)
 
 /** An origin of http or https (RFC 6454, section 4). One slash at the end is accepted and removed. */
 function readOrigin(text: string): string {
@@ -128,7 +128,7 @@ export function readBreachUrl(text: string): string {
   return protocol === 'https:' || isLoopback(hostname) ? url : invalid('write https://, or off')
 }
 
-/** nodemailer gets the parts, not the text. */
+/** nodemailer gets the parts, not the text. `isTls`: TLS from the first byte (smtps:); otherwise STARTTLS. */
 export function readSmtpUrl(text: string) {
   const url = /^smtps?:\/\/[^\s/?#]+\/?$/i.test(text) ? URL.parse(text) : null
   if (url === null || url.hostname === '')
@@ -236,13 +236,7 @@ export function readName(text: string): string {
     : invalid('write a name of 1 to 40 characters')
 }
 
-export function readLogo(text: string): string {
-  return /\.(?:svg|png)$/i.test(text) ? text : invalid('write the path of a file that ends with .svg or .png')
-}
+export const readLogo = matching(/\.(?:svg|png)$/i, 'write the path of a file that ends with .svg or .png')
 
-/** In lower case. */
-export function readColour(text: string): string {
-  return /^#[\da-f]{6}$/i.test(text)
-    ? text.toLowerCase()
-    : invalid('write a colour as # and six digits, such as #0a7d4f')
-}
+const colour = matching(/^#[\da-f]{6}$/i, 'write a colour as # and six digits, such as #0a7d4f')
+export const readColour = (text: string): string => colour(text).toLowerCase()

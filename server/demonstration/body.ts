@@ -8,7 +8,10 @@ export class Body {
 
   add(chunk: unknown, encoding?: unknown): void {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encodingOf(encoding)) : Buffer.from(chunk)
+    const bytes =
+      typeof chunk === 'string'
+        ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+        : Buffer.from(chunk)
     const kept = bytes.subarray(0, maxBodyBytes - this.#bytes)
     this.#bytes += kept.length
     if (kept.length > 0) this.#chunks.push(kept)
@@ -22,8 +25,4 @@ export class Body {
     this.#chunks = [joined]
     return joined.toString('utf8')
   }
-}
-
-function encodingOf(encoding: unknown): BufferEncoding {
-  return typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'
 }

@@ -4,7 +4,7 @@ import { takenBack } from '../store/unavailable.ts'
 
 export class Outage {
   #end: NodeJS.Timeout | undefined
-  /** By the clock of the process; null if there is none. */
+  /** The end of the outage by the clock of the process; null if there is none. */
   endsAt: number | null = null
 
   /** A second outage replaces the first. By a timer and not by the clock of the world, which the visitor sets forward. */

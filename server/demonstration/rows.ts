@@ -1,12 +1,11 @@
 // What a world keeps of its user now, read from its database file: the page shows it beside each exchange.
 import { connect, type Database, type Statement } from '../store/sqlite/database.ts'
+import { userKey } from '../store/sqlite/user-key.ts'
 
 /** Secrets are in it as they are stored: as hashes. */
 export type Row = { table: string; columns: Readonly<Record<string, string | number | null>> }
 
 const tables = ['session', 'token_cutoff', 'known_device', 'inbox'] as const
-
-const conditions: Readonly<Record<string, string>> = { inbox: 'user_number = (select number from user where id = ?)' }
 
 export class Rows {
   readonly #database: Database
@@ -17,13 +16,15 @@ export class Rows {
     this.#database.exec('pragma query_only = on')
     this.#statements = tables.map((table) => ({
       table,
-      statement: this.#database.prepare(`select * from ${table} where ${conditions[table] ?? 'user_id = ?'}`),
+      statement: this.#database.prepare(`select * from ${table} where user_id = ?`),
     }))
   }
 
   of(userId: string): Row[] {
     return this.#statements.flatMap(({ table, statement }) =>
-      statement.all(userId).map((row) => ({ table, columns: { ...row } as Row['columns'] })),
+      statement
+        .all(table === 'inbox' ? userKey(userId) : userId)
+        .map((row) => ({ table, columns: { ...row, user_id: userId } as Row['columns'] })),
     )
   }
 

@@ -40,20 +40,13 @@ function noting(name: string, method: Method): Method {
       call.detail = name === 'accessTokens.verify' ? howVerified(detail, calls.slice(place)) : detail
     }
     const result = method(...values)
-    if (!(result instanceof Promise)) {
-      end(kindOf(result))
-      return result
-    }
-    return result.then(
-      (value) => {
-        end(kindOf(value))
-        return value
-      },
-      (error: unknown) => {
-        end('failed')
-        throw error
-      },
-    )
+    if (!(result instanceof Promise)) end(kindOf(result))
+    else
+      result.then(
+        (value) => end(kindOf(value)),
+        () => end('failed'),
+      )
+    return result
   }
 }
 

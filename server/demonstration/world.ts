@@ -26,7 +26,7 @@ export type ComposedService = {
   handle(request: IncomingMessage, response: ServerResponse): void
   addUser(credentials: Credentials): Promise<string>
   deliver(userId: string, title: string): Promise<string>
-  /** As an operator does who disables the user, and enables the user again. */
+  /** Disables the user and enables the user again, as an operator does. */
   revokeAll(userId: string): Promise<void>
   /** Ends its streams and timers, and closes the database. */
   end(): Promise<void>
@@ -51,7 +51,7 @@ export type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>
 
 /** The transcript of the last requests; an experiment has some ten. */
 const maxExchanges = 100
-/** With those of the page's controls: bounds the size of the database and the processor time of one visitor. */
+/** Counts those of the page's controls too. Bounds the size of the database and the processor time of one visitor. */
 const maxRequests = 5_000
 /** Each takes some 100 ms of processor time. */
 const maxRestarts = 30
@@ -125,9 +125,7 @@ export class World {
     return this.#service
   }
 
-  /**
-   * Passes a request on. Throws UNAVAILABLE or TOO_MANY_REQUESTS; otherwise the response is the world's.
-   */
+  /** Passes a request on. Throws UNAVAILABLE or TOO_MANY_REQUESTS; otherwise the response is the world's. */
   serve(request: IncomingMessage, response: ServerResponse, { target, body, isFramed }: Passed): void {
     const service = this.#forRequest()
     const n = ++this.#count
@@ -226,7 +224,7 @@ export class World {
     return this.#outage.begin(seconds, this.options.wall())
   }
 
-  /** Its clock only goes forward. */
+  /** Sets the clock of the world, which only goes forward. */
   advance(seconds: number): { now: number; offsetMs: number } {
     this.#forRequest()
     this.#offsetMs += seconds * 1_000

@@ -11,7 +11,7 @@ import { type InTurn, World, type WorldCookie, type WorldCookies, type WorldOpti
 export type WorldsOptions = Pick<WorldOptions, 'compose' | 'hasTrace' | 'parent' | 'wall'> & {
   /** Milliseconds that never go back. */
   monotonic: () => number
-  /** As browsers see it, such as `/bell/demonstration`: the `Path` of every cookie. Known after the service listens. */
+  /** The `Path` of every cookie, as browsers see it, such as `/bell/demonstration`. Known after the service listens. */
   base: () => string
   isSecure: () => boolean
   /** A world could not be closed, or its folder not removed. */
@@ -29,7 +29,7 @@ const countedForMs = 600_000
 /** Bounds the memory for their counts: the client who has more addresses is not limited by them anyway. */
 const maxAddresses = 10_000
 
-/** After each start or restart, for the requests that waited meanwhile. */
+/** The pause after each start or restart, for the requests that waited. */
 const pauseMs = 50
 const pause = () => setTimeout(pauseMs)
 
@@ -110,7 +110,6 @@ export class Worlds {
     }
   }
 
-  /** The world of the visitor with this cookie. */
   ofSecret(secret: string | null): World | undefined {
     if (secret === null) return undefined
     const hash = hashOf(secret)

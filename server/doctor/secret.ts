@@ -15,10 +15,10 @@ const lost = 'lost for good? docs/operations.md, "A secret that is lost"'
 
 export type Secret = {
   database: Database
-  secret?: string
-  previousSecret?: string
-  secretFile?: string
-  /** Of the store; undefined if they could not be read. */
+  secret?: string | undefined
+  previousSecret?: string | undefined
+  secretFile?: string | undefined
+  /** The keys in the store; undefined if they could not be read. */
   signingKeys: SigningKey[] | undefined
   sealedFactors?: SealedFactors | undefined
 }

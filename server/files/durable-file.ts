@@ -29,7 +29,7 @@ export function createDurably(path: string, text: string): boolean {
   })
 }
 
-/** As `createDurably`, but replaces a file or link of that name. A function gets the new file's status for its text. */
+/** Does what `createDurably` does, but replaces a file or link of that name. A function gets the new file's status for its text. */
 export function replaceDurably(path: string, text: string | ((file: BigIntStats) => string)): void {
   withDraft(path, text, (draft) => renameSync(draft, path))
 }

@@ -33,7 +33,7 @@ import { securityHeaders } from './response/security-headers.ts'
 import { ServedScripts } from './response/served-scripts.ts'
 import { demonstrationRoutes } from './routes/demonstration/visits.ts'
 import { addWorlds } from './routes/demonstration/world-service.ts'
-import type { Operation, Route } from './routes/operation.ts'
+import type { GuardedRequest, Operation, Route, Tag } from './routes/operation.ts'
 import { acceptsHtml } from './routes/pages/page.ts'
 import { routesWith } from './routes.ts'
 
@@ -42,6 +42,7 @@ declare module 'fastify' {
     caller: unknown
   }
   interface FastifyContextConfig {
+    tag?: Tag
     operation?: Operation<unknown>
   }
 }
@@ -80,7 +81,7 @@ const pageTags: ReadonlySet<string> = new Set(['pages', 'scripts', 'documentatio
 
 export function createApp(given: AppDependencies): FastifyInstance {
   const { demonstration, pages } = given
-  const published = routesWith(pages.prefix).filter(({ operation }) => given.hasPages || !pageTags.has(operation.tag))
+  const published = routesWith(pages.prefix).filter(({ tag }) => given.hasPages || !pageTags.has(tag))
   const routes = demonstration === undefined ? published : [...published, ...demonstrationRoutes(pages.prefix)]
   const dependencies: Dependencies = {
     ...given,
@@ -109,8 +110,9 @@ export function createApp(given: AppDependencies): FastifyInstance {
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     noteEarlyResponse(request)
     reply.headers(headers)
-    const { tag, failurePage } = request.routeOptions.config?.operation ?? {}
-    const isForBrowsers = tag === 'pages' || failurePage !== undefined || (request.is404 && request.method === 'GET')
+    const { tag, operation } = request.routeOptions.config ?? {}
+    const isForBrowsers =
+      tag === 'pages' || operation?.failurePage !== undefined || (request.is404 && request.method === 'GET')
     const isPage = given.hasPages && isForBrowsers && acceptsHtml(request)
     sendFailure(failures, error, { request, reply, ...(isPage && { sendAsPage }) })
   }
@@ -167,13 +169,19 @@ export function createApp(given: AppDependencies): FastifyInstance {
   return app
 }
 
-function addRoute(app: FastifyInstance, { method, path, guard, operation }: Route, dependencies: Dependencies): void {
+function addRoute(app: FastifyInstance, { method, path, tag, guard, operation }: Route, dependencies: Dependencies) {
   const { query, bodyLimit, shallowBody, body } = operation
+  const handle = (request: FastifyRequest, reply: FastifyReply) =>
+    operation.handle(dependencies, request as GuardedRequest, reply)
+  const handleEmpty = async (request: FastifyRequest, reply: FastifyReply) => {
+    await handle(request, reply)
+    return reply.code(204).send()
+  }
   app.route({
     method,
     url: path,
     schema: { ...(body && { body: shallowBody ?? body }), ...(query && { querystring: query }) },
-    config: { operation },
+    config: { tag, operation },
     ...(bodyLimit && { bodyLimit }),
     onRequest: (request, _reply, done) => {
       const admit = (caller: unknown) => {
@@ -183,7 +191,7 @@ function addRoute(app: FastifyInstance, { method, path, guard, operation }: Rout
       guard.admit(dependencies, request).then(admit, done)
     },
     ...(query && { preValidation: readQuery(query) }),
-    handler: (request, reply) => operation.handle(dependencies, request, reply),
+    handler: operation.responses === undefined ? handleEmpty : handle,
   })
 }
 

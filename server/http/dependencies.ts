@@ -4,7 +4,7 @@ import type { Deliveries } from '../inbox/delivery/deliver.ts'
 import type { Inbox } from '../inbox/inbox.ts'
 import type { ChangesSince } from '../inbox/live/changes.ts'
 import type { Live } from '../inbox/live/live.ts'
-import type { AddressRange } from '../ip-addresses.ts'
+import type { AddressRanges } from '../ip-addresses.ts'
 import type { Log } from '../log/log.ts'
 import type { DeviceTokens } from '../sign-in/devices/device-tokens.ts'
 import type { FactorDependencies } from '../sign-in/factors/dependencies.ts'
@@ -26,17 +26,7 @@ import type { ServedScripts } from './response/served-scripts.ts'
 import type { SignInLog } from './routes/sign-in/sign-in-log.ts'
 
 export type AppDependencies = {
-  store: Pick<
-    Store,
-    | 'check'
-    | 'findCredentials'
-    | 'findUser'
-    | 'findUsersByEmail'
-    | 'listAudit'
-    | 'noteDevice'
-    | 'recordAudit'
-    | 'rehashPassword'
-  >
+  store: Store
   passwords: Passwords
   guesses: Guesses
   devices: DeviceTokens
@@ -70,7 +60,7 @@ export type AppDependencies = {
   changes: ChangesSince
   deliveries: Deliveries
   readiness: Readiness
-  trustedProxies: readonly AddressRange[]
+  trustedProxies: AddressRanges
   allowedOrigins: readonly string[]
   /** The only URLs to which a sign-in may lead, besides pages of the service; any place of an allowed origin if there are none. */
   returnUrls: readonly string[]
@@ -96,9 +86,9 @@ export type PageSettings = {
   /** Only this machine reaches the service, as far as the settings say. */
   isHere: boolean
   hasDemonstration: boolean
-  /** On the pages of users. */
+  /** Whether the pages of users have the link. */
   hasDocumentationLink: boolean
-  /** Of the requests of the demonstration. */
+  /** Whether the demonstration shows what the server did for each request. */
   hasTrace: boolean
 }
 

@@ -35,7 +35,7 @@ test('if another change has the same version after a failover, the kept page is 
   // The state after a failover to a replica that was behind: the same version, with another notification.
   const behind = new Database(path, { timeout: 5_000 })
   const other = id.replace(/.{4}$/, 'ffff')
-  behind.prepare('update notification set id = ?, content = ? where id = ?').run(other, 'Kept"', id)
+  behind.prepare('update notification set id = ?, title = ? where id = ?').run(other, 'Kept', id)
   behind.close()
 
   for (const giveUpAt = performance.now() + 60_000; (await first()) === before; await sleep(20))
@@ -56,7 +56,7 @@ test('a page is JSON also if a text is damaged in the file', async (t) => {
   for (const title of ['Grüße', 'Hi']) await world.send(ann, title)
   // 0xFF is in no UTF-8, and a surrogate takes other bytes when it is replaced.
   for (const bytes of ['ff', 'eda080', 'f09f98']) {
-    damaging.exec(`update notification set content = cast(x'${bytes}22' as text) where seq = 2`)
+    damaging.exec(`update notification set title = cast(x'${bytes}' as text) where seq = 2`)
     for (const place of [{ page: 1 }, { before: 3 }]) {
       const request = { limit: 5, status: 'all' as const, ...place }
       const { json } = await new Inbox({ store, now: () => 0 }).list({ userId: ann.id }, request)

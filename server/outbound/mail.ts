@@ -1,18 +1,11 @@
 // Sends e-mail through the SMTP server of the operator. nodemailer is loaded with the first mail: a start does not need it.
 import type { Transporter } from 'nodemailer'
+import type { readSmtpUrl } from '../config/values.ts'
 
 export type Mail = { to: string; subject: string; text: string; html: string }
 
-export type SmtpServer = {
-  host: string
-  port: number
-  /** TLS from the first byte (smtps:); otherwise STARTTLS. */
-  isTls: boolean
-  auth: { user: string; pass: string } | undefined
-}
-
 type MailerOptions = {
-  server: SmtpServer
+  server: ReturnType<typeof readSmtpUrl>
   sender: { name: string; address: string }
   /** False only for a server on this machine, or if the operator allowed it: others on the network can then read links. */
   needsTls: boolean

@@ -2,6 +2,6 @@
 import { type TextsOf, textsOf } from 'carillon-inbox/languages'
 import { languageFor } from '../pages/language.ts'
 
-export function noticeTexts(locale: string | null): Promise<TextsOf<'notices'>> {
-  return textsOf('notices', languageFor(undefined, locale))
+export async function noticeTexts(locale: string | null): Promise<TextsOf<'service'>['notices']> {
+  return (await textsOf('service', languageFor(undefined, locale))).notices
 }

@@ -4,7 +4,7 @@ import { html } from '../pages/html.ts'
 import { languageFor } from '../pages/language.ts'
 import type { Mail } from './mail.ts'
 
-type Texts = TextsOf<'mail'>
+type Texts = TextsOf<'service'>['mails']
 type Content<Kind extends keyof Texts> = { kind: Kind; facts: Omit<Parameters<Texts[Kind]>[0], 'service'> }
 
 /** `acceptLanguage`: the header field of the request that causes the mail, for a user whose `locale` is not known. */
@@ -16,7 +16,7 @@ export type UserMail = { to: string; locale: string | null; acceptLanguage?: str
 export async function renderUserMail(service: string, mail: UserMail): Promise<Mail> {
   const { to, locale, acceptLanguage, url, kind, facts } = mail
   const language = languageFor(acceptLanguage, locale)
-  const render = (await textsOf('mail', language))[kind] as (facts: object) => ReturnType<Texts[typeof kind]>
+  const render = (await textsOf('service', language)).mails[kind] as (facts: object) => ReturnType<Texts[typeof kind]>
   const { subject, link, ...texts } = render({ ...facts, service })
   const [before, after] = [texts.before.map(wrapped), texts.after.map(wrapped)]
   const paragraphs = (lines: readonly string[]) => lines.map((text) => html`<p>${text}</p>\n`)

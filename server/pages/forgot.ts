@@ -5,7 +5,6 @@ import { type Html, html } from './html.ts'
 
 type Given = { view: View; texts: TextsOf<'sign-in'>['forgotten'] }
 
-/** `fault`: why the form was refused. */
 export function forgotPage(given: Given, fault = ''): Page {
   const { view, texts } = given
   return framed(

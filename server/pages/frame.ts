@@ -1,6 +1,6 @@
 // The frame of every page of the service: head, navigation, sign-out, and the place of the content. All addresses are relative, so that the
 // pages work below any path.
-import type { PageLanguage, TextsOf } from 'carillon-inbox/languages'
+import type { PageLanguage, SectionName, TextsOf } from 'carillon-inbox/languages'
 import { type Html, html } from './html.ts'
 
 export type PageName = 'inbox' | 'account' | 'demonstration' | 'docs' | 'sign-in'
@@ -9,6 +9,8 @@ export type PageName = 'inbox' | 'account' | 'demonstration' | 'docs' | 'sign-in
 export type View = {
   language: PageLanguage
   texts: TextsOf<'frame'>
+  /** The texts of another section, in the same language. */
+  textsOf: <Name extends SectionName>(name: Name) => Promise<TextsOf<Name>>
   /** The name of the service at the top. */
   name: string
   /** Relative prefixes: `${root}docs`, `${pages}account`. */
@@ -30,22 +32,19 @@ export type View = {
 
 export type Page = {
   title: string
-  /** The page in the navigation. */
   current?: PageName
   main: Html
   /** Entries such as `page-account.js`. */
   scripts?: readonly string[]
   styles?: readonly string[]
-  /** The content needs its script. */
   needsScript?: true
-  /** A wide page, such as the demonstration. */
   isWide?: true
 }
 
-/** A whole document. */
 export function documentOf(view: View, page: Page): string {
   const { language, name, file, preloads, texts } = view
   const styles = ['page.css', ...(page.styles ?? [])]
+  // The script is there as early as the style sheet, so that a page does not appear in one theme and change to the other.
   const icon = view.logo ?? file('favicon.svg')
   const { text } = html`<!doctype html>
 <html lang="${language}">
@@ -58,7 +57,7 @@ export function documentOf(view: View, page: Page): string {
 <link rel="icon" href="${icon}">
 ${styles.map((style) => html`<link rel="stylesheet" href="${file(style)}">\n`)}${
   view.hasTheme && html`<link rel="stylesheet" href="${view.root}carillon-theme.css">\n`
-}${earlyScript(view)}
+}<script type="module" async blocking="render" src="${file('every-page.js')}"></script>
 ${preloads(page.scripts ?? []).map((address) => html`<link rel="modulepreload" media="(scripting: enabled)" href="${address}">\n`)}${page.scripts?.map((script) => html`<script type="module" src="${file(script)}"></script>\n`)}</head>
 <body${page.isWide && html` class="wide"`}>
 <a class="skip" href="#main">${texts.skipToContent}</a>
@@ -70,11 +69,6 @@ ${page.needsScript && html`<noscript><p class="fault">${texts.needsScript}</p></
 </html>
 `
   return text
-}
-
-/** Its theme is there as early as the style sheet, so that a page does not appear in one theme and change to the other. */
-function earlyScript({ file }: View): Html {
-  return html`<script type="module" async blocking="render" src="${file('every-page.js')}"></script>`
 }
 
 function header(view: View, { current }: Page): Html {

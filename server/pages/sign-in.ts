@@ -4,7 +4,6 @@ import type { TextsOf } from 'carillon-inbox/languages'
 import type { Page, View } from './frame.ts'
 import { type Html, html } from './html.ts'
 
-/** What all three know. */
 export type SignInView = {
   view: View
   texts: TextsOf<'sign-in'>
@@ -12,7 +11,7 @@ export type SignInView = {
   next: string
   /** The application to which it leads, such as `shop.example.org`; undefined for a page of this service. */
   nextHost: string | undefined
-  /** As it was accepted; travels with each form. */
+  /** The accepted place to return to; it travels with each form. */
   returnTo: string | undefined
   /** Whether browsers accept passkeys at this address. */
   hasPasskeys: boolean

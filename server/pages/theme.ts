@@ -3,9 +3,9 @@
 /** [0, 255] each. */
 type Colour = readonly [red: number, green: number, blue: number]
 
-/** Of pages/look/page.css. */
+/** The backgrounds of pages/look/page.css. */
 const backgrounds = { light: [255, 255, 255], dark: [20, 21, 26] } as const satisfies Record<string, Colour>
-/** For text and controls (WCAG 2.2, 1.4.3). */
+/** The contrast of text and controls (WCAG 2.2, 1.4.3). */
 const minContrast = 4.6
 
 /** A style sheet. `accent`: `#rrggbb`. */

@@ -50,7 +50,7 @@ export class Sealing {
     this.#keys = new Map()
   }
 
-  /** As JWE (RFC 7516), encrypted with the secret in use. */
+  /** Returns a JWE (RFC 7516), encrypted with the secret in use. */
   seal(purpose: Purpose, text: string): Promise<string> {
     const [{ bytes, kid }] = this.#keysFor(purpose)
     return new CompactEncrypt(Buffer.from(text)).setProtectedHeader(headerWith(kid)).encrypt(bytes)
@@ -61,7 +61,7 @@ export class Sealing {
     return (await this.openWith(purpose, sealed))?.text
   }
 
-  /** As `open`, and which secret had sealed it. */
+  /** Does what `open` does, and says which secret had sealed it. */
   async openWith(purpose: Purpose, sealed: string): Promise<{ text: string; secret: Which } | undefined> {
     const opened = await this.#openKnown(purpose, sealed)
     return opened ?? (this.#isChanged() ? this.#openKnown(purpose, sealed) : undefined)

@@ -8,7 +8,7 @@ export function equalSecrets(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
 }
 
-/** Of two values of `hashOf`, which have one length, so they are not hashed again. */
+/** Compares two values of `hashOf`, which have one length, so they are not hashed again. */
 export function equalHashes(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 }

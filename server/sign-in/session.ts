@@ -48,7 +48,7 @@ type SessionOptions = {
   revocations: Pick<TokenRevocations, 'note'>
   now: () => number
   idleMs: number
-  /** From the sign-in, even if the session is used. */
+  /** Counts from the sign-in, even if the session is used. */
   lifetimeMs: number
   /** The oldest session of a user ends if there would be more. Default: any number. */
   maxPerUser?: number

@@ -4,7 +4,6 @@ export type Subject = {
   /** Null for a user without a username, and for a token that does not name one. */
   username: string | null
   proof: 'session' | 'access-token'
-  /** Names the sign-in. */
   signInId: string
   /** When the user last proved a password or a factor, in milliseconds. */
   confirmedAt: number

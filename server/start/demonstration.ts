@@ -10,20 +10,27 @@ import type { ComposedService, ServicePlace } from '../demonstration/world.ts'
 import { Worlds } from '../demonstration/worlds.ts'
 import { messageOf } from '../errors.ts'
 import { createLog, type Log } from '../log/log.ts'
-import { Passwords } from '../sign-in/password/passwords.ts'
+import { type HashCost, Passwords } from '../sign-in/password/passwords.ts'
 import { addUser, disableUser, enableUser } from '../sign-in/users/users.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { demonstrationSettings } from './page-settings.ts'
 
-type Surroundings = { config: Config; log: Log; sources: TimeSources; random: () => number; url: () => string }
+type Surroundings = {
+  config: Config
+  log: Log
+  sources: TimeSources
+  hashCost: HashCost | undefined
+  random: () => number
+  url: () => string
+}
 
 export async function openWorlds(surroundings: Surroundings): Promise<Worlds> {
-  const { config, log, sources, url } = surroundings
-  // Its sign-ins are no events of this service, and its outages no failures.
+  const { config, log, sources, hashCost, url } = surroundings
+  // The sign-ins of a world are no events of this service, and its outages no failures.
   const silent = await createLog({ level: 'silent', isTerminal: false })
   // One hash at a time for all visitors together: the sign-ins of the service's own users keep the other threads.
-  const passwords = new Passwords({ threads: 1 })
+  const passwords = new Passwords({ threads: 1, cost: hashCost })
   const { hasTrace } = demonstrationSettings(config)
   const base = () => `${new URL(url()).pathname.replace(/\/$/, '')}${config.pagesPrefix}/demonstration`
   return new Worlds({

@@ -2,29 +2,24 @@
 // once. There is no default password: each store gets its own, displayed once.
 import { CarillonError } from '../errors.ts'
 import type { Deliveries } from '../inbox/delivery/deliver.ts'
-import type { Passwords } from '../sign-in/password/passwords.ts'
 import type { ProducerKeys } from '../sign-in/producer-key.ts'
-import { addUser, firstUsername, makePassphrase } from '../sign-in/users/users.ts'
-import type { Store } from '../store/store.ts'
+import { addUser, firstUsername, makePassphrase, type UserDependencies } from '../sign-in/users/users.ts'
 
 export type FirstSignIn = { username: string; password: string; key: string }
 
 /** Undefined if the store has a user already. */
 export async function firstStart(dependencies: {
-  store: Store
-  passwords: Passwords
+  users: UserDependencies
   producerKeys: ProducerKeys
   deliveries: Deliveries
-  passwordMinLength: number
   /** The path of the documentation page, as browsers see it. */
   docsPath: string
-  now: () => number
 }): Promise<FirstSignIn | undefined> {
-  const { store, producerKeys, deliveries, docsPath } = dependencies
-  if ((await store.listUsers({ after: '', limit: 1 })).length > 0) return undefined
+  const { users, producerKeys, deliveries, docsPath } = dependencies
+  if ((await users.store.listUsers({ after: '', limit: 1 })).length > 0) return undefined
   const credentials = { username: firstUsername, password: makePassphrase() }
   try {
-    await addUser(dependencies, { ...credentials, isGenerated: true })
+    await addUser(users, { ...credentials, isGenerated: true })
   } catch (error) {
     // Another process that starts at the same moment added the user first, and displays the sign-in.
     if (error instanceof CarillonError && error.code === 'CONFLICT') return undefined

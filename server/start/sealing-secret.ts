@@ -8,7 +8,7 @@ import { createDurably } from '../files/durable-file.ts'
 import type { Secrets } from '../sign-in/sealing.ts'
 import type { Store } from '../store/store.ts'
 
-type Sealed = { secret?: string; previousSecret?: string; database: Database }
+type Sealed = { secret?: string | undefined; previousSecret?: string | undefined; database: Database }
 
 /** Throws UNAVAILABLE if no secret is set and none may be generated. */
 export async function sealingSecrets(settings: Sealed, store: Pick<Store, 'signingKeys'>): Promise<Secrets> {

@@ -1,43 +1,36 @@
-// How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. A delivery
-// stores the members that it gives once. A read joins the others to them in SQL, so no row is parsed or becomes an object
-// on the way from the database to the response.
-import type { ReadAll } from './store.ts'
+// How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. Its row has the JSON text
+// of what a delivery gives. A read joins all members in SQL, so no row is parsed or becomes an object on the way from the database to the
+// response.
+import type { Content, ReadAll } from './store.ts'
 
-/** `data` is JSON already checked by the request's schema; `createdAt` is ISO 8601. */
-export type NotificationContent = {
-  title: string
-  body: string | null
-  url: string | null
-  category: string | null
-  data: Record<string, unknown> | null
-  key: string | null
-  createdAt: string
+/** What a delivery says: `data` is JSON already checked by the request's schema. */
+type Given = { title: string; body?: string | null; url?: string | null; data?: Record<string, unknown> | null }
+
+export function contentOf({ title, body, url, data }: Given): Content {
+  return { title: JSON.stringify(title).slice(1, -1), body: textOf(body), url: textOf(url), data: textOf(data) }
 }
 
-/** The members that a delivery gives, in the order in which they are sent, without braces: `Delivery.content`. */
-export function contentJson({ title, body, url, category, data, key, createdAt }: NotificationContent): string {
-  return JSON.stringify({ title, body, url, category, data, key, createdAt }).slice(1, -1)
+function textOf(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value)
 }
 
 const beforeId = '{"id":"'
 
-/** ISO 8601 with milliseconds. In a content `createdAt` and its two quotes are the last characters. */
-export const timeLength = 24
+type Expressions = { readAt: string; jsonOf: (text: string) => string }
 
 /**
- * The JSON text of a row `n` of notification, as SQL of both engines. The values are expressions: `createdAt` is one of the
- * members of the content, `readAt` is null for an unread notification. `content`, all members that the delivery gave, begins and ends within
- * a literal, since each argument of `concat` costs time. `concat` takes half the time of `||`.
+ * The JSON text of a row `n` of notification, as SQL of both engines. `readAt` is an expression, null for an unread notification; `jsonOf`
+ * makes one of the JSON text of a column, also if that is null. Each argument of `concat` costs time; `concat` takes half the time of `||`.
  */
-export function notificationJsonSql({
-  content,
-  createdAt,
-  readAt,
-}: Record<'content' | 'createdAt' | 'readAt', string>): string {
+export function notificationJsonSql({ readAt, jsonOf }: Expressions): string {
+  const orNull = (column: string) => `coalesce(${column}, 'null')`
   return `
-  concat('${beforeId}', n.id, '",${content},"updatedAt":"', coalesce(n.updated_at, ${createdAt}),
-    '","seq":', n.seq, ',"count":', n.count,
-    coalesce(',"read":true,"readAt":"' || ${readAt} || '"', ',"read":false,"readAt":null'), ',"archivedAt":null}')`
+  concat('${beforeId}', n.id, '","title":"', n.title, '","body":', ${orNull('n.body')}, ',"url":', ${orNull('n.url')},
+    ',"category":', ${jsonOf('n.category')}, ',"data":', ${orNull('n.data')},
+    case when n.key is null then ',"key":null,"createdAt":"' else concat(',"key":', ${jsonOf('n.key')}, ',"createdAt":"') end,
+    n.created_at, '","updatedAt":"', coalesce(n.updated_at, n.created_at), '","seq":', n.seq,
+    case n.count when 1 then ',"count":1,"read":' else concat(',"count":', n.count, ',"read":') end,
+    coalesce('true,"readAt":"' || ${readAt} || '","archivedAt":null}', 'false,"readAt":null,"archivedAt":null}'))`
 }
 
 export const noItems = '[]'

@@ -25,9 +25,6 @@ export function maxUnknown({ unknownRecipients, recipients }: Delivery): number 
 /** How long a read-all can be undone, in milliseconds. */
 export const undoableFor = 10 * 60_000
 
-/** Clocks of two nodes differ by less. A count of guesses that is further ahead is from before the clock was set back. */
-export const guessClockLeewayMs = 60_000
-
 /** How many columns `toInbox` reads. */
 export const inboxWidth = 10
 

@@ -48,7 +48,7 @@ export type Operations = Users &
   Guesses
 export type Input<Name extends keyof Operations> = Parameters<Operations[Name]>[0]
 
-/** Without `application`, a user of none. Without `issuer`, the external id is a plain one. */
+/** A user of no application if `application` is absent. Without `issuer`, the external id is a plain one. */
 export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
   Partial<Pick<User, 'application' | 'externalId' | 'issuer' | 'locale' | 'email' | 'emailVerifiedAt'>> & {
     passwordHash: string | null

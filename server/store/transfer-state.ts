@@ -2,10 +2,12 @@
 // them. transfer/ creates and removes them.
 import { CarillonError } from '../errors.ts'
 
-/** Exists while a move or a restore fills the database. Holds the progress. */
+/** Exists while a move or a restore fills the database. Its column `state` has the id of that one, as JSON. */
 export const fillingTable = 'carillon_filling'
-/** Exists while the database refuses every write, during a move and after it. Names the move. */
+/** Exists while the database refuses every write, during a move and after it. Its column `state` has a `Move`, as JSON. */
 export const movingTable = 'carillon_moving'
+/** `target` is displayed to people. */
+export type Move = { id: string; target: string; startedAt: number; endedAt: number | null }
 
 /** What the triggers that refuse writes raise. PostgreSQL sends it with this SQLSTATE. */
 export const refusedWrite = 'carillon: this database is being moved'

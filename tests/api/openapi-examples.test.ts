@@ -42,7 +42,7 @@ test('no component contains an object without a name, so that generated code has
   assert.deepEqual(
     anonymous,
     [],
-    'give the object inside a name of its own: named(...) in server/http/openapi/request-schemas.ts or response-schemas.ts',
+    'give the object inside a name of its own: component(...) in server/http/openapi/request-schemas.ts or response-schemas.ts',
   )
 })
 

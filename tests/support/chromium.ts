@@ -1,7 +1,6 @@
 // For tests: a real Chromium from an npm package with its libraries and fonts. It needs no download and no system packages, and
 // runs as any user, root in a container included. `await using` ends it.
 import { existsSync, lstatSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,49 +12,46 @@ import {
   chromium,
   firefox,
   type Page,
-  type Route,
   webkit,
 } from 'playwright-core'
+import { bundle } from '../../element/build.js'
 
 const packed = new URL('../', import.meta.resolve('@sparticuz/chromium'))
 const archives = ['chromium.br', 'fonts.tar.br', 'al2023.tar.br', 'swiftshader.tar.br']
-const clientSource = new URL('../../client/', import.meta.url)
+type Bundle = Awaited<ReturnType<typeof bundle>>
+let testTab: Promise<Bundle> | undefined
 
-/** One browser with one profile: its pages share cookies, locks and channels, and each runs in its own process. */
+/** The Chromium of this process: a start takes longer than a new profile. */
+let running: { browser: Promise<Browser>; users: number } | undefined
+
+/** A profile of its own in the Chromium of this process: its pages share cookies, locks and channels, and each runs in its own process. */
 export class Chromium implements AsyncDisposable {
   readonly #browser: Browser
   readonly context: BrowserContext
+  readonly #contexts: BrowserContext[] = []
   /** Uncaught errors of its pages. */
   readonly uncaught: Error[] = []
 
   private constructor(browser: Browser, context: BrowserContext) {
     this.#browser = browser
-    this.context = context
-    context.on('weberror', (failure) => this.uncaught.push(failure.error()))
+    this.context = this.#watched(context)
   }
 
-  /** With `BROWSER=firefox` or `BROWSER=webkit`, the build that Playwright has installed (element/README.md). */
   static async start(): Promise<Chromium> {
-    const { BROWSER } = process.env
-    if (BROWSER === 'firefox' || BROWSER === 'webkit') {
-      const installed = await { firefox, webkit }[BROWSER].launch()
-      return new Chromium(installed, await installed.newContext())
-    }
-    const place = await unpacked()
-    const browser = await chromium.launch({
-      executablePath: join(place, 'chromium'),
-      // Its sandbox needs a root-owned helper or namespaces, which containers refuse. All pages are the project's own.
-      chromiumSandbox: false,
-      args: ['--no-zygote', '--disable-gpu'],
-      env: { HOME: place, FONTCONFIG_PATH: place, LD_LIBRARY_PATH: join(place, 'al2023', 'lib') },
-    })
+    running ??= { browser: launch(), users: 0 }
+    running.users++
+    const browser = await running.browser
     return new Chromium(browser, await browser.newContext())
   }
 
   /** A further profile, which shares nothing with the others. */
   async newContext(options: BrowserContextOptions): Promise<BrowserContext> {
-    const context = await this.#browser.newContext(options)
+    return this.#watched(await this.#browser.newContext(options))
+  }
+
+  #watched(context: BrowserContext): BrowserContext {
     context.on('weberror', (failure) => this.uncaught.push(failure.error()))
+    this.#contexts.push(context)
     return context
   }
 
@@ -65,24 +61,72 @@ export class Chromium implements AsyncDisposable {
     return page
   }
 
-  /**
-   * Serves the client's source files at `/client/` under this origin, and a page at `/tab.html` that loads the test tab.
-   */
+  /** Serves a page at `/tab.html` under this origin that loads the test tab, bundled with the client from their sources. */
   async serveClientAt(origin: string): Promise<void> {
-    const body = '<!doctype html><title>Tab</title><script type="module" src="/client/testing/tab.ts"></script>'
+    const entry = 'carillon-tab.js'
+    const body = `<!doctype html><title>Tab</title><link rel="icon" href="data:,"><script type="module" src="${entry}"></script>`
     await this.context.route(`${origin}/tab.html`, (route) => route.fulfill({ contentType: 'text/html', body }))
-    await this.context.route(`${origin}/client/**`, (route) => fulfilClientFile(route))
+    testTab ??= bundle({ tab: fileURLToPath(new URL('../../client/testing/tab.ts', import.meta.url)) })
+    await this.serveScripts(await testTab, { origin, entry })
+  }
+
+  /** Serves the files of a bundle under this origin, the first one as `entry`. */
+  async serveScripts(files: Bundle, { origin, entry }: { origin: string; entry: string }): Promise<void> {
+    const codes = new Map(files.map(({ name, code }, index) => [`${origin}/${index === 0 ? entry : name}`, code]))
+    await this.context.route(`${origin}/carillon-*.js`, (route) => {
+      const body = codes.get(route.request().url())
+      return route.fulfill(body === undefined ? { status: 404 } : { contentType: 'text/javascript', body })
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#browser.close()
+    await Promise.all(this.#contexts.map((context) => context.close()))
+    if (running) running.users--
+    // The next test of the file may start one.
+    setTimeout(closeUnused, 1_000)
   }
 }
 
-function fulfilClientFile(route: Route): Promise<void> {
-  const path = new URL(route.request().url()).pathname.replace('/client/', '')
-  const body = stripTypeScriptTypes(readFileSync(new URL(path, clientSource), 'utf8'))
-  return route.fulfill({ contentType: 'text/javascript; charset=utf-8', body })
+async function closeUnused(): Promise<void> {
+  if (!running || running.users > 0) return
+  const { browser } = running
+  running = undefined
+  await (await browser).close()
+}
+
+/**
+ * With `BROWSER=firefox` or `BROWSER=webkit`, the build that Playwright has installed; with `BROWSER=firefox` and `BROWSER_PROGRAM`, that program
+ * by WebDriver BiDi, which the Firefox of a distribution has (docs/browsers.md).
+ */
+async function launch(): Promise<Browser> {
+  const { BROWSER, BROWSER_PROGRAM: executablePath } = process.env
+  if (BROWSER === 'firefox' && executablePath) {
+    const browser = withoutMediaFeatures(await firefox.launch({ channel: 'moz-firefox', executablePath }))
+    // Firefox fails to open a page in the moment in which it closes its last window.
+    await browser.newPage()
+    return browser
+  }
+  if (BROWSER === 'firefox' || BROWSER === 'webkit') return { firefox, webkit }[BROWSER].launch()
+  const place = await unpacked()
+  return chromium.launch({
+    executablePath: join(place, 'chromium'),
+    // Its sandbox needs a root-owned helper or namespaces, which containers refuse. All pages are the project's own.
+    chromiumSandbox: false,
+    args: ['--no-zygote', '--disable-gpu'],
+    env: { HOME: place, FONTCONFIG_PATH: place, LD_LIBRARY_PATH: join(place, 'al2023', 'lib') },
+  })
+}
+
+/** Playwright sends each new page a command that Firefox 153 does not have: which color scheme it is in. Pages then have the one of Firefox. */
+function withoutMediaFeatures(browser: Browser): Browser {
+  type Session = { send(method: string, parameters: unknown): Promise<unknown> }
+  const inner = browser as unknown as { _connection: { toImpl(of: Browser): { _browserSession: Session } } }
+  const session = Object.getPrototypeOf(inner._connection.toImpl(browser)._browserSession) as Session
+  const { send } = session
+  session.send = function (this: Session, method, parameters) {
+    return method === 'emulation.setMediaFeaturesOverride' ? Promise.resolve({}) : send.call(this, method, parameters)
+  }
+  return browser
 }
 
 /**

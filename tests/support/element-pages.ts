@@ -1,7 +1,8 @@
 // For tests: pages with the elements, on a real service. The pages have the origin of the service and a strict Content Security
 // Policy. The script is bundled from the source as the installation bundles it. `await using` ends the browser and the service.
+import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { bundleAll } from '../../element/build.js'
+import { bundle } from '../../element/build.js'
 import { Chromium } from './chromium.ts'
 import { becomes } from './pages/browser-page.ts'
 import { startTestService, type TestService, type TestUser } from './service.ts'
@@ -13,34 +14,22 @@ const script = 'carillon-inbox-0.js'
 export class ElementPages implements AsyncDisposable {
   readonly service: TestService
   readonly browser: Chromium
-  readonly #scripts: Map<string, string>
   /** Console errors and uncaught errors of the pages, without those that Chromium writes for a failed request. */
   readonly errors: string[] = []
 
-  private constructor(service: TestService, browser: Chromium, scripts: Map<string, string>) {
+  private constructor(service: TestService, browser: Chromium) {
     this.service = service
     this.browser = browser
-    this.#scripts = scripts
   }
 
   static async start(): Promise<ElementPages> {
-    const [service, browser, { 'carillon-inbox.js': files = [] }] = await Promise.all([
+    const [service, browser, files] = await Promise.all([
       startTestService(),
       Chromium.start(),
-      bundleAll(),
+      bundle({ 'carillon-inbox': fileURLToPath(new URL('../../element/carillon-inbox.ts', import.meta.url)) }),
     ])
-    const pages = new ElementPages(
-      service,
-      browser,
-      new Map(files.map(({ name, code }, index) => [`/${index ? name : script}`, code])),
-    )
-    await browser.context.route(/\/carillon-[\w-]+\.js/, (route) => {
-      const body = pages.#scripts.get(new URL(route.request().url()).pathname)
-      return body === undefined
-        ? route.fulfill({ status: 404 })
-        : route.fulfill({ contentType: 'text/javascript', body })
-    })
-    return pages
+    await browser.serveScripts(files, { origin: service.url, entry: script })
+    return new ElementPages(service, browser)
   }
 
   /** A user with this many notifications, `Number 1` the oldest, signed in at this browser. Closes all pages. */
@@ -64,11 +53,11 @@ export class ElementPages implements AsyncDisposable {
   async open(body: string, { policy = strictPolicy, title = 'Orders' } = {}): Promise<Page> {
     const head = `<meta charset="utf-8"><title>${title}</title><script type="module" src="/${script}"></script>`
     const page = await this.browser.context.newPage()
-    page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
-        this.errors.push(message.text())
-    })
-    page.on('pageerror', (error) => this.errors.push(error.message))
+    // Firefox reports, as an error of the page, that the policy forbids the icon that it requests.
+    const note = (error: string) =>
+      /^Failed to load resource|\/favicon\.ico because/.test(error) || this.errors.push(error)
+    page.on('console', (message) => message.type() === 'error' && note(message.text()))
+    page.on('pageerror', (error) => note(error.message))
     await page.route(`${this.service.url}/page.html`, (route) =>
       route.fulfill({
         contentType: 'text/html',

@@ -18,6 +18,8 @@ import { freePort } from './network/free-port.ts'
 export const guarded = { role: 'guarded', password: 'plum orchard gate 41' }
 /** The environment variable that gives test files the port of the shared server. */
 export const sharedPort = 'TEST_POSTGRES_PORT'
+/** The environment variable that gives test files a snapshot of a new server. */
+export const sharedData = 'TEST_POSTGRES_DATA'
 
 const template = 'carillon_template'
 const partitions = 3
@@ -67,21 +69,33 @@ export class PostgresServer {
     const account = unprivileged()
     const programs = programsFor(account)
     const data = join(newFolder(account), 'data')
+    const server = new PostgresServer({ port: await freePort(), data, account, programs }, options)
+    const prepared = process.env[sharedData]
+    if (prepared === undefined) {
+      await server.#make()
+    } else {
+      copyData({ from: prepared, to: data, account })
+      await server.begin()
+    }
+    return server
+  }
+
+  /** Fills the data folder; the server runs afterwards. */
+  async #make(): Promise<void> {
+    const { data, account } = this
     const made = spawnSync(
-      join(programs, 'initdb'),
+      join(this.#programs, 'initdb'),
       ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
       { ...account, cwd: dirname(data), encoding: 'utf8' },
     )
     assert.equal(made.status, 0, `initdb: ${made.error ?? made.stdout + made.stderr}`)
     writeFileSync(join(data, 'pg_hba.conf'), rules.join('\n'))
-    const server = new PostgresServer({ port: await freePort(), data, account, programs }, options)
-    await server.begin()
-    await server.query(`create role ${guarded.role} login password '${guarded.password}'`)
-    await server.query(`create database ${template}`)
-    const pool = openPool(urlOf(server.port, template))
+    await this.begin()
+    await this.query(`create role ${guarded.role} login password '${guarded.password}'`)
+    await this.query(`create database ${template}`)
+    const pool = openPool(urlOf(this.port, template))
     await migrate(pool, { partitions })
     await pool.end()
-    return server
   }
 
   /**
@@ -91,8 +105,7 @@ export class PostgresServer {
   async withReplica(): Promise<PostgresServer> {
     await this.stop()
     const data = join(newFolder(this.account), 'data')
-    cpSync(this.data, data, { recursive: true, preserveTimestamps: true })
-    if (this.account.uid !== undefined) own(data, this.account)
+    copyData({ from: this.data, to: data, account: this.account })
     writeFileSync(join(data, 'standby.signal'), '')
     const primary = `primary_conninfo = 'host=127.0.0.1 port=${this.port} user=postgres'\n`
     writeFileSync(join(data, 'postgresql.auto.conf'), primary)
@@ -107,13 +120,16 @@ export class PostgresServer {
 
   /** Copies the files of the stopped server. `putBack` restores them. */
   snapshot(): void {
-    cpSync(this.data, `${this.data}-snapshot`, { recursive: true, preserveTimestamps: true })
+    cpSync(this.data, this.snapshotData, { recursive: true, preserveTimestamps: true })
+  }
+
+  get snapshotData(): string {
+    return `${this.data}-snapshot`
   }
 
   putBack(): void {
     rmSync(this.data, { recursive: true })
-    cpSync(`${this.data}-snapshot`, this.data, { recursive: true, preserveTimestamps: true })
-    if (this.account.uid !== undefined) own(this.data, this.account)
+    copyData({ from: this.snapshotData, to: this.data, account: this.account })
   }
 
   url(database = 'postgres'): string {
@@ -247,9 +263,12 @@ export function newFolder({ uid, gid }: Account): string {
   return folder
 }
 
-function own(folder: string, { uid = 0, gid = 0 }: Account): void {
-  for (const path of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
-    chownSync(join(folder, path), uid, gid)
+/** Of a stopped server, for a server under this account. */
+function copyData({ from, to, account: { uid, gid = 0 } }: { from: string; to: string; account: Account }): void {
+  cpSync(from, to, { recursive: true, preserveTimestamps: true })
+  if (uid === undefined) return
+  for (const path of ['.', ...readdirSync(to, { recursive: true, encoding: 'utf8' })])
+    chownSync(join(to, path), uid, gid)
 }
 
 /** The folder of the server's programs, or a copy if the account has no access to this checkout. */

@@ -12,7 +12,7 @@ import type { Environment } from '../../server/config/values.ts'
 import type { DeliveryRequest } from '../../server/inbox/delivery/deliver.ts'
 import { createLog, type Log } from '../../server/log/log.ts'
 import { type Service, startService } from '../../server/serve.ts'
-import { Passwords } from '../../server/sign-in/password/passwords.ts'
+import { type HashCost, Passwords } from '../../server/sign-in/password/passwords.ts'
 import { ProducerKeys, type Scope } from '../../server/sign-in/producer-key.ts'
 import { addUser } from '../../server/sign-in/users/users.ts'
 import type { Store } from '../../server/store/store.ts'
@@ -53,6 +53,8 @@ export type HttpResponse = { status: number; headers: Headers; text: string; jso
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 const startOfTime = Date.UTC(2026, 0, 1)
+/** A hash takes less than a millisecond, and not 30: most tests are not about the cost. Those that are set `usualCost`. */
+const lowCost: HashCost = { memoryCost: 8, timeCost: 1 }
 /** With PostgreSQL the secret has to be a setting, since there is no database folder. */
 const secretOfPostgres = 'twelve grey herons in the reeds, only for tests'
 
@@ -60,10 +62,12 @@ export async function startTestService({
   env = {},
   dir = mkdtempSync(join(tmpdir(), 'carillon-')),
   log,
+  hashCost = lowCost,
 }: {
   env?: Environment
   dir?: string
   log?: Log
+  hashCost?: HashCost
 } = {}) {
   let [time, sinceStart, wallOffset] = [startOfTime, 0, 0]
   const now = () => time
@@ -82,10 +86,10 @@ export async function startTestService({
     ...env,
   })
   const quiet = log ?? (await createLog({ level: config.logLevel, isTerminal: false }))
-  const start = () => startService(config, { log: quiet, clock })
+  const start = () => startService(config, { log: quiet, clock, hashCost })
   let service: Service = await start()
   let notes = notesOf(service.store)
-  const passwords = new Passwords({ threads: 4 })
+  const passwords = new Passwords({ threads: 4, cost: hashCost })
   let names = 0
   let keyOfDeliveries: ReturnType<ProducerKeys['issue']> | undefined
 

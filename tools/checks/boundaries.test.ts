@@ -26,7 +26,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
   },
   {
     room: ['server/demonstration/**'],
-    knows: ['server/sign-in/**', 'server/store/{store,unavailable}.ts', 'server/store/sqlite/database.ts'],
+    knows: ['server/sign-in/**', 'server/store/{store,unavailable}.ts', 'server/store/sqlite/{database,user-key}.ts'],
   },
   { room: ['server/pages/**'], knows: [] },
   { room: ['server/sign-in/**'], knows: ['server/store/{store,erased-key}.ts'] },
@@ -40,14 +40,15 @@ const arrows: { room: string[]; knows: string[] }[] = [
       'server/start/{sealing-secret,database-file}.ts',
       'server/sign-in/sealing.ts',
       'server/sign-in/token/{key-material,probe-token}.ts',
-      'server/sign-in/issuers/{issuer,key-set}.ts',
+      'server/sign-in/issuers/key-set.ts',
       'server/http/response/security-headers.ts',
     ],
   },
   { room: ['server/store/open.ts'], knows: ['server/store/**'] },
-  { room: ['server/store/*.ts', 'server/store/nouns/**'], knows: [] },
-  { room: ['server/store/sqlite/**'], knows: ['server/store/!(open).ts'] },
-  { room: ['server/store/postgres/**'], knows: ['server/store/!(open).ts'] },
+  { room: ['server/store/*.ts', 'server/store/nouns/**', 'server/store/statements/**'], knows: [] },
+  { room: ['server/store/sign-in/**'], knows: ['server/store/!(open).ts', 'server/store/statements/**'] },
+  { room: ['server/store/sqlite/**'], knows: ['server/store/!(open).ts', 'server/store/{sign-in,statements}/**'] },
+  { room: ['server/store/postgres/**'], knows: ['server/store/!(open).ts', 'server/store/{sign-in,statements}/**'] },
   {
     room: ['server/store/transfer/**'],
     knows: ['server/store/*.ts', 'server/store/sqlite/**', 'server/store/postgres/**'],
@@ -66,10 +67,10 @@ const arrows: { room: string[]; knows: string[] }[] = [
 
 /** Files that any room may import. They import only each other. */
 const leaves = [
-  'server/{blanks,bounded-cache,clock,control-characters,errors,event-loop,ids,ip-addresses,times}.ts',
+  'server/{blanks,bounded-cache,clock,control-characters,errors,event-loop,ids,ip-addresses,strict-json,times}.ts',
   'server/log/*.ts',
   'server/files/*.ts',
-  'server/config/{values,database-url}.ts',
+  'server/config/{values,database-url,issuers,providers}.ts',
 ]
 
 /** The one room of each runtime dependency, and of built-in modules that only one layer may use. */
@@ -82,6 +83,7 @@ const rooms: Record<string, string[]> = {
   'carillon-inbox': ['server/pages/**', 'server/http/routes/pages/**', 'server/outbound/**'],
   commander: ['server/carillon.ts', 'server/commands/**'],
   fastify: ['server/http/**'],
+  'ipaddr.js': ['server/ip-addresses.ts'],
   jose: ['server/sign-in/**'],
   nodemailer: ['server/outbound/**'],
   kysely: ['server/store/**'],
@@ -91,7 +93,6 @@ const rooms: Record<string, string[]> = {
   pino: ['server/log/log.ts'],
   'pino-pretty': ['server/log/log.ts'],
   uqr: ['server/sign-in/factors/**'],
-  uuid: ['server/ids.ts'],
   'node:http': ['server/http/**', 'server/demonstration/**'],
   'node:sqlite': ['server/store/sqlite/**', 'server/doctor/store/sqlite.ts'],
 }

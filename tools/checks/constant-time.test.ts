@@ -8,8 +8,6 @@ const home = 'server/sign-in/secrets.ts'
 
 /** Files that compare hashes which are not secret, with the reason. */
 const exceptions: Record<string, string> = {
-  'server/store/transfer/dump.ts': 'the checksum of a backup: a client with the backup can calculate it',
-  'server/store/transfer/digest.ts': 'the checksum of a table',
   'server/store/postgres/schema/functions.ts': 'the hash of a database function, whose text is public',
   'server/sign-in/factors/passkeys/assertion.ts': 'the hash of the relying party, whose name is public',
   'server/store/sqlite/writes/deliveries.ts': 'the hash of a body that the same producer sent',

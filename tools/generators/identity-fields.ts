@@ -1,5 +1,5 @@
 // The header fields by which proxies name a user to applications, and the lines that drop them in docs/proxies/forward-authentication/. nginx
-// and Traefik drop a field by its name, Caddy by a part of it. `node tools/generators/identity-fields.ts` writes them into files and page.
+// and Traefik drop a field by its name, Caddy by a part of it. `node tools/generators/identity-fields.ts` writes them.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -52,17 +52,8 @@ export function withFields(text: string, file: string): string {
 }
 
 if (import.meta.main) {
-  const page = 'docs/forward-authentication.md'
-  let text = readFileSync(page, 'utf8')
   for (const file of Object.keys(lines)) {
     const path = join('docs/proxies/forward-authentication', file)
-    const before = readFileSync(path, 'utf8')
-    const after = withFields(before, file)
-    writeFileSync(path, after)
-    const [start = '', rest = ''] = text.split(
-      new RegExp(`(?<=\\[${file}\\]\\(proxies/forward-authentication/${file}\\):\\n\\n\`\`\`\\w+\\n)`),
-    )
-    text = start + after + rest.slice(rest.indexOf('```'))
+    writeFileSync(path, withFields(readFileSync(path, 'utf8'), file))
   }
-  writeFileSync(page, text)
 }

@@ -8,7 +8,7 @@ const maxKept = 100
 const maxUnread = 1_000
 
 export class TabLog {
-  /** After the last event; before the first one, the position that the application gave. */
+  /** The position of the last event; before the first one, that of the application. */
   position: Position | undefined
   /** The last event since this tab joined its group; undefined if the leader has not confirmed a position yet. */
   last: StreamEvent | undefined

@@ -1,7 +1,7 @@
-// A list that tabs keep from the events of their shared stream, by the code of docs/guide.md, equals the list of the service.
+// A list that tabs keep from the events of their shared stream, by the code of docs/inbox.md, equals the list of the service.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { codeFor, type KeptList } from '../../../tests/support/event-source/guide-list.ts'
+import { codeFor, type KeptList } from '../../../tests/support/event-source/documented-list.ts'
 import { randomOf } from '../../../tests/support/event-source/random.ts'
 import { createCarillon, type StreamEvent } from '../../carillon-client.ts'
 import { followingTabs, leaderIn, service, startBrowser, tokenOf, until } from '../../testing/tab-browser.ts'

@@ -100,7 +100,7 @@ export const texts: Texts = (plurals) => ({
     notification: 'Eine Benachrichtigung',
   },
   rowFields: {
-    user_id: 'wessen Sitzung es ist',
+    user_id: 'wessen Zeile es ist',
     secret_hash: 'ein Hash des Geheimnisses im Cookie: Wer die Datenbank stiehlt, kann daraus kein Cookie machen',
     username: 'der Name bei der Anmeldung',
     created_at: 'die Anmeldung; 30 Tage später endet die Sitzung',
@@ -204,7 +204,7 @@ export const texts: Texts = (plurals) => ({
     tooMany: 'Von Ihrer Adresse aus wurden zu viele Vorführungen begonnen.',
     noCookies:
       'Ihr Browser behält das Cookie dieser Seite nicht. Erlauben Sie Cookies für diese Adresse und versuchen Sie es noch einmal.',
-    other: 'Der Dienst hat die Anfrage abgelehnt.',
+    other: 'Der Dienst hat unerwartet geantwortet.',
   },
   freeIn: plurals({
     one: 'Versuchen Sie es in # Minute noch einmal.',

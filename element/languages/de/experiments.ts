@@ -124,7 +124,6 @@ export const texts: Texts = (plurals) => ({
   title: 'Experimente',
   intro:
     'Erst vorhersagen, dann ausprobieren. Jedes Experiment meldet sich in beiden Bahnen neu an, sendet echte Anfragen an Ihren eigenen kleinen Dienst und ändert sonst nichts.',
-  lanes: { session: 'Sitzung', token: 'Token' },
   predict: (lane) => `${lane}: Was sagen Sie vorher?`,
   run: 'Experiment starten',
   runAgain: 'Noch einmal',
@@ -175,17 +174,7 @@ export const texts: Texts = (plurals) => ({
       'für Programme, Apps und Dienste ohne gemeinsame Datenbank: Wer den öffentlichen Schlüssel hat, kann es prüfen. Lassen Sie es kurz leben, denn vorzeitig beenden lässt es sich schwer.',
     forget: 'Meine Ergebnisse vergessen',
   },
-  troubles: {
-    unreachable:
-      'Der Server antwortet nicht. Ihre Vorhersagen bleiben erhalten. Prüfen Sie, ob er läuft, und starten Sie das Experiment noch einmal.',
-    gone: 'Ihr kleiner Dienst ist beendet: Es gibt ihn eine Stunde lang und nur, solange er benutzt wird. Oder ein anderer Tab hat einen neuen gemacht. Ihre Vorhersagen bleiben erhalten. Starten Sie das Experiment noch einmal, dann entsteht ein neuer.',
-    full: 'Alle Plätze der Vorführung sind belegt. Ihre Vorhersagen bleiben erhalten. Versuchen Sie es in einigen Minuten noch einmal.',
-    tooMany:
-      'Das waren zu viele Versuche. Ihre Vorhersagen bleiben erhalten. Warten Sie einen Moment und starten Sie das Experiment dann noch einmal.',
-    noCookies:
-      'Ihr Browser nimmt von dieser Seite kein Cookie an, und die Vorführung braucht eines. Erlauben Sie Cookies für diese Adresse und starten Sie das Experiment dann noch einmal.',
-    other: 'Der Server hat anders geantwortet, als dieses Experiment erwartet. Starten Sie es noch einmal.',
-  },
+  again: 'Ihre Vorhersagen bleiben erhalten. Starten Sie das Experiment noch einmal.',
   tabs: {
     other:
       'Die Vorführung ist auch in einem anderen Tab offen. Beide Tabs teilen sich ein Cookie und einen kleinen Dienst. Arbeiten Sie deshalb nur in einem: Sonst messen Sie, was der andere Tab getan hat.',

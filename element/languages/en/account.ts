@@ -54,7 +54,6 @@ export const texts = (plurals: Plurals) => ({
     submit: 'Confirm',
     cancel: 'Cancel',
     labels: { password: 'Password', code: 'Code from your authenticator app', recoveryCode: 'Recovery code' },
-    /** Buttons. */
     ways: {
       password: 'Use the password',
       passkey: 'Use a passkey',

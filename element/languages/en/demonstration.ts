@@ -101,7 +101,7 @@ export const texts = (plurals: Plurals) => ({
     notification: 'A notification',
   },
   rowFields: {
-    user_id: 'whose session it is',
+    user_id: 'whose row it is',
     secret_hash: 'a hash of the secret in the cookie: who steals the database cannot make the cookie from it',
     username: 'the name at the sign-in',
     created_at: 'the sign-in; the session ends 30 days later',
@@ -202,9 +202,9 @@ export const texts = (plurals: Plurals) => ({
     full: 'All places of the demonstration are taken.',
     tooMany: 'There were too many new demonstrations from your address.',
     noCookies: 'Your browser does not keep the cookie of this page. Allow cookies for this address, then try again.',
-    other: 'The service refused the request.',
+    other: 'The service responded in an unexpected way.',
   },
-  /** After `full` and `tooMany`. */
+  /** Follows `full` and `tooMany`. */
   freeIn: plurals({ one: 'Try again in # minute.', other: 'Try again in # minutes.' }),
   tryAgain: 'Try again',
   startAgain: 'Start again',

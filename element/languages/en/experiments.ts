@@ -119,7 +119,6 @@ export const texts = (plurals: Plurals) => ({
   title: 'Experiments',
   intro:
     'Predict first, then run. Each experiment signs in again in both lanes, sends real requests to your own small service, and changes nothing else.',
-  lanes: { session: 'Session', token: 'Token' },
   predict: (lane: string) => `${lane}: what do you predict?`,
   run: 'Run the experiment',
   runAgain: 'Run it again',
@@ -170,16 +169,8 @@ export const texts = (plurals: Plurals) => ({
       'for programs, apps and services that share no database: anyone with the public key can check it. Keep it short-lived, because it is hard to end early.',
     forget: 'Forget my results',
   },
-  troubles: {
-    unreachable:
-      'The server does not respond. Your predictions are kept. Check that it is running, then run the experiment again.',
-    gone: 'Your small service has ended: it is kept for an hour and only while it is used, or another tab has made a new one. Your predictions are kept. Run the experiment again: that makes a new one.',
-    full: 'All places of the demonstration are taken. Your predictions are kept. Try again in a few minutes.',
-    tooMany: 'There were too many attempts. Your predictions are kept. Wait a moment, then run the experiment again.',
-    noCookies:
-      'Your browser accepts no cookie from this page, and the demonstration needs one. Allow cookies for this address, then run the experiment again.',
-    other: 'The server responded in a way that this experiment does not expect. Run it again.',
-  },
+  /** Follows why an experiment ended early. */
+  again: 'Your predictions are kept. Run the experiment again.',
   tabs: {
     other:
       'The demonstration is open in another tab too. Both tabs share one cookie and one small service, so work in one of them: otherwise you measure what the other tab did.',

@@ -12,7 +12,7 @@ export const texts = () => ({
   documentation: 'Documentation',
   signIn: 'Sign in',
   signOut: 'Sign out',
-  /** Before the name of the user. */
+  /** Precedes the name of the user. */
   signedInAs: 'Signed in as',
   needsScript: 'This page needs JavaScript. Allow it in your browser, then load the page again.',
   unsupportedBrowser:

@@ -101,7 +101,7 @@ export const texts: Texts = (plurals) => ({
     notification: 'Une notification',
   },
   rowFields: {
-    user_id: 'à qui est la session',
+    user_id: 'à qui est la ligne',
     secret_hash: 'une empreinte du secret du cookie : qui vole la base de données ne peut pas en refaire le cookie',
     username: 'le nom à la connexion',
     created_at: 'la connexion ; la session se termine 30 jours plus tard',
@@ -205,7 +205,7 @@ export const texts: Texts = (plurals) => ({
     tooMany: 'Trop de démonstrations ont été commencées depuis votre adresse.',
     noCookies:
       'Votre navigateur ne garde pas le cookie de cette page. Autorisez les cookies pour cette adresse, puis réessayez.',
-    other: 'Le service a refusé la requête.',
+    other: 'La réponse du service n’est pas celle attendue.',
   },
   freeIn: plurals({ one: 'Réessayez dans # minute.', other: 'Réessayez dans # minutes.' }),
   tryAgain: 'Réessayer',

@@ -125,7 +125,6 @@ export const texts: Texts = (plurals) => ({
   title: 'Expériences',
   intro:
     'Prédisez d’abord, lancez ensuite. Chaque expérience ouvre une nouvelle connexion dans les deux couloirs, envoie de vraies requêtes à votre propre petit service et ne change rien d’autre.',
-  lanes: { session: 'Session', token: 'Jeton' },
   predict: (lane) => `${lane} : que prédisez-vous ?`,
   run: 'Lancer l’expérience',
   runAgain: 'Relancer',
@@ -176,17 +175,7 @@ export const texts: Texts = (plurals) => ({
       'pour des programmes, des applications et des services sans base de données commune : qui a la clé publique peut le vérifier. Qu’il vive peu de temps, car il est difficile d’y mettre fin plus tôt.',
     forget: 'Oublier mes résultats',
   },
-  troubles: {
-    unreachable:
-      'Le serveur ne répond pas. Vos prédictions sont conservées. Vérifiez qu’il fonctionne, puis relancez l’expérience.',
-    gone: 'Votre petit service est terminé : il est gardé une heure et seulement tant qu’on l’utilise, ou un autre onglet en a créé un nouveau. Vos prédictions sont conservées. Relancez l’expérience, un nouveau sera créé.',
-    full: 'Toutes les places de la démonstration sont prises. Vos prédictions sont conservées. Réessayez dans quelques minutes.',
-    tooMany:
-      'Il y a eu trop d’essais. Vos prédictions sont conservées. Attendez un instant, puis relancez l’expérience.',
-    noCookies:
-      'Votre navigateur n’accepte aucun cookie de cette page, et la démonstration en a besoin. Autorisez les cookies pour cette adresse, puis relancez l’expérience.',
-    other: 'Le serveur a répondu autrement que cette expérience ne l’attend. Relancez-la.',
-  },
+  again: 'Vos prédictions sont conservées. Relancez l’expérience.',
   tabs: {
     other:
       'La démonstration est aussi ouverte dans un autre onglet. Les deux partagent un cookie et un petit service : travaillez dans un seul, sinon vous mesurez ce que l’autre a fait.',

@@ -1,9 +1,8 @@
 // <account-activity>: what the audit log says about the user, newest first, in words.
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import { SecuritySection } from './security-section.ts'
+import { PagedSection } from './security-section.ts'
 
-/** As the service responds. */
 type Entry = {
   id: string
   at: string
@@ -19,30 +18,9 @@ type Page = { items: Entry[]; next: string | null }
 
 const pageSize = 10
 
-export class ActivitySection extends SecuritySection {
-  static override properties: PropertyDeclarations = { items: { state: true }, next: { state: true } }
-
-  declare items: readonly Entry[] | undefined
-  declare next: string | null
-
-  protected override async load(): Promise<void> {
-    const { items, next } = await this.#read('')
-    this.items = items
-    this.next = next
-  }
-
-  #read(after: string): Promise<Page> {
-    return this.account.send<Page>(`api/me/activity?limit=${pageSize}${after && `&after=${after}`}`)
-  }
-
-  async #loadMore(): Promise<void> {
-    const before = this.items?.length ?? 0
-    const isLoaded = await this.act(async () => {
-      const { items, next } = await this.#read(this.next ?? '')
-      this.items = [...(this.items ?? []), ...items]
-      this.next = next
-    })
-    if (isLoaded) await this.focusOn(`.entries li:nth-child(${before + 1})`)
+export class ActivitySection extends PagedSection<Entry> {
+  protected override read(after?: string): Promise<Page> {
+    return this.account.send<Page>(`api/me/activity?limit=${pageSize}${after ? `&after=${after}` : ''}`)
   }
 
   protected override render(): TemplateResult {
@@ -57,11 +35,7 @@ export class ActivitySection extends SecuritySection {
       ({ id }) => id,
       (one) => this.#item(one),
     )}</ol>
-${
-  this.next === null
-    ? nothing
-    : html`<p class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${this.#loadMore}>${texts.more}</button></p>`
-}
+<p class="buttons">${this.moreButton()}</p>
 ${this.outcome()}`
   }
 

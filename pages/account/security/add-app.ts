@@ -1,10 +1,8 @@
 // <add-app>: names an authenticator app, displays its key as a picture and as text, and confirms it by a first code. Sends `added` with the
 // recovery codes, if it is the first factor, or `closed`.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { copyText } from './copy-text.ts'
 import { SecuritySection } from './security-section.ts'
 
-/** As the service responds. */
 type Totp = { id: string; secret: string; uri: string; qr: string }
 type Added = { recoveryCodes?: string[] }
 
@@ -44,48 +42,29 @@ export class AddApp extends SecuritySection {
     else this.querySelector('input')?.select()
   }
 
-  #copyKey(): Promise<boolean> {
-    return this.act(
-      () => copyText(this.totp?.secret ?? ''),
-      ({ texts }) => texts.security.copied,
-    )
-  }
-
   protected override render(): TemplateResult {
     const { factors } = this.texts
     return this.totp === undefined
-      ? html`<form class="panel" novalidate @submit=${this.#start}><h3 tabindex="-1">${factors.addApp}</h3>
+      ? html`<form class="card panel" novalidate @submit=${this.#start}><h3 tabindex="-1">${factors.addApp}</h3>
 <p>${factors.appText}</p>
-<div class="field"><label for="app-name">${factors.name}</label>
-<input id="app-name" maxlength="64" autocomplete="off" value=${factors.app} aria-describedby="app-hint">
-<p class="hint" id="app-hint">${factors.nameHint}</p></div>
-${this.#end(factors.next)}</form>`
+${this.nameField('app-name', factors.app)}
+${this.panelEnd(factors.next)}</form>`
       : this.#connect(this.totp)
   }
 
   #connect({ secret, uri }: Totp): TemplateResult {
     const { factors, copy } = this.texts
     const isWrong = this.failure !== undefined
-    return html`<form class="panel" novalidate @submit=${this.#confirm}><h3 tabindex="-1">${factors.scanTitle}</h3>
+    return html`<form class="card panel" novalidate @submit=${this.#confirm}><h3 tabindex="-1">${factors.scanTitle}</h3>
 <div class="connect"><div class="qr" role="img" aria-label=${factors.picture}>${this.picture ?? nothing}</div>
 <div><p>${factors.scan}</p><p><a href=${uri}>${factors.openApp}</a></p>
 <p>${factors.typeKey}<br><code class="key">${secret.match(/.{1,4}/g)?.join(' ')}</code>
-<button type="button" @click=${this.#copyKey}>${copy}</button></p></div></div>
+<button type="button" @click=${() => this.copy(secret)}>${copy}</button></p></div></div>
 <div class="field"><label for="app-code">${factors.code}</label>
 <input id="app-code" class="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" spellcheck="false"
 aria-describedby="app-code-hint" aria-invalid=${isWrong ? 'true' : 'false'}>
 <p class="hint" id="app-code-hint">${factors.codeHint}</p></div>
-${this.#end(factors.confirm)}</form>`
-  }
-
-  #end(action: string): TemplateResult {
-    return html`${this.outcome()}
-<p class="buttons"><button class="primary" aria-disabled=${this.isBusy}>${action}</button>
-<button type="button" @click=${this.#close}>${this.texts.cancel}</button></p>`
-  }
-
-  #close(): void {
-    this.dispatchEvent(new CustomEvent('closed', { bubbles: true }))
+${this.panelEnd(factors.confirm)}</form>`
   }
 }
 

@@ -52,22 +52,9 @@ export class AddPasskey extends SecuritySection {
   protected override render(): TemplateResult {
     const { factors } = this.texts
     const obstacle = obstacleToPasskeys()
-    return html`<form class="panel" novalidate @submit=${this.#add}><h3 tabindex="-1">${factors.addPasskey}</h3>
-${obstacle === undefined ? this.#fields() : this.#obstacle(obstacle)}
-${this.outcome()}
-<p class="buttons">${
-      obstacle === undefined
-        ? html`<button class="primary" aria-disabled=${this.isBusy}>${factors.next}</button>`
-        : nothing
-    }<button type="button" @click=${this.#close}>${this.texts.cancel}</button></p></form>`
-  }
-
-  #fields(): TemplateResult {
-    const { factors } = this.texts
-    return html`<p>${factors.passkeyText}</p>
-<div class="field"><label for="passkey-name">${factors.name}</label>
-<input id="passkey-name" maxlength="64" autocomplete="off" value=${this.#suggestedName} aria-describedby="passkey-hint">
-<p class="hint" id="passkey-hint">${factors.nameHint}</p></div>`
+    return html`<form class="card panel" novalidate @submit=${this.#add}><h3 tabindex="-1">${factors.addPasskey}</h3>
+${obstacle === undefined ? html`<p>${factors.passkeyText}</p>${this.nameField('passkey-name', this.#suggestedName)}` : this.#obstacle(obstacle)}
+${this.panelEnd(obstacle === undefined ? factors.next : undefined)}</form>`
   }
 
   #obstacle(obstacle: 'address' | 'unsupported'): TemplateResult {
@@ -75,9 +62,5 @@ ${this.outcome()}
     if (obstacle === 'unsupported') return html`<p>${factors.passkeyUnsupported}</p>`
     const url = pageAtLocalhost()
     return html`<p>${factors.passkeyNeedsName} ${url ? html`<a href=${url.href}>${factors.passkeyOpenAt(url.host)}</a>` : nothing}</p>`
-  }
-
-  #close(): void {
-    this.dispatchEvent(new CustomEvent('closed', { bubbles: true }))
   }
 }

@@ -5,7 +5,6 @@ import { repeat } from 'lit/directives/repeat.js'
 import { Cancelled } from '../failures.ts'
 import { SecuritySection } from './security-section.ts'
 
-/** As the service responds. */
 type Factor = {
   id: string
   kind: 'totp' | 'passkey'
@@ -17,7 +16,7 @@ type Factor = {
 type Factors = { items: Factor[]; recoveryCodesLeft: number }
 type Panel = 'add-passkey' | 'add-app'
 
-/** With fewer, the section says to get new ones. */
+/** If fewer are left, the section says to get new ones. */
 const fewCodes = 4
 
 export class FactorsSection extends SecuritySection {
@@ -57,7 +56,7 @@ export class FactorsSection extends SecuritySection {
     await this.focusOn(`.${panel}`)
   }
 
-  /** Of an added factor; the codes come with the first one. */
+  /** A factor was added; the codes come with the first one. */
   async #added({ detail }: CustomEvent<{ recoveryCodes?: readonly string[] }>): Promise<void> {
     const codes = detail.recoveryCodes
     const isPasskey = this.panel === 'add-passkey'

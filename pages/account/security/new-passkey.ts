@@ -17,7 +17,7 @@ export function obstacleToPasskeys(): 'address' | 'unsupported' | undefined {
   return hasPasskeys() ? undefined : 'unsupported'
 }
 
-/** The same page at `localhost`, if it is on this machine. */
+/** This page at `localhost`, if it is on this machine. */
 export function pageAtLocalhost(): URL | undefined {
   if (!/^127\.|^\[::1\]$/.test(location.hostname)) return undefined
   const url = new URL(location.href)

@@ -2,7 +2,6 @@
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { SecuritySection } from './security-section.ts'
 
-/** As the service responds. */
 type Linked = { provider: string | null; displayName: string; email: string | null; createdAt: string }
 
 export class ProvidersSection extends SecuritySection {

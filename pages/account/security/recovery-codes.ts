@@ -1,6 +1,5 @@
 // <recovery-codes>: new recovery codes, which the service displays once: to copy, download or print. Sends `kept` when the user has them.
 import { html, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { copyText } from './copy-text.ts'
 import { SecuritySection } from './security-section.ts'
 
 export class RecoveryCodes extends SecuritySection {
@@ -24,13 +23,6 @@ export class RecoveryCodes extends SecuritySection {
     return this.texts.codes.fileTitle(location.host, username ?? displayName ?? '')
   }
 
-  #copy(): Promise<boolean> {
-    return this.act(
-      () => copyText(this.codes.join('\n')),
-      ({ texts }) => texts.security.copied,
-    )
-  }
-
   #download(): void {
     const text = `${this.#title}\n\n${this.codes.join('\n')}\n`
     const link = document.createElement('a')
@@ -43,11 +35,11 @@ export class RecoveryCodes extends SecuritySection {
   protected override render(): TemplateResult {
     const { texts } = this
     const { codes } = texts
-    return html`<div class="panel codes"><h3 tabindex="-1">${codes.title}</h3>
+    return html`<div class="card panel codes"><h3 tabindex="-1">${codes.title}</h3>
 <p class="printed">${this.#title}</p>
 <p>${codes.text} <strong>${codes.shownOnce}</strong></p>
 <ol>${this.codes.map((code) => html`<li><code>${code}</code></li>`)}</ol>
-<p class="buttons"><button type="button" @click=${this.#copy}>${texts.copy}</button>
+<p class="buttons"><button type="button" @click=${() => this.copy(this.codes.join('\n'))}>${texts.copy}</button>
 <button type="button" @click=${this.#download}>${codes.download}</button>
 <button type="button" @click=${() => print()}>${codes.print}</button></p>
 ${this.outcome()}

@@ -2,7 +2,7 @@
 // an act that cannot be undone, and where the focus goes.
 import type { ErrorCode } from 'carillon-client'
 import type { TextsOf } from 'carillon-inbox/languages'
-import { html, nothing, type TemplateResult } from 'lit'
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { type Times, timesOf } from '../../../element/times.ts'
 import { AccountSection } from '../account-section.ts'
 import { Cancelled } from '../failures.ts'
@@ -94,18 +94,45 @@ export abstract class SecuritySection extends AccountSection {
     return failure instanceof Explained ? html`${failure.sentence(this.texts)}` : super.faultText(failure)
   }
 
+  /** Puts a text on the clipboard. Browsers have one on HTTPS and on localhost only, and may refuse there, too. */
+  protected copy(text: string): Promise<boolean> {
+    const copying = async () => {
+      try {
+        await navigator.clipboard.writeText(text)
+      } catch {
+        throw new Explained(({ notCopied }) => notCopied)
+      }
+    }
+    return this.act(copying, ({ texts }) => texts.security.copied)
+  }
+
+  /** The field for the name of a new factor. */
+  protected nameField(id: string, name: string): TemplateResult {
+    const { factors } = this.texts
+    return html`<div class="field"><label for=${id}>${factors.name}</label>
+<input id=${id} maxlength="64" autocomplete="off" value=${name} aria-describedby="${id}-hint">
+<p class="hint" id="${id}-hint">${factors.nameHint}</p></div>`
+  }
+
+  /** The end of a panel that adds a factor. `action`: the text of its button, if there is something to do. */
+  protected panelEnd(action?: string): TemplateResult {
+    const close = () => this.dispatchEvent(new CustomEvent('closed', { bubbles: true }))
+    return html`${this.outcome()}
+<p class="buttons">${action && html`<button class="primary" aria-disabled=${this.isBusy}>${action}</button>`}
+<button type="button" @click=${close}>${this.texts.cancel}</button></p>`
+  }
+
   /** Throws Cancelled, which displays nothing, unless the user agrees. */
   protected async ask(question: Question): Promise<void> {
     const dialog = this.querySelector<QuestionDialog>('question-dialog')
     if (!(await dialog?.ask(question))) throw new Cancelled()
   }
 
-  /** For `ask`. */
   protected question(): TemplateResult {
     return html`<question-dialog .cancel=${this.texts.cancel}></question-dialog>`
   }
 
-  /** After an act that removed the button with the focus, or put something else in its place. Without `selector`, on the heading. */
+  /** Call it after an act that removed or replaced the button with the focus. Without `selector`, the heading gets the focus. */
   protected async focusOn(selector?: string): Promise<void> {
     await this.updateComplete
     const found = selector === undefined ? null : this.querySelector<HTMLElement>(selector)
@@ -113,5 +140,33 @@ export abstract class SecuritySection extends AccountSection {
     if (!target) return
     if (target.tabIndex < 0) target.tabIndex = -1
     target.focus()
+  }
+}
+
+/** A section with a list that the service sends in pages. */
+export abstract class PagedSection<Item> extends SecuritySection {
+  static override properties: PropertyDeclarations = { items: { state: true }, next: { state: true } }
+
+  declare items: readonly Item[] | undefined
+  declare next: string | null
+
+  /** The first page, or the one after `after`. */
+  protected abstract read(after?: string): Promise<{ items: Item[]; next: string | null }>
+
+  protected override async load(before: readonly Item[] = [], after?: string): Promise<void> {
+    const { items, next } = await this.read(after)
+    this.items = [...before, ...items]
+    this.next = next
+  }
+
+  async #loadMore(): Promise<void> {
+    const { items = [], next } = this
+    if (await this.act(() => this.load(items, next ?? '')))
+      await this.focusOn(`.entries li:nth-child(${items.length + 1})`)
+  }
+
+  protected moreButton(): TemplateResult | typeof nothing {
+    if (this.next === null) return nothing
+    return html`<button type="button" aria-disabled=${this.isBusy} @click=${this.#loadMore}>${this.texts.more}</button>`
   }
 }

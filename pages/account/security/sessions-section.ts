@@ -3,9 +3,8 @@
 import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { isFailure, send } from '../requests.ts'
-import { SecuritySection, type SecurityTexts } from './security-section.ts'
+import { PagedSection, type SecurityTexts } from './security-section.ts'
 
-/** As the service responds. */
 type SignIn = {
   id: string
   current: boolean
@@ -16,16 +15,9 @@ type SignIn = {
 }
 type Page = { items: SignIn[]; next: string | null }
 
-export class SessionsSection extends SecuritySection {
-  static override properties: PropertyDeclarations = {
-    items: { state: true },
-    next: { state: true },
-    named: { state: true },
-  }
+export class SessionsSection extends PagedSection<SignIn> {
+  static override properties: PropertyDeclarations = { named: { state: true } }
 
-  declare items: readonly SignIn[] | undefined
-  declare next: string | null
-  /** The sign-in that the address names. */
   declare named: string | undefined
 
   override connectedCallback(): void {
@@ -48,20 +40,8 @@ export class SessionsSection extends SecuritySection {
     this.named = /^#session-([\da-f-]{36})$/.exec(location.hash)?.[1]
   }
 
-  protected override async load(): Promise<void> {
-    const { items, next } = await this.account.send<Page>('api/me/sessions')
-    this.items = items
-    this.next = next
-  }
-
-  async #loadMore(): Promise<void> {
-    const before = this.items?.length ?? 0
-    const isLoaded = await this.act(async () => {
-      const { items, next } = await this.account.send<Page>(`api/me/sessions?after=${this.next}`)
-      this.items = [...(this.items ?? []), ...items]
-      this.next = next
-    })
-    if (isLoaded) await this.focusOn(`.entries li:nth-child(${before + 1})`)
+  protected override read(after?: string): Promise<Page> {
+    return this.account.send<Page>(`api/me/sessions${after ? `?after=${after}` : ''}`)
   }
 
   async #end({ id }: SignIn): Promise<void> {
@@ -123,11 +103,7 @@ ${isElsewhere ? this.#ended(named) : nothing}
       ({ id }) => id,
       (one) => this.#item(one),
     )}</ul>
-<p class="buttons">${
-      this.next === null
-        ? nothing
-        : html`<button type="button" aria-disabled=${this.isBusy} @click=${this.#loadMore}>${texts.more}</button>`
-    }${
+<p class="buttons">${this.moreButton()}${
       items.length < 2
         ? nothing
         : html`<button type="button" aria-disabled=${this.isBusy} @click=${this.#endOthers}>${texts.sessions.endOthers}</button>`
@@ -138,7 +114,7 @@ ${this.outcome()}${this.question()}`
   /** The one of the address has ended, or it is on a further page. */
   #ended(id: string): TemplateResult {
     const { sessions } = this.texts
-    return html`<div id="session-${id}" class="notice"><p>${sessions.linkedEnded}</p>
+    return html`<div id="session-${id}" class="notice card panel"><p>${sessions.linkedEnded}</p>
 <p class="buttons"><button type="button" class="danger" @click=${() => this.#disown(id)}>${sessions.disown}</button></p></div>`
   }
 

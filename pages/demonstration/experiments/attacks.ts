@@ -1,4 +1,5 @@
 // Two attacks from the browser: a script in the page that looks for the proof, and a page of another site that sends a form.
+import { cookieSentBy, fieldOf } from '../proof-parts.ts'
 import type { Exchange, Lane, World } from '../world.ts'
 import {
   type Answer,
@@ -81,10 +82,8 @@ export const otherSite: Experiment = {
 
 /** The form is one request. It did something in a lane if it had the proof of that lane, and worked. */
 function sentWith(lane: Lane, form: Exchange, acted: boolean, counted: Fact, { visit }: World): Measured {
-  const hasProof =
-    lane === 'session'
-      ? valuesOf(form, 'cookie').some((value) => value.includes(`${visit?.cookieName}=`))
-      : valuesOf(form, 'authorization').length > 0
+  const cookie = cookieSentBy(form, visit?.cookieName ?? '')
+  const hasProof = (lane === 'session' ? cookie : fieldOf(form, 'authorization')) !== undefined
   const has: Fact['label'] = lane === 'session' ? 'formHasCookie' : 'formHasToken'
   const lacks: Fact['label'] = lane === 'session' ? 'formLacksCookie' : 'formLacksToken'
   const sent: Fact = { label: 'formSent', line: lineOf(form.request), status: statusOf(form), exchange: form }
@@ -110,10 +109,6 @@ async function formAfter(world: World, n: number): Promise<Exchange> {
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
   throw new UnexpectedResponse('the server got no form of the other site')
-}
-
-function valuesOf({ request }: Exchange, name: string): string[] {
-  return request.fields.flatMap(([field, value]) => (field.toLowerCase() === name ? [value] : []))
 }
 
 /** 401 of a status line such as `HTTP/1.1 401 Unauthorized`. */

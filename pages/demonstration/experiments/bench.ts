@@ -1,11 +1,10 @@
 // Where the reader is with the experiments: what was predicted, what runs, what was measured, and what went wrong. It knows no HTML.
-import { lanes, type Trouble, type World, WorldError } from '../world.ts'
+import { type Lane, lanes, type Trouble, type World, WorldError } from '../world.ts'
 import type { Answer, Answers, Experiment, ExperimentId, Measurements, Stage, Texts } from './experiment.ts'
-import { type Kept, keep, readKept } from './kept-results.ts'
+import { type Kept, keep, type Result, readKept } from './kept-results.ts'
 import { signIn } from './lanes.ts'
 import type { Tabs } from './tabs.ts'
 
-export type Lane = (typeof lanes)[number]
 type Problem = Trouble | 'choose' | 'otherTab'
 
 /** How long the page of the other site may take. */
@@ -64,7 +63,7 @@ export class Bench {
       keep(this.#kept)
       return true
     } catch (error) {
-      return this.#fail(id, troubleOf(error))
+      return this.#fail(id, error instanceof WorldError ? error.trouble : 'other')
     } finally {
       this.running = this.progress = this.frame = undefined
       tabs.isRunning = false
@@ -113,16 +112,6 @@ export class Bench {
   }
 }
 
-function troubleOf(error: unknown): Trouble {
-  return error instanceof WorldError ? error.trouble : 'other'
-}
-
-export function isAsPredicted({
-  predicted,
-  measured,
-}: {
-  predicted: Answers
-  measured: Record<Lane, { answer: Answer | null }>
-}) {
+export function isAsPredicted({ predicted, measured }: Result): boolean {
   return lanes.every((lane) => predicted[lane] === measured[lane].answer)
 }

@@ -11,10 +11,8 @@ export type Answers = Readonly<Record<Lane, Answer>>
 /** One thing that was measured: an exchange with its status, or a value. */
 export type Fact = {
   label: keyof Texts['facts']
-  /** Such as `GET /routeRestreinte`. */
   line?: string
   status?: number
-  /** As the server recorded it. */
   exchange?: Exchange
   value?: string
 }
@@ -22,7 +20,6 @@ export type Fact = {
 export type Measured = { answer: Answer | null; facts: Fact[] }
 export type Measurements = Record<Lane, Measured>
 
-/** What a run needs of the page. */
 export type Stage = {
   /** Says what happens now; `count` are the seconds that are left. */
   progress: (step: keyof Texts['progress'], count?: number) => void

@@ -1,7 +1,7 @@
 // The experiments below the walk of the demonstration, and the table at the end. Renders into a section of the page.
 import { textsOf } from 'carillon-inbox/languages'
 import { html, nothing, render } from 'lit/html.js'
-import { addressOf, curlOf } from '../curl.ts'
+import { addressOf, copyCommand, curlOf } from '../curl.ts'
 import type { Exchange, World } from '../world.ts'
 import { experiments } from './all.ts'
 import { Bench } from './bench.ts'
@@ -49,7 +49,7 @@ class ExperimentsPage {
   display(): void {
     const view: View = {
       bench: this.#bench,
-      texts: this.#words.texts,
+      ...this.#words,
       base: this.#options.base,
       run: (experiment) => void this.#run(experiment),
       wireOf: (exchange) => this.#wireOf(exchange),
@@ -89,21 +89,12 @@ class ExperimentsPage {
     const { base, world } = this.#options
     const address = addressOf({ exchange }, location.href, base)
     const command = curlOf(exchange, { address, cookieName: world.visit?.cookieName ?? '' })
-    return wireView(this.#words, exchange, { command, copied: this.#copied, copy: () => void this.#copy(command) })
-  }
-
-  async #copy(command: string): Promise<void> {
-    // Absent on plain HTTP beyond localhost.
-    const isDone = await (navigator.clipboard?.writeText(command) ?? Promise.reject()).then(
-      () => true,
-      () => false,
-    )
-    this.#copied = { command, isDone }
-    this.display()
-    const shown = this.#section.querySelector<HTMLElement>('.command')
-    if (isDone || shown === null) return
-    shown.focus()
-    getSelection()?.selectAllChildren(shown)
+    const copy = () =>
+      void copyCommand(command, this.#section, (isDone) => {
+        this.#copied = { command, isDone }
+        this.display()
+      })
+    return wireView(this.#words, exchange, { command, copied: this.#copied, copy })
   }
 }
 

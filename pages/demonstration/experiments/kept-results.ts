@@ -9,7 +9,7 @@ export type Kept = { predictions: Predictions; results: Map<ExperimentId, Result
 const name = 'carillon-experiments'
 
 export function readKept(): Kept {
-  const { predictions = [], results = [] } = parsed(stored())
+  const { predictions = [], results = [] } = stored()
   return {
     predictions: new Map(predictions),
     results: new Map(results.map(([id, one]) => [id, withoutExchanges(one)])),
@@ -27,18 +27,10 @@ export function keep({ predictions, results }: Kept): void {
 
 type Stored = { predictions?: [ExperimentId, Partial<Answers>][]; results?: [ExperimentId, Result][] }
 
-function stored(): string {
+/** Empty if the browser keeps nothing, or if another version of the page wrote it. */
+function stored(): Stored {
   try {
-    return sessionStorage.getItem(name) ?? '{}'
-  } catch {
-    return '{}'
-  }
-}
-
-/** Empty if it was written by another version of the page. */
-function parsed(text: string): Stored {
-  try {
-    return JSON.parse(text)
+    return JSON.parse(sessionStorage.getItem(name) ?? '{}')
   } catch {
     return {}
   }

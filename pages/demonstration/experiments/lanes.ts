@@ -1,6 +1,6 @@
 // What most experiments do in both lanes: sign in, and present the proof at the restricted route, where the check of a token needs no
 // read of the store.
-import type { Lane, Sent, World } from '../world.ts'
+import type { Lane, Request, Sent, World } from '../world.ts'
 import { type Fact, factOf, isAccepted, type Measurements, type Stage, UnexpectedResponse } from './experiment.ts'
 
 /** A new sign-in in both lanes, and both proofs accepted, so that a later refusal has one cause. */
@@ -38,16 +38,17 @@ function measuredBy(label: Fact['label'], sent: Sent) {
   return { answer: isAccepted(sent.status), facts: [factOf(label, sent)] }
 }
 
-/** The facts of both, in this order, with the answer of `measured`. */
-export function joined(before: Measurements, measured: Measurements): Measurements {
-  const join = (lane: Lane) => ({ ...measured[lane], facts: [...before[lane].facts, ...measured[lane].facts] })
+/** The facts of both, in this order, with the answers of `measured`. */
+export function joined(before: Measurements, after: Measurements, measured = after): Measurements {
+  const join = (lane: Lane) => ({ ...measured[lane], facts: [...before[lane].facts, ...after[lane].facts] })
   return { session: join('session'), token: join('token') }
 }
 
-/** The same answers, with the facts of `after` behind the others. */
-export function followedBy(measured: Measurements, after: Measurements): Measurements {
-  const join = (lane: Lane) => ({ ...measured[lane], facts: [...measured[lane].facts, ...after[lane].facts] })
-  return { session: join('session'), token: join('token') }
+/** The same request in both lanes, as a fact without an answer. */
+export async function sentInBoth(world: World, label: Fact['label'], request: Request): Promise<Measurements> {
+  const session = factOf(label, await world.send('session', request))
+  const token = factOf(label, await world.send('token', request))
+  return { session: { answer: null, facts: [session] }, token: { answer: null, facts: [token] } }
 }
 
 /** The public keys of the service, which anyone may read. */

@@ -1,4 +1,5 @@
 // The experiment that reads a proof without the service: the token by its public key, the session by what the browser lets a script see.
+import { cookieSentBy } from '../proof-parts.ts'
 import type { World } from '../world.ts'
 import type { Experiment, Fact, Measured } from './experiment.ts'
 import { presentIn, publicKeys, signIn } from './lanes.ts'
@@ -16,8 +17,7 @@ export const offline: Experiment = {
 /** The page cannot read the cookie, but the record of a request has it. Claims would need three parts, and a signature among them. */
 async function readCookie(world: World): Promise<Measured> {
   const { exchange } = await presentIn(world, 'session')
-  const field = exchange.request.fields.find(([name]) => name.toLowerCase() === 'cookie')?.[1] ?? ''
-  const pair = field.split('; ').find((one) => one.startsWith(`${world.visit?.cookieName}=`)) ?? ''
+  const pair = cookieSentBy(exchange, world.visit?.cookieName ?? '') ?? ''
   const secret = pair.slice(pair.indexOf('=') + 1)
   const hasClaims = secret.split('.').length === 3 && claimsOf(secret) !== null
   // Results are kept in the tab, and the whole number is the proof.

@@ -1,7 +1,6 @@
 // The experiment in which the database is gone for ten seconds, and then back.
-import type { World } from '../world.ts'
-import { type Experiment, factOf, type Measurements, type Stage } from './experiment.ts'
-import { followedBy, joined, present, signedIn } from './lanes.ts'
+import type { Experiment, Stage } from './experiment.ts'
+import { joined, present, sentInBoth, signedIn } from './lanes.ts'
 
 const outageSeconds = 10
 
@@ -12,18 +11,12 @@ export const outage: Experiment = {
     await world.control('outage', { seconds: outageSeconds })
     const endsAt = performance.now() + outageSeconds * 1000
     const during = joined(before, await present(world, 'during'))
-    const measured = followedBy(during, await lists(world))
+    // The list is in the database, whatever the proof is.
+    const list = await sentInBoth(world, 'duringList', { method: 'GET', path: '/api/notifications' })
+    const measured = joined(during, list, during)
     await untilOver(stage, endsAt)
-    return followedBy(measured, await present(world, 'after'))
+    return joined(measured, await present(world, 'after'), measured)
   },
-}
-
-/** The list of notifications is in the database, whatever the proof is. */
-async function lists(world: World): Promise<Measurements> {
-  const list = { method: 'GET', path: '/api/notifications' }
-  const session = factOf('duringList', await world.send('session', list))
-  const token = factOf('duringList', await world.send('token', list))
-  return { session: { answer: null, facts: [session] }, token: { answer: null, facts: [token] } }
 }
 
 async function untilOver(stage: Stage, endsAt: number): Promise<void> {

@@ -1,8 +1,8 @@
 // Five experiments on the life of a proof: a copy after the sign-out, a revocation, a changed character, a restart, and time.
 import type { World } from '../world.ts'
-import { type Experiment, factOf, type Measurements } from './experiment.ts'
+import type { Experiment, Measurements } from './experiment.ts'
 import { withOtherName } from './forgery.ts'
-import { followedBy, joined, present, publicKeys, signedIn } from './lanes.ts'
+import { joined, present, publicKeys, sentInBoth, signedIn } from './lanes.ts'
 import { claimsOf, isSignatureValid } from './signature.ts'
 
 /** Longer than an access token lives (15 minutes), and longer than a session may be unused (7 days). */
@@ -18,19 +18,12 @@ export const replay: Experiment = {
     // The page cannot read the cookie, so the server keeps the copy.
     await world.control('copy-cookie')
     stage.progress('signingOut')
-    const out = await signedOut(world)
+    const out = await sentInBoth(world, 'signOut', { method: 'POST', path: '/logout' })
     await world.control('put-cookie')
     stage.progress('presenting')
     const measured = await present(world, 'withCopy', token)
     return withSignature(world, joined(joined(before, out), measured), token)
   },
-}
-
-async function signedOut(world: World): Promise<Measurements> {
-  const logout = { method: 'POST', path: '/logout' }
-  const session = factOf('signOut', await world.send('session', logout))
-  const token = factOf('signOut', await world.send('token', logout))
-  return { session: { answer: null, facts: [session] }, token: { answer: null, facts: [token] } }
 }
 
 export const revokeAll: Experiment = {
@@ -78,7 +71,7 @@ export const expiry: Experiment = {
     await world.control('advance', { seconds: tokenIsOverSeconds })
     const measured = joined(before, await present(world, 'minutesLater'))
     await world.control('advance', { seconds: sessionIsOverSeconds })
-    return followedBy(measured, await present(world, 'daysLater'))
+    return joined(measured, await present(world, 'daysLater'), measured)
   },
 }
 

@@ -21,7 +21,7 @@ export type Claims = Record<string, unknown>
 /** The payload of a token, which anyone can read; null if it is not JSON. */
 export function claimsOf(token: string): Claims | null {
   try {
-    return JSON.parse(new TextDecoder().decode(bytesOf(token.split('.')[1] ?? '')))
+    return jsonIn(token.split('.')[1])
   } catch {
     return null
   }
@@ -31,7 +31,7 @@ export function claimsOf(token: string): Claims | null {
 export async function isSignatureValid(token: string, keySet: unknown): Promise<boolean | 'cannot-check'> {
   if ((await cryptoSupport()) !== 'supported') return 'cannot-check'
   const [header = '', payload = '', signature = ''] = token.split('.')
-  const { kid } = JSON.parse(new TextDecoder().decode(bytesOf(header))) as { kid: string }
+  const { kid } = jsonIn(header)
   const jwk = (keySet as { keys: (JsonWebKey & { kid: string })[] }).keys.find((one) => one.kid === kid)
   if (jwk === undefined) return false
   const { kty = '', crv = '', x = '' } = jwk
@@ -40,7 +40,12 @@ export async function isSignatureValid(token: string, keySet: unknown): Promise<
   return crypto.subtle.verify({ name: 'Ed25519' }, key, bytesOf(signature), signed)
 }
 
-/** Of base64url (RFC 4648, section 5). Throws for other characters. */
+/** The object in a piece of a token. Throws if there is none. */
+export function jsonIn(piece = ''): Claims {
+  return JSON.parse(new TextDecoder().decode(bytesOf(piece)))
+}
+
+/** Decodes base64url (RFC 4648, section 5). Throws for other characters. */
 function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
   const text = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'))
   return Uint8Array.from(text, (character) => character.charCodeAt(0))

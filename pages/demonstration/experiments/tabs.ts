@@ -11,7 +11,6 @@ export class Tabs {
   readonly #id: string
   readonly #changed: () => void
   readonly #others = new Set<string>()
-  /** When the experiment of another tab began. */
   readonly #running = new Map<string, number>()
   #isRunning = false
 

@@ -7,7 +7,7 @@ import type { Stage, Texts } from './stage.ts'
 const actors: readonly Actor[] = ['browser', 'server', 'store']
 const headHeight = 34
 const rowHeight = { request: 46, response: 46, store: 34, server: 36 } as const
-/** Of an average letter, for the box around a label. */
+/** The width of an average letter, for the box around a label. */
 const letterWidth = 6.2
 
 type Places = Readonly<Record<Actor, number>>
@@ -16,7 +16,7 @@ export function diagramView(stage: Stage, lane: Lane, sent: Sent) {
   const { texts, visit } = stage
   const arrows = arrowsOf(sent, { cookieName: visit.cookieName, isShown: (call) => wordsOf(texts, call) !== undefined })
   const title = texts.diagramOf(texts.laneNames[lane])
-  return html`<figure class="diagram of-${lane}">
+  return html`<figure class="diagram lane-${lane}">
     <figcaption>${texts.laneNames[lane]}</figcaption>
     ${drawing(stage, arrows, sent.exchange.trace !== null)}
     <ol class="for-readers" aria-label=${title}>
@@ -74,7 +74,7 @@ function lifeline({ actors: names, notAsked }: Texts, actor: Actor, { x, height,
     <line x1=${x} x2=${x} y1=${headHeight} y2=${height}></line>
     <rect x=${x - half} y="2" width=${half * 2} height=${headHeight - 8} rx="7"></rect>
     <text x=${x} y="20" text-anchor="middle">${names[actor]}</text>
-    ${isFaded ? svg`<text class="label muted" x=${x} y=${headHeight + 16} text-anchor="middle">${notAsked}</text>` : nothing}
+    ${isFaded ? svg`<text class="label hint" x=${x} y=${headHeight + 16} text-anchor="middle">${notAsked}</text>` : nothing}
   </g>`
 }
 
@@ -90,7 +90,7 @@ function arrowView(stage: Stage, arrow: Arrow, { places, y, width }: Place) {
     </g>`
   if (arrow.kind === 'response')
     return svg`<g class="arrow is-back">
-      <text class="label ${arrow.isGood ? 'good' : 'bad'}" x=${places.server - 8} y=${y + 12} text-anchor="end">${arrow.status}</text>
+      <text class="label ${arrow.isGood ? 'done' : 'fault'}" x=${places.server - 8} y=${y + 12} text-anchor="end">${arrow.status}</text>
       ${shaft(places.server, places.browser, y + 20)}
       <text class="label ${arrow.brings ? toneOf(arrow.brings) : ''}" x=${places.server - 8} y=${y + 35} text-anchor="end">${broughtBy(texts, arrow)}</text>
     </g>`
@@ -109,7 +109,7 @@ function arrowView(stage: Stage, arrow: Arrow, { places, y, width }: Place) {
   </g>`
 }
 
-const toneOf = (proof: string) => (proof === 'cookie' ? 'of-session' : proof === 'token' ? 'of-token' : 'muted')
+const toneOf = (proof: string) => (proof === 'cookie' ? 'of-session' : proof === 'token' ? 'of-token' : 'hint')
 
 /** A line from `from` to `to` with its head. */
 function shaft(from: number, to: number, y: number) {

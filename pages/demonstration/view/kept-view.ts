@@ -69,7 +69,7 @@ const isSame = (one: Row, other: Row) =>
 function nothingView({ texts }: Stage, lane: Lane, { exchange }: Sent) {
   const isSignIn = lane === 'token' && exchange.request.line.includes('/login')
   if (isSignIn || exchange.request.fields.some(([name]) => name.toLowerCase() === 'authorization'))
-    return html`<div class="nothing"><b>${texts.nothingStored}</b><p>${texts.nothingForToken}</p></div>`
+    return html`<div class="empty nothing"><b>${texts.nothingStored}</b><p class="note">${texts.nothingForToken}</p></div>`
   return html`<p class="empty">${texts.nothingStoredYet}</p>`
 }
 

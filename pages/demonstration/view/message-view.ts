@@ -49,7 +49,7 @@ function startLine(kind: MessageKind, text: string): TemplateResult {
     return html`<b>${method}</b> <span class="base">${base}</span><b>${route}</b> <span class="base">${rest.join(' ')}</span>`
   }
   const [version = '', status = '', ...reason] = text.split(' ')
-  return html`<span class="base">${version}</span> <b class=${Number(status) < 400 ? 'good' : 'bad'}>${status} ${reason.join(' ')}</b>`
+  return html`<span class="base">${version}</span> <b class=${Number(status) < 400 ? 'done' : 'fault'}>${status} ${reason.join(' ')}</b>`
 }
 
 function fieldView({ visit }: Stage, [name, value]: Message['fields'][number]) {
@@ -60,5 +60,5 @@ function fieldView({ visit }: Stage, [name, value]: Message['fields'][number]) {
 function bodyView(body: string) {
   const lines = jsonLines(body)
   if (lines === undefined) return line(body, '')
-  return lines.map(({ depth, text }) => line(proofText(text), `depth-${Math.min(depth, 4)}`))
+  return lines.map(({ depth, text }) => line(proofText(text), `depth-${Math.min(depth, 3)}`))
 }

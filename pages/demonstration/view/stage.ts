@@ -11,10 +11,9 @@ export type Stage = {
   /** Names of the messages that are shown with all fields. */
   whole: ReadonlySet<string>
   toggle: (name: string) => void
-  /** Of the page, for the addresses of requests. */
+  /** The address of the page, for those of requests. */
   page: string
   base: string
-  /** The width of a diagram in pixels. */
   diagramWidth: number
 }
 

@@ -10,7 +10,6 @@ import { browserView, serverView } from './kept-view.ts'
 import { messageView } from './message-view.ts'
 import type { Stage, Texts } from './stage.ts'
 
-/** What the reader can do. */
 export type Actions = {
   go: (place: Walk['place']) => void
   startAgain: () => void
@@ -63,7 +62,7 @@ function startView(texts: Texts) {
           <p class="lane-name">${texts.laneNames[lane]}</p>
           <h2>${title}</h2>
           <p>${text}</p>
-          <p class="like">${like}</p>
+          <p><em>${like}</em></p>
         </section>`
       })}
     </div>
@@ -79,7 +78,7 @@ function stepView(view: WalkView, { stage, place, result }: Shown) {
   return html`<header class="step-head">
       <p class="step-number">${texts.stepOf(stepIds.indexOf(place) + 1)}</p>
       <h2 id=${place} tabindex="-1">${title} <a class="deep-link" href="#${place}" title=${texts.linkToStep}><span class="for-readers">${texts.linkToStep}</span><span aria-hidden="true">#</span></a></h2>
-      <p class="intro">${intro}</p>
+      <p>${intro}</p>
     </header>
     <div class="two" role="group" aria-label=${texts.diagramTitle}>${lanes.map((lane) => diagramView(stage, lane, result[lane]))}</div>
     ${unexpected.length === 0 ? html`<p class="finding">${finding}</p>` : nothing}
@@ -100,7 +99,7 @@ function laneView(view: WalkView, { stage, lane, place, sent, isUnexpected }: Sh
   const signedIn = place === 'without-proof' ? undefined : walk.results.get('sign-in')?.[lane]
   const name = (kind: string) => `${place} ${lane} ${kind}`
   return html`<section class="lane lane-${lane}" aria-labelledby="lane-${lane}">
-    <h3 id="lane-${lane}" class="lane-head"><span class="lane-name">${texts.laneNames[lane]}</span> <span class="status ${status < 400 ? 'good' : 'bad'}">${exchange.response.line.split(' ').slice(1).join(' ')}</span></h3>
+    <h3 id="lane-${lane}" class="lane-head"><span class="lane-name">${texts.laneNames[lane]}</span> <span class="status ${status < 400 ? 'done' : 'fault'}">${exchange.response.line.split(' ').slice(1).join(' ')}</span></h3>
     ${isUnexpected ? html`<p class="fault lane-fault" role="alert">${texts.unexpected[lane]} <button type="button" @click=${view.actions.startAgain}>${texts.startAgain}</button></p>` : nothing}
     <div class="columns-3">
       <div class="side"><h4 class="column-title">${texts.columns.browser}</h4>${browserView(stage, lane, { signedIn, sent })}</div>

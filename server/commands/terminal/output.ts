@@ -1,4 +1,5 @@
 // The output of commands: lines for people or one JSON value for machines (`--json`). Results on stdout, all else on stderr.
+import { once } from 'node:events'
 import { applicationForm, duration, isApplication } from '../../config/values.ts'
 import { jsonLine } from '../../control-characters.ts'
 
@@ -12,18 +13,23 @@ export function print({ json }: Output, value: unknown, lines: () => string | re
   if (text !== '') process.stdout.write(`${text}\n`)
 }
 
+/** Resolves when the output has room for more: a program that reads slowly slows down what it reads. */
+export async function printAll(lines: readonly string[], signal: AbortSignal): Promise<void> {
+  for (const line of lines) if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain', { signal })
+}
+
 export function warn(sentence: string): void {
   process.stderr.write(`carillon: ${sentence}\n`)
 }
 
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => (row[i] ?? '').length)))
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-      .join('  ')
-      .trimEnd()
-  return [line(headings), ...rows.map(line)]
+  return [headings, ...rows].map((cells) => columns(cells, widths))
+}
+
+export function columns(cells: readonly string[], widths: readonly number[]): string {
+  const padded = cells.map((cell, i) => cell.padEnd(widths[i] ?? 0))
+  return padded.join('  ').trimEnd()
 }
 
 /** The value of an option, in milliseconds. Throws WrongUse. */

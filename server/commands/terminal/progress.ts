@@ -14,6 +14,17 @@ export function withProgress<Result>({ json }: Output, work: (report: Report) =>
   return work(lines(process.stderr))
 }
 
+/** A function that begins a step. The one that it returns is called with each further number of rows. */
+export function counting(report: Report) {
+  return (step: string, { total, done = 0 }: { total: number; done?: number }) => {
+    report({ step, done, total })
+    return (count: number): void => {
+      done += count
+      report({ step, done, total })
+    }
+  }
+}
+
 function lines(stream: NodeJS.WritableStream): Report {
   let lastStep = ''
   return ({ step, total }) => {
@@ -23,10 +34,7 @@ function lines(stream: NodeJS.WritableStream): Report {
   }
 }
 
-async function withBar<Result>(
-  stream: NodeJS.WritableStream,
-  work: (report: Report) => Promise<Result>,
-): Promise<Result> {
+async function withBar<Result>(stream: NodeJS.WritableStream, work: (report: Report) => Promise<Result>) {
   let isDrawn = false
   let drawnAt = 0
   const report = (progress: Progress) => {

@@ -30,17 +30,15 @@ export function linesOf(event: TailEvent, now: Date): string[] {
       return [line(event.notification.readAt, 'read', event.notification.title)]
     case 'unread':
       return [line(null, 'unread', event.notification.title)]
-    case 'read-all':
-      return [line(event.readAt, 'read', `everything${ofCategories(event)}; ${event.unread} unread of ${event.total}`)]
+    case 'read-all': {
+      const what = event.categories?.length ? `everything of ${event.categories.join(', ')}` : 'everything'
+      return [line(event.readAt, 'read', `${what}; ${event.unread} unread of ${event.total}`)]
+    }
     case 'removed':
       return [line(null, 'removed', event.id)]
     case 'resync':
       return [`-- a read-all was undone, or some events were missed; now ${event.unread} unread of ${event.total} --`]
   }
-}
-
-function ofCategories({ categories = [] }: { categories?: readonly string[] }): string {
-  return categories.length === 0 ? '' : ` of ${categories.join(', ')}`
 }
 
 /** In the machine's time zone, in the form of ISO 8601. */

@@ -8,7 +8,7 @@ import { secretsIn } from '../../start/sealing-secret.ts'
 import { withSettings } from '../settings.ts'
 import { confirm } from '../terminal/confirmation.ts'
 import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
-import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user-key.ts'
+import { aboutUser, identityOf, type KeyOptions, named, nameOf, type Users, withUsers } from './user-key.ts'
 
 const resetHelp = `
 For a user who has lost every factor and the recovery codes. Make sure who asks for it: afterwards the password alone signs in. Every
@@ -28,7 +28,7 @@ export function factorsCommand(): Command {
   const factors = new Command('factors').description('List the second factors of a user, or remove them all')
   named(factors.command('list [name]'))
     .description('List the second factors of a user, without their secrets')
-    .action((name, options: KeyOptions, command) => listAll(command, keyOf(name, options), options))
+    .action(aboutUser(listAll))
   named(factors.command('reset [name]'))
     .description('Remove every second factor, passkey and recovery code of a user; every session and token ends')
     .option(
@@ -38,7 +38,7 @@ export function factorsCommand(): Command {
     .option('--yes', 'do not ask')
     .addHelpText('after', resetHelp)
     .action((name, { unreadable, ...options }: ResetOptions, command) => {
-      if (unreadable === undefined) return resetAll(command, keyOf(name, options), options)
+      if (unreadable === undefined) return aboutUser(resetAll)(name, options, command)
       if (name !== undefined || options.externalId !== undefined || options.id !== undefined)
         throw new WrongUse('Name a user, or set --unreadable, which is about all users')
       return resetUnreadable(command, options)
@@ -47,47 +47,28 @@ export function factorsCommand(): Command {
   return factors
 }
 
-function listAll(command: Command, key: UserKey, options: Output): Promise<void> {
-  return withUsers(command, async (users) => {
-    const user = await findUser(users, key)
-    const { factors, recoveryCodesLeft } = await users.store.factorsOf(user.id)
-    const items = factors.map(({ id, kind, label, createdAt, confirmedAt, lastUsedAt }) => ({
-      id,
-      kind,
-      label,
-      confirmed: confirmedAt !== null,
-      createdAt,
-      lastUsedAt,
-    }))
-    const rows = items.map(({ id, kind, label, confirmed, createdAt, lastUsedAt }) => [
-      id,
-      kind,
-      label,
-      confirmed ? 'yes' : 'no',
-      day(createdAt),
-      day(lastUsedAt),
-    ])
-    print(options, { items, recoveryCodesLeft }, () => {
-      if (items.length === 0) return `${nameOf(user)} has no second factor`
-      const lines = table(['id', 'kind', 'label', 'confirmed', 'added', 'last used'], rows)
-      return [...[lines].flat(), `recovery codes left: ${recoveryCodesLeft}`]
-    })
+async function listAll(users: Users, key: UserKey, options: Output): Promise<void> {
+  const user = await findUser(users, key)
+  const { factors, recoveryCodesLeft } = await users.store.factorsOf(user.id)
+  const items = factors.map(({ id, kind, label, createdAt, confirmedAt, lastUsedAt }) => {
+    return { id, kind, label, confirmed: confirmedAt !== null, createdAt, lastUsedAt }
+  })
+  const rows = items.map(({ id, kind, label, confirmed, createdAt, lastUsedAt }) => {
+    return [id, kind, label, confirmed ? 'yes' : 'no', day(createdAt), day(lastUsedAt)]
+  })
+  print(options, { items, recoveryCodesLeft }, () => {
+    if (items.length === 0) return `${nameOf(user)} has no second factor`
+    const lines = table(['id', 'kind', 'label', 'confirmed', 'added', 'last used'], rows)
+    return [...lines, `recovery codes left: ${recoveryCodesLeft}`]
   })
 }
 
-function resetAll(command: Command, key: UserKey, options: Output & { yes?: boolean }): Promise<void> {
-  return withUsers(command, async (users) => {
-    const user = await findUser(users, key)
-    await confirm(`Remove every second factor of ${nameOf(user)} (${user.id}) and end every sign-in?`, options)
-    const removed = await resetFactors(users, user)
-    const { id, username, externalId } = user
-    const value = { id, username, ...(externalId !== null && { externalId }), removed }
-    print(
-      options,
-      value,
-      () => `Removed ${removed} second factors of ${nameOf(user)}; every session and token has ended`,
-    )
-  })
+async function resetAll(users: Users, key: UserKey, options: Output & { yes?: boolean }): Promise<void> {
+  const user = await findUser(users, key)
+  await confirm(`Remove every second factor of ${nameOf(user)} (${user.id}) and end every sign-in?`, options)
+  const removed = await resetFactors(users, user)
+  const done = `Removed ${removed} second factors of ${nameOf(user)}; every session and token has ended`
+  print(options, identityOf(user, { removed }), () => done)
 }
 
 function resetUnreadable(command: Command, options: ResetOptions): Promise<void> {

@@ -28,15 +28,26 @@ export function keyOf(username: string | undefined, { externalId, id }: KeyOptio
   return externalId === undefined ? { id: id as string } : { externalId }
 }
 
-/** For people. */
+export function identityOf({ id, username, externalId }: User, state: object): object {
+  return { id, username, ...(externalId !== null && { externalId }), ...state }
+}
+
 export function nameOf({ username, externalId, id }: User): string {
   return username ?? externalId ?? id
 }
 
-export function withUsers(
-  command: Command,
-  work: (dependencies: UserDependencies & { store: Store }, config: Config) => Promise<void>,
-): Promise<void> {
+export type Users = UserDependencies & { store: Store }
+
+export function aboutUser<Options extends KeyOptions>(
+  work: (users: Users, key: UserKey, options: Options, config: Config) => Promise<void>,
+) {
+  return (name: string | undefined, options: Options, command: Command) => {
+    const key = keyOf(name, options)
+    return withUsers(command, (users, config) => work(users, key, options, config))
+  }
+}
+
+export function withUsers(command: Command, work: (users: Users, config: Config) => Promise<void>): Promise<void> {
   const config = configOf(command, 'user')
   const application = readApplication(command.opts<{ application?: string }>().application)
   const passwords = new Passwords({ threads: 4 })

@@ -1,11 +1,12 @@
 // `carillon user link`: a one-time link by which a user sets a password, for the operator to pass on.
 import { Command } from 'commander'
+import type { Config } from '../../config/settings.ts'
 import { createLink } from '../../sign-in/links/links.ts'
-import type { UserKey } from '../../sign-in/users/users.ts'
+import type { UserDependencies, UserKey } from '../../sign-in/users/users.ts'
 import { linkSettings } from '../../start/password-settings.ts'
 import { iso } from '../../times.ts'
-import { type Output, print } from '../terminal/output.ts'
-import { type KeyOptions, keyOf, named, withUsers } from './user-key.ts'
+import { print } from '../terminal/output.ts'
+import { aboutUser, type KeyOptions, named } from './user-key.ts'
 
 const help = `
 The service has to be reachable under CARILLON_PUBLIC_URL. A newer link voids the one before; so does a new password.
@@ -22,15 +23,13 @@ export function linkCommand(): Command {
     .description('Make a link by which a user sets a new password, once')
     .option('--invite', 'for the first password of an invited user')
     .addHelpText('after', help)
-    .action((name, options: LinkOptions, command) => makeLink(command, keyOf(name, options), options))
+    .action(aboutUser(makeLink))
 }
 
-function makeLink(command: Command, key: UserKey, options: Output & { invite?: boolean }): Promise<void> {
-  return withUsers(command, async (users, config) => {
-    const publicUrl = () => config.publicUrl ?? `http://${config.host}:${config.port}`
-    const purpose = options.invite ? 'invite' : 'reset'
-    const { url, expiresAt, user } = await createLink(users, linkSettings(config, publicUrl), key, { purpose })
-    const value = { id: user.id, username: user.username, purpose, url, expiresAt: iso(expiresAt) }
-    print(options, value, () => [url, `For ${user.username}, once, until ${iso(expiresAt)}. It is displayed once.`])
-  })
+async function makeLink(users: UserDependencies, key: UserKey, options: LinkOptions, config: Config): Promise<void> {
+  const publicUrl = () => config.publicUrl ?? `http://${config.host}:${config.port}`
+  const purpose = options.invite ? 'invite' : 'reset'
+  const { url, expiresAt, user } = await createLink(users, linkSettings(config, publicUrl), key, { purpose })
+  const value = { id: user.id, username: user.username, purpose, url, expiresAt: iso(expiresAt) }
+  print(options, value, () => [url, `For ${user.username}, once, until ${iso(expiresAt)}. It is displayed once.`])
 }

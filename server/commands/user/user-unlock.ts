@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { unlock } from '../../sign-in/guessing/guesses.ts'
 import type { UserKey } from '../../sign-in/users/users.ts'
 import { type Output, print } from '../terminal/output.ts'
-import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user-key.ts'
+import { aboutUser, identityOf, named, nameOf, type Users } from './user-key.ts'
 
 const help = `
 After several wrong passwords, an account has to wait before its next sign-in. The command ends that, for passwords and second
@@ -17,15 +17,12 @@ export function unlockCommand(): Command {
   return named(new Command('unlock').argument('[name]'))
     .description('Forget the wrong passwords and codes of a user: the next sign-in is not delayed')
     .addHelpText('after', help)
-    .action((name, options: KeyOptions, command) => unlockOne(command, keyOf(name, options), options))
+    .action(aboutUser(unlockOne))
 }
 
-function unlockOne(command: Command, key: UserKey, options: Output): Promise<void> {
-  return withUsers(command, async (users) => {
-    const { user, hadFailures } = await unlock(users, key)
-    const { id, username, externalId } = user
-    const value = { id, username, ...(externalId !== null && { externalId }), hadFailures }
-    const none = `${nameOf(user)} had no wrong guesses; nothing was changed`
-    print(options, value, () => (hadFailures ? `Unlocked ${nameOf(user)}; the next sign-in is not delayed` : none))
-  })
+async function unlockOne(users: Users, key: UserKey, options: Output): Promise<void> {
+  const { user, hadFailures } = await unlock(users, key)
+  const none = `${nameOf(user)} had no wrong guesses; nothing was changed`
+  const done = hadFailures ? `Unlocked ${nameOf(user)}; the next sign-in is not delayed` : none
+  print(options, identityOf(user, { hadFailures }), () => done)
 }

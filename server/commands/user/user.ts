@@ -22,7 +22,7 @@ import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
 import { passwordFromStdin } from '../terminal/password-input.ts'
 import { factorsCommand } from './user-factors.ts'
 import { importFrom, importHelp } from './user-import.ts'
-import { type KeyOptions, keyOf, named, nameOf, ofApplication, withUsers } from './user-key.ts'
+import { aboutUser, identityOf, type KeyOptions, keyOf, named, nameOf, ofApplication, withUsers } from './user-key.ts'
 import { linkCommand } from './user-link.ts'
 import { unlockCommand } from './user-unlock.ts'
 
@@ -58,15 +58,15 @@ export function userCommand(): Command {
     .action((names, options, command) => renameOne(command, names, options))
   named(user.command('disable [name]'))
     .description('Disable a user: every session and token ends')
-    .action((name, options, command) => disableOne(command, keyOf(name, options), options))
+    .action(aboutUser(disableOne))
   named(user.command('enable [name]'))
     .description('Enable a disabled user; ended sessions and tokens stay ended')
-    .action((name, options, command) => enableOne(command, keyOf(name, options), options))
+    .action(aboutUser(enableOne))
   named(user.command('delete [name]'))
     .description('Erase a user with inbox, sessions and tokens; this cannot be undone')
     .option('--yes', 'do not ask')
     .addHelpText('after', deleteHelp)
-    .action((name, options, command) => deleteOne(command, keyOf(name, options), options))
+    .action(aboutUser(deleteOne))
   user
     .command('password <name>')
     .description('Set a password: every session and token ends')
@@ -164,32 +164,22 @@ async function renameOne(command: Command, names: readonly string[], options: Ke
   })
 }
 
-function disableOne(command: Command, key: UserKey, options: Output): Promise<void> {
-  return withUsers(command, async (dependencies) => {
-    const user = await disableUser(dependencies, key)
-    const done = `Disabled ${nameOf(user)}; every session and token has ended`
-    print(options, identityOf(user, { disabled: true }), () => done)
-  })
+async function disableOne(users: UserDependencies, key: UserKey, options: Output): Promise<void> {
+  const user = await disableUser(users, key)
+  const done = `Disabled ${nameOf(user)}; every session and token has ended`
+  print(options, identityOf(user, { disabled: true }), () => done)
 }
 
-function enableOne(command: Command, key: UserKey, options: Output): Promise<void> {
-  return withUsers(command, async (dependencies) => {
-    const user = await enableUser(dependencies, key)
-    print(options, identityOf(user, { disabled: false }), () => `Enabled ${nameOf(user)}`)
-  })
+async function enableOne(users: UserDependencies, key: UserKey, options: Output): Promise<void> {
+  const user = await enableUser(users, key)
+  print(options, identityOf(user, { disabled: false }), () => `Enabled ${nameOf(user)}`)
 }
 
-function deleteOne(command: Command, key: UserKey, options: Output & { yes?: boolean }): Promise<void> {
-  return withUsers(command, async (dependencies) => {
-    const user = await findUser(dependencies, key)
-    await confirm(`Erase ${nameOf(user)} (${user.id}) with inbox, sessions and tokens?`, options)
-    await deleteUser(dependencies, { id: user.id })
-    print(options, identityOf(user, { deleted: true }), () => `Deleted ${nameOf(user)} (${user.id})`)
-  })
-}
-
-function identityOf({ id, username, externalId }: User, state: object): object {
-  return { id, username, ...(externalId !== null && { externalId }), ...state }
+async function deleteOne(users: UserDependencies, key: UserKey, options: Output & { yes?: boolean }): Promise<void> {
+  const user = await findUser(users, key)
+  await confirm(`Erase ${nameOf(user)} (${user.id}) with inbox, sessions and tokens?`, options)
+  await deleteUser(users, { id: user.id })
+  print(options, identityOf(user, { deleted: true }), () => `Deleted ${nameOf(user)} (${user.id})`)
 }
 
 type ListOptions = Output & { search?: string; externalId?: string; application?: string }

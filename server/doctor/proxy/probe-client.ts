@@ -5,7 +5,7 @@ export type ProbeResponse = {
   headers: Headers
   /** The body as JSON; undefined if it is something else. */
   json: Envelope | undefined
-  /** By this machine's clock: halfway between the request and the response. */
+  /** The moment halfway between the request and the response, by this machine's clock. */
   at: number
 }
 type Envelope = {
@@ -18,7 +18,7 @@ type Envelope = {
 const defaultTimeoutMs = 5_000
 
 export class ProbeClient {
-  /** Of the service, perhaps with a path; without a slash at its end. */
+  /** The URL of the service, perhaps with a path; without a slash at its end. */
   readonly url: string
   readonly now: () => number
 
@@ -38,19 +38,16 @@ export class ProbeClient {
   /** A response that stays open. 'silent' if its header does not arrive within `timeoutMs`, which also limits the text. */
   async open(path: string, headers: Record<string, string>, timeoutMs: number): Promise<OpenResponse | 'silent'> {
     const ending = new AbortController()
-    const timer = setTimeout(() => ending.abort(silence), timeoutMs)
-    const close = () => {
-      clearTimeout(timer)
-      ending.abort(silence)
-    }
+    const close = () => ending.abort()
     try {
-      const received = await this.#fetch(path, ending.signal, headers)
+      const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(timeoutMs)])
+      const received = await this.#fetch(path, signal, headers)
       const json = received.status === 200 ? undefined : parsed(await received.text())
       const response = { status: received.status, headers: received.headers, json, at: this.now() }
       return { response, arrives: (wanted) => arrivesIn(received.body, wanted), close }
     } catch (error) {
       close()
-      if (error === silence) return 'silent'
+      if (isTimeout(error)) return 'silent'
       throw error
     }
   }
@@ -62,7 +59,9 @@ export class ProbeClient {
   }
 }
 
-const silence = new Error('nothing arrived in time')
+function isTimeout(error: unknown): boolean {
+  return (error as Error).name === 'TimeoutError'
+}
 
 export type OpenResponse = {
   response: ProbeResponse
@@ -72,15 +71,14 @@ export type OpenResponse = {
 }
 
 async function arrivesIn(body: ReadableStream<Uint8Array> | null, wanted: string): Promise<boolean> {
-  const decoder = new TextDecoder()
   let text = ''
   try {
-    for await (const bytes of body ?? []) {
-      text += decoder.decode(bytes, { stream: true })
+    for await (const part of body?.pipeThrough<string>(new TextDecoderStream() as ReadableWritablePair) ?? []) {
+      text += part
       if (text.includes(wanted)) return true
     }
   } catch (error) {
-    if (error !== silence) throw error
+    if (!isTimeout(error)) throw error
   }
   return false
 }
@@ -94,7 +92,7 @@ function parsed(text: string): Envelope | undefined {
   }
 }
 
-/** Whether it has the envelope of an error (docs/guide.md). A proxy's own page of the same status has not. */
+/** Whether it has the envelope of an error (docs/inbox.md). A proxy's own page of the same status has not. */
 export function isRefusal({ status, json: response }: ProbeResponse, expected: number): boolean {
   return status === expected && response?.success === false && typeof response.error?.requestId === 'string'
 }

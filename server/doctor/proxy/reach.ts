@@ -9,7 +9,7 @@ export type Place = {
   /** The URL of the service itself, without the proxy; undefined if it is not known. */
   direct: string | undefined
   publicUrl?: string | undefined
-  /** Of the database of the settings; undefined if they could not be read. */
+  /** The keys in the database of the settings; undefined if they could not be read. */
   signingKeys: SigningKey[] | undefined
   /** That database is being moved, or was moved. */
   isMoved?: boolean

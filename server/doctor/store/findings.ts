@@ -2,7 +2,7 @@
 
 import { firstIdAt } from '../../ids.ts'
 import type { SigningKey } from '../../store/store.ts'
-import { fillingTable, movingTable } from '../../store/transfer-state.ts'
+import { fillingTable, type Move, movingTable } from '../../store/transfer-state.ts'
 import { iso } from '../../times.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 
@@ -32,8 +32,9 @@ type Content = { schema: Finding; applied: readonly string[]; now: number; table
 /** What both engines read in the same way. */
 export async function examineContent(read: Read, { schema, applied, now, tables, header }: Content): Promise<Examined> {
   const names = (await read(tables)).map(({ name }) => name)
-  const [moving] = names.includes(movingTable) ? await read(movingQuery) : []
-  const findings = [schema, ...transferFindings(names.includes(fillingTable), moving as MovingRow | undefined)]
+  const [moving] = names.includes(movingTable) ? await read(`select state from ${movingTable}`) : []
+  const move = moving === undefined ? undefined : (JSON.parse(String(moving.state)) as Move)
+  const findings = [schema, ...transferFindings(names.includes(fillingTable), move)]
   if (applied.length === 0) return { findings, signingKeys: [] }
   const [failed] = await read(failedWorkQuery(now))
   return {
@@ -77,12 +78,8 @@ export function schemaFinding({ applied, known }: { applied: readonly string[]; 
   return warning('schema', { found, change: 'npx carillon migrate' })
 }
 
-/** The row of the table that records a move (transfer-state.ts). */
-type MovingRow = { target: string; started_at: number; ended_at: number | null }
-const movingQuery = `select target, started_at, ended_at from ${movingTable}`
-
-function transferFindings(isFilling: boolean, moving: MovingRow | undefined): Finding[] {
-  return [...(isFilling ? [halfFilled] : []), ...(moving === undefined ? [] : [fault('move', moveFinding(moving))])]
+function transferFindings(isFilling: boolean, move: Move | undefined): Finding[] {
+  return [...(isFilling ? [halfFilled] : []), ...(move === undefined ? [] : [fault('move', moveFinding(move))])]
 }
 
 const halfFilled = fault('move', {
@@ -92,9 +89,9 @@ const halfFilled = fault('move', {
 
 const giveUp = 'or give it up: npx carillon move --give-up --from THIS'
 
-function moveFinding({ target, started_at, ended_at }: MovingRow): { found: string; change: string } {
-  const since = iso(Number(ended_at ?? started_at))
-  if (ended_at === null)
+function moveFinding({ target, startedAt, endedAt }: Move): { found: string; change: string } {
+  const since = iso(endedAt ?? startedAt)
+  if (endedAt === null)
     return {
       found: `it is being moved to ${target} since ${since}, and accepts no writes until the move is done`,
       change: `run the same move again; ${giveUp} (the new database cannot be used then)`,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { guarded, newDatabase, queryAt } from '../../../tests/support/postgres.ts'
+import type { Move } from '../../store/transfer-state.ts'
 import type { Finding } from '../finding.ts'
 import { examinePostgres } from './postgres.ts'
 
@@ -89,15 +90,15 @@ test('finds a newer schema and a missing one, and creates none', async (t) => {
 
 test('finds an unfinished move, and a database that was moved to another one', async (t) => {
   const url = await database(t)
-  await queryAt(
-    url,
-    "create table carillon_filling (x text); create table carillon_moving as select 0::bigint as started_at, null::bigint as ended_at, text 'B' as target",
-  )
+  const stateOfMove = (endedAt: number | null) =>
+    JSON.stringify({ id: 'm', target: 'B', startedAt: 0, endedAt } satisfies Move)
+  const tables = ['filling', 'moving'].map((state) => `create table carillon_${state} (state text primary key)`)
+  await queryAt(url, `${tables.join('; ')}; insert into carillon_moving values ('${stateOfMove(null)}')`)
   const [, filling, moving] = await wrong(url)
   isOnly([filling as Finding], ['move', 'fault', /^run the same command again/])
   isOnly([moving as Finding], ['move', 'fault', /^run the same move again; or give it up/])
   assert.match(moving?.found ?? '', /^it is being moved to B since 1970-01-01T/)
-  await queryAt(url, 'update carillon_moving set ended_at = 1000')
+  await queryAt(url, `update carillon_moving set state = '${stateOfMove(1_000)}'`)
   const [, , done] = await wrong(url)
   assert.match(done?.found ?? '', /^it was moved to B at 1970-01-01T00:00:01/)
   isOnly([done as Finding], ['move', 'fault', /^set CARILLON_DATABASE_URL to the new one; /])

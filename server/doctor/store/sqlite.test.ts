@@ -9,6 +9,7 @@ import { auditEntry, serviceSource } from '../../sign-in/audit/entry.ts'
 import { connect, Database } from '../../store/sqlite/database.ts'
 import { openSqliteStore } from '../../store/sqlite/store.ts'
 import { contentOf, newFolder } from '../../store/sqlite/testing/folder.ts'
+import type { Move } from '../../store/transfer-state.ts'
 import type { Finding } from '../finding.ts'
 import { examineSqlite } from './sqlite.ts'
 
@@ -133,6 +134,9 @@ test('finds a schema that is newer, older or missing', async (t) => {
   isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
 })
 
+const stateOfMove = (endedAt: number | null) =>
+  JSON.stringify({ id: 'm', target: 'B', startedAt: 0, endedAt } satisfies Move)
+
 test('finds an unfinished move, and a database that was moved to another one', async (t) => {
   const place = await database(t)
   for (const [mark, change] of [
@@ -140,13 +144,14 @@ test('finds an unfinished move, and a database that was moved to another one', a
     ['carillon_moving', /^run the same move again; or give it up: npx carillon move --give-up --from THIS /],
   ] as const) {
     const open = connect(place.path)
-    open.exec(`create table ${mark} (id, target, started_at, ended_at); insert into ${mark} values ('m', 'B', 0, null)`)
+    open.exec(`create table ${mark} (state text primary key)`)
+    open.prepare(`insert into ${mark} values (?)`).run(stateOfMove(null))
     open.close()
     isOnly((await wrong(place)).slice(-1), ['move', 'fault', change])
   }
   assert.match((await wrong(place)).at(-1)?.found ?? '', /^it is being moved to B since 1970-01-01T/)
   const open = connect(place.path)
-  open.exec('update carillon_moving set ended_at = 1000')
+  open.prepare('update carillon_moving set state = ?').run(stateOfMove(1_000))
   open.close()
   const [done] = (await wrong(place)).slice(-1)
   assert.equal(done?.found, 'it was moved to B at 1970-01-01T00:00:01.000Z, and has accepted no writes since then')
@@ -183,8 +188,8 @@ test('with --deep, finds damaged pages, and none in a sound database, in use or 
   const filling = connect(path)
   filling.exec(`
     with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
-    insert into notification (user_number, seq, id, version, content, created_at)
-      select 1, n, 'id' || n, n, 'x"', '2026-01-01T00:00:00.000Z' from numbers`)
+    insert into notification (user_id, seq, id, version, title, created_at)
+      select x'00', n, 'id' || n, n, 'x', '2026-01-01T00:00:00.000Z' from numbers`)
   filling.close()
   const whole = readFileSync(path)
   const pageSize = whole.readUInt16BE(16)

@@ -1,21 +1,13 @@
 // The shapes of error responses: one component for each code, so that generated code knows which codes a route sends, and
 // one for the refusals that any route can send.
-import { type ErrorCode, type PasswordFault, secondFactorKinds, statusOf } from '../../errors.ts'
-import { array, constant, integer, named, object, oneOf, type Schema, string } from './schema.ts'
+import { type ErrorCode, passwordFaults, secondFactorKinds, statusOf } from '../../errors.ts'
+import { array, component, constant, integer, type object, oneOf, optional, type Schema, string } from './schema.ts'
 
-const passwordFaults = [
-  'too_short',
-  'too_long',
-  'too_common',
-  'contains_name',
-] as const satisfies readonly PasswordFault[]
-const Fault = named(
-  'Fault',
-  object(
-    { field: string(), reason: string() },
-    { code: oneOf(passwordFaults, { description: 'Why a password is refused' }) },
-  ),
-)
+const Fault = component('Fault', {
+  field: string(),
+  reason: string(),
+  code: optional(oneOf(passwordFaults, 'Why a password is refused')),
+})
 
 /** Refusals by the request checks, before the route decides anything, and failures of the service. */
 const codesOfAnyRoute = [
@@ -42,27 +34,21 @@ function nameOf(code: ErrorCode): string {
 }
 
 /** Fields that one code alone has. */
-const fieldsOf: Partial<Record<ErrorCode, Readonly<Record<string, Schema>>>> = {
+const fieldsOf = {
   SECOND_FACTOR_REQUIRED: {
-    challenge: string({ description: 'Send it with the factor, within 5 minutes' }),
-    factors: array(oneOf(secondFactorKinds), { description: 'What completes the sign-in' }),
-  },
-}
-
-/** Fields that not every response of this code has. */
-const optionalFieldsOf: typeof fieldsOf = {
-  SECOND_FACTOR_REQUIRED: {
-    deviceToken: string({ description: 'From POST /password/reset with the variant `stateless` alone' }),
+    challenge: string('Send it with the factor, within 5 minutes'),
+    factors: array(oneOf(secondFactorKinds), 'What completes the sign-in'),
+    deviceToken: optional(string('From POST /password/reset with the variant `stateless` alone')),
   },
 }
 
 function schemaOf(code: ErrorCode): Schema {
-  const own = { code: constant(code), status: constant(statusOf[code]), ...fieldsOf[code] }
-  return envelope(nameOf(code), own, optionalFieldsOf[code])
+  const own = code in fieldsOf ? fieldsOf[code as keyof typeof fieldsOf] : {}
+  return envelope(nameOf(code), { code: constant(code), status: constant(statusOf[code]), ...own })
 }
 
-function envelope(name: string, own: Readonly<Record<string, Schema>>, optional?: typeof own): Schema {
-  const fields = object({ ...own, message: string(), requestId: string() }, { ...optional, details: array(Fault) })
-  const error = named(`${name}Problem`, fields)
-  return named(`${name}Error`, object({ success: constant(false), error }))
+function envelope(name: string, own: Parameters<typeof object>[0]): Schema {
+  const shared = { message: string(), requestId: string(), details: optional(array(Fault)) }
+  const error = component(`${name}Problem`, { ...own, ...shared })
+  return component(`${name}Error`, { success: constant(false), error })
 }

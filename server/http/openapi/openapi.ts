@@ -1,7 +1,7 @@
 // Makes the OpenAPI 3.1 document from the route table, so that the published description cannot differ from what is served.
 import { type ErrorCode, statusOf } from '../../errors.ts'
 import type { Guard } from '../request/guards.ts'
-import { type ResponseBody, type Route, tags } from '../routes/operation.ts'
+import { type ResponseBody, type Route, type Tag, tags } from '../routes/operation.ts'
 import { Components } from './components.ts'
 import { errorSchemas } from './error-schemas.ts'
 import { errorExample, requestExamples, responseExamples, streamExample } from './examples.ts'
@@ -56,10 +56,8 @@ export function openApi(routes: readonly Route[], { version, url, cookieName }: 
 
 /** Those that are in use, in the order of their table. */
 function tagsOf(routes: readonly Route[]) {
-  const used = new Set(routes.map(({ operation }) => operation.tag))
-  return Object.entries(tags).flatMap(([name, description]) =>
-    used.has(name as keyof typeof tags) ? [{ name, description }] : [],
-  )
+  const used = new Set(routes.map(({ tag }) => tag))
+  return Object.entries(tags).flatMap(([name, description]) => (used.has(name as Tag) ? [{ name, description }] : []))
 }
 
 /** The token comes first: some generators offer the first scheme only, and a program that is no browser uses tokens. */
@@ -79,17 +77,21 @@ const meanings: Readonly<Record<string, string>> = {
   304: 'Nothing changed since that ETag',
 }
 
+/** Path parameters that are not a UUID. */
+const pathParameters: Readonly<Record<string, Schema>> = {
+  externalId: string(),
+  provider: string({ description: 'The name of a provider in CARILLON_PROVIDERS' }),
+  name: string({ maxLength: 200 }),
+}
+
+const text = { schema: string() }
 const documents = {
   json: { [json]: { schema: { type: 'object' } } },
-  html: { 'text/html': { schema: string() } },
-  css: { 'text/css': { schema: string() } },
-  script: { 'text/javascript': { schema: string() } },
-  image: { 'image/svg+xml': { schema: string() }, 'image/png': { schema: string() } },
-  asset: {
-    'text/javascript': { schema: string() },
-    'text/css': { schema: string() },
-    'image/svg+xml': { schema: string() },
-  },
+  html: { 'text/html': text },
+  css: { 'text/css': text },
+  script: { 'text/javascript': text },
+  image: { 'image/svg+xml': text, 'image/png': text },
+  asset: { 'text/javascript': text, 'text/css': text, 'image/svg+xml': text },
 } as const
 
 const isDocument = (body: ResponseBody): body is keyof typeof documents => body in documents
@@ -107,10 +109,10 @@ class Description {
   }
 
   operation(route: Route) {
-    const { guard, operation } = route
-    const { id, tag, summary, body, acceptsForm } = operation
+    const { id, tag, guard, operation } = route
+    const { summary, body, acceptsForm } = operation
     const parameters = this.#parameters(route)
-    const media = body && this.#media(body, requestExamples)
+    const media = body && this.#media(body, requestExamples.get(body))
     return {
       operationId: id,
       tags: [tag],
@@ -130,9 +132,9 @@ class Description {
   }
 
   #parameters({ path, operation }: Route): Parameter[] {
-    const { query, headers = {}, freeText, parameters } = operation
+    const { query, headers = {} } = operation
     const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
-      const schema = parameters?.[name] ?? string(name === freeText ? {} : { format: 'uuid' })
+      const schema = pathParameters[name] ?? string({ format: 'uuid' })
       return { name, in: 'path', required: true, schema }
     })
     const fromQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => {
@@ -146,7 +148,7 @@ class Description {
   }
 
   #successes({ operation }: Route): Record<string, Response> {
-    const entries = Object.entries(operation.responses).map(([status, body]) => {
+    const entries = Object.entries(operation.responses ?? { 204: 'none' as const }).map(([status, body]) => {
       return [status, this.#success(body, meanings[status] ?? 'Done')] as const
     })
     return Object.fromEntries(entries)
@@ -156,7 +158,7 @@ class Description {
     if (body === 'none') return { description: `${description}; no body` }
     if (isDocument(body)) return { description, content: documents[body] }
     if (body === 'events') return { description, content: { 'text/event-stream': this.#events() } }
-    return { description, content: { [json]: this.#media(this.#bodies[body], responseExamples) } }
+    return { description, content: { [json]: this.#media(this.#bodies[body], responseExamples[body]) } }
   }
 
   #events(): Media {
@@ -186,8 +188,8 @@ class Description {
     return { description: 'A refusal that any route can send, in the same envelope', content: { [json]: media } }
   }
 
-  #media(schema: Schema, examples: Readonly<Record<string, unknown>>): Media {
-    return { schema: this.#components.publish(schema), example: examples[schema[componentName] as string] }
+  #media(schema: Schema, example: unknown): Media {
+    return { schema: this.#components.publish(schema), example }
   }
 }
 

@@ -23,13 +23,24 @@ export type Schema<Value = unknown> = {
 }
 export type TypeOf<S> = S extends Schema<infer Value> ? Value : never
 
-type Notes = Readonly<Record<string, unknown>>
-type Fields = Readonly<Record<string, Schema>>
-type Required<F extends Fields> = { [Name in keyof F]: TypeOf<F[Name]> }
+/** Keywords, or the description alone. */
+type Notes = Readonly<Record<string, unknown>> | string
+type Optional<S extends Schema> = { readonly optional: S }
+type Fields = Readonly<Record<string, Schema | Optional<Schema>>>
+type Names<F extends Fields> = { [Name in keyof F]: F[Name] extends Optional<Schema> ? never : Name }[keyof F]
+type Required<F extends Fields> = { [Name in Names<F>]: TypeOf<F[Name]> }
+type Others<F extends Fields> = {
+  [Name in Exclude<keyof F, Names<F>>]?: F[Name] extends Optional<infer S> ? TypeOf<S> : never
+}
+type ObjectOf<F extends Fields> = Schema<Required<F> & Others<F>>
 
-export const string = (notes: Notes = {}): Schema<string> => ({ type: 'string', ...notes })
-export const integer = (notes: Notes = {}): Schema<number> => ({ type: 'integer', ...notes })
-export const boolean = (notes: Notes = {}): Schema<boolean> => ({ type: 'boolean', ...notes })
+const keywords = (notes: Notes) => (typeof notes === 'string' ? { description: notes } : notes)
+
+export const string = (notes: Notes = {}): Schema<string> => ({ type: 'string', ...keywords(notes) })
+export const text = (minLength: number, maxLength: number, notes: Notes = {}): Schema<string> =>
+  string({ ...(minLength > 0 && { minLength }), maxLength, ...keywords(notes) })
+export const integer = (notes: Notes = {}): Schema<number> => ({ type: 'integer', ...keywords(notes) })
+export const boolean = (notes: Notes = {}): Schema<boolean> => ({ type: 'boolean', ...keywords(notes) })
 export const constant = <const Value extends string | number | boolean>(value: Value): Schema<Value> => ({
   type: typeof value === 'number' ? 'integer' : typeof value,
   const: value,
@@ -37,18 +48,19 @@ export const constant = <const Value extends string | number | boolean>(value: V
 export const oneOf = <const Word extends string>(words: readonly Word[], notes: Notes = {}): Schema<Word> => ({
   type: 'string',
   enum: words,
-  ...notes,
+  ...keywords(notes),
 })
 export const array = <S extends Schema>(items: S, notes: Notes = {}): Schema<TypeOf<S>[]> => ({
   type: 'array',
   items,
-  ...notes,
+  ...keywords(notes),
 })
 export const record = <S extends Schema>(values: S, notes: Notes = {}): Schema<Record<string, TypeOf<S>>> => ({
   type: 'object',
   additionalProperties: values,
-  ...notes,
+  ...keywords(notes),
 })
+export const optional = <S extends Schema>(schema: S): Optional<S> => ({ optional: schema })
 /** A member of a request that may also be null, which means that it is absent: responses contain such nulls. */
 export const orNull = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> => ({
   ...(schema as Schema<TypeOf<S>>),
@@ -81,11 +93,18 @@ export const discriminated = <const S extends readonly Schema[]>(
 })
 
 /** An object with exactly these fields: an unknown field is refused. */
-export function object<R extends Fields, O extends Fields = Record<never, never>>(
-  required: R,
-  optional: O = {} as O,
-  notes: Notes = {},
-): Schema<Required<R> & Partial<Required<O>>> {
-  const properties = { ...required, ...optional }
-  return { type: 'object', properties, required: Object.keys(required), additionalProperties: false, ...notes }
+export function object<const F extends Fields>(fields: F, notes: Notes = {}): ObjectOf<F> {
+  const entries = Object.entries(fields)
+  const required = entries.filter(([, field]) => !isOptional(field)).map(([name]) => name)
+  const schemas = entries.map(([name, field]) => [name, isOptional(field) ? field.optional : field])
+  const properties = Object.fromEntries(schemas) as Record<string, Schema>
+  return { type: 'object', properties, required, additionalProperties: false, ...keywords(notes) }
+}
+
+function isOptional(field: Schema | Optional<Schema>): field is Optional<Schema> {
+  return 'optional' in field
+}
+
+export function component<const F extends Fields>(name: string, fields: F, notes: Notes = {}): ObjectOf<F> {
+  return named(name, object(fields, notes))
 }

@@ -3,7 +3,7 @@
 // original-url.ts reads a URL from a trusted proxy.
 import type { IncomingMessage, Server } from 'node:http'
 import { stripBlanks } from '../../blanks.ts'
-import { type AddressRange, canonicalAddress, isInRanges } from '../../ip-addresses.ts'
+import { type AddressRanges, canonicalAddress, isInRanges } from '../../ip-addresses.ts'
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 
@@ -11,24 +11,24 @@ type Request = Pick<IncomingMessage, 'headers' | 'socket'>
  * RFC 5952 for IPv6, dotted for IPv4; `unknown` if the connection is already closed. The peer of the connection, unless it is a trusted proxy
  * that names the client.
  */
-export function addressOf(request: Request, trustedProxies: readonly AddressRange[]): string {
+export function addressOf(request: Request, trustedProxies: AddressRanges): string {
   const { headers, socket } = request
   const peer = peerOf(socket)
   const { forwarded, 'x-forwarded-for': forwardedFor } = headers
   if (forwarded === undefined && forwardedFor === undefined) return peer
   if (!comesFromTrustedProxy(request, trustedProxies)) return peer
-  const isTrusted = (hop: string) => isInRanges(hop, trustedProxies)
   const chains = [
-    ...(forwarded === undefined ? [] : [forwardedChain(forwarded)]),
-    ...(forwardedFor === undefined ? [] : [forwardedForChain([forwardedFor].flat().join(','))]),
-  ]
+    forwarded === undefined ? undefined : forwardedChain(forwarded),
+    forwardedFor === undefined ? undefined : forwardedForChain(String(forwardedFor)),
+  ].filter((chain) => chain !== undefined)
+  const isTrusted = (hop: string) => isInRanges(hop, trustedProxies)
   const [address = peer, other = address] = chains.map((chain) => walk(peer, chain, isTrusted))
   // A proxy that sets one of the two forwards the other as the client sent it, and here is no way to know which one that is.
   return other === address ? address : peer
 }
 
 /** Whether a trusted proxy sent this request: only then is a forwarding header more than the client's claim. */
-export function comesFromTrustedProxy({ socket }: Pick<Request, 'socket'>, trustedProxies: readonly AddressRange[]) {
+export function comesFromTrustedProxy({ socket }: Pick<Request, 'socket'>, trustedProxies: AddressRanges) {
   const peer = peerOf(socket)
   return peer !== 'unknown' && isInRanges(peer, trustedProxies)
 }
@@ -39,7 +39,7 @@ export function comesFromTrustedProxy({ socket }: Pick<Request, 'socket'>, trust
  */
 export function watchForUntrustedProxy(
   server: Server,
-  trustedProxies: readonly AddressRange[],
+  trustedProxies: AddressRanges,
   onFound: (address: string) => void,
 ): void {
   let trustedPeer: string | undefined
@@ -70,9 +70,8 @@ const maxHops = 32
 /** From the right, past trusted proxies, to the first address that is not one: the client can invent every entry left of it. */
 function walk(peer: string, chain: Chain, isTrusted: (address: string) => boolean): string {
   let last = peer
-  for (let hops = 0; hops < chain.length; hops++) {
-    const address = chain[chain.length - 1 - hops]
-    if (address === undefined || hops === maxHops) return last
+  for (const address of chain.toReversed()) {
+    if (address === undefined) break
     last = address
     if (!isTrusted(address)) break
   }
@@ -80,39 +79,33 @@ function walk(peer: string, chain: Chain, isTrusted: (address: string) => boolea
 }
 
 function forwardedForChain(text: string): Chain {
-  return text.split(',').map((entry) => {
+  const entries = text.split(',').slice(-maxHops)
+  return entries.map((entry) => {
     const stripped = stripBlanks(entry)
     return nodeAddress(stripped) ?? canonicalAddress(stripped)
   })
 }
 
 const token = String.raw`[!#$%&'*+.^_\`|~\w-]+`
-const pair = new RegExp(String.raw`[ \t]*(${token})=(?:(${token})|"((?:[^"\\]|\\.)*)")[ \t]*(,|;|$)`, 'y')
+const pair = new RegExp(String.raw`[ \t]*(${token})=(?:(${token})|"((?:[^"\\]|\\.)*)")[ \t]*(,|;|$)`, 'gy')
 
 /** `Forwarded` (RFC 7239, section 4). One unreadable entry makes the whole header unreadable, since quotes could pair across entries. */
 function forwardedChain(text: string): Chain {
-  const chain: (string | undefined)[] = []
-  let nodes: (string | undefined)[] = []
-  pair.lastIndex = 0
-  for (;;) {
-    const [whole, name = '', bare, quoted = '', end] = pair.exec(text) ?? []
-    if (whole === undefined) return [undefined]
-    if (name.toLowerCase() === 'for') {
-      if (nodes.length > 0) return [undefined]
-      nodes = [nodeAddress(bare ?? quoted.replace(/\\(.)/g, '$1'))]
-    }
-    if (end === ';') continue
-    chain.push(nodes[0])
-    if (end === '') return chain
-    nodes = []
+  const elements: string[][] = [[]]
+  let end: string | undefined
+  for (const [, name = '', bare, quoted = '', separator] of text.matchAll(pair)) {
+    end = separator
+    if (name.toLowerCase() === 'for') elements.at(-1)?.push(bare ?? quoted.replace(/\\(.)/g, '$1'))
+    if (separator === ',') elements.push([])
   }
+  const isReadable = end === '' && elements.every(({ length }) => length <= 1)
+  return isReadable ? elements.slice(-maxHops).map(([node = '']) => nodeAddress(node)) : [undefined]
 }
 
-const nodeShape = /^(?:\[([\da-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::(?:\d{1,5}|_[\w.-]+))?$/i
+const nodeShape = /^(?:\[([\da-f:.]+:[\da-f:.]*)\]|(\d+\.\d+\.\d+\.\d+))(?::(?:\d{1,5}|_[\w.-]+))?$/i
 
 /** RFC 7239, section 6: an IPv4 address, or IPv6 in brackets, perhaps with a port; undefined for `unknown` and obfuscated names. */
 function nodeAddress(node: string): string | undefined {
-  const [, v6, v4] = nodeShape.exec(node) ?? []
-  if (v6 !== undefined && !v6.includes(':')) return undefined
-  return canonicalAddress(v6 ?? v4 ?? '')
+  const [, v6, v4 = v6 ?? ''] = nodeShape.exec(node) ?? []
+  return canonicalAddress(v4)
 }

@@ -13,11 +13,11 @@ export function refuseUnrouted(routes: readonly Route[], request: FastifyRequest
 }
 
 /** The methods that a path takes, for `Allow` (RFC 9110, section 10.2.1). */
-export function allowedMethods(routes: readonly Route[], path: string): string[] {
-  const maxSegments = Math.max(...routes.map(({ segments }) => segments.length))
+export function allowedMethods(routes: readonly Pick<Route, 'method' | 'path'>[], path: string): string[] {
+  const maxSegments = Math.max(...routes.map((route) => route.path.split('/').length))
   // Split once, with a limit: a path of 15,000 slashes, split for each route, cost 5 ms.
   const found = path.split('/', maxSegments + 1)
-  const known = routes.filter((route) => isSamePath(route.segments, found) && !isOtherSpelling(path, route))
+  const known = routes.filter((route) => isSamePath(route.path.split('/'), found) && !isOtherSpelling(path, route.path))
   const methods = new Set<string>(known.map(({ method }) => method))
   return [...(methods.has('GET') ? methods.add('HEAD') : methods)]
 }

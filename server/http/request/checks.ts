@@ -4,11 +4,12 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, noSuchRoute } from '../../errors.ts'
 import { yieldToEventLoop } from '../../event-loop.ts'
+import { parseJson } from '../../strict-json.ts'
 import { isStream } from '../connections/slow-readers.ts'
+import { parseForm } from './form.ts'
 import { isCrossSite, isSafeMethod } from './origin/cross-site.ts'
 import type { IsKnownHost } from './origin/known-hosts.ts'
 import { isOtherSpelling, pathOf } from './spelling.ts'
-import { parseForm, parseJson } from './strict-json.ts'
 
 /** Throws INVALID_REQUEST or UNSUPPORTED_MEDIA_TYPE for a request that no route may receive. */
 export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyReply): void {
@@ -18,7 +19,7 @@ export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyRepl
   refuseRepeated(raw.rawHeaders)
   if (headers.host === undefined) {
     if (httpVersion === '1.1') throw malformed('Host', 'is missing')
-  } else if (!isHost(headers.host)) throw malformed('Host', 'must be a host and perhaps a port')
+  } else if (!hostShape.test(headers.host)) throw malformed('Host', 'must be a host and perhaps a port')
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
     // It is unknown where such a body ends, so what follows cannot be read as a request.
@@ -37,9 +38,7 @@ export function refuseOtherSpelling(request: FastifyRequest): void {
   const { url } = request
   if (!url.includes('%')) return
   // Fastify builds this object at each access, so it is read only if it is needed.
-  const { url: path, config } = request.routeOptions
-  if (isOtherSpelling(pathOf(url), path === undefined ? undefined : { path, freeText: config.operation?.freeText }))
-    throw noSuchRoute()
+  if (isOtherSpelling(pathOf(url), request.routeOptions.url)) throw noSuchRoute()
 }
 
 const respondedEarly = new WeakMap<Socket, IncomingMessage>()
@@ -64,10 +63,6 @@ function refuseOtherAuthority(target: string, host: string | undefined): void {
 
 /** RFC 9112, section 3.2; empty if the target has no authority. */
 const hostShape = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
-
-export function isHost(field: string): boolean {
-  return hostShape.test(field)
-}
 
 /** Node keeps the first of these fields and drops the others silently; a proxy in front may keep the last. */
 function refuseRepeated(rawHeaders: readonly string[]): void {

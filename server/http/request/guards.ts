@@ -1,7 +1,6 @@
 // Who is calling, and may they call this route? A guard either returns the caller of its route or throws the refusal.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { isBlank, stripBlanks } from '../../blanks.ts'
 import { CarillonError, type ErrorCode, insufficientScope, notAuthenticated } from '../../errors.ts'
 import { refuseStale } from '../../sign-in/factors/freshness.ts'
 import type { Scope } from '../../sign-in/producer-key.ts'
@@ -9,6 +8,7 @@ import type { Subject } from '../../sign-in/subject.ts'
 import type { TokenSubject } from '../../sign-in/token/access-token.ts'
 import type { Producer } from '../../store/store.ts'
 import type { Dependencies } from '../dependencies.ts'
+import { sessionSecret } from './cookies.ts'
 
 /** A user on a long-lived route. `validUntil` checks the proof again: until when it is valid, null if it has ended. */
 export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
@@ -24,91 +24,69 @@ export type Guard<Caller> = {
   admit(dependencies: Dependencies, request: FastifyRequest): Promise<Caller>
 }
 
-export const open: Guard<null> = { name: 'open', refusals: [], admit: async () => null }
+const guard = <Caller>(
+  name: Guard<Caller>['name'],
+  refusals: readonly ErrorCode[],
+  admit: Guard<Caller>['admit'],
+): Guard<Caller> => ({ name, refusals, admit })
+
+export const open = guard('open', [], async () => null)
 /** Anyone: the user of a valid proof, of scope `inbox` or without a limit; null without one. */
-export const visitor: Guard<Subject | null> = { name: 'visitor', refusals: [], admit: admitVisitor }
+export const visitor = guard('visitor', [], async (dependencies, request) => authenticate(dependencies, request))
 /** The same, but a token of scope `inbox` is refused. */
-export const unscopedVisitor: Guard<Subject | null> = {
-  name: 'visitor',
-  refusals: ['FORBIDDEN'],
-  admit: admitUnscopedVisitor,
-}
+export const unscopedVisitor = guard('visitor', ['FORBIDDEN'], admitUnscoped)
 /** The same, for a route that itself refuses a request without a valid proof. */
-export const verified: Guard<Subject | null> = {
-  name: 'user',
-  refusals: ['UNAUTHORIZED', 'FORBIDDEN'],
-  admit: admitUnscopedVisitor,
-}
+export const verified = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], admitUnscoped)
 /** A user, by session or access token, also by a token of scope `inbox`. */
-export const inbox: Guard<Subject> = { name: 'user', refusals: ['UNAUTHORIZED'], admit: admitToInbox }
+export const inbox = guard('user', ['UNAUTHORIZED'], async (dependencies, request) =>
+  present(await authenticate(dependencies, request)),
+)
 /** A signed-in user, by session or access token without a scope. */
-export const user: Guard<Subject> = { name: 'user', refusals: ['UNAUTHORIZED', 'FORBIDDEN'], admit: admitUser }
+export const user = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], async (dependencies, request) =>
+  present(await admitUnscoped(dependencies, request)),
+)
 /** The same, if the sign-in, or its last confirmation, is not older than ten minutes: for what decides who can sign in. */
-export const fresh: Guard<Subject> = {
-  name: 'user',
-  refusals: ['UNAUTHORIZED', 'FORBIDDEN', 'FRESH_SIGN_IN_REQUIRED'],
-  admit: admitFresh,
-}
-/** The same; the refusal has the code and the words that the API's spec gives for its restricted route. */
-export const restricted: Guard<Subject> = {
-  name: 'user',
-  refusals: ['Unauthorized', 'FORBIDDEN'],
-  admit: admitToRestricted,
-}
-/** As `inbox`, for a route that keeps the proof. */
-export const longLived: Guard<LongLivedCaller> = { name: 'user', refusals: ['UNAUTHORIZED'], admit: admitLongLived }
-/** An access token without a scope. */
-export const token: Guard<TokenSubject> = {
-  name: 'token',
-  refusals: ['UNAUTHORIZED', 'FORBIDDEN'],
-  admit: admitToken,
-}
-export const producer = (scope: Scope): Guard<Producer> => ({
-  name: 'producer',
-  refusals: ['UNAUTHORIZED', 'FORBIDDEN'],
-  admit: (dependencies, request) => admitProducer(dependencies, request, scope),
+export const fresh = guard('user', [...user.refusals, 'FRESH_SIGN_IN_REQUIRED'], async (dependencies, request) => {
+  const subject = await user.admit(dependencies, request)
+  refuseStale(subject, dependencies.users.now())
+  return subject
 })
+/** As `user`; the refusal has the code and the words that the API's spec gives for its restricted route. */
+export const restricted = guard('user', ['Unauthorized', 'FORBIDDEN'], async (dependencies, request) => {
+  const subject = await admitUnscoped(dependencies, request)
+  if (subject === null) throw new CarillonError('Unauthorized', 'Unauthorized')
+  return subject
+})
+/** Admits what `inbox` admits, to a route that keeps the proof. */
+export const longLived = guard('user', ['UNAUTHORIZED'], admitLongLived)
+/** An access token without a scope. */
+export const token = guard('token', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ accessTokens }, { raw }) => {
+  const presented = bearerToken(authorizationsOf(raw))
+  const subject = present(presented === null ? null : await accessTokens.verify(presented))
+  refuseScoped(subject)
+  return subject
+})
+export const producer = (scope: Scope): Guard<Producer> =>
+  guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ producerKeys }, { raw }) => {
+    const key = bearerToken(authorizationsOf(raw))
+    return withScope(scope, key === null ? null : await producerKeys.verify(key))
+  })
 /** As `producer` with the scope `send`, without a round trip of its own. */
-export const sender: Guard<Sender> = { name: 'producer', refusals: ['UNAUTHORIZED', 'FORBIDDEN'], admit: admitSender }
+export const sender = guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], admitSender)
 
-async function admitVisitor(dependencies: Dependencies, request: FastifyRequest): Promise<Subject | null> {
-  return authenticate(dependencies, request.raw)
-}
-
-async function admitUnscopedVisitor(dependencies: Dependencies, request: FastifyRequest): Promise<Subject | null> {
-  const subject = await authenticate(dependencies, request.raw)
+async function admitUnscoped(dependencies: Dependencies, request: FastifyRequest): Promise<Subject | null> {
+  const subject = await authenticate(dependencies, request)
   if (subject !== null) refuseScoped(subject)
   return subject
 }
 
-async function admitToInbox(dependencies: Dependencies, request: FastifyRequest): Promise<Subject> {
-  const subject = await authenticate(dependencies, request.raw)
+function present<Caller>(subject: Caller | null): Caller {
   if (subject === null) throw notAuthenticated()
-  return subject
-}
-
-async function admitUser(dependencies: Dependencies, request: FastifyRequest): Promise<Subject> {
-  const subject = await authenticate(dependencies, request.raw)
-  if (subject === null) throw notAuthenticated()
-  refuseScoped(subject)
-  return subject
-}
-
-async function admitFresh(dependencies: Dependencies, request: FastifyRequest): Promise<Subject> {
-  const subject = await admitUser(dependencies, request)
-  refuseStale(subject, dependencies.users.now())
-  return subject
-}
-
-async function admitToRestricted(dependencies: Dependencies, request: FastifyRequest): Promise<Subject> {
-  const subject = await authenticate(dependencies, request.raw)
-  if (subject === null) throw new CarillonError('Unauthorized', 'Unauthorized')
-  refuseScoped(subject)
   return subject
 }
 
 async function admitLongLived(dependencies: Dependencies, request: FastifyRequest): Promise<LongLivedCaller> {
-  const subject = await admitToInbox(dependencies, request)
+  const subject = await inbox.admit(dependencies, request)
   const { sessions, accessTokens, cookie } = dependencies
   const validUntil =
     subject.proof === 'access-token'
@@ -131,24 +109,11 @@ function sessionValidUntil(sessions: Dependencies['sessions'], secret: string, s
   return () => sessions.validUntil(own, signInId)
 }
 
-async function admitToken({ accessTokens }: Dependencies, { raw }: FastifyRequest): Promise<TokenSubject> {
-  const presented = bearerToken(authorizationsOf(raw))
-  const subject = presented === null ? null : await accessTokens.verify(presented)
-  if (subject === null) throw notAuthenticated()
-  refuseScoped(subject)
-  return subject
-}
-
 function refuseScoped({ scope }: Subject): void {
   if (scope === undefined) return
   throw insufficientScope(`A token with the scope "${scope}" does not open this route`, {
     remedy: 'It opens /api/notifications, /api/session and /api/me. This route needs a sign-in.',
   })
-}
-
-async function admitProducer({ producerKeys }: Dependencies, { raw }: FastifyRequest, scope: Scope): Promise<Producer> {
-  const key = bearerToken(authorizationsOf(raw))
-  return withScope(scope, key === null ? null : await producerKeys.verify(key))
 }
 
 async function admitSender({ producerKeys }: Dependencies, { raw }: FastifyRequest): Promise<Sender> {
@@ -172,7 +137,7 @@ function withScope(scope: Scope, found: Producer | null): Producer {
 /** The one place that decides who is calling. An `Authorization` field, valid or not, is the only proof that is read. */
 function authenticate(
   { sessions, accessTokens, cookie: { name } }: Dependencies,
-  raw: IncomingMessage,
+  { raw }: FastifyRequest,
 ): Promise<Subject | null> | null {
   const { authorization, cookie } = raw.headers
   if (authorization !== undefined) {
@@ -198,8 +163,6 @@ export function presentedTokens(raw: IncomingMessage): string[] {
 }
 
 const space = 0x20
-const equalsSign = 0x3d
-const semicolonSign = 0x3b
 const bearer = /^Bearer +([\w.~+/-]+=*)$/i
 
 /** The token of `Authorization: Bearer` (RFC 6750, section 2.1); null for another scheme, another form, or two fields. */
@@ -209,35 +172,4 @@ function bearerToken(authorization: readonly string[]): string | null {
   // The usual spelling, without the regular expression; the token's own form is checked when it is verified.
   if (only.startsWith('Bearer ') && only.charCodeAt(7) !== space) return only.slice(7)
   return bearer.exec(only)?.[1] ?? null
-}
-
-/** The session cookie's value; null if there is none, or if two values differ. */
-export function sessionSecret(cookieHeader: string | undefined, name: string): string | null {
-  const secrets = sessionSecrets(cookieHeader, name)
-  return secrets.length === 1 ? (secrets[0] as string) : null
-}
-
-/**
- * Every distinct value under exactly this name. Only SP and HTAB are stripped (RFC 6265bis, section 5.6): a browser
- * lets a sibling host set `\xA0__Host-carillon`, and `trim()` would read that as our cookie.
- */
-export function sessionSecrets(cookieHeader: string | undefined, name: string): string[] {
-  const values: string[] = []
-  if (cookieHeader === undefined) return values
-  // Searches for the name and does not split the header: 15,000 semicolons cost 0.4 ms of the event loop.
-  for (let at = cookieHeader.indexOf(name); at >= 0; at = cookieHeader.indexOf(name, at + 1)) {
-    let equals = at + name.length
-    while (isBlank(cookieHeader.charCodeAt(equals))) equals++
-    if (cookieHeader.charCodeAt(equals) !== equalsSign || !beginsPair(cookieHeader, at)) continue
-    const semicolon = cookieHeader.indexOf(';', equals)
-    const value = stripBlanks(cookieHeader, equals + 1, semicolon < 0 ? cookieHeader.length : semicolon)
-    if (value !== values[0]) values.push(value)
-  }
-  return values.length < 2 ? values : [...new Set(values)]
-}
-
-function beginsPair(text: string, at: number): boolean {
-  let start = at
-  while (start > 0 && isBlank(text.charCodeAt(start - 1))) start--
-  return start === 0 || text.charCodeAt(start - 1) === semicolonSign
 }

@@ -1,6 +1,6 @@
 // What did the browser request from the proxy that sends `GET /verify`? For the way back after a sign-in, and for nothing else.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { AddressRange } from '../../ip-addresses.ts'
+import type { AddressRanges } from '../../ip-addresses.ts'
 import { comesFromTrustedProxy } from './address.ts'
 
 /** `isAuthRequest`: the proxy is an nginx with `auth_request`, which passes no redirect on. `url`: undefined without a trusted proxy that says it. */
@@ -8,7 +8,7 @@ export type OriginalRequest = { isAuthRequest: boolean; url: string | undefined 
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 
-export function originalRequestOf(request: Request, trustedProxies: readonly AddressRange[]): OriginalRequest {
+export function originalRequestOf(request: Request, trustedProxies: AddressRanges): OriginalRequest {
   const { headers } = request
   const isAuthRequest = headers['x-original-url'] !== undefined
   // From any other peer it is the client's own claim (A11).

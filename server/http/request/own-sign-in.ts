@@ -5,7 +5,7 @@ import type { Subject } from '../../sign-in/subject.ts'
 import type { TokenSubject } from '../../sign-in/token/access-token.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { setCookie } from '../response/cookies.ts'
-import { sessionSecret } from './guards.ts'
+import { sessionSecret } from './cookies.ts'
 
 /** As the store takes it (`Excepted`). */
 export type OwnSignIn = { exceptSignInId: string; exceptGeneration?: number | undefined }

@@ -1,11 +1,15 @@
-// Who sends this request, and from where: what the audit log and the log lines of sign-ins say of it.
+// What a request says of its sender: who and from where, for the audit log and the log lines of sign-ins; its devices; the host whose
+// passkeys it uses; and for a producer, which users it means.
 import type { FastifyRequest } from 'fastify'
+import { noSuchRoute } from '../../errors.ts'
 import type { Source } from '../../sign-in/audit/entry.ts'
-import type { UserDependencies } from '../../sign-in/users/users.ts'
+import { type RelyingParty, relyingPartyOf } from '../../sign-in/factors/passkeys/relying-party.ts'
+import type { UserDependencies, UserKey } from '../../sign-in/users/users.ts'
 import type { Producer } from '../../store/store.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { GuardedRequest } from '../routes/operation.ts'
 import { addressOf } from './address.ts'
+import { sessionSecrets } from './cookies.ts'
 
 const maxUserAgent = 256
 
@@ -17,6 +21,28 @@ export function sourceOf({ trustedProxies }: Dependencies, request: FastifyReque
   const userAgent = raw.headers['user-agent']?.slice(0, maxUserAgent) ?? null
   const route = request.routeOptions.url ?? ''
   return { actor: 'user', address: addressOf(raw, trustedProxies), userAgent, requestId: id, route }
+}
+
+/** The device tokens: the application's, in the body of a sign-in, and those of the browser's cookie. */
+export function presentedDevices({ deviceCookie }: Dependencies, { body, raw }: FastifyRequest): string[] {
+  const { deviceToken } = (body ?? {}) as { deviceToken?: unknown }
+  const cookies = sessionSecrets(raw.headers.cookie, deviceCookie.name)
+  return typeof deviceToken === 'string' ? [deviceToken, ...cookies] : cookies
+}
+
+/** Throws UNPROCESSABLE if browsers accept no passkeys here. */
+export function relyingPartyFor(
+  { publicUrl, allowedOrigins }: Dependencies,
+  { headers }: FastifyRequest,
+): RelyingParty {
+  return relyingPartyOf({ publicUrl: publicUrl(), host: headers.host, allowedOrigins })
+}
+
+/** The user whom the path names. Throws NOT_FOUND for an empty external id: `/api/users/external/` is not a route. */
+export function userKey({ params: { id, externalId } }: GuardedRequest): UserKey {
+  if (externalId === '') throw noSuchRoute()
+  // A UUID may be sent in upper case (RFC 9562, section 4).
+  return externalId === undefined ? { id: id.toLowerCase() } : { externalId }
 }
 
 /** The users that a producer reaches, and the changes that it requests, which the audit log ascribes to it. */

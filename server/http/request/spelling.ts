@@ -6,8 +6,8 @@ const encodedUnreserved = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i
 /** A backslash counts as a slash: browsers and some proxies read it as one. */
 const encodedSlash = /%(?:2f|5c)/i
 
-/** The path pattern of a route, and which of its parameters may be any text, including a slash. */
-export type Spelled = { path: string; freeText?: string | undefined }
+/** The one parameter that may be any text: in it, and nowhere else, a slash may be sent as `%2F`. */
+const freeText = ':externalId'
 
 /** The path of a request target, without the query. An absolute form (`http://host/login`) has the same path. */
 export function pathOf(target: string): string {
@@ -27,16 +27,15 @@ export function targetToRoute(target: string): string {
   return path.length > maxEncodedPathLength && path.includes('%') ? '/-' : target
 }
 
-/** Whether a path, still encoded, has another spelling than its route. If `route` is undefined, no encoded slash is allowed. */
-export function isOtherSpelling(path: string, route: Spelled | undefined): boolean {
+/** Whether a path, still encoded, has another spelling than its route. Without a route, no encoded slash is allowed. */
+export function isOtherSpelling(path: string, route = ''): boolean {
   if (!path.includes('%')) return false
   return encodedUnreserved.test(path) || (encodedSlash.test(path) && !isWithinFreeText(path, route))
 }
 
-function isWithinFreeText(path: string, route: Spelled | undefined): boolean {
-  if (route?.freeText === undefined) return false
-  const pattern = route.path.split('/')
+function isWithinFreeText(path: string, route: string): boolean {
+  const pattern = route.split('/')
   const segments = path.split('/', pattern.length + 1)
   if (segments.length !== pattern.length) return false
-  return segments.every((segment, i) => !encodedSlash.test(segment) || pattern[i] === `:${route.freeText}`)
+  return segments.every((segment, i) => !encodedSlash.test(segment) || pattern[i] === freeText)
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isKnown } from './etag.ts'
+import { isKnown } from './send.ts'
 
 export type EncodedFile = { bytes: Buffer; etag: string; encoding: Encoding }
 export type Encoding = 'br' | 'gzip' | 'identity'

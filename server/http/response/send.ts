@@ -1,4 +1,4 @@
-// How a handler sends JSON (a finished text, an object, or the data of a success) or a style sheet.
+// How a handler sends JSON (a finished text, an object, or the data of a success) or a style sheet; and whether it has to.
 import type { FastifyReply } from 'fastify'
 import type { User } from '../../store/store.ts'
 import { iso } from '../../times.ts'
@@ -23,6 +23,16 @@ export function sendData(reply: FastifyReply, data: unknown): FastifyReply {
   return sendObject(reply, { success: true, data })
 }
 
+/** A page by cursor. `found` has one more than `limit` if another page follows. */
+export function sendPageOf<Item extends { id: string }>(
+  reply: FastifyReply,
+  { found, limit, display }: { found: readonly Item[]; limit: number; display: (item: Item) => object },
+): FastifyReply {
+  const items = found.slice(0, limit)
+  const next = found.length > limit ? (items.at(-1)?.id ?? null) : null
+  return sendData(reply, { items: items.map(display), next })
+}
+
 /** The `User` of the API's spec: the public fields only, without the password hash and the account's state. */
 export function displayUser({ id, externalId, username, displayName, locale, email, createdAt }: User) {
   return { id, externalId, username, displayName, locale, email, createdAt: iso(createdAt) }
@@ -41,4 +51,12 @@ export function displayAccount(user: User) {
     emailVerified: emailVerifiedAt !== null,
     disabled: disabledAt !== null,
   }
+}
+
+/** Whether the client has this response: If-None-Match (RFC 9110, section 13.1.2), by weak comparison. Undefined: no such field. */
+export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  if (ifNoneMatch === etag || ifNoneMatch === '*') return true
+  if (!ifNoneMatch.includes(etag)) return false
+  return ifNoneMatch.matchAll(/[ \t,]*(?:W\/)?("[^"]*")(?=[ \t]*(?:,|$))/gy).some(([, tag]) => tag === etag)
 }

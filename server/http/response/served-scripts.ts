@@ -37,9 +37,7 @@ export class ServedScripts {
     return [...needed].filter((name) => !own.includes(name))
   }
 
-  /**
-   * One file, as small as the client accepts it. Throws NOT_FOUND for an unknown name, UNAVAILABLE if the scripts are not built.
-   */
+  /** One file, as small as the client accepts it. Throws NOT_FOUND for an unknown name, UNAVAILABLE if the scripts are not built. */
   file(name: string, acceptEncoding: string | undefined): EncodedFile {
     const encodings = this.#load().files.get(name)
     if (encodings === undefined) throw noSuchRoute()

@@ -1,21 +1,17 @@
 // The route of a producer: one request, notifications in many inboxes.
 import type { IncomingMessage } from 'node:http'
-import type { FastifyReply } from 'fastify'
-import { type Fault, invalidRequest } from '../../errors.ts'
+import { type Fault, invalidField, invalidRequest } from '../../errors.ts'
 import { externalIdFault } from '../../sign-in/users/external-id.ts'
 import type { Recipient } from '../../store/store.ts'
-import type { Dependencies } from '../dependencies.ts'
+import { maxKeys } from '../../strict-json.ts'
 import { DeliveryBody } from '../openapi/request-schemas.ts'
 import type { Sender } from '../request/guards.ts'
-import { maxKeys } from '../request/strict-json.ts'
 import { sendData } from '../response/send.ts'
-import type { GuardedRequest, Operation } from './operation.ts'
+import { operationFor } from './operation.ts'
 
 const mebibyte = 1024 * 1024
 
-export const send: Operation<Sender> = {
-  id: 'sendNotification',
-  tag: 'producers',
+export const send = operationFor<Sender>()({
   summary: 'Send a notification to up to 1,000 recipients: all that are known, or none',
   body: DeliveryBody,
   bodyLimit: mebibyte,
@@ -23,29 +19,27 @@ export const send: Operation<Sender> = {
   headers: { 'Idempotency-Key': 'The same key and body again: the same response and no second notification' },
   responses: { 201: 'DeliveryResponse' },
   refusals: ['CONFLICT', 'UNPROCESSABLE'],
-  handle: sendNotification,
-}
-
-async function sendNotification({ deliveries }: Dependencies, request: GuardedRequest<Sender>, reply: FastifyReply) {
-  const { caller, body, raw } = request
-  const idempotencyKey = idempotencyKeyOf(raw)
-  const { recipients, ...content } = body as DeliveryBody
-  refuseInvalid(recipients)
-  const delivery = { recipients: recipients.map(toRecipient), ...withoutNulls(content) }
-  const createsUsers = caller.scopes.includes('users')
-  const outcome = await deliveries.deliver(caller.id, delivery, {
-    idempotencyKey,
-    createsUsers,
-    application: caller.application,
-    checkedKey: caller,
-  })
-  return sendData(reply.code(201), outcome)
-}
+  async handle({ deliveries }, request, reply) {
+    const { caller, body, raw } = request
+    const idempotencyKey = idempotencyKeyOf(raw)
+    const { recipients, ...content } = body as DeliveryBody
+    refuseInvalid(recipients)
+    const delivery = { recipients: recipients.map(toRecipient), ...withoutNulls(content) }
+    const createsUsers = caller.scopes.includes('users')
+    const outcome = await deliveries.deliver(caller.id, delivery, {
+      idempotencyKey,
+      createsUsers,
+      application: caller.application,
+      checkedKey: caller,
+    })
+    return sendData(reply.code(201), outcome)
+  },
+})
 
 function idempotencyKeyOf(raw: IncomingMessage): string | undefined {
   if (raw.headers['idempotency-key'] === undefined) return undefined
   const [key, another] = raw.headersDistinct['idempotency-key'] ?? []
-  if (another !== undefined) throw invalidRequest([{ field: 'Idempotency-Key', reason: 'must be sent once' }])
+  if (another !== undefined) throw invalidField('Idempotency-Key', 'must be sent once')
   return key
 }
 
@@ -77,7 +71,7 @@ function faultOf({ username, userId, externalId, issuer }: NamedRecipient): Faul
   return reason === undefined ? undefined : { field: 'externalId', reason }
 }
 
-/** Of a recipient without a fault. */
+/** `recipient` has no fault. */
 function toRecipient({ username, userId, externalId, issuer }: NamedRecipient): Recipient {
   if (isText(username)) return { username }
   if (isText(externalId)) return { externalId, ...(isText(issuer) && { issuer }) }

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { CarillonError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
-import { contentJson } from '../../store/notification-json.ts'
+import { contentOf } from '../../store/notification-json.ts'
 import type { Delivery, DeliveryOutcome, Recipient, Store, UnknownRecipients } from '../../store/store.ts'
 import { iso } from '../../times.ts'
 import { linkFault } from './link.ts'
@@ -89,16 +89,16 @@ export class Deliveries {
     const { store, now, wall } = this.#dependencies
     const at = wall()
     const { idempotencyKey: key, createsUsers = false, application = '', checkedKey, deliveryId = newId(at) } = options
-    const { recipients, again, unknownRecipients, ...given } = request
-    const content = { body: null, url: null, category: null, data: null, key: null, ...given, createdAt: iso(at) }
+    const { recipients, again, unknownRecipients, category = null, key: notificationKey = null } = request
     const delivery: Delivery = {
       id: deliveryId,
       producerId,
       application,
       idempotency: key === undefined ? null : { key, bodyHash: hash('sha256', JSON.stringify(request), 'base64url') },
-      content: contentJson(content),
-      category: content.category,
-      key: content.key,
+      content: contentOf(request),
+      category,
+      key: notificationKey,
+      createdAt: iso(at),
       again,
       recipients: recipients.map((to) => ({
         to: this.#prepared(to, application),

@@ -8,6 +8,7 @@ import { type StreamEvent, StrictEvents } from '../../../tests/support/event-sou
 import { randomOf } from '../../../tests/support/event-source/random.ts'
 import type { CarillonError } from '../../errors.ts'
 import { type Person, World } from '../../store/contract/world.ts'
+import { contentOf } from '../../store/notification-json.ts'
 import { openSqliteStore } from '../../store/sqlite/store.ts'
 import { newFolder } from '../../store/sqlite/testing/folder.ts'
 import type { ChangeSignal, Store } from '../../store/store.ts'
@@ -627,7 +628,7 @@ suite('a client that does not read its stream (N5)', () => {
   test('a replay waits until its client has taken each batch, and disconnects no client that reads, however large an event is (N4, N5)', async (t) => {
     const { world, live } = await newWorld(t)
     const ann = await world.addUser('ann')
-    const content = `"title":"x","body":"${'x'.repeat(20_000)}","createdAt":"2026-01-01T00:00:00.000Z"`
+    const content = contentOf({ title: 'x', body: 'x'.repeat(20_000) })
     await Promise.all(Array.from({ length: 300 }, () => world.send(ann, 'x', { content })))
     const reader = new Reader()
     reader.isReading = false

@@ -4,7 +4,6 @@ import { CarillonError } from '../../errors.ts'
 import type { AuditEntry, GuessRate, Store } from '../../store/store.ts'
 import type { EventName } from './events.ts'
 
-/** 60 at once, and then one a minute. */
 const limit = { intervalMs: 60_000, burst: 60 }
 
 /**

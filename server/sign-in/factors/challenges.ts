@@ -1,4 +1,4 @@
-// Challenges: 32 random bytes that a client brings back with a factor, once and within five minutes. The store keeps only the hash, and
+// Challenges: 32 random bytes that a client brings back, once and within five minutes or a shorter time. The store keeps only the hash, and
 // what the challenge is for. A challenge names its user, so that another user's is not found.
 import { randomBytes } from 'node:crypto'
 import type { AuditEntry, ChallengeKey, Store } from '../../store/store.ts'
@@ -12,14 +12,14 @@ const shape = /^([0-9a-f-]{36})?\.[\w-]{43}$/
 type Dependencies = { store: Pick<Store, 'addChallenge' | 'findChallenge'>; now: () => number }
 export type FoundChallenge = { key: ChallengeKey; data: unknown }
 
-/** `userId`: '' before it is known. `data` must be JSON and no secret. */
+/** `userId`: '' before it is known. `data` must be JSON and no secret. `lifetimeMs`: five minutes if absent. */
 export async function makeChallenge(
   { store, now }: Dependencies,
-  wanted: { userId: string; purpose: string; data: unknown; audit?: readonly AuditEntry[] },
+  wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number; audit?: readonly AuditEntry[] },
 ): Promise<string> {
-  const { userId, purpose, data, audit } = wanted
+  const { userId, purpose, data, lifetimeMs = challengeLifetimeMs, audit } = wanted
   const challenge = `${userId}.${randomBytes(32).toString('base64url')}`
-  const expiresAt = now() + challengeLifetimeMs
+  const expiresAt = now() + lifetimeMs
   await store.addChallenge({ userId, hash: hashOf(challenge), purpose, data: JSON.stringify(data), expiresAt, audit })
   return challenge
 }

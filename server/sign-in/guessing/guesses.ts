@@ -169,7 +169,8 @@ export class Guesses {
   }
 
   async removeOld(): Promise<void> {
-    await this.#options.store.removeOldGuesses(this.#options.now())
+    const { store, now } = this.#options
+    while ((await store.removeOldGuesses(now())) > 0);
   }
 }
 

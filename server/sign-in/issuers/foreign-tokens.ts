@@ -2,6 +2,7 @@
 // ours are, and then costs no read of the store. The service cannot revoke such a token; it can disable or delete the user.
 import { type CryptoKey, errors, jwtVerify } from 'jose'
 import { BoundedCache } from '../../bounded-cache.ts'
+import type { IssuerSetting } from '../../config/issuers.ts'
 import { newId } from '../../ids.ts'
 import type { Store, User } from '../../store/store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
@@ -9,7 +10,6 @@ import type { Subject } from '../subject.ts'
 import type { SignIn, TokenRevocations } from '../token/revocations.ts'
 import { SignatureChecks } from '../token/signature-checks.ts'
 import { externalIdFault } from '../users/external-id.ts'
-import type { Issuer } from './issuer.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { readKeySet } from './key-set.ts'
 import { leewaySeconds, type ReadForeignToken, readForeignToken } from './read-foreign-token.ts'
@@ -26,7 +26,7 @@ const checkedForMs = 5 * 60_000
 const signInId = 'foreign'
 
 type Dependencies = {
-  issuers: readonly Issuer[]
+  issuers: readonly IssuerSetting[]
   store: Pick<Store, 'findUserByExternalId' | 'putUsers'>
   revocations: Pick<TokenRevocations, 'isRevoked'>
   now: () => number
@@ -36,14 +36,14 @@ type Dependencies = {
 
 export type ForeignSubject = Subject & SignIn
 type Verified = { subject: ForeignSubject; checkAgainAt: number }
-type Signed = { token: string; key: CryptoKey; issuer: Issuer }
+type Signed = { token: string; key: CryptoKey; issuer: IssuerSetting }
 type Source = { keys: IssuerKeys; checks: SignatureChecks<Signed> }
 
 export class ForeignTokens {
   readonly #dependencies: Dependencies
-  readonly #issuers: ReadonlyMap<string, Issuer>
+  readonly #issuers: ReadonlyMap<string, IssuerSetting>
   /** One queue for each issuer, so that forged tokens of one do not delay the tokens of another. */
-  readonly #sources: ReadonlyMap<Issuer, Source>
+  readonly #sources: ReadonlyMap<IssuerSetting, Source>
   readonly #verified = new BoundedCache<Verified>(maxVerified)
   /** With the key whose check failed: the issuer may publish another one later. */
   readonly #refused = new BoundedCache<CryptoKey>(maxRefused)

@@ -1,8 +1,8 @@
-// The cached keys of one issuer: when are they read again? An unknown key id and an unreachable issuer cause a limited number of
-// requests, whatever clients send, and keys that were read before stay usable for a day while the issuer cannot be reached.
-import { type CryptoKey, errors } from 'jose'
+// The cached keys of one issuer, as a key set of jose: when are they read again? An unknown key id and an unreachable issuer cause a
+// limited number of requests, whatever clients send, and keys that were read before stay usable for a day while the issuer cannot be
+// reached. jose counts neither failed requests nor time by our clock, so this file decides, and jose joins requests and selects the key.
+import { type CryptoKey, createRemoteJWKSet, customFetch, errors, type JSONWebKeySet } from 'jose'
 import { CarillonError, overloaded } from '../../errors.ts'
-import type { KeySet } from './key-set.ts'
 import type { ReadForeignToken } from './read-foreign-token.ts'
 
 const maxAgeMs = 10 * 60_000
@@ -15,7 +15,7 @@ const maxWaiting = 1_000
 const logEveryMs = 60_000
 
 type Dependencies = {
-  read: () => Promise<KeySet>
+  read: () => Promise<JSONWebKeySet>
   /** In milliseconds; never goes back. */
   now: () => number
   /** Called at most once a minute. */
@@ -24,90 +24,73 @@ type Dependencies = {
 
 export class IssuerKeys {
   readonly #dependencies: Dependencies
-  #keys: KeySet | undefined
-  #readAt = 0
+  readonly #keys: ReturnType<typeof createRemoteJWKSet>
+  #readAt = Number.NEGATIVE_INFINITY
+  /** The error of the last attempt. */
   #failure: unknown
   #loggedAt = Number.NEGATIVE_INFINITY
-  #attempts = maxAttempts
-  #attemptsAt: number
-  #reading: Promise<void> | undefined
+  /** When all attempts are there again. */
+  #restedAt = Number.NEGATIVE_INFINITY
   #waiting = 0
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
-    this.#attemptsAt = dependencies.now()
+    // `read` knows the address. With a cool-down of 0, jose reads the set again for each unknown key id, if `#read` does.
+    this.#keys = createRemoteJWKSet(new URL('https://issuer.invalid'), {
+      cacheMaxAge: Number.POSITIVE_INFINITY,
+      cooldownDuration: 0,
+      [customFetch]: () => this.#read(),
+    })
   }
 
   /** Reads the keys before the first token needs them. Throws nothing. */
   async prefetch(): Promise<void> {
-    await this.#readAgain()
+    await this.#keys.reload().catch(() => {})
   }
 
-  /** The key that verifies such a token; null if the issuer has none. Throws UNAVAILABLE if that cannot be known now. */
+  /** The key that verifies such a token; null if the issuer has none, or several. Throws UNAVAILABLE if that cannot be known now. */
   async find(header: ReadForeignToken['header']): Promise<CryptoKey | null> {
-    if (this.#keys !== undefined && this.#dependencies.now() >= this.#readAt + maxAgeMs) {
-      const reading = this.#readAgain()
-      // Once a read has failed, tokens no longer wait for the next one, and the keys that are there stay in use.
-      if (this.#failure === undefined) await this.#wait(reading)
-    }
-    if (this.#dependencies.now() >= this.#readAt + maxStaleMs) this.#keys = undefined
-    const known = await this.#select(header)
-    if (known !== undefined) return known
-    await this.#wait(this.#readAgain())
-    const found = await this.#select(header)
-    if (found !== undefined) return found
-    if (this.#keys === undefined || this.#failure !== undefined) throw this.#unavailable()
-    return null
-  }
-
-  /** Null if several keys fit, so that the token has to say which; undefined if none does. */
-  async #select(header: ReadForeignToken['header']): Promise<CryptoKey | null | undefined> {
-    return this.#keys?.(header).catch((error: unknown) => {
-      if (error instanceof errors.JWKSNoMatchingKey) return undefined
-      if (error instanceof errors.JWKSMultipleMatchingKeys) return null
-      throw error
-    })
-  }
-
-  /** Joins a running read. Does nothing if the attempts are used up. */
-  #readAgain(): Promise<void> {
-    if (this.#reading === undefined && this.#hasAttempt())
-      this.#reading = this.#read().finally(() => {
-        this.#reading = undefined
-      })
-    return this.#reading ?? Promise.resolve()
-  }
-
-  #hasAttempt(): boolean {
-    const at = this.#dependencies.now()
-    this.#attempts = Math.min(maxAttempts, this.#attempts + (at - this.#attemptsAt) / attemptEveryMs)
-    this.#attemptsAt = at
-    if (this.#attempts < 1) return false
-    this.#attempts--
-    return true
-  }
-
-  async #read(): Promise<void> {
-    try {
-      this.#keys = await this.#dependencies.read()
-      this.#readAt = this.#dependencies.now()
-      this.#failure = undefined
-    } catch (error) {
-      this.#failure = error
-      const at = this.#dependencies.now()
-      if (at < this.#loggedAt + logEveryMs) return
-      this.#loggedAt = at
-      this.#dependencies.onFailure(error)
-    }
-  }
-
-  async #wait(reading: Promise<void>): Promise<void> {
     if (this.#waiting >= maxWaiting) throw overloaded('Too many tokens wait for the keys of their issuer')
     this.#waiting++
     try {
-      await reading
+      if (this.#age() >= maxAgeMs) {
+        const reading = this.prefetch()
+        // Once a read has failed, tokens no longer wait for the next one, and the keys that are there stay in use.
+        if (this.#failure === undefined || this.#age() >= maxStaleMs) await reading
+        if (this.#age() >= maxStaleMs) throw this.#unavailable()
+      }
+      return await this.#keys(header)
+    } catch (error) {
+      if (error instanceof errors.JWKSMultipleMatchingKeys) return null
+      const isUnknown = error instanceof errors.JWKSNoMatchingKey || error === noAttempt
+      if (isUnknown && this.#failure === undefined) return null
+      throw this.#unavailable()
     } finally {
       this.#waiting--
+    }
+  }
+
+  #age(): number {
+    return this.#dependencies.now() - this.#readAt
+  }
+
+  async #read(): Promise<Response> {
+    const { read, now, onFailure } = this.#dependencies
+    const at = now()
+    if (this.#restedAt > at + (maxAttempts - 1) * attemptEveryMs) throw noAttempt
+    this.#restedAt = Math.max(this.#restedAt, at) + attemptEveryMs
+    try {
+      const set = await read()
+      this.#readAt = now()
+      this.#failure = undefined
+      return Response.json(set)
+    } catch (error) {
+      this.#failure = error
+      if (now() >= this.#loggedAt + logEveryMs) {
+        this.#loggedAt = now()
+        onFailure(error)
+      }
+      throw error
     }
   }
 
@@ -121,3 +104,5 @@ export class IssuerKeys {
     })
   }
 }
+
+const noAttempt = new Error('the attempts are used up')

@@ -1,6 +1,7 @@
 // The contents of a foreign token, checked in full before its signature, so that most forged tokens cost little (RFC 8725). jose
 // then checks the signature, and the claims once more.
-import type { Algorithm, Issuer } from './issuer.ts'
+import type { IssuerAlgorithm, IssuerSetting } from '../../config/issuers.ts'
+import { parseJson } from '../../strict-json.ts'
 
 /** Characters. Tokens of large providers list groups and roles, and have up to 6,000. */
 const maxLength = 8_192
@@ -11,8 +12,8 @@ const maxLifeSeconds = 86_400
 export const leewaySeconds = 60
 
 export type ReadForeignToken = {
-  issuer: Issuer
-  header: { alg: Algorithm; kid?: string }
+  issuer: IssuerSetting
+  header: { alg: IssuerAlgorithm; kid?: string }
   /** The value of the claim that names the user; not yet checked as an external id. */
   externalId: string
   /** In milliseconds. */
@@ -34,7 +35,7 @@ const refusedClaims = ['events', 'cnf']
 /** Null if no configured issuer can have issued this token for this service, or if it is expired or not valid yet. */
 export function readForeignToken(
   token: string,
-  { issuers, now }: { issuers: ReadonlyMap<string, Issuer>; now: number },
+  { issuers, now }: { issuers: ReadonlyMap<string, IssuerSetting>; now: number },
 ): ReadForeignToken | null {
   if (token.length > maxLength) return null
   const [, headerPart = '', payloadPart = '', signature = ''] = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(token) ?? []
@@ -50,7 +51,7 @@ export function readForeignToken(
 }
 
 /** What the header says about algorithm and key; null if this issuer uses no such header. */
-function headerIn(segment: string, { algorithms }: Issuer): ReadForeignToken['header'] | null {
+function headerIn(segment: string, { algorithms }: IssuerSetting): ReadForeignToken['header'] | null {
   const header = objectIn(segment)
   if (header === null || refusedHeaders.some((name) => Object.hasOwn(header, name))) return null
   const { typ = 'JWT', kid } = header
@@ -82,14 +83,12 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
 }
 
-// The JSON object in a segment; null if it is not one, or if a name is in it twice, of which readers take different values.
+/** The JSON object in a segment; null if it is not one, or if a name is in it twice, of which readers take different values. */
 function objectIn(segment: string): Members | null {
   if (!isCanonical(segment)) return null
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(segment, 'base64url'))
-    const value: unknown = JSON.parse(text)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject && !hasRepeatedName(text) ? (value as Members) : null
+    const value = parseJson(Buffer.from(segment, 'base64url'))
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : null
   } catch {
     return null
   }
@@ -98,20 +97,4 @@ function objectIn(segment: string): Members | null {
 /** Not another spelling of the same bytes (RFC 4648, section 3.5). */
 function isCanonical(segment: string): boolean {
   return Buffer.from(segment, 'base64url').toString('base64url') === segment
-}
-
-/** `json` is valid JSON, so a text before a colon is a name, and a bracket outside of texts is one. */
-function hasRepeatedName(json: string): boolean {
-  const open: Set<string>[] = []
-  for (const [found, name, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")\s*(:?)|[{}[\]]/g)) {
-    if (found === '{' || found === '[') open.push(new Set())
-    else if (found === '}' || found === ']') open.pop()
-    else if (colon === ':') {
-      const names = open.at(-1)
-      const read: string = JSON.parse(name ?? '""')
-      if (names?.has(read)) return true
-      names?.add(read)
-    }
-  }
-  return false
 }

@@ -11,7 +11,6 @@ import { hashOf } from '../secrets.ts'
 import { refuseFaults } from '../users/entry.ts'
 import { findUser, revocationNow, type UserDependencies, type UserKey } from '../users/users.ts'
 
-/** What links are made of. */
 export type LinkSettings = {
   lifetimeMs: number
   /** The page that a link leads to, without a fragment. */

@@ -2,9 +2,11 @@
 // the 40 digits of the SHA-1 hash, and returns the other 35 of all hashes that begin with them, so that it does not learn the password
 // (k-anonymity). SHA-1 is that interface's choice, and protects nothing here.
 import { hash } from 'node:crypto'
+import { CarillonError } from '../../errors.ts'
+import { boundedFetch } from '../bounded-fetch.ts'
 
 /** The real answers have about 40 KiB. */
-const maxAnswerLength = 1_048_576
+const maxSize = 1024 * 1024
 const prefixLength = 5
 
 type BreachOptions = {
@@ -36,23 +38,16 @@ export class Breaches {
 
   async #ask(prefix: string): Promise<string> {
     const { url, timeoutMs } = this.#options
-    const response = await fetch(`${url}/${prefix}`, {
-      signal: AbortSignal.timeout(timeoutMs),
-      redirect: 'error',
-      // Rows without a meaning are added, so that the length of the answer does not reveal the prefix.
-      headers: { 'add-padding': 'true', 'user-agent': 'carillon' },
-    })
-    if (response.status !== 200) throw new Error(`the answer has the status ${response.status}`)
-    const parts: string[] = []
-    const decoder = new TextDecoder()
-    let length = 0
-    for await (const bytes of response.body ?? []) {
-      length += bytes.length
-      if (length > maxAnswerLength) throw new Error(`the answer is longer than ${maxAnswerLength} bytes`)
-      parts.push(decoder.decode(bytes, { stream: true }))
-    }
-    return parts.join('')
+    // Rows without a meaning are added, so that the length of the answer does not reveal the prefix.
+    const headers = { 'add-padding': 'true', 'user-agent': 'carillon' }
+    const response = await boundedFetch(`${url}/${prefix}`, { headers }, { timeoutMs, maxSize, fault })
+    if (response.status !== 200) throw fault(`the answer has the status ${response.status}`)
+    return response.text()
   }
+}
+
+function fault(problem: string): CarillonError {
+  return new CarillonError('UNAVAILABLE', problem)
 }
 
 /** A line is `<35 digits>:<how often>`; a padding row has 0. */

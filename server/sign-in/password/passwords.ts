@@ -6,15 +6,14 @@ import { preparePassword } from './policy.ts'
 import type { Attempt } from './turns.ts'
 
 /** OWASP ASVS 5.0, 11.4.2: argon2id with t=2, m=19 MiB, p=1; the salt is 16 bytes, the result a PHC string. */
-const cost = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const
-/** The beginning of our hashes. Every other hash is one of another system, or ours with an earlier cost. */
-const ownPrefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`
+export const usualCost = { memoryCost: 19_456, timeCost: 2 }
+const algorithm = { algorithm: 2, parallelism: 1, outputLen: 32 } as const
 
 /** Native code, loaded for the first hash: 10 ms of a start that needs none. */
 const argon2 = () => import('@node-rs/argon2')
 
-/** The hash of a random, unknown password. Verified for an unknown user, so that the response takes the same time. */
-const unknownUserHash = `${ownPrefix}2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM`
+/** Salt and hash of a random, unknown password. Verified for an unknown user, so that the response takes the same time. */
+const unknownUserHash = '2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM'
 
 /** For the commands and the first start, which hash without a client. */
 const operator: Attempt = { address: '', account: '' }
@@ -23,20 +22,31 @@ const maxWaitMs = 10_000
 /** With this delay, 200 connections that retry at once use a fifth of the processor time that they use without it. */
 const refusalDelayMs = 200
 
+/** KiB of memory, and passes over them. */
+export type HashCost = { memoryCost: number; timeCost: number }
+
 /** `replacement`: our hash of the same password with today's cost, if it matched another one. */
 export type Verification = { matches: boolean; replacement: string | null }
 
+/** `cost`: lower in tests that are not about it. */
+type Options = { threads: number; maxWaiting?: number; cost?: HashCost | undefined }
+
 export class Passwords {
   readonly #queue: HashQueue
+  readonly #cost: HashCost & typeof algorithm
+  /** The beginning of our hashes. Every other hash is one of another system, or ours with an earlier cost. */
+  readonly #ownPrefix: string
 
   /** `threads` is the size of libuv's pool; two of them stay free for files and DNS. */
-  constructor({ threads, maxWaiting = 64 }: { threads: number; maxWaiting?: number }) {
+  constructor({ threads, maxWaiting = 64, cost = usualCost }: Options) {
+    this.#cost = { ...algorithm, ...cost }
+    this.#ownPrefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${algorithm.parallelism}$`
     this.#queue = new HashQueue({ maxAtOnce: Math.max(1, threads - 2), maxWaiting, maxWaitMs, refusalDelayMs })
   }
 
   /** Throws UNAVAILABLE if too many wait already. */
   hash(password: string, attempt: Attempt = operator): Promise<string> {
-    return this.#queue.run(attempt, async () => (await argon2()).hash(password, cost))
+    return this.#queue.run(attempt, async () => (await argon2()).hash(password, this.#cost))
   }
 
   /**
@@ -53,12 +63,12 @@ export class Passwords {
       await begin?.()
       const { hash, verify } = await argon2()
       const prepared = preparePassword(password)
-      if (passwordHash === undefined || passwordHash.startsWith(ownPrefix)) {
-        const matches = await verify(passwordHash ?? unknownUserHash, prepared)
+      if (passwordHash === undefined || passwordHash.startsWith(this.#ownPrefix)) {
+        const matches = await verify(passwordHash ?? `${this.#ownPrefix}${unknownUserHash}`, prepared)
         return { matches: matches && passwordHash !== undefined, replacement: null }
       }
       const matches = await matchesOther(passwordHash, { password, prepared })
-      return { matches, replacement: matches ? await hash(prepared, cost) : null }
+      return { matches, replacement: matches ? await hash(prepared, this.#cost) : null }
     })
   }
 }

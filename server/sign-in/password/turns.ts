@@ -62,7 +62,6 @@ export class Turns {
     return true
   }
 
-  /** Removes and returns the attempt that runs next. */
   takeNext(): Waiter | undefined {
     const next = first(this.#waiting, orderOf)
     if (next === undefined) return undefined

@@ -17,7 +17,7 @@ export type Linking = Required<Pick<SignIn, 'userId' | 'signInId' | 'signedInAt'
 export type Flow = Checks & {
   provider: string
   variant: 'stateful' | 'stateless'
-  /** As `returnTo` gave it. */
+  /** What `returnTo()` accepted. */
   returnTo: string
   expiresAt: number
   /** The SHA-256 of a verifier that the page keeps (RFC 7636, S256): a request that exchanges the code has to bring the verifier. */

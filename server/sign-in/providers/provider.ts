@@ -1,23 +1,9 @@
 // One OpenID provider (OpenID Connect Core 1.0): where a browser signs in there, and who came back, by the authorization code flow with
 // PKCE (RFC 7636). openid-client checks what the specifications require; it is loaded at the first sign-in with a provider.
 import type { Configuration, IDToken } from 'openid-client'
+import type { ProviderSetting } from '../../config/providers.ts'
 import { CarillonError, overloaded } from '../../errors.ts'
-import { boundedFetch, providerFault, refuseElsewhere } from './bounded-fetch.ts'
-
-export type ProviderSetting = {
-  readonly name: string
-  readonly displayName: string
-  /** Exactly as `iss` has it. */
-  readonly issuer: string
-  readonly clientId: string
-  /** Undefined for a public client. */
-  readonly clientSecret: string | undefined
-  readonly scopes: readonly string[]
-  readonly algorithm: string
-  /** Where its endpoints may be. */
-  readonly origins: readonly string[]
-  readonly createUsers: boolean
-}
+import { boundedFetch } from '../bounded-fetch.ts'
 
 /** What binds a response to the browser that started: RFC 6749 section 10.12, Core section 3.1.2.1, RFC 7636. */
 export type Checks = { state: string; nonce: string; verifier: string }
@@ -123,15 +109,14 @@ export class Provider {
     const authenticate: import('openid-client').ClientAuth = (as, ...request) => {
       if (clientSecret === undefined) return client.None()(as, ...request)
       // Discovery 1.0, section 3: without the list, client_secret_basic.
-      const methods = as.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-      const { ClientSecretBasic, ClientSecretPost } = client
-      return (methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost)(clientSecret)(
-        as,
-        ...request,
-      )
+      const isBasic = as.token_endpoint_auth_methods_supported?.includes('client_secret_basic') ?? true
+      return (isBasic ? client.ClientSecretBasic : client.ClientSecretPost)(clientSecret)(as, ...request)
     }
     const configuration = await client.discovery(new URL(issuer), clientId, metadata, authenticate, {
-      [client.customFetch]: boundedFetch(origins) as import('openid-client').CustomFetch,
+      [client.customFetch]: (address, options) => {
+        refuseElsewhere(address, origins)
+        return boundedFetch(address, options as RequestInit, { fault: providerFault })
+      },
       // The setting allows plain http for this machine only.
       execute: [
         client.enableNonRepudiationChecks,
@@ -160,22 +145,13 @@ export class Provider {
     const { AuthorizationResponseError, ClientError, ResponseBodyError } = await import('openid-client')
     const { displayName } = this.setting
     if (error instanceof AuthorizationResponseError) return this.#refusedThere(error.error)
-    if (error instanceof ResponseBodyError && error.error === 'invalid_grant')
-      return new CarillonError(
-        'INVALID_REQUEST',
-        `${displayName} does not accept this sign-in: it was used, or has expired`,
-        {
-          remedy: 'Sign in again.',
-        },
-      )
+    if (error instanceof ResponseBodyError && error.error === 'invalid_grant') return usedOrExpired(displayName)
     const own = ownErrorIn(error)
-    if (own !== undefined && own.code !== 'UNAVAILABLE') return own
-    if (own?.report === 'overload') return own
+    if (own !== undefined && (own.code !== 'UNAVAILABLE' || own.report === 'overload')) return own
     const reason = own?.problem ?? reasonOf(error)
-    if (own === undefined && error instanceof ClientError && !unreadable.has(error.code ?? ''))
+    if (own === undefined && error instanceof ClientError && !unreadable.test(error.code ?? ''))
       return this.#failedCheck(reason)
-    this.#note(reason)
-    return this.#unavailable()
+    return this.#unavailable(reason)
   }
 
   #failedCheck(reason: string): CarillonError {
@@ -188,10 +164,8 @@ export class Provider {
 
   /** RFC 6749, section 4.1.2.1. The codes of a provider are texts of its own, so only a plain one is repeated. */
   #refusedThere(code: string): CarillonError {
-    if (code === 'server_error' || code === 'temporarily_unavailable') {
-      this.#note(`the provider responds with ${code}`)
-      return this.#unavailable()
-    }
+    if (code === 'server_error' || code === 'temporarily_unavailable')
+      return this.#unavailable(`the provider responds with ${code}`)
     const named = /^[a-z_]{1,40}$/.test(code) ? ` (${code})` : ''
     return new CarillonError('FORBIDDEN', `The sign-in with ${this.setting.displayName} was refused there${named}`, {
       remedy: 'Nothing was changed. Sign in again, or in another way.',
@@ -205,7 +179,8 @@ export class Provider {
     this.#dependencies.onFailure(this.setting.name, reason)
   }
 
-  #unavailable(): CarillonError {
+  #unavailable(reason?: string): CarillonError {
+    if (reason !== undefined) this.#note(reason)
     return new CarillonError('UNAVAILABLE', `${this.setting.displayName} cannot be used for a sign-in now`, {
       remedy: 'Try again in a moment, or sign in in another way; the log of the service has the reason.',
       retryAfter: attemptEveryMs / 1000,
@@ -215,15 +190,13 @@ export class Provider {
 }
 
 /** What openid-client throws for a response that it cannot read; every other of its errors is a check that failed. */
-const unreadable = new Set([
-  'OAUTH_TIMEOUT',
-  'OAUTH_ABORT',
-  'OAUTH_RESPONSE_IS_NOT_CONFORM',
-  'OAUTH_RESPONSE_IS_NOT_JSON',
-  'OAUTH_PARSE_ERROR',
-  'OAUTH_MISSING_SERVER_METADATA',
-  'OAUTH_INVALID_SERVER_METADATA',
-])
+const unreadable =
+  /^OAUTH_(TIMEOUT|ABORT|PARSE_ERROR|RESPONSE_IS_NOT_(CONFORM|JSON)|(MISSING|INVALID)_SERVER_METADATA)$/
+
+function usedOrExpired(provider: string): CarillonError {
+  const problem = `${provider} does not accept this sign-in: it was used, or has expired`
+  return new CarillonError('INVALID_REQUEST', problem, { remedy: 'Sign in again.' })
+}
 
 /** openid-client wraps what boundedFetch throws. */
 function ownErrorIn(error: unknown): CarillonError | undefined {
@@ -237,10 +210,27 @@ function reasonOf(error: unknown): string {
   const { message, cause, error: code } = error as Error & { error?: unknown }
   const parts = [
     message,
-    ...(cause instanceof Error ? [cause.message] : []),
-    ...(typeof code === 'string' ? [code] : []),
+    cause instanceof Error ? cause.message : undefined,
+    typeof code === 'string' ? code : undefined,
   ]
-  return parts.join(': ').slice(0, 300)
+  return parts
+    .filter((part) => part !== undefined)
+    .join(': ')
+    .slice(0, 300)
+}
+
+/** Requests go to configured origins only. */
+function refuseElsewhere(address: string, origins: readonly string[]): void {
+  const origin = URL.parse(address)?.origin ?? 'an address that is no URL'
+  if (!origins.includes(origin))
+    throw providerFault(
+      `the provider names ${origin.slice(0, 200)}, which is neither the origin of the issuer nor in "origins"`,
+    )
+}
+
+/** `problem` is for the log: a user who signs in learns only that the provider fails. */
+function providerFault(problem: string): CarillonError {
+  return new CarillonError('UNAVAILABLE', problem, { report: 'nothing' })
 }
 
 function profileOf(claims: Readonly<Record<string, unknown>>) {

@@ -7,7 +7,7 @@ import type { AuditEntry, User } from '../../store/store.ts'
 import { type Source, signOutEntry } from '../audit/entry.ts'
 import type { ForeignTokens } from '../issuers/foreign-tokens.ts'
 import type { Subject } from '../subject.ts'
-import { signToken, signTokenAtOnce } from './key-material.ts'
+import { signToken } from './key-material.ts'
 import {
   ageOf,
   type Claimed,
@@ -74,15 +74,11 @@ export class AccessTokens {
   ): IssuedToken {
     const at = this.#options.now()
     const signIn = { userId, username: null, signInId: newId(at), signedInAt: at, generation, issuedGeneration }
-    const claims = this.#claimsOf(signIn, at + lifetimeMs)
-    const key = this.#options.keys.current
-    return this.#issued(signTokenAtOnce(key, claims), { claims, kid: key.kid })
+    return this.#sign(signIn, at + lifetimeMs)
   }
 
   /** A token of a session's sign-in: it ends with the session at the latest. */
-  issueForSession(
-    signIn: SignIn & { username: string | null; endsAt: number; confirmedAt: number },
-  ): Promise<IssuedToken> {
+  issueForSession(signIn: SignIn & { username: string | null; endsAt: number; confirmedAt: number }): IssuedToken {
     const endsAt = Math.min(this.#options.now() + this.#options.lifetimeMs, signIn.endsAt)
     return this.#sign({ ...signIn, isOfSession: true }, endsAt)
   }
@@ -98,7 +94,7 @@ export class AccessTokens {
     return (await this.verifyOurs(token)) ?? foreign?.verify(token) ?? null
   }
 
-  /** As `verify`, but null for a foreign token. Reads the store only for a key that this node does not know. */
+  /** Does what `verify` does, but returns null for a foreign token. Reads the store only for a key that this node does not know. */
   async verifyOurs(token: string): Promise<TokenSubject | null> {
     const subject = this.#verified.get(token) ?? (await this.#checkNew(token))
     return subject === null || this.validUntil(subject) === null ? null : subject
@@ -167,21 +163,14 @@ export class AccessTokens {
     return Math.min(this.#options.now() + this.#options.lifetimeMs, signedInAt + this.#options.chainMs)
   }
 
-  async #sign(claimed: Claimed, endsAt: number): Promise<IssuedToken> {
-    const claims = this.#claimsOf(claimed, endsAt)
-    const key = this.#options.keys.current
-    return this.#issued(await signToken(key, claims), { claims, kid: key.kid })
-  }
-
-  #claimsOf(claimed: Claimed, endsAt: number): Claims {
-    const { now, issuer } = this.#options
+  /** The first use of the token needs no check of its signature. */
+  #sign(claimed: Claimed, endsAt: number): IssuedToken {
+    const { now, issuer, keys } = this.#options
     const at = now()
-    return claimsOf(claimed, { issuer: issuer(), at, endsAt: Math.min(endsAt, at + maxTokenLifeMs) })
-  }
-
-  /** The first use of the token then needs no check of its signature. */
-  #issued(token: string, signed: Signed): IssuedToken {
-    return { token, expiresAt: this.#remember(token, signed).expiresAt }
+    const claims = claimsOf(claimed, { issuer: issuer(), at, endsAt: Math.min(endsAt, at + maxTokenLifeMs) })
+    const key = keys.current
+    const token = signToken(key, claims)
+    return { token, expiresAt: this.#remember(token, { claims, kid: key.kid }).expiresAt }
   }
 
   async #checkNew(token: string): Promise<TokenSubject | null> {

@@ -63,7 +63,7 @@ function stateOf(
   return until !== null && until <= now ? 'retired' : 'accepted'
 }
 
-/** As the store orders them: functions/sign-in/signing-keys.sql. */
+/** As the store orders them: server/store/sign-in/signing-keys.ts. */
 function byStart(a: Times, b: Times): number {
   return a.startsAt - b.startsAt || a.createdAt - b.createdAt || (a.kid < b.kid ? -1 : 1)
 }

@@ -10,7 +10,6 @@ import { claimsOf } from './read-token.ts'
 const lifetimeMs = 60_000
 
 export type Probe = {
-  /** From the store. */
   signingKeys: SigningKey[]
   secrets: Secrets
   /** The service's public URL: `iss` and `aud`. */

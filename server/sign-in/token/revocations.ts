@@ -56,7 +56,7 @@ export class TokenRevocations {
     this.note(revocation)
   }
 
-  /** The same for the tokens that were issued for a user. */
+  /** Revokes the tokens that were issued for a user. */
   async revokeIssued(change: UserChange): Promise<'done' | 'absent'> {
     const outcome = await this.#dependencies.store.revokeIssuedTokens(change)
     if (outcome === 'done') await this.refresh()

@@ -102,7 +102,7 @@ export class SigningKeys {
     return key.publicKey
   }
 
-  /** As `find`, for a key that may be newer than the last reload. Forged tokens cause at most one reload a second. */
+  /** Does what `find` does, for a key that may be newer than the last reload. Forged tokens cause at most one reload a second. */
   async learn(kid: string): Promise<KeyObject | undefined> {
     if (this.#accepted.has(kid) || !kidShape.test(kid)) return this.find(kid)
     if (this.#learning === undefined && performance.now() < this.#learnedAt + learnEveryMs) return undefined

@@ -9,7 +9,7 @@ import { prepareUsername } from './username.ts'
 export type UserEntry = GivenProfile & {
   username?: string | null
   externalId?: string | null
-  /** Of another system, or of ours (password/imported-hash.ts). */
+  /** The hash of another system, or of ours (password/imported-hash.ts). */
   passwordHash?: string | null
   disabled?: boolean
 }

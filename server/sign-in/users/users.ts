@@ -16,7 +16,7 @@ import { externalIdFault } from './external-id.ts'
 import { type GivenProfile, profileAt, readProfile } from './profile.ts'
 import { findableUsername, prepareUsername } from './username.ts'
 
-/** Of the user whom the first start adds. */
+/** The name of the user whom the first start adds. */
 export const firstUsername = 'operator'
 
 export type UserDependencies = PasswordRules & {
@@ -47,7 +47,7 @@ export type UserDependencies = PasswordRules & {
   application?: string | undefined
   /** Who makes the changes, for the audit log; the service itself if it is absent. */
   source?: Source
-  /** Of this process, if it serves requests: it then refuses what was revoked as soon as the call resolves. */
+  /** The revocations of this process, if it serves requests: it then refuses what was revoked as soon as the call resolves. */
   revocations?: Pick<TokenRevocations, 'refresh'>
 }
 
@@ -241,7 +241,7 @@ export async function setPassword(
   await dependencies.revocations?.refresh()
 }
 
-/** By the user: the caller's own sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that sign-in has ended since. */
+/** Sets the password that the user chose: the caller's own sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that sign-in has ended since. */
 export async function changePassword(
   dependencies: UserDependencies,
   wanted: { id: string; username: string; newPassword: string } & Excepted,

@@ -31,7 +31,7 @@ export function deepPagePromises(promise: PromiseOf): void {
           }
         }),
         // All runs use one inbox: to fill it takes long. Shrinking cannot work then.
-        { numRuns: runs(12), endOnFailure: true },
+        { numRuns: runs(6, 240), endOnFailure: true },
       )
     },
   )
@@ -74,7 +74,7 @@ export function deepPagePromises(promise: PromiseOf): void {
           }
         }),
         // All runs use one inbox: to fill it takes long. Shrinking cannot work then.
-        { numRuns: runs(12), endOnFailure: true },
+        { numRuns: runs(6, 240), endOnFailure: true },
       )
     },
   )

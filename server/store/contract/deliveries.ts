@@ -1,6 +1,6 @@
 // The promises about deliveries: every known recipient gets the notification exactly once, or none gets it.
 import assert from 'node:assert/strict'
-import { contentJson } from '../notification-json.ts'
+import { contentOf } from '../notification-json.ts'
 import { emptyInbox } from '../store.ts'
 import { at, isoAt, type Letter, newId, type Person, type PromiseOf, refusedId } from './world.ts'
 
@@ -43,11 +43,11 @@ export function deliveryPromises(promise: PromiseOf): void {
     'stores the content unchanged, and adds id, updatedAt, seq, count and the user’s read state',
     async (world) => {
       const ann = await world.addUser('ann')
-      const odd = `\\u00e9 é 😀 \\u2028 \\"q\\" \\\\ 'x' -- %s $1 ?`
-      const createdAt = isoAt(3)
-      const content = `"title":"","z":1,"a":"${odd}","n":{"b":[1,2.50,null]},"t":"${'x'.repeat(9_000)}","createdAt":"${createdAt}"`
-      const more = `${content},"updatedAt":"${createdAt}","seq":1,"count":1`
+      const odd = `"\\u00e9 é 😀 \\u2028 \\"q\\" \\\\ 'x' -- %s $1 ?"`
+      const content = { title: '', body: odd, url: `"${'x'.repeat(9_000)}"`, data: '{"z": {"b":[1,2.50,null]}}' }
       const id = await world.send(ann, '', { content })
+      const given = `"title":"","body":${odd},"url":${content.url},"category":null,"data":${content.data},"key":null`
+      const more = `${given},"createdAt":"${isoAt(0)}","updatedAt":"${isoAt(0)}","seq":1,"count":1`
       const text = await world.store.readNotification({ userId: ann.id, id })
       assert.equal(text, `{"id":"${id}",${more},"read":false,"readAt":null,"archivedAt":null}`)
       const { items } = await world.page({ userId: ann.id, page: 1, limit: 5, status: 'all' })
@@ -71,20 +71,15 @@ export function deliveryPromises(promise: PromiseOf): void {
         { a: 1, category: 'x', k: 'y', data: 2 },
       ]
       const kinds = categories.flatMap((category) => datas.map((data) => ({ category, data })))
-      for (const key of [null, 'k'])
+      for (const key of [null, 'k', 'k"\n'])
         for (const [n, kind] of kinds.entries()) {
-          const title = `,"category":null,"data":null,"key":null ${n}`
-          const content = contentJson({
-            title,
-            body: n % 2 === 0 ? null : 'é',
-            url: null,
-            ...kind,
-            key,
-            createdAt: isoAt(0),
-          })
+          const title = `","category":null,"data":null,"key":null ${n}`
+          const given = { title, body: n % 2 === 0 ? null : 'é', url: null }
+          const content = contentOf({ ...given, data: kind.data })
           const id = await world.send(ann, '', { content, category: kind.category, key, again: n % 3 === 0 })
           const text = await world.store.readNotification({ userId: ann.id, id })
-          assert.ok(text?.startsWith(`{"id":"${id}",${content},"updatedAt":"`), `${text} has not ${content}`)
+          const sent = JSON.stringify({ id, ...given, ...kind, key, createdAt: isoAt(0) }).slice(0, -1)
+          assert.ok(text?.startsWith(`${sent},"updatedAt":"`), `${text} has not ${sent}`)
         }
     },
   )

@@ -1,10 +1,11 @@
 // What the tests of the contract are written with: people, deliveries to them (letters), and their inboxes as they see them.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { CarillonError } from '../../errors.ts'
 import { iso } from '../../times.ts'
-import { contentJson } from '../notification-json.ts'
+import { contentOf } from '../notification-json.ts'
 import type {
+  Content,
   Delivery,
   DeliveryOutcome,
   EndedSession,
@@ -19,8 +20,17 @@ import type {
 /** What an engine provides to run the contract. */
 export type Engine = {
   name: string
-  /** A new empty place for data. `open` opens a store on it; `remove` deletes the data after the store was closed. */
-  newPlace(): Promise<{ open(): Promise<Store>; remove(): Promise<void> }>
+  newPlace(): Promise<Place>
+}
+
+/** An empty place for data. */
+type Place = {
+  /** Opens a store on it. */
+  open(): Promise<Store>
+  /** Deletes the data after the store was closed. */
+  remove(): Promise<void>
+  /** Deletes the data while a store is open, if that takes less time than a new place does. */
+  empty?(): Promise<void>
 }
 
 /** Declares one promise, which is tested on an empty store. */
@@ -44,7 +54,7 @@ export type Letter = {
   /** The ids of the notifications, one per recipient; new ids by default. */
   ids?: readonly string[]
   /** In place of the members above. */
-  content?: string
+  content?: Content
   at?: number
 }
 
@@ -66,8 +76,9 @@ export type Seen = {
   archivedAt: string | null
 }
 
-/** How often a random test runs: 20 times as often with SOAK=1. */
-export const runs = (everyday: number): number => (process.env.SOAK === undefined ? everyday : everyday * 20)
+/** How often a random test runs: more often with SOAK=1. */
+export const runs = (everyday: number, soak = everyday * 20): number =>
+  process.env.SOAK === undefined ? everyday : soak
 
 /** The frozen clock: `seconds` after the start of every test. */
 export const at = (seconds: number): number => Date.UTC(2026, 0, 1) + seconds * 1_000
@@ -148,10 +159,10 @@ export class World {
       producerId: rest.producerId ?? this.producerId,
       application: rest.application,
       idempotency,
-      content:
-        rest.content ?? contentJson({ title, body: null, url: null, category, data, key, createdAt: iso(moment) }),
+      content: rest.content ?? contentOf({ title, data }),
       category,
       key,
+      createdAt: iso(moment),
       again,
       recipients: to.map((recipient, index) => ({
         to: 'id' in recipient ? { userId: recipient.id } : recipient,
@@ -260,13 +271,36 @@ export function isUnavailable(error: unknown): error is CarillonError {
   return error instanceof CarillonError && error.code === 'UNAVAILABLE'
 }
 
-/** Returns the function that declares promises for an engine. */
+/** Returns the function that declares promises for an engine. One place serves many promises, if the engine can empty it. */
 export function promisesOf(engine: Engine): PromiseOf {
+  let kept: { place: Place; store: Store } | undefined
+  after(async () => {
+    await kept?.store.close()
+    await kept?.place.remove()
+  })
   return (title, attempt) =>
-    void test(title, async (t) => {
-      const { open, remove } = await engine.newPlace()
-      t.after(remove)
-      const world = await World.on(await open(), open)
-      await attempt(world).finally(() => world.store.close())
+    void test(title, async () => {
+      const place = kept?.place ?? (await engine.newPlace())
+      const world = await World.on(kept?.store ?? (await place.open()), place.open)
+      kept = undefined
+      try {
+        await attempt(world)
+        if (place.empty !== undefined && (await isOpen(world.store))) {
+          await place.empty()
+          kept = { place, store: world.store }
+        }
+      } finally {
+        if (kept === undefined) {
+          await world.store.close()
+          await place.remove()
+        }
+      }
     })
+}
+
+function isOpen(store: Store): Promise<boolean> {
+  return store.check().then(
+    () => true,
+    () => false,
+  )
 }

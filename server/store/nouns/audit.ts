@@ -29,7 +29,7 @@ export type AuditEntry = {
   count: number
 }
 
-/** Of a change: recorded in the same step, if the change takes effect. */
+/** The entries of a change are recorded in the same step, if the change takes effect. */
 export type Audited = { audit?: readonly AuditEntry[] | undefined }
 
 /** Which entries: of this user, of this actor, not older than `since`, before the entry `before`. */

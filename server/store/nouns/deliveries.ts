@@ -3,6 +3,9 @@
 /** An external id without an issuer is a plain one. */
 export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
 
+/** The columns of the same names: JSON text, the title without its quotes; null for what the delivery did not give. */
+export type Content = { title: string; body: string | null; url: string | null; data: string | null }
+
 export type Delivery = {
   id: string
   producerId: string
@@ -11,9 +14,10 @@ export type Delivery = {
   /** The hash of the producer's key, as the caller checked it; without one, nothing is checked. */
   secretHash?: string | undefined
   idempotency: { key: string; bodyHash: string } | null
-  /** What the delivery gives of the notification: members of a JSON object, without its braces. The first is title, a string, the last createdAt. */
-  content: string
+  content: Content
   category: string | null
+  /** ISO 8601. */
+  createdAt: string
   /**
    * At most one notification of an inbox has this key of the application (of none is one more): a later delivery replaces the content of
    * the earlier one.

@@ -14,11 +14,11 @@ export type Factor = {
   /** The factor counts from this moment on; null for a TOTP secret of which no code was received yet. */
   confirmedAt: number | null
   lastUsedAt: number | null
-  /** Of a TOTP factor, encrypted under the service's secret. */
+  /** The secret of a TOTP factor, encrypted under the service's secret. */
   sealedSecret: string | null
   /** The highest time step of which a code was accepted (RFC 6238, section 5.2). */
   lastStep: number | null
-  /** Of a passkey: its id and its public key (COSE), as base64url. */
+  /** The id and the public key (COSE) of a passkey, as base64url. */
   credentialId: string | null
   publicKey: string | null
   signCount: number | null

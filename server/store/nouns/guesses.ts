@@ -7,7 +7,7 @@ import type { Audited } from './audit.ts'
 export type GuessCounts = {
   keys: readonly string[]
   delaysMs: readonly number[]
-  /** After the last guess. Then the count begins again. */
+  /** The count begins again this long after the last guess. */
   keptMs: number
 }
 /** A limit by rate: at most `burst` guesses at once, and then one in each `intervalMs` (a leaky bucket). */
@@ -32,6 +32,6 @@ export interface Guesses {
   }): Promise<void>
   /** Removes every count whose key begins with `prefix`. Without one, it changes nothing and returns 'absent'. */
   forgetGuesses(change: { prefix: string } & Audited): Promise<'done' | 'absent'>
-  /** Removes the counts that have begun again by `before`. */
-  removeOldGuesses(before: number): Promise<void>
+  /** Removes at most 1,000 of the counts that have begun again by `before`. Returns how many. */
+  removeOldGuesses(before: number): Promise<number>
 }

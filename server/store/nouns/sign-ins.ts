@@ -23,11 +23,11 @@ export type ListedSignIn = {
   signInId: string
   variant: 'stateful' | 'stateless'
   createdAt: number
-  /** Of a stateless sign-in: of its last entry in the audit log. */
+  /** That of a stateless sign-in is the time of its last entry in the audit log. */
   lastSeenAt: number
-  /** Of a session, such as "Firefox on Linux". */
+  /** The label of a session's device, such as "Firefox on Linux". */
   device: string | null
-  /** Of a stateless sign-in. */
+  /** Only a stateless sign-in has it. */
   userAgent: string | null
   address: string | null
 }

@@ -4,7 +4,7 @@ import type { Audited } from './audit.ts'
 
 export type User = {
   id: string
-  /** As prepared by sign-in/users/username.ts. Unique; null for a user who cannot sign in with a password. */
+  /** Prepared by sign-in/users/username.ts. Unique; null for a user who cannot sign in with a password. */
   username: string | null
   displayName: string | null
   createdAt: number

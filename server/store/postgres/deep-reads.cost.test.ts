@@ -29,15 +29,15 @@ after(async () => {
 // Ann read every second notification one by one, in order. Every second one of Ben's was sent again, so it left its place. Few of
 // Ann's notifications are of the category 'rare'.
 await client.query(`
-  insert into notification (user_id, seq, id, version, category, content, read_at, changed_version)
-    select 'ann', n, 'id' || n, n, case when n % 200 < 2 then 'rare' else 'common' end, '"title":"x","createdAt":"2026-01-01T00:00:00.000Z"', case when n % 2 = 0 then '2026-01-01T00:00:00.000Z' end,
+  insert into notification (user_id, seq, id, version, category, title, created_at, read_at, changed_version)
+    select 'ann', n, 'id' || n, n, case when n % 200 < 2 then 'rare' else 'common' end, 'x', '2026-01-01T00:00:00.000Z', case when n % 2 = 0 then '2026-01-01T00:00:00.000Z' end,
       case when n % 2 = 0 then ${count} + n / 2 end
     from generate_series(1, ${count}) n;
   insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through) values ('ann', ${count * 1.5}, 1, ${count}, ${count}, ${count / 2}, 0);
   insert into inbox_category (user_id, category, total, unread)
     select user_id, category, count(*), count(*) - count(read_at) from notification group by user_id, category;
-  insert into notification (user_id, seq, id, version, content)
-    select 'ben', seq, id, version, content from notification where user_id = 'ann' and seq % 2 = 0;
+  insert into notification (user_id, seq, id, version, title, created_at)
+    select 'ben', seq, id, version, title, created_at from notification where user_id = 'ann' and seq % 2 = 0;
   insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through) values ('ben', ${count}, 2, ${count}, ${count / 2}, ${count / 2}, 0);
   analyze`)
 // The server reports the plan of each statement that it ran, with the rows of every step, as a notice.

@@ -1,7 +1,7 @@
 // Deliveries and their idempotency keys on PostgreSQL. Concurrent ones are written together by functions/deliveries-together.sql; the
 // rest is in functions/deliveries.sql, and who receives it in functions/recipients.sql.
 
-import { namespaceOf, prefixOf, storedKey } from '../namespaces.ts'
+import { keyColumns, namespaceOf, prefixOf } from '../namespaces.ts'
 import { maxUnknown } from '../operations.ts'
 import type { Delivery, DeliveryOutcome, Input, Recipient, UnknownRecipients } from '../store.ts'
 import { briefly, type Database, type Read, sqlState, type Together } from './connection/connection.ts'
@@ -55,8 +55,9 @@ function batchOf(deliveries: readonly Delivery[]) {
       idempotency_key: delivery.idempotency?.key,
       body_hash: delivery.idempotency?.bodyHash,
       max_unknown: maxUnknown(delivery),
-      content: delivery.content,
+      ...delivery.content,
       category: delivery.category,
+      created_at: delivery.createdAt,
       at: delivery.at,
     })),
     recipients: deliveries.flatMap((delivery, n) =>
@@ -82,7 +83,8 @@ async function deliverAlone(db: Database, delivery: Delivery): Promise<string> {
 }
 
 function statementOf(delivery: Delivery): Parameters<Read> {
-  const text = 'select deliver_checked($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)'
+  const given = 'json_populate_record(null::notification, $13)'
+  const text = `select deliver_checked($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, ${given}, $14, $15)`
   return ['deliver', text, [delivery.secretHash ?? null, ...valuesOf(delivery)]]
 }
 
@@ -93,7 +95,7 @@ function namespaceOfRecipient({ application }: Delivery, to: Recipient): string 
 }
 
 function valuesOf(delivery: Input<'deliver'>) {
-  const { id, producerId, idempotency, recipients, content, category, again = false, at } = delivery
+  const { id, producerId, idempotency, recipients, content, category, createdAt, again = false, at } = delivery
   const recipientsBy = (read: (to: Recipient) => string | undefined) => recipients.map(({ to }) => read(to) ?? null)
   return [
     id,
@@ -107,9 +109,7 @@ function valuesOf(delivery: Input<'deliver'>) {
     recipients.map(({ newUserId }) => newUserId ?? null),
     recipients.map(({ notificationId }) => notificationId),
     maxUnknown(delivery),
-    content,
-    category,
-    storedKey(delivery),
+    JSON.stringify({ ...content, category, created_at: createdAt, ...keyColumns(delivery) }),
     again,
     at,
   ]

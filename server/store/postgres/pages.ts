@@ -1,6 +1,6 @@
 // The SQL that reads a page of an inbox, and how its row becomes that page. The server assembles
 // the notifications as JSON text. `$1` is the user, `$2` the size of the page, `$3` where it begins.
-import { notificationJsonSql, timeLength } from '../notification-json.ts'
+import { notificationJsonSql } from '../notification-json.ts'
 import { inboxWidth, toInbox } from '../operations.ts'
 import type { Page, PageRequest } from '../store.ts'
 import type { Row } from './connection/connection.ts'
@@ -29,13 +29,9 @@ export const readAtByAnyMark = `coalesce(n.read_at, (
   ) mark order by version limit 1
 ))`
 
-// As bytes: to take the last characters of a text, the server counts all of them first, at 4 times the cost.
-const lastBytes = `substr(convert_to(n.content, 'UTF8'), octet_length(n.content) - ${timeLength}, ${timeLength})`
-const createdAt = `convert_from(${lastBytes}, 'UTF8')`
-
 /** The JSON text of the notification `n`, which was read at `readAt`. */
 export function textReadAt(readAt: string): string {
-  return notificationJsonSql({ content: "', n.content, '", createdAt, readAt })
+  return notificationJsonSql({ readAt, jsonOf: (text) => `coalesce(to_json(${text})::text, 'null')` })
 }
 
 const notificationText = textReadAt(readAtText)
@@ -122,7 +118,6 @@ function isBefore(request: PageRequest): boolean {
   return 'before' in request || (request.page === 1 && request.status !== 'unread')
 }
 
-/** The prepared statement of such a page. */
 export function pageStatement(request: PageRequest, hasCategoryMarks = false) {
   const filtered = filteredStatements.get(filteredName(request, hasCategoryMarks) ?? '')
   if (filtered !== undefined) return filtered

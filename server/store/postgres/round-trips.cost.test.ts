@@ -8,6 +8,8 @@ import { readDatabaseUrl } from '../../config/database-url.ts'
 import { newId } from '../../ids.ts'
 import { Inbox } from '../../inbox/inbox.ts'
 import { Sessions } from '../../sign-in/session.ts'
+import { iso } from '../../times.ts'
+import { contentOf } from '../notification-json.ts'
 import { openStore } from '../open.ts'
 
 let queries: unknown[] = []
@@ -15,9 +17,20 @@ type Client = { query(...args: unknown[]): unknown }
 const client = pg.Client.prototype as unknown as Client
 const send = client.query
 client.query = function (...args) {
-  queries.push((args[0] as { name?: string }).name)
-  return send.apply(this, args)
+  const { name, text } = args[0] as { name?: string; text?: string }
+  queries.push(name)
+  const flight = flights.get(this) ?? { pending: 0, count: 0 }
+  flights.set(this, flight)
+  if (text === 'begin') transactions.add(this)
+  if (flight.pending++ === 0) flight.count++
+  const sent = send.apply(this, args)
+  const arrive = () => void flight.pending--
+  if (sent instanceof Promise) sent.then(arrive, arrive)
+  return sent
 }
+/** What each client sent while it waited for nothing, and the clients that ran a transaction. */
+const flights = new Map<Client, { pending: number; count: number }>()
+const transactions = new Set<Client>()
 
 const { url, drop } = await newDatabase()
 const { store } = await openStore(readDatabaseUrl(url))
@@ -38,8 +51,9 @@ const deliver = () =>
     id: newId(now()),
     producerId: 'shop',
     idempotency: { key: newId(now()), bodyHash: 'hash' },
-    content: '"title":"Hi"',
+    content: contentOf({ title: 'Hi' }),
     category: null,
+    createdAt: iso(now()),
     key: null,
     recipients: [{ to: { userId: user.id }, notificationId: newId(now()) }],
     at: now(),
@@ -56,6 +70,53 @@ async function statementsOf(request: () => Promise<unknown>): Promise<unknown[]>
   await request()
   return queries.filter((name) => name !== undefined)
 }
+
+/** The round trips of a write, with its transaction: statements that are sent together are one. */
+async function roundTripsOf(write: () => Promise<unknown>): Promise<number> {
+  flights.clear()
+  transactions.clear()
+  await write()
+  return [...transactions].reduce((sum, one) => sum + (flights.get(one)?.count ?? 0), 0)
+}
+
+test('what is stored for signing in costs a few round trips, with the lock, the audit entries and the commit', async () => {
+  const userId = newId(now())
+  await store.addUser({ ...user, id: userId, username: 'eve' })
+  const session = { userId, secretHash: 'round trips' }
+  const ends = { at: now(), revocationExpiresAt: now() + 60_000 }
+  const from = { label: 'Firefox', network: '192.0.2.1', isKnown: true, keep: 50 }
+  const { at } = ends
+  const add = { ...session, ...signIn, ...ends, checkedGeneration: 0, replaces: [], maxSessions: 50, from }
+  const entry = { id: newId(at), at, event: 'sign-in', actor: 'user', userId, count: 1 }
+  const none = { address: null, userAgent: null, requestId: null, signInId: null, nameHash: null, detail: null }
+  const audit = [{ ...entry, ...none }]
+  const limits = { counts: { keys: ['a', 'b'], delaysMs: [0], keptMs: 9 }, rates: [], at }
+  const factor = { id: 'factor', kind: 'totp', label: 'Phone', createdAt: at, confirmedAt: at } as const
+  const costs = {
+    addSession: await roundTripsOf(() => store.addSession({ ...add, audit })),
+    'addSession, on a known device': await roundTripsOf(() => store.addSession({ ...add, secretHash: 'again' })),
+    touchSession: await roundTripsOf(() => store.touchSession({ ...session, at })),
+    reserveGuess: await roundTripsOf(() => store.reserveGuess(limits)),
+    clearGuesses: await roundTripsOf(() => store.clearGuesses({ keys: ['a'], rates: [] })),
+    addFactor: await roundTripsOf(() =>
+      store.addFactor({ userId, factor, maxFactors: 9, recoveryCodeHashes: ['c1', 'c2', 'c3'] }),
+    ),
+    endSessions: await roundTripsOf(() => store.endSessions({ keys: [session], ...ends })),
+    setPassword: await roundTripsOf(() => store.setPassword({ userId, passwordHash: 'new hash', ...ends })),
+    deleteUser: await roundTripsOf(() => store.deleteUser({ userId, ...ends })),
+  }
+  assert.deepEqual(costs, {
+    addSession: 5,
+    'addSession, on a known device': 4,
+    touchSession: 1,
+    reserveGuess: 3,
+    clearGuesses: 1,
+    addFactor: 3,
+    endSessions: 2,
+    setPassword: 4,
+    deleteUser: 7,
+  })
+})
 
 test('a list of an unchanged inbox costs one round trip, with a cookie', async () => {
   const sent = await statementsOf(async () => {

@@ -1,7 +1,9 @@
-// The store on PostgreSQL, for many processes: pooled connections, one round trip per call, change signals by NOTIFY.
+// The store on PostgreSQL, for many processes: pooled connections, one round trip for each frequent call, change signals by NOTIFY.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { bindOperations } from '../operations.ts'
+import { reads, writes } from '../sign-in/operations.ts'
+import { methodsOf } from '../statements/statements.ts'
 import type { Store } from '../store.ts'
 import { fillingTable, halfFilled } from '../transfer-state.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
@@ -12,18 +14,7 @@ import { openPool } from './connection/pool.ts'
 import * as deliveries from './deliveries.ts'
 import * as inbox from './inbox.ts'
 import { type MigrateOptions, migrate } from './schema/migrate.ts'
-import * as audit from './sign-in/audit.ts'
-import * as factors from './sign-in/factors.ts'
-import * as guesses from './sign-in/guesses.ts'
-import * as links from './sign-in/links.ts'
-import * as producers from './sign-in/producers.ts'
-import * as providerAccounts from './sign-in/provider-accounts.ts'
-import * as sealedTexts from './sign-in/sealed-texts.ts'
-import * as sessions from './sign-in/sessions.ts'
-import * as signIns from './sign-in/sign-ins.ts'
-import * as signingKeys from './sign-in/signing-keys.ts'
-import * as tokens from './sign-in/tokens.ts'
-import * as users from './sign-in/users.ts'
+import * as sessions from './sessions.ts'
 
 const migrationTimeoutMs = 3_600_000
 const retryMs = 500
@@ -84,27 +75,18 @@ async function isOnCitus(pool: Pool): Promise<boolean> {
 
 /** Every exported function of these files is the store's operation of that name. */
 export const operations = {
-  ...users,
   ...sessions,
-  ...signIns,
-  ...tokens,
-  ...signingKeys,
-  ...sealedTexts,
-  ...producers,
   ...inbox,
   ...changes,
   ...deliveries,
-  ...audit,
-  ...factors,
-  ...providerAccounts,
-  ...links,
-  ...guesses,
 }
 
-function storeOn(db: Database): Store {
+export function storeOn(db: Database): Store {
   const { changeSignals } = db
   return {
     ...bindOperations(operations, db),
+    ...methodsOf(reads, (start) => db.read(start())),
+    ...methodsOf(writes, (start) => db.write(start)),
     get history() {
       return changeSignals.history
     },

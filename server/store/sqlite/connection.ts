@@ -10,7 +10,7 @@ import type { FileLoss, FileNumber } from './file/guard.ts'
 import type { WriteReply, WriteRequest, WriterMessage } from './writer-thread.ts'
 import { writes } from './writes/operations.ts'
 
-type Value = string | number | null
+type Value = string | number | null | Uint8Array
 
 /** Kept until the process ends: a connection that is garbage-collected is closed. */
 const abandoned: Database[] = []

@@ -17,7 +17,7 @@ test('two processes open a new file at the same time, and each migration is appl
   const folder = await newFolder(t)
   await using one = await OtherProcess.start()
   await using two = await OtherProcess.start()
-  for (let round = 0; round < runs(12); round++) {
+  for (let round = 0; round < runs(4, 240); round++) {
     const path = join(folder, `${round}.db`)
     const applied = await Promise.all([one.open(path), two.open(path)])
     assert.deepEqual(applied.flat().sort(), migrations)
@@ -42,7 +42,7 @@ test('the next start completes a first start that was killed at any moment', asy
       await killedAfter((undisturbed * hundredths) / 100, path)
       await startsWell(path, await openWorld(t, path))
     }),
-    { numRuns: runs(14) },
+    { numRuns: runs(6, 280) },
   )
 })
 

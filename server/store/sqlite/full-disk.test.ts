@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { recount } from '../contract/random/random.ts'
-import { at, isoAt, isUnavailable, type Person, World } from '../contract/world.ts'
+import { at, isUnavailable, type Person, World } from '../contract/world.ts'
+import { contentOf } from '../notification-json.ts'
 import { connect } from './database.ts'
 import { assertIntact, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
 
-const content = `"title":"${'x'.repeat(8_000)}","category":null,"key":null,"createdAt":"${isoAt(0)}"`
+const content = contentOf({ title: 'x'.repeat(8_000) })
 
 test('on a full disk no failed commit is acknowledged, reads still work, and writes work again when there is space (R2, R3)', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')

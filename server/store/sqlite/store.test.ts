@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { signingKey } from '../contract/sign-in/signing-keys.ts'
 import { storeContract } from '../contract/store.contract.ts'
 import { isUnavailable, newId, refusedId, World } from '../contract/world.ts'
+import { contentOf } from '../notification-json.ts'
 import type { ChangeSignal } from '../store.ts'
 import { connect } from './database.ts'
 import { openSqliteStore } from './store.ts'
@@ -137,7 +138,8 @@ test('refuses a delivery at once, as UNAVAILABLE, if deliveries to too many reci
     id: `letter ${index}`,
     producerId: world.producerId,
     idempotency: null,
-    content: '"title":"To many","createdAt":"2026-01-01T00:00:00.000Z"',
+    content: contentOf({ title: 'To many' }),
+    createdAt: '2026-01-01T00:00:00.000Z',
     category: null,
     key: null,
     at: 1,

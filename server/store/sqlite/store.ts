@@ -2,6 +2,8 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { bindOperations } from '../operations.ts'
+import { reads as storedReads } from '../sign-in/operations.ts'
+import { methodsOf } from '../statements/statements.ts'
 import type { ChangeSignal, Store } from '../store.ts'
 import { Reader, Writer, type WriterPlace } from './connection.ts'
 import { connect, type Database, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
@@ -9,35 +11,14 @@ import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './fi
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import * as changes from './reads/changes.ts'
 import * as inbox from './reads/inbox.ts'
-import * as audit from './reads/sign-in/audit.ts'
-import * as factors from './reads/sign-in/factors.ts'
-import * as guesses from './reads/sign-in/guesses.ts'
-import * as links from './reads/sign-in/links.ts'
-import * as producers from './reads/sign-in/producers.ts'
-import * as providerAccounts from './reads/sign-in/provider-accounts.ts'
-import * as sealedTexts from './reads/sign-in/sealed-texts.ts'
-import * as sessions from './reads/sign-in/sessions.ts'
-import * as signIns from './reads/sign-in/sign-ins.ts'
-import * as signingKeys from './reads/sign-in/signing-keys.ts'
-import * as tokens from './reads/sign-in/tokens.ts'
-import * as users from './reads/sign-in/users.ts'
+import { runRead } from './reads/run-read.ts'
+import * as sessions from './reads/sessions.ts'
 
 /** Every exported function of these files is the store's read of that name. */
 const reads = {
-  ...users,
   ...sessions,
-  ...signIns,
-  ...tokens,
-  ...signingKeys,
-  ...sealedTexts,
-  ...producers,
   ...inbox,
   ...changes,
-  ...audit,
-  ...factors,
-  ...providerAccounts,
-  ...links,
-  ...guesses,
 }
 
 /** Eight times as much is not faster: the system keeps the pages, too, and some commits walk through the whole cache (decision 0054). */
@@ -85,6 +66,7 @@ function storeAt(place: WriterPlace, history: string): Store {
   })
   return {
     ...bindOperations(reads, reader),
+    ...methodsOf(storedReads, async (start) => runRead(start(), reader)),
     ...writer.operations(),
     history,
     failed: writer.failed,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { isUnavailable } from '../contract/world.ts'
+import { isUnavailable, runs } from '../contract/world.ts'
 import { newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
@@ -72,5 +72,5 @@ test('closing the store during the once-a-second check is not a failure', async 
   await using other = await OtherProcess.start({
     nodeOptions: ['--import', import.meta.resolve('./testing/hurried-timers.ts')],
   })
-  assert.deepEqual(await other.openAndClose(path, 200), [])
+  assert.deepEqual(await other.openAndClose(path, runs(40)), [])
 })

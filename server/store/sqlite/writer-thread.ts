@@ -8,6 +8,7 @@ import { FileGuard, type FileLoss } from './file/guard.ts'
 import { schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
 import type { WriteContext } from './writes/context.ts'
 import { writes } from './writes/operations.ts'
+import { preparedIn } from './writes/run-write.ts'
 
 const runs = { ...writes, changeNothing }
 
@@ -36,6 +37,7 @@ const logPages = database.prepare('pragma wal_checkpoint(noop)')
 /** A copy of the file that is made while the service runs has an older stamp, so it is later recognised as a copy. */
 const stampEveryMs = 600_000
 const sql = database.createTagStore(64)
+const prepared = preparedIn(database)
 const dataVersion = database.prepare('pragma data_version')
 let knownDataVersion = dataVersion.get()?.data_version
 // Opens the log, so that the guard finds it.
@@ -93,7 +95,7 @@ function commit(
 }
 
 function run([name, change]: WriteRequest, signals: ChangeSignal[]): WriteReply {
-  const context: WriteContext = { sql, signal: (signal) => signals.push(signal) }
+  const context: WriteContext = { sql, prepared, signal: (signal) => signals.push(signal) }
   return { ok: true, value: (runs[name] as (context: WriteContext, change: unknown) => unknown)(context, change) }
 }
 

@@ -2,36 +2,35 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { readDatabaseUrl } from '../../config/database-url.ts'
 import { CarillonError } from '../../errors.ts'
-import { openStore, usualPartitions } from '../open.ts'
+import { usualPartitions } from '../open.ts'
 import { contentOf, newFolder } from '../sqlite/testing/folder.ts'
-import { backUp } from './backup.ts'
-import { openEndpoint, openSource } from './endpoint/open.ts'
-import { moveDatabase } from './move.ts'
+import { backUp, restoreBackup } from './backup.ts'
 import { writeNewFile } from './new-file.ts'
-import { restoreBackup } from './restore.ts'
-import { carillon, start } from './testing/command.ts'
-import { assertHalfFilled, digestsAt, emptyPlace, filledPlace, sqliteFile } from './testing/filled.ts'
+import { lineOf } from './rows.ts'
+import { carillon } from './testing/command.ts'
+import {
+  assertHalfFilled,
+  checksumsAt,
+  emptyPlace,
+  engines,
+  filledPlace,
+  onEndpoint,
+  report,
+  sqliteFile,
+} from './testing/filled.ts'
+import { interrupted, untilInterrupted } from './testing/interrupted.ts'
+import { acceptsWrites, hasNotifications, markAsFilling, move } from './testing/moves.ts'
 
-const report = () => {}
 const at = '2026-01-01T00:00:00.000Z'
 
-async function backUpFrom(url: string, file: string): Promise<void> {
-  const endpoint = await openSource(readDatabaseUrl(url))
-  try {
-    await backUp(endpoint, { file, at, report })
-  } finally {
-    await endpoint.close()
-  }
-}
+const backUpFrom = (url: string, file: string) => backUp({ from: readDatabaseUrl(url), file, at, report })
 
 async function newBackup(t: TestContext): Promise<{ file: string; from: string }> {
   const file = join(await newFolder(t), 'backup')
@@ -82,10 +81,9 @@ test('a backup never replaces a file, not even one that is created during the ba
 
 test('a backup that fails leaves nothing behind', async (t) => {
   const folder = await newFolder(t)
-  const endpoint = await openSource(readDatabaseUrl(await filledPlace(t)))
-  const failing = Object.assign(endpoint, { batchesAfter: () => assert.fail('the disk is full') })
-  await assert.rejects(backUp(failing, { file: join(folder, 'backup'), at, report }), /disk is full/)
-  await endpoint.close()
+  const from = readDatabaseUrl(await filledPlace(t))
+  const onRows = () => assert.fail('the disk is full')
+  await assert.rejects(backUp({ from, file: join(folder, 'backup'), at, report: () => onRows }), /disk is full/)
   assert.deepEqual(readdirSync(folder), [])
 })
 
@@ -102,7 +100,6 @@ test('if the system refuses the file, the error says why, and before any work if
   symlinkSync(join(folder, 'nowhere'), link)
   const never = async () => assert.fail('it was known before')
   await assert.rejects(writeNewFile(link, never), /^CarillonError: .* already exists and was left as it is/)
-  await assert.rejects(writeNewFile('', never), /^CarillonError: The new file has no name$/)
   await assert.rejects(
     writeNewFile(join(folder, 'no', 'backup'), never),
     /^CarillonError: .* cannot be written: ENOENT/,
@@ -120,28 +117,18 @@ test('the draft of a backup has a different name each time, so an old draft does
   assert.ok(!drafts.includes(String(process.pid)))
 })
 
-/** Ends it as soon as it writes; once more where it was done before the signal came. */
-async function endedBackup(t: TestContext, of: { from: string; signal: NodeJS.Signals }) {
-  for (let tries = 0; tries < 5; tries++) {
-    const folder = await newFolder(t)
-    const child = start(['backup', join(folder, 'backup')], { CARILLON_DATABASE_URL: of.from })
-    const closed = once(child, 'close')
-    const printed = text(child.stderr as NodeJS.ReadableStream)
-    while (child.exitCode === null && readdirSync(folder).length === 0) await sleep(1)
-    child.kill(of.signal)
-    await closed
-    if (!existsSync(join(folder, 'backup'))) return { folder, exitCode: child.exitCode, printed: await printed }
-  }
-  return assert.fail('each was done, or was left there')
-}
-
-test('a backup that is ended by a signal leaves nothing behind', async (t) => {
-  const from = await filledPlace(t, { notifications: 20_000 })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    const { folder, exitCode, printed } = await endedBackup(t, { from, signal })
-    assert.equal(exitCode, 1)
-    assert.match(printed, new RegExp(`carillon: Ended by ${signal}\\. Nothing is left of \\S+backup\\.\n$`))
-    assert.deepEqual(readdirSync(folder), [])
+test('a backup that is ended by a signal leaves nothing behind, and one that is killed no file with its name', async (t) => {
+  const from = await filledPlace(t, { notifications: 8_000 })
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    const { folder, exitCode, printed } = await untilInterrupted(async () => {
+      const place = await newFolder(t)
+      const [args, env] = [['backup', join(place, 'backup')], { CARILLON_DATABASE_URL: from }]
+      const ended = await interrupted({ args, env, signal, isDue: () => readdirSync(place).length > 0 })
+      return ended === undefined ? undefined : { folder: place, ...ended }
+    })
+    const files = readdirSync(folder).map((name) => name.replace(/\.[\da-f]{12}\./, '.*.'))
+    assert.deepEqual([exitCode, files], signal === 'SIGKILL' ? [null, ['backup.*.part']] : [1, []])
+    if (signal === 'SIGINT') assert.match(printed, /carillon: Ended by SIGINT\. Nothing is left of \S+backup\.\n$/)
   }
 })
 
@@ -150,7 +137,7 @@ test('a restore from a folder or a pipe is refused, and the error says why', asy
   const pipe = join(folder, 'pipe')
   spawnSync('mkfifo', [pipe])
   for (const file of [folder, pipe])
-    await isRefused(t, { file, why: / is not a file, and restore reads it more than once\. / })
+    await isRefused(t, { file, why: / is not a file, and restore reads it more than once$/ })
 })
 
 test('a file that is not compressed is refused', async (t) => {
@@ -185,7 +172,7 @@ test('a backup that was changed anywhere is refused, even if it was compressed a
     (all) => all.with(0, (all[0] ?? '').replace('2026', '2025')),
     (all) => all.with(1, (all[1] ?? '').replace('username', 'name')),
     (all) => all.toSpliced(-2, 1),
-    (all) => all.with(-2, (all.at(-2) ?? '').replace('"rows":1,', '"rows":2,')),
+    (all) => all.with(-3, (all.at(-3) ?? '').replace('"rows":', '"rows":1')),
     (all) => [...all.slice(0, -1), '["one more"]', ''],
     (all) => all.slice(0, -1),
     () => ['{}', ''],
@@ -200,34 +187,48 @@ test('a backup that was changed anywhere is refused, even if it was compressed a
   }
 })
 
-test('a backup of another schema or file format is refused, and the error says which version restores it', async (t) => {
-  const { file } = await newBackup(t)
+function checksumOf(text: string): string {
+  return lineOf({ sha256: createHash('sha256').update(text).digest('hex') })
+}
+
+/** The backup with another header, and the checksum that belongs to it. */
+function withHeader(file: string, change: (header: string) => string): void {
   const lines = gunzipSync(readFileSync(file)).toString().split('\n')
+  const text = `${lines
+    .with(0, change(lines[0] ?? ''))
+    .slice(0, -2)
+    .join('\n')}\n`
+  writeFileSync(file, gzipSync(text + checksumOf(text)))
+}
+
+test('a backup of another schema or file format is refused, and the error says which version restores it', async (t) => {
   for (const [found, put] of [
     [/"schema":"[^"]*"/, '"schema":"9999-later"'],
     [/"schema":"[^"]*"/, '"schema":"0000-earlier"'],
     [/"version":1/, '"version":2'],
   ] as const) {
-    const changed = (lines[0] ?? '').replace(found, put)
-    assert.notEqual(changed, lines[0])
-    writeFileSync(file, gzipSync(lines.with(0, changed).join('\n')))
+    const { file } = await newBackup(t)
+    withHeader(file, (header) => header.replace(found, put))
     await isRefused(t, {
       file,
       why: / was written by another version of Carillon \(schema .*Restore it with that version/,
     })
   }
+  const { file } = await newBackup(t)
+  withHeader(file, () => '{"format":"another"}')
+  await isRefused(t, { file, why: / is not a backup of Carillon/ })
 })
 
-test('a backup with a damaged header is reported as damaged, not as one of another version', async (t) => {
+test('what the checksum of the whole file cannot find is found in the database', async (t) => {
   const { file } = await newBackup(t)
-  // Stored and not compressed, so that each changed byte is one of the text.
-  const stored = gzipSync(gunzipSync(readFileSync(file)), { level: 0 })
-  for (const field of ['"schema":"', '"version":']) {
-    const changed = Buffer.from(stored)
-    const index = changed.indexOf(field) + field.length
-    changed[index] = (changed[index] ?? 0) ^ 1
-    writeFileSync(file, changed)
-    await isRefused(t, { file, why: / is damaged or truncated / })
+  const lines = gunzipSync(readFileSync(file)).toString().split('\n').slice(0, -2)
+  for (const [found, put, why] of [
+    ['"username"', '"username; drop table user"', / has other tables than what is copied to it/],
+    ['hash of', 'hush of', / does not hold what was written to it: the rows of user differ\. /],
+  ] as const) {
+    const text = `${lines.map((line) => line.replace(found, put)).join('\n')}\n`
+    writeFileSync(file, gzipSync(text + checksumOf(text)))
+    await assert.rejects(restore(file, await emptyPlace(t, 'sqlite')), why)
   }
 })
 
@@ -240,65 +241,51 @@ test('a restore does not change the backup, and creates no file beside it', asyn
 })
 
 test('refuses a target that is not empty and does not change it', async (t) => {
-  for (const engine of ['sqlite', 'postgres'] as const) {
-    const { file } = await newBackup(t)
-    const to = await emptyPlace(t, engine)
-    await restore(file, to)
-    const before = await digestsAt(to)
-    await assert.rejects(restore(file, to), / is not empty, and was left as it is\. Name an empty database\.$/)
-    assert.deepEqual(await digestsAt(to), before)
-  }
+  const { file } = await newBackup(t)
+  const to = await emptyPlace(t, 'sqlite')
+  await restore(file, to)
+  const before = await checksumsAt(to)
+  await assert.rejects(restore(file, to), / is not empty, and was left as it is\. Name an empty database\.$/)
+  assert.deepEqual(await checksumsAt(to), before)
 })
 
-test('an interrupted restore continues, but only with the same backup', async (t) => {
-  for (const engine of ['sqlite', 'postgres'] as const) {
-    const { file, from } = await newBackup(t)
-    const to = await emptyPlace(t, engine)
-    let rows = 0
-    const endEarly = ({ done }: { done: number }) => {
-      rows = done
-      if (done > 40) throw new Error('killed')
-    }
-    const restoring = restoreBackup({ file, to: readDatabaseUrl(to), partitions: usualPartitions, report: endEarly })
-    await assert.rejects(restoring, /killed/)
-    assert.ok(rows > 40)
+test('a restore continues after kill -9, but only with the same backup', async (t) => {
+  const from = await filledPlace(t, { notifications: 8_000 })
+  const [file, other] = [join(await newFolder(t), 'backup'), join(await newFolder(t), 'other')]
+  await backUpFrom(from, file)
+  assert.equal(await acceptsWrites(from), true, 'one row more')
+  await backUpFrom(from, other)
+  for (const engine of engines) {
+    const to = await untilInterrupted(async () => {
+      const place = await emptyPlace(t, engine)
+      const args = ['restore', file, '--to', place]
+      const killed = await onEndpoint(place, (endpoint) =>
+        interrupted({ args, signal: 'SIGKILL', isDue: () => hasNotifications(endpoint) }),
+      )
+      return killed && place
+    })
     await assertHalfFilled(to)
-    const other = join(await newFolder(t), 'other')
-    const source = await openStore(readDatabaseUrl(from))
-    await source.store.revokeTokens({ userId: 'x', signInId: 'x', at: 1, expiresAt: 2 })
-    await source.store.close()
-    await backUpFrom(from, other)
     await assert.rejects(restore(other, to), / is half filled by another move or restore/)
-    assert.deepEqual(await restore(file, to), await digestsAt(to))
+    assert.deepEqual(await restore(file, to), await checksumsAt(to))
+    assert.equal(await acceptsWrites(to), true)
   }
 })
 
 test('a restored backup of a database that is being moved accepts writes', async (t) => {
   const from = await filledPlace(t)
   const to = await emptyPlace(t, 'sqlite')
-  await moveDatabase({
-    from: readDatabaseUrl(from),
-    to: readDatabaseUrl(to),
-    partitions: usualPartitions,
-    id: 'm',
-    now: () => 0,
-    report,
-  })
+  await move(from, to)
   const file = join(await newFolder(t), 'backup')
   await backUpFrom(from, file)
   const restored = await emptyPlace(t, 'sqlite')
   await restore(file, restored)
-  const { store } = await openStore(readDatabaseUrl(restored))
-  await store.revokeTokens({ userId: 'x', signInId: 'x', at: 1, expiresAt: 2 })
-  await store.close()
+  assert.equal(await acceptsWrites(restored), true)
 })
 
 test('a half-filled or missing database is not backed up', async (t) => {
   const half = await emptyPlace(t, 'sqlite')
-  const endpoint = await openEndpoint(readDatabaseUrl(half))
-  await endpoint.migrate()
-  await endpoint.beginFilling('m')
-  await endpoint.close()
+  await acceptsWrites(half)
+  await markAsFilling(half, 'm')
   const folder = await newFolder(t)
   const file = join(folder, 'backup')
   await assert.rejects(backUpFrom(half, file), /half filled/)
@@ -314,10 +301,10 @@ test('a restore is refused beside the log of a lost or empty database', async (t
   const { file } = await newBackup(t)
   const path = sqliteFile(await emptyPlace(t, 'sqlite'))
   writeFileSync(`${path}-wal`, 'a log')
-  await assert.rejects(restore(file, `sqlite:${path}`), /is gone, but .*-wal is still there/)
+  await assert.rejects(restore(file, `sqlite:${path}`), /-wal belongs to another database file, or to one that is gone/)
   assert.equal(existsSync(path), false)
   writeFileSync(path, '')
-  await assert.rejects(restore(file, `sqlite:${path}`), /is empty, but .*-wal is still there/)
+  await assert.rejects(restore(file, `sqlite:${path}`), /-wal belongs to another database file, or to one that is gone/)
   assert.equal(readFileSync(`${path}-wal`, 'utf8'), 'a log')
 })
 
@@ -335,7 +322,7 @@ test('the commands print what they did, as text or JSON', async (t) => {
   assert.ok(beside.stdout.includes(`sealed them: copy the secret to ${join(folder, 'other.secret')}\n`), beside.stdout)
   const onPostgres = await carillon(['restore', file, '--to', await emptyPlace(t, 'postgres')])
   assert.match(onPostgres.stdout, /sealed them: set CARILLON_SECRET_FILE to the file of the secret\n$/)
-  assert.deepEqual(JSON.parse(restored.stdout).tables, await digestsAt(from))
+  assert.deepEqual(JSON.parse(restored.stdout).tables, await checksumsAt(from))
   const unreachable = await carillon(['restore', file, '--to', 'postgres://ann@127.0.0.1:1/nowhere'])
   assert.match(
     unreachable.stderr,

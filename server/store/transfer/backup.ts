@@ -1,37 +1,159 @@
-// Takes a backup beside a running service: all rows of one moment, read back and compared before the file is named.
-
-import { CarillonError } from '../../errors.ts'
-import { type Digest, differenceOf } from './digest.ts'
-import { Dump, writeDump } from './dump.ts'
-import { type Endpoint, totalOf } from './endpoint/endpoint.ts'
-import { newestMigration } from './endpoint/tables.ts'
-import { counting, type Report, rowsIn } from './fill.ts'
+// Takes a backup and restores it. The file is gzip-compressed lines of JSON, the same for both engines: a header; for each table a line that
+// names its columns, its rows as arrays, and its checksum; and at the end the checksum of all lines before.
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream, statSync } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import type { Database } from '../../config/database-url.ts'
+import { CarillonError, messageOf } from '../../errors.ts'
+import { endFilling, newestMigration, openEndpoint, refuseUnusable, sourceAt } from './endpoint/endpoint.ts'
+import { fill, type Report, refuseForeignTarget, type Target } from './fill.ts'
 import { writeNewFile } from './new-file.ts'
+import { type Checksum, keyOf, lineOf, linesOf, type Row, rowsInBatch, type Source, type Table } from './rows.ts'
 
-/** Returns what the backup holds. `at` is ISO 8601. Throws CONFLICT if the file exists, UNAVAILABLE if it cannot be written. */
-export function backUp(
-  endpoint: Endpoint,
-  { file, at, report }: { file: string; at: string; report: Report },
-): Promise<Digest[]> {
-  return writeNewFile(file, async (draft) => {
-    const written = await endpoint.snapshot(async () => {
-      const onRows = counting(report, 'Copying', totalOf(await endpoint.counts()))
-      return writeDump(draft, {
-        source: endpoint,
-        schema: newestMigration,
-        engine: endpoint.engine,
-        takenAt: at,
-        onRows,
-      })
-    })
-    const onRows = counting(report, 'Verifying', rowsIn(written))
-    const { digests } = await Dump.open(draft, onRows)
-    const difference = differenceOf(written, digests)
-    // A disk that does not return what was written to it.
-    if (difference !== undefined)
-      throw new CarillonError('UNAVAILABLE', `${file} could not be written correctly: ${difference}`, {
-        remedy: 'Check the disk, and use another one.',
-      })
-    return written
+const format = 'carillon backup'
+const version = 1
+
+/** `schema`: the newest migration that the database had. `takenAt`: ISO 8601. */
+type Header = { format: string; version: number; schema: string; takenAt: string }
+type Backup = { from: Database; file: string; at: string; report: Report }
+
+/**
+ * Takes a backup of one moment beside a running service, and reads it back before the file gets its name. Returns what it holds. `at` is ISO
+ * 8601. Throws CONFLICT if the file exists, UNAVAILABLE if it cannot be written.
+ */
+export async function backUp({ from, file, at, report }: Backup): Promise<readonly Checksum[]> {
+  await using endpoint = await openEndpoint(from)
+  await refuseUnusable(endpoint)
+  return await writeNewFile(file, async (draft) => {
+    await endpoint.query(endpoint.snapshot)
+    const source = await sourceAt(endpoint)
+    const contents = contentsOf(source, { takenAt: at, onRows: report('Copying', source) })
+    // r+: if the file was removed since it was created, it is not created again.
+    await pipeline(contents, withChecksum, createGzip(), createWriteStream(draft, { flags: 'r+' }))
+    return (await openDump(draft, report('Verifying', source))).checksums
   })
+}
+
+type Restore = { file: string; report: Report } & Omit<Target, 'id'>
+
+/** Fills an empty database of either engine. Checks the whole file before it writes the first row, and reads every row back. */
+export async function restoreBackup({ file, to, partitions, report }: Restore): Promise<readonly Checksum[]> {
+  const source = await openDump(file)
+  // The id is made of the content: only the same backup continues an interrupted restore.
+  const id = `backup ${createHash('sha256').update(lineOf(source.checksums)).digest('hex')}`
+  await using target = await openEndpoint(to)
+  await refuseForeignTarget(target, { id, to, partitions })
+  const checksums = await fill(target, { source, id, report })
+  await endFilling(target)
+  return checksums
+}
+
+async function* contentsOf(source: Source, { takenAt, onRows }: { takenAt: string; onRows: (count: number) => void }) {
+  yield lineOf({ format, version, schema: newestMigration, takenAt } satisfies Header)
+  for (const table of source.tables) {
+    yield lineOf(table)
+    yield* linesOf(source, table, onRows)
+  }
+}
+
+async function* withChecksum(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  const hash = createHash('sha256')
+  for await (const text of lines) {
+    hash.update(text)
+    yield text
+  }
+  yield lineOf({ sha256: hash.digest('hex') })
+}
+
+type Dump = Source & { readonly checksums: readonly Checksum[] }
+
+/** Reads a backup from end to end; its rows can be read once more. Throws UNPROCESSABLE if it is truncated, changed, or of another schema. */
+async function openDump(path: string, onRows: (count: number) => void = () => {}): Promise<Dump> {
+  const objects: unknown[] = []
+  try {
+    // A folder, or a pipe, which would be empty when it is read a second time.
+    if (!statSync(path).isFile()) throw unusable(path, 'is not a file, and restore reads it more than once')
+    for await (const line of checkedLines(path)) {
+      if (line.startsWith('[')) onRows(1)
+      else objects.push(JSON.parse(line))
+    }
+  } catch (error) {
+    throw readFailure(error, path)
+  }
+  const [header, ...others] = objects as [Header, ...(Table | Checksum)[]]
+  refuseOther(header, path)
+  const checksums = others.filter((line) => 'sha256' in line)
+  const lines = checkedLines(path)
+  return {
+    tables: others.filter((line) => 'columns' in line),
+    total: checksums.reduce((sum, { rows }) => sum + rows, 0),
+    rows: (table, after) => rowsIn(lines, { table, after }),
+    checksums,
+  }
+}
+
+type Lines = AsyncGenerator<string, undefined>
+
+/** Reads on up to the last row of a table. */
+async function* rowsIn(lines: Lines, { table, after }: { table: Table; after: Row | null }): AsyncGenerator<Row[]> {
+  const next = async () => (await lines.next()).value
+  let line = await next()
+  while (line !== undefined && lineOf(table) !== `${line}\n`) line = await next()
+  let sought = after === null ? undefined : JSON.stringify(after)
+  let rows: Row[] = []
+  for (line = await next(); line?.startsWith('['); line = await next()) {
+    const row: Row = JSON.parse(line)
+    if (sought === undefined) rows.push(row)
+    else if (sought === JSON.stringify(keyOf(row, table))) sought = undefined
+    if (rows.length < rowsInBatch) continue
+    yield rows
+    rows = []
+  }
+  yield rows
+}
+
+/** Every line but the last, which has to be the checksum of the others: a line behind it fails, because the hash has ended. */
+async function* checkedLines(path: string): Lines {
+  const text = createGunzip().setEncoding('utf8')
+  // The loop below throws the error.
+  pipeline(createReadStream(path), text).catch(() => {})
+  const hash = createHash('sha256')
+  let rest = ''
+  let isIntact = false
+  for await (const chunk of text) {
+    // Not by node:readline, which also ends a line at U+2028 and other characters.
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      if (line.startsWith('{"sha256"')) isIntact = lineOf({ sha256: hash.digest('hex') }) === `${line}\n`
+      else {
+        hash.update(`${line}\n`)
+        yield line
+      }
+    }
+  }
+  if (!isIntact || rest !== '') throw new Error('its checksum differs')
+}
+
+function refuseOther({ format: kind, version: form, schema }: Header, path: string): void {
+  if (kind !== format) throw unusable(path, 'is not a backup of Carillon')
+  if (form === version && schema === newestMigration) return
+  const why = `was written by another version of Carillon (schema ${schema}; this program has ${newestMigration})`
+  const remedy = 'Restore it with that version. If that is an older one, this program then migrates the database.'
+  throw unusable(path, why, remedy)
+}
+
+function readFailure(error: unknown, path: string): CarillonError {
+  if (error instanceof CarillonError) return error
+  const why = messageOf(error)
+  if (error instanceof Error && 'syscall' in error)
+    return new CarillonError('NOT_FOUND', `${path} cannot be read: ${why}`)
+  // The first bytes are not those of gzip (RFC 1952, section 2.3.1).
+  if (why === 'incorrect header check') return unusable(path, 'is not a backup of Carillon')
+  return unusable(path, `is damaged or truncated (${why})`)
+}
+
+function unusable(path: string, why: string, remedy?: string): CarillonError {
+  return new CarillonError('UNPROCESSABLE', `${path} ${why}`, { remedy })
 }

@@ -1,90 +1,47 @@
 // Fills an empty database with the rows of a source, continues an interrupted attempt, and compares the two.
+import type { Database } from '../../config/database-url.ts'
 import { CarillonError } from '../../errors.ts'
-import { type Digest, differenceOf, digestsOf } from './digest.ts'
-import { type Counts, type Endpoint, inUse, type Place, placeAfter, type Source, totalOf } from './endpoint/endpoint.ts'
-import { currentMigrations, tables } from './endpoint/tables.ts'
+import { openStore } from '../open.ts'
+import { fillingTable } from '../transfer-state.ts'
+import { add, beginFilling, hasSchema, lastKey, sourceAt, stateOf } from './endpoint/endpoint.ts'
+import { type Checksum, checksumsOf, type Endpoint, lineOf, type Source } from './rows.ts'
 
-/** Called after every batch; `total` is the number of rows of the step. */
-export type Report = (progress: { step: 'Copying' | 'Verifying'; done: number; total: number }) => void
+/** Called at the beginning of a step; the function that it returns is called with the number of rows of each batch. */
+export type Report = (step: 'Copying' | 'Verifying', rows: { total: number; done?: number }) => (count: number) => void
+/** `partitions`: see migrate. `id`: of the transfer. */
+export type Target = { to: Database; partitions: number; id: string }
 
-/** Throws UNAVAILABLE if a database does not have this program's schema. */
-export async function refuseOtherSchema(endpoint: Endpoint, name: string): Promise<void> {
-  const found = await endpoint.migrations()
-  if (found.length === 0) throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${name}`)
-  if (found.join() === currentMigrations.join()) return
-  const newest = found.at(-1) ?? ''
-  const [age, remedy] = currentMigrations.includes(newest)
-    ? ['older', 'Bring it up to date with carillon migrate.']
-    : ['newer', 'Run the version of Carillon that wrote it, or a later one.']
-  throw new CarillonError('UNAVAILABLE', `The schema of ${name} is ${age} than this program's`, { remedy })
+/** Throws CONFLICT if the target has rows that the transfer `id` did not write. Creates the tables of a new database. */
+export async function refuseForeignTarget(target: Endpoint, { to, partitions, id }: Target): Promise<void> {
+  if (!(await hasSchema(target))) await (await openStore(to, { partitions })).store.close()
+  const filling = await stateOf(target, fillingTable)
+  if (filling === null ? (await sourceAt(target)).total === 0 : filling === id) return
+  const why = filling === null ? 'is not empty, and was left as it is' : 'is half filled by another move or restore'
+  throw new CarillonError('CONFLICT', `${target.name} ${why}`, { remedy: 'Name an empty database.' })
 }
 
-/** Throws CONFLICT if the target has rows that the transfer `id` did not write. */
-export async function refuseForeignTarget(target: Endpoint, { id, name }: { id: string | null; name: string }) {
-  if ((await target.migrations()).length === 0) await target.migrate()
-  await refuseOtherSchema(target, name)
-  const filling = await target.filling()
-  if (filling !== null && filling.id !== id)
-    throw new CarillonError('CONFLICT', `${name} is half filled by another move or restore`, {
-      remedy: 'Finish that one, or name an empty database.',
-    })
-  if (filling === null && totalOf(await target.counts()) > 0)
-    throw new CarillonError('CONFLICT', `${name} is not empty, and was left as it is`, {
-      remedy: 'Name an empty database.',
-    })
-}
+type Filling = { source: Source; id: string; report: Report }
 
-/** Resolves when every row is committed in the target. */
-export async function fill(
-  target: Endpoint,
-  { source, id, report }: { source: Source; id: string; report: Report },
-): Promise<void> {
-  const counts = await source.counts()
-  const total = totalOf(counts)
-  const filling = await target.filling()
-  if (filling === null) await target.beginFilling(id)
-  let place = filling?.place ?? null
-  let done = rowsUpTo(place, counts)
-  report({ step: 'Copying', done, total })
-  for await (const batch of source.batchesAfter(place)) {
-    const after = placeAfter(place, batch)
-    if (!(await target.add(batch, { id, before: place, after }))) throw inUse()
-    place = after
-    done += batch.rows.length
-    report({ step: 'Copying', done, total })
+/** Resolves when every row is committed in the target and was compared there. Returns what it holds. */
+export async function fill(target: Endpoint, { source, id, report }: Filling): Promise<readonly Checksum[]> {
+  const stored = await sourceAt(target)
+  const { total, checksums } = source
+  if (JSON.stringify(source.tables) !== JSON.stringify(stored.tables))
+    throw new CarillonError('UNPROCESSABLE', `${target.name} has other tables than what is copied to it`)
+  if ((await stateOf(target, fillingTable)) === null) await beginFilling(target, id)
+  const onCopied = report('Copying', { total, done: stored.total })
+  for (const table of source.tables) {
+    let last = await lastKey(target, table)
+    for await (const rows of source.rows(table, last)) {
+      if (rows.length > 0) last = await add(target, id, { table, rows, last })
+      onCopied(rows.length)
+    }
   }
-}
-
-function rowsUpTo(place: Place | null, counts: Counts): number {
-  if (place === null) return 0
-  const earlier = tables.slice(
-    0,
-    tables.findIndex(({ name }) => name === place.table),
-  )
-  return earlier.reduce((sum, { name }) => sum + (counts[name] ?? 0), place.rows)
-}
-
-/** Reads every row back, and throws UNAVAILABLE if a table is not as expected. */
-export async function verify(
-  endpoint: Endpoint,
-  { expected, name, onRows }: { expected: readonly Digest[]; name: string; onRows: (count: number) => void },
-): Promise<void> {
-  const difference = differenceOf(expected, await digestsOf(endpoint.batchesAfter(null), onRows))
-  if (difference !== undefined)
-    throw new CarillonError('UNAVAILABLE', `${name} does not hold what was written to it: ${difference}`, {
-      remedy: 'Empty it before you use it or try again.',
-    })
-}
-
-export function counting(report: Report, step: 'Copying' | 'Verifying', total: number): (count: number) => void {
-  let done = 0
-  report({ step, done, total })
-  return (count) => {
-    done += count
-    report({ step, done, total })
-  }
-}
-
-export function rowsIn(digests: readonly Digest[]): number {
-  return digests.reduce((sum, { rows }) => sum + rows, 0)
+  const onRead = report('Verifying', { total: checksums === undefined ? 2 * total : total })
+  const expected = checksums ?? (await checksumsOf(source, onRead))
+  const found = await checksumsOf(stored, onRead)
+  const other = expected.find((one, i) => lineOf(one) !== lineOf(found[i] ?? {}))
+  if (other === undefined) return expected
+  const problem = `${target.name} does not hold what was written to it: the rows of ${other.table} differ`
+  throw new CarillonError('UNAVAILABLE', problem, { remedy: 'Empty it before you use it or try again.' })
 }

@@ -15,16 +15,12 @@ import { recount } from '../contract/random/random.ts'
 import { World } from '../contract/world.ts'
 import { openStore, usualPartitions } from '../open.ts'
 import { newFolder } from '../sqlite/testing/folder.ts'
-import { backUp } from './backup.ts'
-import { openSource } from './endpoint/open.ts'
-import { restoreBackup } from './restore.ts'
+import { backUp, restoreBackup } from './backup.ts'
 import { carillon, start } from './testing/command.ts'
-import { digestsAt, emptyPlace } from './testing/filled.ts'
+import { checksumsAt, emptyPlace, report } from './testing/filled.ts'
 
 const password = 'plum orchard gate 41'
 const secret = 'a secret of more than thirty-two characters'
-
-const report = () => {}
 
 type Proof = Record<string, string>
 type Answer = { status: number; retryAfter: string | null; cookie: string; body: ReturnType<typeof JSON.parse> }
@@ -193,18 +189,16 @@ test('a backup under load has the state of one moment, and every row of it is re
     const before = await Promise.all(Array.from({ length: 20 }, () => service.deliver(key, 'Before')))
     const writing = keepSending(() => service.deliver(key, 'Meanwhile'))
     const file = join(folder, 'backup')
-    const endpoint = await openSource(readDatabaseUrl(place))
-    const digests = await backUp(endpoint, { file, at: '2026-01-01T00:00:00.000Z', report })
-    await endpoint.close()
+    const checksums = await backUp({ from: readDatabaseUrl(place), file, at: '2026-01-01T00:00:00.000Z', report })
     const written = await writing.stop()
     assert.ok(written.every(({ status }) => status === 201))
 
     const to = await emptyPlace(t, engine === 'sqlite' ? 'postgres' : 'sqlite')
     assert.deepEqual(
       await restoreBackup({ file, to: readDatabaseUrl(to), partitions: usualPartitions, report }),
-      digests,
+      checksums,
     )
-    assert.deepEqual(await digestsAt(to), digests)
+    assert.deepEqual(await checksumsAt(to), checksums)
     const { store } = await openStore(readDatabaseUrl(to))
     const { id = '' } = (await store.findCredentials('ann')) ?? {}
     const { items } = await recount(await World.on(store), { id, username: 'ann', passwordHash: '' })

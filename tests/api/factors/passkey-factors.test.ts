@@ -96,7 +96,9 @@ test('a challenge adds one passkey, for its own user, and only within five minut
     app.post(factorsPath, { response: authenticator.create(given).response }, proof)
   assert.equal((await post(ofEve)).status, 422)
   const raced = await Promise.all(Array.from({ length: 5 }, () => post(ofAnn)))
-  assert.deepEqual(raced.map(({ status }) => status).toSorted(), [201, 422, 422, 422, 422])
+  // With the passkey, the session gets a new cookie: a request that is later than that is not signed in.
+  const statuses = raced.map(({ status }) => (status === 401 ? 422 : status))
+  assert.deepEqual(statuses.toSorted(), [201, 422, 422, 422, 422])
   assert.equal((await post(ofAnn, { ...options, challenge: (await requestOptions()).challenge })).status, 422)
   const late = await creationOptions(ofAnn)
   app.pass(5 * minute)

@@ -1,8 +1,8 @@
-// A list that is kept only by what the API sends, by the code of docs/guide.md, equals the list of the service.
+// A list that is kept only by what the API sends, by the code of docs/inbox.md, equals the list of the service.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { codeFor, type DocumentedCode, type KeptList } from '../../support/event-source/documented-list.ts'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
-import { codeFor, type GuideCode, type KeptList } from '../../support/event-source/guide-list.ts'
 import { type Random, randomOf } from '../../support/event-source/random.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
 
@@ -17,14 +17,14 @@ after(() => app.stop())
 class Device {
   readonly proof: Proof
   readonly length: number
-  readonly #code: GuideCode
+  readonly #code: DocumentedCode
   #list: KeptList = { items: [], unread: 0, total: 0, version: 0 }
   #position = ''
   #reader: EventReader | undefined
   #taken = 0
   requests = 0
 
-  private constructor(proof: Proof, length: number, code: GuideCode) {
+  private constructor(proof: Proof, length: number, code: DocumentedCode) {
     this.proof = proof
     this.length = length
     this.#code = code
@@ -152,7 +152,7 @@ async function disturb(device: Device, random: Random): Promise<void> {
   if (what > 2) await device.handle()
 }
 
-test('a list that the code of the guide keeps from list, changes and events equals the response byte for byte, on two tabs and a second device', async (t) => {
+test('a list that the documented code keeps from list, changes and events equals the response byte for byte, on two tabs and a second device', async (t) => {
   const random = randomOf(t)
   const ann = await app.user()
   const [cookie, token] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')]

@@ -8,7 +8,7 @@ const app = await startTestService()
 after(() => app.stop())
 const { key } = await app.producerKey()
 
-const runs = (everyday: number) => (process.env.SOAK === undefined ? everyday : everyday * 20)
+const runs = (everyday: number) => (process.env.SOAK === undefined ? everyday : everyday * 100)
 const categories = ['orders', 'news', undefined]
 
 async function reader(notifications = 0) {
@@ -43,7 +43,7 @@ test('hasMore is true exactly when page * limit < total, for any page and limit 
       assert.equal(hasMore, number * limit < total)
       assert.equal(items.length, Math.max(0, Math.min(limit, total - (number - 1) * limit)))
     }),
-    { numRuns: runs(300) },
+    { numRuns: runs(60) },
   )
 })
 
@@ -76,7 +76,7 @@ for (const status of [
         }
         assert.deepEqual(byCursor, whole)
       }),
-      { numRuns: runs(12) },
+      { numRuns: runs(3) },
     )
   })
 
@@ -127,7 +127,7 @@ test('the counters equal a recount after random concurrent requests', async () =
       }
       await isCountedRight(proofs[0])
     }),
-    { numRuns: runs(60) },
+    { numRuns: runs(12) },
   )
 })
 

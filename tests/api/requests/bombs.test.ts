@@ -4,12 +4,14 @@ import assert from 'node:assert/strict'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
 import { allowedMethods } from '../../../server/http/request/allowed-methods.ts'
-import { open, sessionSecrets } from '../../../server/http/request/guards.ts'
+import { sessionSecrets } from '../../../server/http/request/cookies.ts'
+import { parseForm } from '../../../server/http/request/form.ts'
+import { open } from '../../../server/http/request/guards.ts'
 import { parseQuery } from '../../../server/http/request/query.ts'
 import { targetToRoute } from '../../../server/http/request/spelling.ts'
-import { maxKeys, parseForm, parseJson } from '../../../server/http/request/strict-json.ts'
 import type { Operation } from '../../../server/http/routes/operation.ts'
 import { route } from '../../../server/http/routes/operation.ts'
+import { maxKeys, parseJson } from '../../../server/strict-json.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
 import { startTestService } from '../../support/service.ts'
@@ -187,13 +189,7 @@ test('a query is refused above 32 fields, and ignored by a route without query f
 })
 
 test('a long path is split into no more segments than the longest route has (I2)', () => {
-  const operation: Operation<null> = {
-    id: 'getIt',
-    tag: 'health',
-    summary: '',
-    responses: {},
-    handle: async () => null,
-  }
+  const operation: Operation<null> = { summary: '', handle: async () => null }
   const routes = [route('GET', '/a/:id', open, operation), route('POST', '/', open, operation)]
   const parts: number[] = []
   const path = new (class extends String {

@@ -143,13 +143,15 @@ async function holds({ service, host, method, path, proof, fetchSite, origin }: 
 }
 
 test('the rule holds for every method, route, proof, Sec-Fetch-Site, Origin, Host and allowed origin, and for the login (C1, C7)', async () => {
-  const waiting = table.values()
+  // Each value with each other value in many cases; with SOAK=1 the whole table.
+  const cases = process.env.SOAK === undefined ? table.filter((_, index) => index % 7 === 0) : table
+  const waiting = cases.values()
   let refused = 0
   const worker = async () => {
     for (const one of waiting) if (!(await holds(one))) refused++
   }
   await Promise.all(Array.from({ length: 20 }, worker))
-  assert.ok(table.length > 10_000 && refused > 3_000, `${refused} of ${table.length} were refused`)
+  assert.ok(cases.length > 4_000 && refused > cases.length / 8, `${refused} of ${cases.length} were refused`)
 })
 
 test('the refusal names the setting and the origin to add, and the request changes nothing (C1)', async () => {
@@ -231,6 +233,7 @@ test('two Origins, two Sec-Fetch-Sites, or one of each kind do not pass the chec
   }
 })
 
+const numRuns = process.env.SOAK === undefined ? 200 : 10_000
 const text = fc.oneof(
   fc.string(),
   fc.webUrl(),
@@ -253,7 +256,7 @@ test('an origin that is not allowed passes only with the Sec-Fetch-Site same-ori
         assert.equal(isCrossSite({ fetchSite: site, origin, host, allowed }), true)
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns },
   )
 })
 
@@ -264,8 +267,21 @@ test('without Sec-Fetch-Site, an origin that is not allowed passes only if its h
       assert.ok(host !== undefined)
       assert.equal(new URL(origin).host, host.toLowerCase())
     }),
-    { numRuns: 2_000 },
+    { numRuns },
   )
+})
+
+test('without Sec-Fetch-Site, the own origin in a spelling that no browser sends does not pass (C1)', () => {
+  const passes = (origin: string) => !isCrossSite({ fetchSite: undefined, origin, host: 'a.example', allowed: [] })
+  assert.ok(passes('http://a.example'))
+  for (const origin of [
+    'http://a\u00ad.example',
+    'http://A.example',
+    'http://a.example/',
+    'http://a.example/?b',
+    'HTTP://a.example',
+  ])
+    assert.ok(!passes(origin), origin)
 })
 
 test('reading is never refused, whichever site the page is of (C2)', async () => {

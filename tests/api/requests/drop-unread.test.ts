@@ -82,18 +82,23 @@ function isStream([, line, fields]: Case): boolean {
   return isSignedIn && line.includes('/stream ')
 }
 
-/** Sends each case with every framing; returns the statuses. */
+/** Sends each case with one framing, in turns, and with SOAK=1 with every framing; returns the statuses. */
 async function allPass(cases: readonly Case[]): Promise<number[]> {
+  const framingsOf = (index: number) =>
+    process.env.SOAK === undefined ? [framings[index % framings.length] ?? assert.fail()] : framings
   const seen = new Set<number>()
   const wrong: string[] = []
   const work = async (worker: number) => {
     using proxy = new WritingProxy(app.url)
-    for (const [name, line, fields] of cases.filter((one, index) => index % workers === worker && !isStream(one)))
-      for (const [framing, body] of framings) {
+    for (const [index, one] of cases.entries()) {
+      if (index % workers !== worker || isStream(one)) continue
+      const [name, line, fields] = one
+      for (const [framing, body] of framingsOf(index)) {
         const { status, wrong: found } = await passed(proxy, headOf(line, { ...fields, ...framing }), body)
         seen.add(status)
         wrong.push(...found.map((fault) => `${name}, ${JSON.stringify(framing)}: ${fault}`))
       }
+    }
     if (proxy.failures > 0) wrong.push(`${proxy.failures} failures of the node`)
   }
   await Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)))

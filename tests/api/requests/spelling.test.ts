@@ -159,7 +159,7 @@ test('a target in absolute form is routed by the same spelling, and only if its 
 })
 
 test('an encoded slash is accepted only within a parameter that is free text', () => {
-  const route = { path: '/users/:externalId/inbox', freeText: 'externalId' }
+  const route = '/users/:externalId/inbox'
   for (const path of ['/users/a%2Fb/inbox', '/users/%2f/inbox', '/users/%C3%A9%20%25/inbox', '/users/a/inbox'])
     assert.equal(isOtherSpelling(path, route), false, path)
   for (const path of [
@@ -170,12 +170,11 @@ test('an encoded slash is accepted only within a parameter that is free text', (
     '/users/a%2Db/inbox',
   ])
     assert.equal(isOtherSpelling(path, route), true, path)
-  for (const other of [undefined, { path: route.path }, { path: '/users/:id/inbox', freeText: 'externalId' }])
-    assert.equal(isOtherSpelling('/users/a%2fb/inbox', other), true)
+  for (const other of [undefined, '/users/:id/inbox']) assert.equal(isOtherSpelling('/users/a%2fb/inbox', other), true)
 })
 
 test('the encoding of encodeURIComponent is accepted, and every other encoding of the same text is refused', () => {
-  const route = { path: '/users/:externalId', freeText: 'externalId' }
+  const route = '/users/:externalId'
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.nat(), (text, place) => {
       const segment = encodeURIComponent(text)

@@ -1,4 +1,4 @@
-// A user signs in by the verified e-mail address as well as by the username; docs/guide.md, "Signing in with a session".
+// A user signs in by the verified e-mail address as well as by the username; docs/sign-in.md, "Session or token".
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startTestService } from '../../support/service.ts'

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
-import { reportReady } from '../../../server/http/routes/health.ts'
+import { ready } from '../../../server/http/routes/health.ts'
+import { usualCost } from '../../../server/sign-in/password/passwords.ts'
 import { startTestService } from '../../support/service.ts'
 
 const written: string[] = []
 const log = pino({ level: 'info', base: null }, { write: (line: string) => written.push(line) })
-const app = await startTestService({ log, env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
+const app = await startTestService({ hashCost: usualCost, log, env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
 after(() => app.stop())
 const ann = await app.user('ann')
 const lines = () => written.map((line) => JSON.parse(line))
@@ -72,9 +73,9 @@ test('50 clients that disconnect while they wait cost no hash (A12)', async () =
 
 test('a 503 of /readyz is not logged as a failure (L1)', async () => {
   const dependencies = { store: app.store, readiness: { isReady: false, askedAt: 0 } }
-  const refusal = await reportReady(dependencies as never, undefined as never, undefined as never).catch(
-    (error: unknown) => error,
-  )
+  const refusal = await ready
+    .handle(dependencies as never, undefined as never, undefined as never)
+    .catch((error: unknown) => error)
   const { status, report } = refusal as { status: number; report: string }
   assert.deepEqual([status, report], [503, 'nothing'])
 })

@@ -4,13 +4,14 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
+import { usualCost } from '../../../server/sign-in/password/passwords.ts'
 import { engine } from '../../support/network/database-behind.ts'
 import { startTestService } from '../../support/service.ts'
 
 // Every level is logged and nothing is redacted, so that the test sees all that is passed to the log.
 const lines: string[] = []
 const log = pino({ level: 'trace', base: null }, { write: (line: string) => lines.push(line) })
-const app = await startTestService({ log })
+const app = await startTestService({ hashCost: usualCost, log })
 after(() => app.stop())
 
 const json = { 'content-type': 'application/json' }

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { usualCost } from '../../../server/sign-in/password/passwords.ts'
 import { HttpClient } from '../../support/http/http-client.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
-const app = await startTestService()
+const app = await startTestService({ hashCost: usualCost })
 after(() => app.stop())
 // Two users: a user has a limited number of sessions.
 const [ann, ben] = [await app.user('ann'), await app.user('ben')]
@@ -48,7 +49,7 @@ for (const variant of variants)
   })
 
 test('during a flood of wrong passwords from one IPv6 /56, every right sign-in on a known device succeeds (A21)', async (t) => {
-  const service = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
+  const service = await startTestService({ hashCost: usualCost, env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
   t.after(() => service.stop())
   const known = await Promise.all(
     Array.from({ length: 20 }, async () => {

@@ -59,7 +59,7 @@ async function signedWith(kid: string): Promise<() => Promise<Proof>> {
   return async () => {
     const [, payload = ''] = (await signedIn()).authorization?.split('.') ?? []
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
-    return { authorization: `Bearer ${await signToken(key, claims)}` }
+    return { authorization: `Bearer ${signToken(key, claims)}` }
   }
 }
 

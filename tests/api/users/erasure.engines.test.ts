@@ -6,7 +6,6 @@ import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { erasedKey } from '../../../server/store/erased-key.ts'
 import { backUp } from '../../../server/store/transfer/backup.ts'
-import { openSource } from '../../../server/store/transfer/endpoint/open.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -60,9 +59,7 @@ test('no table has anything of an erased user, but the hash that revokes the tok
   for (const word of words) assert.ok(!contents.includes(word), `a table has ${word}`)
   for (const userId of [ann.id, foreign.id]) assert.ok(contents.includes(erasedKey(userId)))
   const backup = join(app.dir, 'after.backup')
-  const endpoint = await openSource(app.databaseSetting)
-  await backUp(endpoint, { file: backup, at: new Date(0).toISOString(), report: () => {} })
-  await endpoint.close()
+  await backUp({ from: app.databaseSetting, file: backup, at: new Date(0).toISOString(), report: () => () => {} })
   const copied = gunzipSync(readFileSync(backup)).toString()
   for (const word of words) assert.ok(!copied.includes(word), `the backup has ${word}`)
   const { items } = await app.list(bobs)

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { hash, verify } from '@node-rs/argon2'
 import { newId } from '../../../server/ids.ts'
+import { usualCost } from '../../../server/sign-in/password/passwords.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
-const app = await startTestService()
+const app = await startTestService({ hashCost: usualCost })
 after(() => app.stop())
 
 const password = 'plum orchard gate 41'

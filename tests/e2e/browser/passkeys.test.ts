@@ -1,4 +1,4 @@
-// Passkeys in a real Chromium with a virtual authenticator, on a service without settings: the code of docs/guide.md creates one and signs
+// Passkeys in a real Chromium with a virtual authenticator, on a service without settings: the code of docs/sign-in.md creates one and signs
 // in with it, as the only proof and as a second factor, in both variants.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -11,9 +11,9 @@ const service = await startTestService()
 after(() => service.stop())
 const localhost = service.url.replace('127.0.0.1', 'localhost')
 
-/** The functions that the guide shows. */
-const codeOfGuide = /\n## Passkeys\n.*?```js\n(.*?)```/s.exec(readFileSync('docs/guide.md', 'utf8'))?.[1] ?? ''
-type InGuide = 'addPasskey' | 'signInWithPasskey' | 'completeWithPasskey' | 'confirmWithPasskey' | 'post'
+/** The functions that the page shows. */
+const documentedCode = /\n## Passkeys\n.*?```js\n(.*?)```/s.exec(readFileSync('docs/sign-in.md', 'utf8'))?.[1] ?? ''
+type Documented = 'addPasskey' | 'signInWithPasskey' | 'completeWithPasskey' | 'confirmWithPasskey' | 'post'
 type Responded = { status: number; body: ReturnType<typeof JSON.parse> }
 
 for (const variant of variants)
@@ -78,9 +78,9 @@ test('on http://127.0.0.1 the error says to use localhost', async () => {
   }
 })
 
-/** A page of the test under this origin, with the code of the guide and an authenticator of its own. */
+/** A page of the test under this origin, with the documented code and an authenticator of its own. */
 async function pageAt(browser: Chromium, origin: string) {
-  const body = `<!doctype html><title>Passkeys</title><script>${codeOfGuide}</script>`
+  const body = `<!doctype html><title>Passkeys</title><script>${documentedCode}</script>`
   await browser.context.route(`${origin}/passkeys.html`, (route) => route.fulfill({ contentType: 'text/html', body }))
   const page = await browser.page(`${origin}/passkeys.html`)
   const cdp = await browser.context.newCDPSession(page)
@@ -93,8 +93,8 @@ async function pageAt(browser: Chromium, origin: string) {
   return { page, cdp, authenticatorId }
 }
 
-/** Calls a function of the guide in the page. */
-function call(page: Page, name: InGuide, ...values: unknown[]): Promise<Responded> {
+/** Calls a documented function in the page. */
+function call(page: Page, name: Documented, ...values: unknown[]): Promise<Responded> {
   const calls = ([called, given]: [string, unknown[]]) => {
     const functions = globalThis as unknown as Record<string, (...values: unknown[]) => Promise<Responded>>
     return (functions[called] as (typeof functions)[string])(...given)

@@ -1,5 +1,5 @@
-// The nine experiments of the demonstration in a real browser, against the real service: what the page says it measured is what the browser
-// received, what the server has in its transcript, and what a recording proxy saw.
+// Experiments of the demonstration in a real browser, against the real service: what the page says it measured is what the browser
+// received, what the server has in its transcript, and what a recording proxy saw. SOAK=1: all nine.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Answer, ExperimentId } from '../../../pages/demonstration/experiments/experiment.ts'
@@ -60,10 +60,12 @@ function both(answer: Answer, lines: Line[]): Expected {
   return { session: { answer, lines }, token: { answer, lines } }
 }
 
-const ids = Object.keys(expected) as ExperimentId[]
+/** Those that need a browser: for its cookies, for the form of another site, and for a page that is offline. */
+const inBrowser = ['replay', 'otherSite', 'offline'] as const
+const all = Object.keys(expected) as ExperimentId[]
 const opposite = (answer: Answer): Answer => (answer === 'yes' ? 'no' : 'yes')
 
-for (const id of ids)
+for (const id of process.env.SOAK === undefined ? inBrowser : all)
   test(`experiment ${id}: both lanes show what was on the wire, byte by byte, beside the prediction`, async () => {
     await using opened = await pages.open('/demonstration')
     const experiments = await runs(opened, id)
@@ -74,7 +76,7 @@ for (const id of ids)
       assert.ok(proxy.saw(at % 2 === 0 ? 'to server' : 'to client', message), message.head.join('\n'))
   })
 
-for (const id of ['replay', 'otherSite', 'offline'] as const)
+for (const id of process.env.SOAK === undefined ? (['replay'] as const) : inBrowser)
   test(`experiment ${id} measures the same behind a proxy that strips a path, with a prefix for the pages`, async () => {
     await using opened = await pagesBehindPath.open('/hello/demonstration')
     await runs(opened, id)

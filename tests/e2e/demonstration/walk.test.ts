@@ -56,7 +56,7 @@ test('the lanes differ in their proof alone; diagram and plain list show the loo
   assert.match(token, /^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+$/m)
   assert.doesNotMatch(token, /^Cookie:/im)
 
-  const figure = (lane: string) => walk.page.locator(`.diagram.of-${lane}`)
+  const figure = (lane: string) => walk.page.locator(`.diagram.lane-${lane}`)
   assert.ok((await figure('session').locator('svg .to-store').count()) > 0)
   assert.equal(await figure('token').locator('svg .to-store').count(), 0)
   const list = (lane: string) => figure(lane).locator('ol.for-readers li').allTextContents()
@@ -83,10 +83,13 @@ test('the sign-in shows the row that was stored beside "nothing was stored", and
   assert.ok(!reasons.includes('A further field.'), 'each field has an explanation')
 })
 
+/** The first three have all that differs between commands: no proof, a body, a cookie and a token. */
+const copiedSteps = process.env.SOAK === undefined ? stepIds.slice(0, 3) : stepIds
+
 test('"Copy as curl" copies a command that sends the same request again, with no secret among its arguments', async () => {
   await using walk = await WalkPage.open(pages)
   await walk.opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  for (const id of stepIds) {
+  for (const id of copiedSteps) {
     await walk.next(id)
     for (const lane of lanes) {
       await walk.lane(lane).getByRole('button', { name: 'Copy as curl' }).click()

@@ -65,32 +65,34 @@ test('a click beside the panel closes it and keeps the focus that the click give
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
 })
 
-for (const [corner, style] of Object.entries({
-  'at the left': 'left:0;top:0',
-  'at the right': 'right:0;top:0',
-  'in the middle': 'left:140px;top:0',
-  'at the bottom': 'right:0;bottom:0',
-}))
+test('the panel of a bell in any corner or in the middle of a window 320 px wide is inside the window, in both directions', async () => {
+  await pages.userWith(5)
+  const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'"
+  const page = await pages.open('<header><carillon-bell></carillon-bell></header>', { policy })
+  await page.setViewportSize({ width: 320, height: 500 })
+  const button = bellOf(page, 'Notifications, 5 unread')
   for (const direction of ['ltr', 'rtl'])
-    test(`the panel of a bell ${corner} of a window 320 px wide is inside the window (${direction})`, async () => {
-      await pages.userWith(5)
-      const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'"
-      const body = `<div dir="${direction}" style="position:fixed;${style}"><carillon-bell></carillon-bell></div>`
-      const page = await pages.open(body, { policy })
-      await page.setViewportSize({ width: 320, height: 500 })
-      await bellOf(page, 'Notifications, 5 unread').click()
+    for (const corner of ['left:0;top:0', 'right:0;top:0', 'left:140px;top:0', 'right:0;bottom:0']) {
+      const place = `${corner} ${direction}`
+      await page.locator('header').evaluate(
+        (header, [dir = '', style = '']) => {
+          header.setAttribute('dir', dir)
+          header.setAttribute('style', `position:fixed;${style}`)
+        },
+        [direction, corner],
+      )
+      await button.click()
       await page.getByRole('article').first().waitFor()
-      const { x, y, width, height } = (await page.getByRole('dialog').boundingBox()) ?? {
-        x: -1,
-        y: -1,
-        width: 0,
-        height: 0,
-      }
-      assert.deepEqual([x, width], [8, 304])
-      assert.ok(y >= 0 && y + height <= 500, JSON.stringify({ x, y, width, height }))
+      const panel = page.getByRole('dialog')
+      const { x, y, width, height } = (await panel.boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 }
+      assert.deepEqual([x, width], [8, 304], place)
+      assert.ok(y >= 0 && y + height <= 500, `${place}: ${JSON.stringify({ x, y, width, height })}`)
       const bell = await page.locator('[part=bell]').boundingBox()
-      assert.ok(bell && (y >= bell.y + bell.height || y + height <= bell.y), 'the panel covers the bell')
-    })
+      assert.ok(bell && (y >= bell.y + bell.height || y + height <= bell.y), `${place}: the panel covers the bell`)
+      await page.keyboard.press('Escape')
+      await panel.waitFor({ state: 'hidden' })
+    }
+})
 
 test('a page with another root font size and with rules for all elements changes neither size nor layout of the panel', async () => {
   await pages.userWith(2)

@@ -160,7 +160,7 @@ suite('a network in between', { concurrency: 4 }, () => {
   test('a sign-out whose reply from the database is lost is not a 204, and the session has ended (R7, S4)', async () => {
     await using proxy = await TcpProxy.to(server.port)
     await using place = await newPlace(proxy)
-    const broken = breakOnce(proxy, 'endSessions', 'before the reply')
+    const broken = breakOnce(proxy, 'commit', 'before the reply')
     isUnavailable(await place.user.request({ method: 'POST', path: '/logout', headers: place.session }))
     await broken
     assert.equal((await place.user.request({ path: '/api/notifications', headers: place.session })).status, 401)

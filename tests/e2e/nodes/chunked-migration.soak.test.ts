@@ -12,11 +12,15 @@ const rows = 40_000
 const chunk = 500
 
 /** Counts, and counts one row twice if two chunks changed it. */
-const inventedOn = (key: string) => `-- chunks
+const invented = `-- chunks
 update notification set count = count + 1
-  where (${key}, seq) in (select ${key}, seq from notification where count < 2 limit ${chunk})`
+  where (user_id, seq) in (select user_id, seq from notification where count < 2 limit ${chunk})`
 
-type Place = { env: Environment; key: string; query(sql: string): Promise<Record<string, unknown>[]> }
+type Place = {
+  env: Environment /** The type of user_id. */
+  key: string
+  query(sql: string): Promise<Record<string, unknown>[]>
+}
 
 const places = {
   async sqlite(folder: Folder): Promise<Place & AsyncDisposable> {
@@ -28,12 +32,12 @@ const places = {
       return found
     }
     const env = { CARILLON_DATABASE_URL: `sqlite:${path}` }
-    return { env, key: 'user_number', query, [Symbol.asyncDispose]: async () => {} }
+    return { env, key: 'blob', query, [Symbol.asyncDispose]: async () => {} }
   },
   async postgres(): Promise<Place & AsyncDisposable> {
     const { url, drop } = await newDatabase()
     const query = async (sql: string) => (await queryAt(url, sql)).rows
-    return { env: { CARILLON_DATABASE_URL: url }, key: 'user_id', query, [Symbol.asyncDispose]: drop }
+    return { env: { CARILLON_DATABASE_URL: url }, key: 'text', query, [Symbol.asyncDispose]: drop }
   },
 }
 
@@ -44,12 +48,12 @@ for (const [engine, open] of Object.entries(places))
     await using place = await open(folder)
     const { env, key, query } = place
     assert.equal((await carillon(folder, ['migrate'], { env })).status, 0)
-    await query(`insert into notification (${key}, seq, id, version, content${engine === 'sqlite' ? ', created_at' : ''})
+    await query(`insert into notification (user_id, seq, id, version, title, created_at)
       with recursive n (n) as (select 1 union all select n + 1 from n where n < ${rows})
-      select 1 + n / 1000, n, 'id ' || n, n, '{}'${engine === 'sqlite' ? ", 'now'" : ''} from n`)
+      select cast(1 + n / 1000 as ${key}), n, 'id ' || n, n, '', 'now' from n`)
     const changed = async () =>
       Number((await query('select count(*) as rows from notification where count > 1'))[0]?.rows)
-    const files = migrationFiles(engine as keyof typeof places, inventedOn(key))
+    const files = migrationFiles(engine as keyof typeof places, invented)
     const launcher = copyOfProgram(program, { files })
     let kills = 0
     for (let before = 0; before < rows / 2; before = await changed()) {

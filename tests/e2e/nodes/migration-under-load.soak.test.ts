@@ -60,8 +60,8 @@ async function goesUnnoticed(t: TestContext, { isLast }: { isLast: boolean }): P
 async function fill(url: string): Promise<void> {
   await queryAt(
     url,
-    `insert into notification (user_id, seq, id, version, content)
-      select 'user ' || n, seq, n || ' ' || seq, seq, '{"title":"Number","createdAt":"2026-11-23T00:00:00.000Z"}'
+    `insert into notification (user_id, seq, id, version, title, created_at)
+      select 'user ' || n, seq, n || ' ' || seq, seq, 'Number', '2026-11-23T00:00:00.000Z'
       from generate_series(1, ${notifications / 100}) n, generate_series(1, 100) seq`,
   )
 }

@@ -3,6 +3,7 @@
 // this commit, and the new one is the same with a higher version and what each test invents. From then on the old one is the package of the
 // last release, and the new one is this commit (docs/release.md).
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,15 +15,12 @@ import { type Node, Nodes, untilSo } from '../../support/processes/nodes.ts'
 import { idIn, type SignIn, type UserOfService } from '../../support/processes/user-of-service.ts'
 import type { HttpResponse } from '../../support/service.ts'
 
-const loadMs = 1_500
-
 const nextVersion = '99.0.0'
 /** A function that requests call gets another text. */
-const changedFunction = `create or replace function tell_session_ended(of_user text) returns void language plpgsql as $$
-begin
-  -- The text of the next version.
-  perform pg_notify('carillon', json_build_object('session', of_user)::text);
-end $$;`
+const changedFunction = readFileSync('server/store/postgres/functions/audit.sql', 'utf8').replace(
+  'begin\n',
+  'begin\n  -- The text of the next version.\n',
+)
 const upgrades: Record<string, Upgrade> = {
   'with a migration and other functions': {
     files: {
@@ -56,32 +54,31 @@ async function goesUnnoticed(
   delay.enable()
   const database = await newDatabase({ isBare: true })
   t.after(() => database.drop())
-  using oldProgram = new Folder()
   using newProgram = new Folder()
-  const old = { launcher: copyOfProgram(oldProgram) }
+  const old = {}
   const next = { launcher: copyOfProgram(newProgram, { version: nextVersion, files }) }
   await using nodes = new Nodes(database.url)
   const before = await nodes.add(old)
   const functionsBefore = await functionsOf(database.url)
+  const key = await keyOf(nodes)
   await using load = new Load(nodes.firstSignIn)
   using streamBefore = await load.streamOf(before)
   load.startOn(before, 'the old version')
-  await sleep(loadMs)
+  await load.moreRounds(3)
 
   const current = await nodes.add(next)
   const functions = await functionsOf(database.url)
   assert.notEqual(functions, functionsBefore, 'the new version created its functions')
   using streamCurrent = await load.streamOf(current)
   const sentBefore = load.sent.length
-  const key = await keyOf(nodes, next.launcher)
   load.startOn(current, 'the new version', load.newRequests(key))
-  await sleep(loadMs)
+  await load.moreRounds(3)
   // The old version does not know the migration. The nodes that run are not affected.
   const late = await nodes.begin(old)
   if (restarted === 'is refused') await assert.rejects(late.process.isReady(), /was written by a newer Carillon/)
   else await late.isReady()
   assert.equal(await functionsOf(database.url), functions)
-  await sleep(loadMs)
+  await load.moreRounds(3)
   await load.stop()
 
   delay.disable()
@@ -124,10 +121,9 @@ async function receives(stream: EventReader, titles: readonly string[]): Promise
 }
 
 /** A producer key that may create users. */
-async function keyOf(nodes: Nodes, launcher: string): Promise<string> {
+async function keyOf(nodes: Nodes): Promise<string> {
   const { stdout } = await carillon(nodes.folder, ['key', 'add', 'app', '--scope', 'send,users', '--json'], {
     env: nodes.environment,
-    launcher,
   })
   return JSON.parse(stdout).key
 }
@@ -145,6 +141,8 @@ class Load implements AsyncDisposable {
   readonly people: string[] = []
   readonly #signIn: SignIn
   readonly #loops: Promise<void>[] = []
+  /** Of each loop. */
+  readonly #rounds: number[] = []
   #isOver = false
 
   constructor(signIn: SignIn) {
@@ -206,6 +204,13 @@ class Load implements AsyncDisposable {
     return EventReader.of(node.url, await node.user(this.#signIn).signIn())
   }
 
+  /** Resolves when each node has served each kind of request `count` more times. */
+  async moreRounds(count: number): Promise<void> {
+    const aims = this.#rounds.map((rounds) => rounds + count)
+    const isBehind = () => this.failures.length === 0 && aims.some((aim, loop) => (this.#rounds[loop] ?? 0) < aim)
+    while (isBehind()) await sleep(10)
+  }
+
   async stop(): Promise<void> {
     this.#isOver = true
     await Promise.all(this.#loops)
@@ -216,8 +221,9 @@ class Load implements AsyncDisposable {
   }
 
   async #loop(user: UserOfService, name: string, requests: Requests): Promise<void> {
+    const loop = this.#rounds.push(0) - 1
     const proofs = { session: await user.signIn('stateful'), token: await user.signIn('stateless') } as Proofs
-    while (!this.#isOver)
+    for (; !this.#isOver; this.#rounds[loop] = (this.#rounds[loop] ?? 0) + 1)
       for (const [kind, send] of Object.entries(requests)) {
         const outcome = await send(user, proofs).then(
           ({ status, text }) => (status < 300 ? 'ok' : `${status} ${text}`),

@@ -22,8 +22,8 @@ type Body = { content: Record<string, { example: object }> }
 type Documented = Record<string, Record<string, { requestBody?: Body; security: Record<string, unknown>[] }>>
 
 /** Closes client and service after the tests of the file. */
-export async function startEveryRoute() {
-  const app = await startTestService()
+export async function startEveryRoute(options: Parameters<typeof startTestService>[0] = {}) {
+  const app = await startTestService(options)
   const client = new HttpClient(app.url)
   after(async () => {
     client.close()

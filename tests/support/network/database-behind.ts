@@ -3,7 +3,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPool } from '../../../server/store/postgres/connection/pool.ts'
-import { contentSql } from '../../../server/store/sqlite/content.ts'
 import { Database } from '../../../server/store/sqlite/database.ts'
 
 export const engines = ['sqlite', 'postgres'] as const
@@ -54,8 +53,8 @@ export class SqliteBehind implements DatabaseBehind {
   }
 
   async titles(): Promise<string[]> {
-    const rows = await this.rows(`select ${contentSql('n')} as content from notification n`)
-    return rows.map(({ content }) => JSON.parse(`{${content}}`).title)
+    const rows = await this.rows('select title from notification')
+    return rows.map(({ title }) => JSON.parse(`"${title}"`))
   }
 
   async version(): Promise<unknown> {
@@ -87,7 +86,7 @@ export class SqliteBehind implements DatabaseBehind {
   }
 
   isOf(userId: string): string {
-    return `user_number = (select number from user where id = '${userId}')`
+    return `user_id = x'${userId.replaceAll('-', '')}'`
   }
 
   async close(): Promise<void> {

@@ -124,24 +124,27 @@ class Pair {
 export type Break = 'before the call' | 'before the reply' | 'in the reply' | 'reply dropped'
 
 /**
- * Breaks the connection once, at the next call of a prepared statement (pg names it in its Bind message). In all cases but the
- * first the server has executed the call, since a call is one transaction.
+ * Breaks the connection once, at the next call of a prepared statement (pg names it in its Bind message), or at the next 'commit'. In all
+ * cases but the first the server has executed the call, since a call is one transaction.
  */
 export function breakOnce(proxy: TcpProxy, statement: string, where: Break): Promise<void> {
-  const bind = Buffer.from(`\0${statement}\0`)
+  const isCommit = statement === 'commit'
+  // pg sends the text of a commit, after the length of the message; the replies of earlier statements may come first.
+  const sent = Buffer.from(isCommit ? '\x0bcommit\0' : `\0${statement}\0`)
+  const isReply = (bytes: Buffer) => !isCommit || bytes.includes('COMMIT\0')
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   // A statement that has another name now must not let its test wait for ever.
   setTimeout(() => reject(new Error(`no statement ${statement} was sent in a minute`)), 60_000).unref()
   let isSpent = false
   proxy.intercept = ({ direction, bytes, notes }) => {
-    if (direction === 'to server' && !isSpent && bytes.includes(bind)) {
+    if (direction === 'to server' && !isSpent && bytes.includes(sent)) {
       isSpent = true
       notes.add(statement)
       if (where !== 'before the call') return undefined
       resolve()
       return { disconnects: true }
     }
-    if (direction === 'to server' || !notes.has(statement)) return undefined
+    if (direction === 'to server' || !notes.has(statement) || !isReply(bytes)) return undefined
     resolve()
     if (where === 'reply dropped') return {}
     return where === 'before the reply'

@@ -1,17 +1,11 @@
 // For tests: the service's own pages in a real Chromium, each opened in a profile of its own, with what the browser complains about. Behind a proxy
 // if `url` is given. `await using` ends the service and the browser; each opened page then fails its test if there was a complaint.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type * as Axe from 'axe-core'
 import type { BrowserContext, Page, Request } from 'playwright-core'
 import { Chromium } from '../chromium.ts'
 import { untilSo } from '../processes/nodes.ts'
 import { startTestService, type TestService, type TestUser } from '../service.ts'
-
-declare global {
-  var axe: typeof Axe
-}
+import { rulesFor, violationsIn } from './axe.ts'
 
 export type PageOptions = {
   /** Accept-Language and `navigator.language`. */
@@ -33,8 +27,7 @@ export type PageOptions = {
 type Place = { service: TestService; browser: Chromium; url: string }
 
 /** Writes a picture of each state that a test names into this folder, to look at. */
-const { SCREENSHOTS } = process.env
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const { SCREENSHOTS, SOAK } = process.env
 
 export class BrowserPages implements AsyncDisposable {
   readonly service: TestService
@@ -137,7 +130,7 @@ export class BrowserPage implements AsyncDisposable {
     page.on('requestfailed', (request) => {
       const reason = request.failure()?.errorText
       // What the browser aborts itself when it leaves a page.
-      if (reason !== 'net::ERR_ABORTED') this.complaints.push(`${reason} ${callOf(request)}`)
+      if (!/^(net::ERR|NS_BINDING)_ABORTED$/.test(reason ?? '')) this.complaints.push(`${reason} ${callOf(request)}`)
     })
     page.on('response', (response) => {
       if (response.status() >= 400) this.complaints.push(`${response.status()} ${callOf(response.request())}`)
@@ -183,36 +176,27 @@ export class BrowserPage implements AsyncDisposable {
     await becomes(() => this.focused(), name)
   }
 
-  /** What is displayed now follows the rules of axe (targets of 24 px included) and fits its width, in both themes, wide and at 320 px. */
+  /**
+   * What is displayed now follows the rules of axe in both themes, and fits its width, also at 320 px. With SOAK=1 axe checks it at 320 px as well.
+   */
   async isAccessible(state: string): Promise<void> {
     const { page } = this
+    assert.ok(this.#hasScript, 'axe needs script: check this state in a page without `hasScript: false`')
     const size = page.viewportSize() ?? { width: 1280, height: 800 }
     for (const width of new Set([size.width, 320])) {
       await page.setViewportSize({ ...size, width })
       for (const colorScheme of ['light', 'dark'] as const) {
+        if (width !== size.width && SOAK === undefined && SCREENSHOTS === undefined) continue
         await page.emulateMedia({ colorScheme })
         const name = `${state}-${colorScheme}${width === 320 ? '-320' : ''}`
         if (SCREENSHOTS !== undefined) await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true })
-        assert.deepEqual(await this.violations(), [], name)
+        assert.deepEqual(await violationsIn(page, rulesFor[colorScheme]), [], name)
       }
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${state} at ${width} px`)
     }
     assert.equal(await page.locator('h1:visible').count(), 1, `${state}: one heading of level 1`)
     await page.setViewportSize(size)
     await page.emulateMedia({ colorScheme: 'light' })
-  }
-
-  async violations(): Promise<string[]> {
-    // Evaluated by the debugger: the policy of the page does not stop it.
-    assert.ok(this.#hasScript, 'axe needs script: check this state in a page without `hasScript: false`')
-    if (!(await this.page.evaluate(() => 'axe' in globalThis))) await this.page.evaluate(axeSource)
-    const { violations, passes } = await this.page.evaluate(() =>
-      axe.run({ rules: { 'target-size': { enabled: true } } }),
-    )
-    assert.ok(passes.length > 10, 'axe checked hardly anything')
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
-    )
   }
 
   /** Closes the tab; its profile too with the last tab. */

@@ -11,7 +11,7 @@ export function copyOfProgram(folder: Folder, { version, files = {} }: Changes =
   const root = fileURLToPath(new URL('../../../', import.meta.url))
   cpSync(`${root}server`, folder.file('server'), {
     recursive: true,
-    filter: (path) => !/\.test\.ts$|\/bundle$|\/node_modules$/.test(path),
+    filter: (path) => !/\.test\.ts$|\/(bundle|node_modules|\.compile-cache)$/.test(path),
   })
   cpSync(`${root}package.json`, folder.file('package.json'))
   symlinkSync(`${root}node_modules`, folder.file('node_modules'))

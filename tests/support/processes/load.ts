@@ -1,6 +1,10 @@
-// For tests: requests of every kind of sign-in on several nodes, without a pause, while something happens. What fails is counted.
+// For tests: requests of every kind of sign-in on several nodes while something happens. What fails is counted.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Proof } from '../service.ts'
 import type { UserOfService } from './user-of-service.ts'
+
+/** After each request of a loop. Without a pause, which SOAK=1 has not, the load takes the processor time that the nodes need to start. */
+const pauseMs = process.env.SOAK === undefined ? 25 : 0
 
 export class Load implements AsyncDisposable {
   readonly failures: string[] = []
@@ -25,7 +29,7 @@ export class Load implements AsyncDisposable {
   /** Resolves after `count` more requests. */
   async more(count: number): Promise<void> {
     const until = this.count + count
-    while (this.count < until) await new Promise((resolve) => setTimeout(resolve, 10))
+    while (this.count < until) await sleep(10)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -65,5 +69,6 @@ export class Load implements AsyncDisposable {
     this.count++
     const outcome = await act().catch((error: unknown) => String(error))
     if (outcome !== 200) this.failures.push(`${name}: ${outcome}`)
+    if (pauseMs > 0) await sleep(pauseMs)
   }
 }

@@ -1,18 +1,18 @@
 // One experiment on the page: question, predictions, the button, and the result of both lanes.
+import type { TextsOf } from 'carillon-inbox/languages'
 import { html, nothing } from 'lit/html.js'
 import { type Exchange, type Lane, lanes } from '../../world.ts'
-import type { Bench } from '../bench.ts'
-import { isAsPredicted } from '../bench.ts'
+import { type Bench, isAsPredicted } from '../bench.ts'
 import type { Answer, Experiment, ExperimentId, Fact, Measured, Texts } from '../experiment.ts'
 import type { Result } from '../kept-results.ts'
 
 export type View = {
   bench: Bench
   texts: Texts
+  walk: TextsOf<'demonstration'>
   /** Where the demonstration is, such as `demonstration/`. */
   base: string
   run: (experiment: Experiment) => void
-  /** What the server has of an exchange. */
   wireOf: (exchange: Exchange) => unknown
 }
 
@@ -28,7 +28,7 @@ export function experimentView(view: View, experiment: Experiment) {
   return html`<details class="experiment" id=${anchorOf(id)} name="experiment">
     <summary><h3>${title}</h3>${result && markView(texts, result)}</summary>
     <div class="inside">
-      <p>${question} <a href="#${anchorOf(id)}" class="anchor" aria-label=${texts.link(title)}>#</a></p>
+      <p>${question} <a href="#${anchorOf(id)}" class="deep-link" aria-label=${texts.link(title)}>#</a></p>
       ${predictionsView(view, experiment)} ${id === bench.running ? frameView(view) : nothing}
       ${result && id !== bench.running ? resultView(view, id, result) : nothing}
     </div>
@@ -56,7 +56,7 @@ function predictionsView(view: View, experiment: Experiment) {
       ${bench.results.has(id) ? texts.runAgain : texts.run}
     </button>
     <p role="status" class="progress">${isRunning && progress ? progressText(texts, progress) : nothing}</p>
-    <p role="alert" class="fault">${problem?.id === id ? problemText(texts, problem.what) : nothing}</p>
+    <p role="alert" class="fault">${problem?.id === id ? problemText(view, problem.what) : nothing}</p>
   </form>`
 }
 
@@ -65,12 +65,12 @@ function progressText({ progress }: Texts, { step, count }: NonNullable<Bench['p
   return typeof text === 'string' ? text : text(count)
 }
 
-function problemText(texts: Texts, what: NonNullable<Bench['problem']>['what']): string {
+function problemText({ texts, walk }: View, what: NonNullable<Bench['problem']>['what']): string {
   if (what === 'choose') return texts.choose
-  return what === 'otherTab' ? texts.tabs.running : texts.troubles[what]
+  return what === 'otherTab' ? texts.tabs.running : `${walk.troubles[what]} ${texts.again}`
 }
 
-function predictionView({ texts, bench }: View, id: ExperimentId, lane: Lane) {
+function predictionView({ texts, walk, bench }: View, id: ExperimentId, lane: Lane) {
   const choice = (answer: Answer) =>
     html`<label class="choice">
       <input
@@ -81,7 +81,7 @@ function predictionView({ texts, bench }: View, id: ExperimentId, lane: Lane) {
       />${texts.experiments[id][answer]}
     </label>`
   return html`<fieldset class="lane-${lane}">
-    <legend>${texts.predict(texts.lanes[lane])}</legend>
+    <legend>${texts.predict(walk.laneNames[lane])}</legend>
     ${choice('yes')} ${choice('no')}
   </fieldset>`
 }
@@ -110,27 +110,22 @@ function resultView(view: View, id: ExperimentId, result: Result) {
 }
 
 function laneView(view: View, id: ExperimentId, { lane, result }: { lane: Lane; result: Result }) {
-  const { texts } = view
+  const { texts, walk } = view
   const measured = result.measured[lane]
+  const predicted = result.predicted[lane]
+  const verdict =
+    measured.answer === predicted
+      ? html`<p class="done">${texts.right}</p>`
+      : html`<p class="surprise">${texts.wrong(texts.experiments[id][predicted])}</p>`
   return html`<section class="measured lane-${lane}">
-    <h5>${texts.lanes[lane]}: ${measuredText(texts, id, measured)}</h5>
-    ${verdictView(texts, id, { measured, predicted: result.predicted[lane] })}
+    <h5>${walk.laneNames[lane]}: ${measuredText(texts, id, measured)}</h5>
+    ${measured.answer === null ? nothing : verdict}
     <ol class="facts">${measured.facts.map((fact) => factView(view, fact))}</ol>
   </section>`
 }
 
 export function measuredText(texts: Texts, id: ExperimentId, { answer }: Measured): string {
   return answer === null ? texts.notMeasured : texts.experiments[id][answer]
-}
-
-function verdictView(
-  texts: Texts,
-  id: ExperimentId,
-  { measured: { answer }, predicted }: { measured: Measured; predicted: Answer },
-) {
-  if (answer === null) return nothing
-  if (answer === predicted) return html`<p class="done">${texts.right}</p>`
-  return html`<p class="surprise">${texts.wrong(texts.experiments[id][predicted])}</p>`
 }
 
 function statusView(status = 0) {

@@ -5,7 +5,7 @@ import { experiments } from '../all.ts'
 import type { ExperimentId } from '../experiment.ts'
 import { anchorOf, measuredText, type View } from './experiment-view.ts'
 
-export function tableView({ bench, texts }: View) {
+export function tableView({ bench, texts, walk }: View) {
   const { table } = texts
   const { size } = bench.results
   return html`<section id="when-to-take-which" tabindex="-1" aria-labelledby="when-title">
@@ -16,11 +16,11 @@ export function tableView({ bench, texts }: View) {
       <thead>
         <tr>
           <th scope="col">${table.experiment}</th>
-          ${lanes.map((lane) => html`<th scope="col">${texts.lanes[lane]}</th>`)}
+          ${lanes.map((lane) => html`<th scope="col">${walk.laneNames[lane]}</th>`)}
           <th scope="col">${table.follows}</th>
         </tr>
       </thead>
-      <tbody>${experiments.map(({ id }) => rowView({ bench, texts }, id))}</tbody>
+      <tbody>${experiments.map(({ id }) => rowView({ bench, texts, walk }, id))}</tbody>
     </table>
     <dl class="advice">
       <div class="lane-session"><dt>${table.session}</dt><dd>${table.sessionText}</dd></div>
@@ -30,14 +30,14 @@ export function tableView({ bench, texts }: View) {
   </section>`
 }
 
-function rowView({ bench, texts }: Pick<View, 'bench' | 'texts'>, id: ExperimentId) {
+function rowView({ bench, texts, walk }: Pick<View, 'bench' | 'texts' | 'walk'>, id: ExperimentId) {
   const result = bench.results.get(id)
   const title = html`<th scope="row"><a href="#${anchorOf(id)}">${texts.experiments[id].title}</a></th>`
   if (result === undefined) return html`<tr>${title}<td colspan="3" class="hint">${texts.table.notRun}</td></tr>`
   return html`<tr>
     ${title} ${lanes.map(
       (lane) => html`<td class="lane-${lane}">
-        <span class="lane-name" aria-hidden="true">${texts.lanes[lane]}: </span>${measuredText(texts, id, result.measured[lane])}
+        <span class="lane-name" aria-hidden="true">${walk.laneNames[lane]}: </span>${measuredText(texts, id, result.measured[lane])}
       </td>`,
     )}
     <td>${texts.experiments[id].follows}</td>

@@ -6,64 +6,83 @@ import type { Forgotten } from '../../../sign-in/links/forgotten.ts'
 import { createLink, findLiveLink, linkInvalid, resetPassword } from '../../../sign-in/links/links.ts'
 import { checkCredentials } from '../../../sign-in/password/credentials.ts'
 import type { Subject } from '../../../sign-in/subject.ts'
-import { changePassword, type UserKey } from '../../../sign-in/users/users.ts'
-import type { Link, Producer } from '../../../store/store.ts'
+import { changePassword } from '../../../sign-in/users/users.ts'
+import type { Link } from '../../../store/store.ts'
 import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { ForgotBody, LinkBody, LinkTokenBody, PasswordChangeBody, ResetBody } from '../../openapi/request-schemas.ts'
 import { ownSignIn, renewOwnCookie } from '../../request/own-sign-in.ts'
-import { presentedDevices } from '../../request/presented-devices.ts'
-import { type RequestSource, sourceOf, usersFor } from '../../request/source.ts'
+import { presentedDevices, type RequestSource, sourceOf, userKey, usersFor } from '../../request/source.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { goneSignal } from '../../response/event-stream.ts'
 import { sendData, sendObject } from '../../response/send.ts'
-import type { GuardedRequest, Operation } from '../operation.ts'
+import { forAnyone, forProducer, forUser, type GuardedRequest } from '../operation.ts'
 import { continueSignIn } from '../sign-in/second-factor.ts'
 import { findEnabledUser } from '../sign-in/sign-in.ts'
-import { externalIdOf, idOf } from '../users.ts'
 
 /** Longer than any password that is accepted, so that the policy says what is wrong with a long one. */
 export const passwordBodyLimit = 16 * 1024
 
-export const linkById: Operation<Producer> = {
-  id: 'createUserLink',
-  tag: 'users',
+export const linkFor = forProducer({
   summary: 'A link by which this user sets a password, once; the last three of a purpose are valid',
   body: LinkBody,
   responses: { 201: 'UserLinkResponse' },
   refusals: ['CONFLICT'],
-  handle: (dependencies, request, reply) => sendLink(dependencies, { id: idOf(request) }, { request, reply }),
-}
+  async handle(dependencies, request, reply) {
+    const users = usersFor(dependencies, request)
+    const { url, expiresAt } = await createLink(users, dependencies.links, userKey(request), request.body)
+    return sendData(reply.code(201), { url, expiresAt: iso(expiresAt) })
+  },
+})
 
-export const linkByExternalId: Operation<Producer> = {
-  ...linkById,
-  id: 'createExternalUserLink',
-  summary: 'The same, by external id',
-  freeText: 'externalId',
-  handle: (dependencies, request, reply) =>
-    sendLink(dependencies, { externalId: externalIdOf(request) }, { request, reply }),
-}
+export const linkForExternal = { ...linkFor, summary: 'The same, by external id' }
 
-type Exchange = { request: GuardedRequest<Producer>; reply: FastifyReply }
-
-async function sendLink(dependencies: Dependencies, key: UserKey, { request, reply }: Exchange) {
-  const { purpose } = request.body as LinkBody
-  const users = usersFor(dependencies, request)
-  const { url, expiresAt } = await createLink(users, dependencies.links, key, { purpose })
-  return sendData(reply.code(201), { url, expiresAt: iso(expiresAt) })
-}
-
-export const reset: Operation<null> = {
-  id: 'resetPassword',
-  tag: 'sign-in',
+export const reset = forAnyone({
   summary:
     'Set a new password with the token of a one-time link: every session and token of the user ends; with `variant`, the user is signed in',
   body: ResetBody,
   bodyLimit: passwordBodyLimit,
   responses: { 200: 'Login', 204: 'none' },
   refusals: ['LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  handle: setByLink,
-}
+  async handle(dependencies, request, reply) {
+    const { token, newPassword, variant } = request.body
+    const { guesses, signInLog, devices, deviceCookie } = dependencies
+    const source = sourceOf(dependencies, request)
+    const signal = goneSignal(reply)
+    const users = { ...dependencies.users, source }
+    const link = await presentedLink(dependencies, token, source)
+    const { userId } = link
+    const attempt = { address: source.address, account: userId, known: `link ${token}`, signal }
+    const { before, user } = await resetPassword(users, link, { token, newPassword, attempt }).catch(
+      (error: unknown) => {
+        // It was used, or voided, while the new password was being hashed.
+        const refused = { event: 'link-refused', code: 'LINK_INVALID' } as const
+        if ((error as Partial<CarillonError>).code === refused.code) signInLog.refused(source, noAccount, refused)
+        throw error
+      },
+    )
+    await guesses.forgetPasswordGuesses(userId)
+    const deviceToken = devices.afterLink(presentedDevices(dependencies, request), { before, user })
+    if (variant === undefined) {
+      setCookie(reply, deviceCookie, deviceToken)
+      return reply.code(204).send()
+    }
+    try {
+      return sendObject(
+        reply,
+        await continueSignIn(dependencies, user, { variant, method: 'link', source }, { request, reply }),
+      )
+    } catch (error) {
+      const { secondFactor, code } = error as Partial<CarillonError>
+      // Another new password has replaced this one since.
+      if (code === 'INVALID_CREDENTIALS') throw linkInvalid()
+      if (secondFactor === undefined) throw error
+      if (variant === 'stateless') throw secondFactorRequired({ ...secondFactor, deviceToken })
+      setCookie(reply, deviceCookie, deviceToken)
+      throw error
+    }
+  },
+})
 
 /** An invalid link names no account. */
 const noAccount = { name: '', user: undefined }
@@ -81,77 +100,32 @@ async function presentedLink(dependencies: Dependencies, token: string, source: 
   throw linkInvalid()
 }
 
-export const readLink: Operation<null> = {
-  id: 'readPasswordLink',
-  tag: 'sign-in',
+export const readLink = forAnyone({
   summary: 'Whose password a one-time link sets, for the page that it leads to; the link stays usable',
   body: LinkTokenBody,
   responses: { 200: 'LinkFactsResponse' },
   refusals: ['LINK_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  handle: sendLinkFacts,
-}
+  async handle(dependencies, request, reply) {
+    const { token } = request.body
+    const { userId, purpose, expiresAt } = await presentedLink(dependencies, token, sourceOf(dependencies, request))
+    const user = await dependencies.store.findUser(userId)
+    if (typeof user?.username !== 'string' || user.disabledAt !== null) throw linkInvalid()
+    return sendData(reply, { username: user.username, purpose, expiresAt: iso(expiresAt) })
+  },
+})
 
-async function sendLinkFacts(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { token } = request.body as LinkTokenBody
-  const { userId, purpose, expiresAt } = await presentedLink(dependencies, token, sourceOf(dependencies, request))
-  const user = await dependencies.store.findUser(userId)
-  if (typeof user?.username !== 'string' || user.disabledAt !== null) throw linkInvalid()
-  return sendData(reply, { username: user.username, purpose, expiresAt: iso(expiresAt) })
-}
-
-async function setByLink(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { token, newPassword, variant } = request.body as ResetBody
-  const { guesses, signInLog, devices, deviceCookie } = dependencies
-  const source = sourceOf(dependencies, request)
-  const signal = goneSignal(reply)
-  const users = { ...dependencies.users, source }
-  const link = await presentedLink(dependencies, token, source)
-  const { userId } = link
-  const attempt = { address: source.address, account: userId, known: `link ${token}`, signal }
-  const { before, user } = await resetPassword(users, link, { token, newPassword, attempt }).catch((error: unknown) => {
-    // It was used, or voided, while the new password was being hashed.
-    const refused = { event: 'link-refused', code: 'LINK_INVALID' } as const
-    if ((error as Partial<CarillonError>).code === refused.code) signInLog.refused(source, noAccount, refused)
-    throw error
-  })
-  await guesses.forgetPasswordGuesses(userId)
-  const deviceToken = devices.afterLink(presentedDevices(request, deviceCookie), { before, user })
-  if (variant === undefined) {
-    setCookie(reply, deviceCookie, deviceToken)
-    return reply.code(204).send()
-  }
-  try {
-    return sendObject(
-      reply,
-      await continueSignIn(dependencies, user, { variant, method: 'link', source }, { request, reply }),
-    )
-  } catch (error) {
-    const { secondFactor, code } = error as Partial<CarillonError>
-    // Another new password has replaced this one since.
-    if (code === 'INVALID_CREDENTIALS') throw linkInvalid()
-    if (secondFactor === undefined) throw error
-    if (variant === 'stateless') throw secondFactorRequired({ ...secondFactor, deviceToken })
-    setCookie(reply, deviceCookie, deviceToken)
-    throw error
-  }
-}
-
-export const forgot: Operation<null> = {
-  id: 'requestPasswordReset',
-  tag: 'sign-in',
+export const forgot = forAnyone({
   summary: 'Send a link to set a new password by e-mail; the response is the same whether there is such a user or not',
   body: ForgotBody,
   responses: { 202: 'none' },
   refusals: ['NOT_FOUND'],
-  handle: requestMail,
-}
-
-/** Whether the service can send mail at all says nothing about a user, and a page needs to know it: 404 then, and not a false 202. */
-async function requestMail(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { username, email } = request.body as ForgotBody
-  requestReset(dependencies, username === undefined ? { email: email as string } : { username }, request)
-  return reply.code(202).send()
-}
+  /** Whether the service can send mail at all says nothing about a user, and a page needs to know it: 404 then, and not a false 202. */
+  async handle(dependencies, request, reply) {
+    const { username, email } = request.body
+    requestReset(dependencies, username === undefined ? { email: email as string } : { username }, request)
+    return reply.code(202).send()
+  },
+})
 
 /** Throws NOT_FOUND without a mail server. */
 export function requestReset(dependencies: Dependencies, whose: Forgotten, request: FastifyRequest): void {
@@ -163,36 +137,30 @@ export function requestReset(dependencies: Dependencies, whose: Forgotten, reque
   forgotten.request(whose, sourceOf(dependencies, request), request.headers['accept-language'])
 }
 
-export const change: Operation<Subject> = {
-  id: 'changePassword',
-  tag: 'sign-in',
+export const change = forUser({
   summary:
     'Set a new password with the current one: every other session and token of the user ends, this sign-in stays',
   body: PasswordChangeBody,
   bodyLimit: passwordBodyLimit,
-  responses: { 204: 'none' },
   refusals: ['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  handle: changeOwn,
-}
-
-/** The current password is proof enough that the user is there: the sign-in may be older than ten minutes. */
-async function changeOwn(dependencies: Dependencies, request: GuardedRequest<Subject>, reply: FastifyReply) {
-  const { currentPassword, newPassword } = request.body as PasswordChangeBody
-  const { store, devices, deviceCookie } = dependencies
-  const source = sourceOf(dependencies, request)
-  const signal = goneSignal(reply)
-  const { id, username } = await findEnabledUser(dependencies, request.caller)
-  // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
-  const found = username === null ? undefined : await store.findCredentials(username)
-  const account = { name: username ?? '', user: found?.id === id ? found : undefined }
-  const device = devices.knownDevice(presentedDevices(request, deviceCookie), account.user)
-  const presented = { password: currentPassword, device, address: source.address, signal }
-  await checkCredentials(dependencies, account, presented)
-  const own = ownSignIn(request.caller)
-  await changePassword({ ...dependencies.users, source }, { id, username: username as string, newPassword, ...own })
-  await renewCookie(dependencies, request, reply)
-  return reply.code(204).send()
-}
+  /** The current password is proof enough that the user is there: the sign-in may be older than ten minutes. */
+  async handle(dependencies, request, reply) {
+    const { currentPassword, newPassword } = request.body
+    const { store, devices } = dependencies
+    const source = sourceOf(dependencies, request)
+    const signal = goneSignal(reply)
+    const { id, username } = await findEnabledUser(dependencies, request.caller)
+    // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
+    const found = username === null ? undefined : await store.findCredentials(username)
+    const account = { name: username ?? '', user: found?.id === id ? found : undefined }
+    const device = devices.knownDevice(presentedDevices(dependencies, request), account.user)
+    const presented = { password: currentPassword, device, address: source.address, signal }
+    await checkCredentials(dependencies, account, presented)
+    const own = ownSignIn(request.caller)
+    await changePassword({ ...dependencies.users, source }, { id, username: username as string, newPassword, ...own })
+    await renewCookie(dependencies, request, reply)
+  },
+})
 
 /**
  * Fresh only without a second factor: a person who has learned the password could otherwise remove the factor (confirm.ts). A token cannot

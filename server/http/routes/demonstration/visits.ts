@@ -1,54 +1,45 @@
 // The demonstration as its page uses it: start a world, read its state and its transcript, and change what happens in it. The page itself
 // is in routes/pages/; the requests that it shows go to the world (world-service.ts). No application uses these routes, so the published
 // description of the API does not have them.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { World } from '../../../demonstration/world.ts'
 import type { Worlds } from '../../../demonstration/worlds.ts'
-import { CarillonError, invalidRequest } from '../../../errors.ts'
+import { CarillonError, invalidField } from '../../../errors.ts'
 import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
-import { integer, object, oneOf, string, type TypeOf } from '../../openapi/schema.ts'
+import { integer, object, oneOf, optional, type TypeOf, text } from '../../openapi/schema.ts'
 import { addressOf } from '../../request/address.ts'
-import { open, sessionSecret } from '../../request/guards.ts'
+import { sessionSecret } from '../../request/cookies.ts'
+import { open } from '../../request/guards.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { sendData } from '../../response/send.ts'
-import { type GuardedRequest, type Operation, type Route, route } from '../operation.ts'
+import { type Exchange, forAnyone, type Route, route, routesAt } from '../operation.ts'
 import { otherSite } from './other-site.ts'
 
-type Request = GuardedRequest<null>
-
-const start: Operation<null> = {
-  id: 'startDemonstration',
-  tag: 'pages',
+const start = forAnyone({
   summary: 'Start a demonstration, or start it again: a temporary service with a user of its own',
   // It needs no proof: a page of another site must not take the places.
   signsIn: true,
   responses: { 201: 'json' },
   refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  handle: startVisit,
-}
+  async handle(dependencies, request, reply) {
+    const address = addressOf(request.raw, dependencies.trustedProxies)
+    const worlds = await worldsOf(dependencies)
+    const { world, secret } = await worlds.open(address, ownWorld(worlds, request))
+    setCookie(reply, worlds.visitCookie, secret)
+    return sendData(reply.code(201), displayVisit(dependencies, worlds, world))
+  },
+})
 
-async function startVisit(dependencies: Dependencies, request: Request, reply: FastifyReply) {
-  const address = addressOf(request.raw, dependencies.trustedProxies)
-  const worlds = await worldsOf(dependencies)
-  const { world, secret } = await worlds.open(address, ownWorld(worlds, request))
-  setCookie(reply, worlds.visitCookie, secret)
-  return sendData(reply.code(201), displayVisit(dependencies, worlds, world))
-}
-
-const visit: Operation<null> = {
-  id: 'getDemonstration',
-  tag: 'pages',
+const visit = forAnyone({
   summary: 'The state of the demonstration of this browser, and what its server keeps now',
   responses: { 200: 'json' },
   refusals: ['NOT_FOUND'],
-  handle: sendVisit,
-}
-
-async function sendVisit(dependencies: Dependencies, request: Request, reply: FastifyReply) {
-  const { worlds, world } = await worldOf(dependencies, request)
-  return sendData(reply, { ...displayVisit(dependencies, worlds, world), ...displayState(world) })
-}
+  async handle(dependencies, request, reply) {
+    const { worlds, world } = await worldOf(dependencies, request)
+    return sendData(reply, { ...displayVisit(dependencies, worlds, world), ...displayState(world) })
+  },
+})
 
 function displayVisit({ users }: Dependencies, worlds: Worlds, world: World) {
   const { id, credentials, hasTrace, cookies } = world.options
@@ -62,49 +53,40 @@ function displayState(world: World) {
   return { now: iso(now), outageEndsAt: outageEndsAt === null ? null : iso(outageEndsAt), ...state }
 }
 
-const exchange: Operation<null> = {
-  id: 'getExchange',
-  tag: 'pages',
+const exchange = forAnyone({
   summary:
     'One request of the demonstration and its response as they were on the wire, with what the server did and kept',
   responses: { 200: 'json' },
   refusals: ['NOT_FOUND'],
-  handle: sendExchange,
-}
-
-async function sendExchange(dependencies: Dependencies, request: Request, reply: FastifyReply) {
-  const { world } = await worldOf(dependencies, request)
-  const { n } = request.params as { n: string }
-  return sendData(reply, await world.exchange(Number(n)))
-}
+  async handle(dependencies, request, reply) {
+    const { world } = await worldOf(dependencies, request)
+    const { n } = request.params
+    return sendData(reply, await world.exchange(Number(n)))
+  },
+})
 
 const day = 24 * 3_600
 const limits = { outage: 10, advance: 35 * day } as const
-const DemonstrationControl = object(
-  {
-    action: oneOf(['restart', 'outage', 'advance', 'change-cookie', 'copy-cookie', 'put-cookie', 'revoke', 'deliver']),
-  },
-  { seconds: integer({ minimum: 1, maximum: limits.advance }), title: string({ minLength: 1, maxLength: 200 }) },
-)
+const DemonstrationControl = object({
+  action: oneOf(['restart', 'outage', 'advance', 'change-cookie', 'copy-cookie', 'put-cookie', 'revoke', 'deliver']),
+  seconds: optional(integer({ minimum: 1, maximum: limits.advance })),
+  title: optional(text(1, 200)),
+})
 type DemonstrationControl = TypeOf<typeof DemonstrationControl>
 
-const control: Operation<null> = {
-  id: 'controlDemonstration',
-  tag: 'pages',
+const control = forAnyone({
   summary: 'Restart the server of the demonstration, take its database away, advance its clock, and more',
   body: DemonstrationControl,
   responses: { 200: 'json' },
   refusals: ['NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  handle: controlWorld,
-}
+  async handle(dependencies, request, reply) {
+    const { world } = await worldOf(dependencies, request)
+    const wanted = request.body
+    return sendData(reply, { action: wanted.action, ...(await act(world, wanted, { request, reply })) })
+  },
+})
 
-async function controlWorld(dependencies: Dependencies, request: Request, reply: FastifyReply) {
-  const { world } = await worldOf(dependencies, request)
-  const wanted = request.body as DemonstrationControl
-  return sendData(reply, { action: wanted.action, ...(await act(world, wanted, { request, reply })) })
-}
-
-async function act(world: World, wanted: DemonstrationControl, exchanged: Exchanged): Promise<object> {
+async function act(world: World, wanted: DemonstrationControl, exchanged: Exchange): Promise<object> {
   switch (wanted.action) {
     case 'restart':
       return world.restart()
@@ -128,27 +110,25 @@ async function act(world: World, wanted: DemonstrationControl, exchanged: Exchan
       await world.revokeAll()
       return {}
     case 'deliver':
-      if (wanted.title === undefined) throw invalidRequest([{ field: 'title', reason: 'is missing' }])
+      if (wanted.title === undefined) throw invalidField('title', 'is missing')
       return { id: await world.deliver(wanted.title) }
   }
 }
 
 function secondsOf({ seconds }: DemonstrationControl, max: number): number {
   if (seconds !== undefined && seconds <= max) return seconds
-  throw invalidRequest([{ field: 'seconds', reason: `must be a whole number from 1 to ${max}` }])
+  throw invalidField('seconds', `must be a whole number from 1 to ${max}`)
 }
 
-type Exchanged = { request: FastifyRequest; reply: FastifyReply }
-
 /** The session cookie of the request, which no script can read. Throws CONFLICT if there is none. */
-function presentedSecret(world: World, { request }: Exchanged): string {
+function presentedSecret(world: World, { request }: Exchange): string {
   const secret = sessionSecret(request.raw.headers.cookie, world.options.cookies.cookie.name)
   if (secret !== null && secret !== '') return secret
   throw new CarillonError('CONFLICT', 'There is no session cookie to change or to copy', { remedy: 'Sign in first.' })
 }
 
 /** As a thief who copied the cookie puts it into a browser. Throws CONFLICT without a copy. */
-function putCookie({ options, copiedSecret }: World, { reply }: Exchanged): object {
+function putCookie({ options, copiedSecret }: World, { reply }: Exchange): object {
   if (copiedSecret === undefined)
     throw new CarillonError('CONFLICT', 'There is no copy of a session cookie', { remedy: 'Make one: copy-cookie.' })
   setCookie(reply, options.cookies.cookie, copiedSecret)
@@ -156,7 +136,7 @@ function putCookie({ options, copiedSecret }: World, { reply }: Exchanged): obje
 }
 
 /** Only the server can: no script can set the cookie. */
-function changeCookie(world: World, exchanged: Exchanged) {
+function changeCookie(world: World, exchanged: Exchange) {
   const { cookie } = world.options.cookies
   const secret = presentedSecret(world, exchanged)
   // In the random part, and not its last character, some of whose bits count for nothing.
@@ -168,14 +148,15 @@ function changeCookie(world: World, exchanged: Exchanged) {
 }
 
 export function demonstrationRoutes(prefix: string): Route[] {
-  const at = `${prefix}/demonstration`
-  return [
-    route('POST', `${at}/visits`, open, start),
-    route('GET', `${at}/visit`, open, visit),
-    route('GET', `${at}/exchanges/:n`, open, exchange),
-    route('POST', `${at}/controls`, open, control),
-    route('GET', `${at}/other-site`, open, otherSite),
-  ]
+  return routesAt(`${prefix}/demonstration`, {
+    pages: {
+      startDemonstration: route('POST', '/visits', open, start),
+      getDemonstration: route('GET', '/visit', open, visit),
+      getExchange: route('GET', '/exchanges/:n', open, exchange),
+      controlDemonstration: route('POST', '/controls', open, control),
+      getOtherSite: route('GET', '/other-site', open, otherSite),
+    },
+  })
 }
 
 /** The world of the visitor, by the cookie. Throws NOT_FOUND, also if the page names another one: another tab has started again. */

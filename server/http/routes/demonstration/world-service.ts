@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Body } from '../../../demonstration/body.ts'
 import type { World } from '../../../demonstration/world.ts'
 import type { Worlds } from '../../../demonstration/worlds.ts'
-import { sessionSecret } from '../../request/guards.ts'
+import { sessionSecret } from '../../request/cookies.ts'
 import { noSuchVisit } from './visits.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

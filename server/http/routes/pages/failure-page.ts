@@ -4,8 +4,8 @@ import type { CarillonError } from '../../../errors.ts'
 import { html } from '../../../pages/html.ts'
 import { isBodyUnread, sendBeforeBody } from '../../connections/drop-unread.ts'
 import type { Dependencies } from '../../dependencies.ts'
-import { sessionSecrets } from '../../request/guards.ts'
-import { viewOf, type WholePage, writePage } from './page.ts'
+import { sessionSecrets } from '../../request/cookies.ts'
+import { pagePath, viewOf, type WholePage, writePage } from './page.ts'
 
 export async function sendFailurePage(
   dependencies: Dependencies,
@@ -21,11 +21,7 @@ export async function sendFailurePage(
   else reply.send(text)
 }
 
-async function commonPage(
-  dependencies: Dependencies,
-  error: CarillonError,
-  request: FastifyRequest,
-): Promise<WholePage> {
+async function commonPage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
   // The store may be what failed, so the user is not read.
   const canSignOut = sessionSecrets(request.raw.headers.cookie, dependencies.cookie.name).length > 0
   const view = { ...(await viewOf(dependencies, request)), canSignOut }
@@ -47,4 +43,35 @@ export function commonSentence(
 ): string {
   const sentences: Readonly<Record<string, string>> = texts.failures
   return sentences[code] ?? texts.failures.other
+}
+
+/** `place`: where the sign-in began, for a way back. */
+type Failed = { request: FastifyRequest; place: string | undefined }
+
+/** A sign-in with a provider that failed: the tab is at the address of the redirect, where nothing else is. */
+export async function providerFailurePage(
+  dependencies: Dependencies,
+  error: CarillonError,
+  { request, place }: Failed,
+): Promise<WholePage> {
+  const view = await viewOf(dependencies, request)
+  const { provider: texts } = await view.textsOf('sign-in')
+  const { provider: wanted } = request.params as { provider: string }
+  const known = dependencies.providers.all.get(wanted)?.setting.displayName
+  const title = known === undefined ? view.texts.failureTitle : texts.title(known)
+  const sentences: Readonly<Record<string, string | ((name: string) => string) | undefined>> = known ? texts : {}
+  const found = sentences[error.code]
+  const sentence = typeof found === 'function' ? found(known ?? '') : (found ?? commonSentence(view, error))
+  return {
+    view,
+    page: {
+      title,
+      styles: ['sign-in.css'],
+      main: html`<div class="card narrow">
+<h1>${title}</h1>
+<p class="fault" role="alert">${sentence}</p>
+<p><a class="button" href="${place ?? pagePath(dependencies, 'sign-in')}">${view.texts.back}</a></p>
+</div>`,
+    },
+  }
 }

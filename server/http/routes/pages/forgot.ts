@@ -1,36 +1,25 @@
 // The page for a forgotten password: a form, which works without a script, that requests the mail with the link.
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type CarillonError, invalidRequest } from '../../../errors.ts'
-import type { Subject } from '../../../sign-in/subject.ts'
+import type { FastifyRequest } from 'fastify'
+import { type CarillonError, invalidField } from '../../../errors.ts'
 import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { ForgotForm } from '../../openapi/request-schemas.ts'
 import { requestReset } from '../account/passwords.ts'
-import type { GuardedRequest, Operation } from '../operation.ts'
+import { forAnyone, forVisitor } from '../operation.ts'
 import { commonSentence } from './failure-page.ts'
-import { pagePath, readerOf, sendPage, viewOf, type WholePage } from './page.ts'
+import { pagePath, readerOf, sendPage, viewOf } from './page.ts'
 
-export const forgotPage: Operation<Subject | null> = {
-  id: 'getForgotPage',
-  tag: 'pages',
+export const forgotPage = forVisitor({
   summary: 'The page for a forgotten password; if the service sends no mail, it says whom to ask',
   responses: { 200: 'html' },
-  handle: sendForgotPage,
-}
+  async handle(dependencies, request, reply) {
+    const user = await readerOf(dependencies, request.caller)
+    const { view, page } = await pageFor(dependencies, request, { user, isSent: 'sent' in (request.query as object) })
+    return sendPage(reply, view, page)
+  },
+})
 
-async function sendForgotPage(
-  dependencies: Dependencies,
-  request: GuardedRequest<Subject | null>,
-  reply: FastifyReply,
-) {
-  const user = await readerOf(dependencies, request.caller)
-  const { view, page } = await pageFor(dependencies, request, { user, isSent: 'sent' in (request.query as object) })
-  return sendPage(reply, view, page)
-}
-
-export const forgot: Operation<null> = {
-  id: 'postForgot',
-  tag: 'pages',
+export const forgot = forAnyone({
   summary: 'The form of that page: the response is the same whether there is such an account or not',
   body: ForgotForm,
   acceptsForm: true,
@@ -39,17 +28,15 @@ export const forgot: Operation<null> = {
   responses: { 303: 'none' },
   refusals: ['NOT_FOUND'],
   failurePage: failedPage,
-  handle: postForgot,
-}
-
-/** A username may look like an e-mail address, so a text with `@` is looked up as both. */
-async function postForgot(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const account = (request.body as ForgotForm).account.trim()
-  if (account === '') throw invalidRequest([{ field: 'account', reason: 'is missing' }])
-  if (account.includes('@')) requestReset(dependencies, { email: account }, request)
-  requestReset(dependencies, { username: account }, request)
-  return reply.redirect(`${pagePath(dependencies, 'forgot')}?sent`, 303)
-}
+  /** A username may look like an e-mail address, so a text with `@` is looked up as both. */
+  async handle(dependencies, request, reply) {
+    const account = request.body.account.trim()
+    if (account === '') throw invalidField('account', 'is missing')
+    if (account.includes('@')) requestReset(dependencies, { email: account }, request)
+    requestReset(dependencies, { username: account }, request)
+    return reply.redirect(`${pagePath(dependencies, 'forgot')}?sent`, 303)
+  },
+})
 
 async function failedPage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
   return pageFor(dependencies, request, { error })
@@ -57,17 +44,10 @@ async function failedPage(dependencies: Dependencies, error: CarillonError, requ
 
 type Shown = { user?: User | undefined; isSent?: boolean; error?: CarillonError }
 
-async function pageFor(
-  dependencies: Dependencies,
-  request: FastifyRequest,
-  { user, isSent, error }: Shown,
-): Promise<WholePage> {
-  const [view, { textsOf }, pages] = await Promise.all([
-    viewOf(dependencies, request, user),
-    import('carillon-inbox/languages'),
-    import('../../../pages/forgot.ts'),
-  ])
-  const given = { view, texts: (await textsOf('sign-in', view.language)).forgotten }
+async function pageFor(dependencies: Dependencies, request: FastifyRequest, { user, isSent, error }: Shown) {
+  const view = await viewOf(dependencies, request, user)
+  const pages = await import('../../../pages/forgot.ts')
+  const given = { view, texts: (await view.textsOf('sign-in')).forgotten }
   if (dependencies.forgotten === undefined) return { view, page: pages.withoutMailPage(given) }
   if (isSent) return { view, page: pages.sentPage(given) }
   const isEmpty = error?.code === 'INVALID_REQUEST' && request.body != null

@@ -1,43 +1,32 @@
-// The front door: `/` greets a browser by its state, and leads to the other pages. Programs get 404 there, with the way to the documentation.
-import type { FastifyReply } from 'fastify'
+import type { TextsOf } from 'carillon-inbox/languages'
 import { noSuchRoute } from '../../../errors.ts'
 import type { View } from '../../../pages/frame.ts'
 import { type Html, html } from '../../../pages/html.ts'
-import type { Subject } from '../../../sign-in/subject.ts'
 import { firstUsername } from '../../../sign-in/users/users.ts'
 import type { Dependencies } from '../../dependencies.ts'
-import type { GuardedRequest, Operation } from '../operation.ts'
+import { forVisitor } from '../operation.ts'
 import { acceptsHtml, readerOf, sendPage, viewOf } from './page.ts'
 
-export const front: Operation<Subject | null> = {
-  id: 'getStart',
-  tag: 'pages',
+export const front = forVisitor({
   summary:
     'Greets a browser, signed in or not, and leads to the other pages; a request that does not accept HTML gets 404',
   responses: { 200: 'html' },
   refusals: ['NOT_FOUND'],
-  handle: sendFront,
-}
+  async handle(dependencies, request, reply) {
+    if (!acceptsHtml(request)) throw noSuchRoute()
+    const user = await readerOf(dependencies, request.caller)
+    const view = await viewOf(dependencies, request, user)
+    const { front: texts } = await view.textsOf('service')
+    const main =
+      request.caller !== null && user !== undefined
+        ? signedIn({ view, texts, unread: (await dependencies.inbox.counts(request.caller)).unread })
+        : signedOut({ view, texts, hint: await firstHint(dependencies, texts) })
+    const title = view.user === undefined ? texts.welcome(view.name) : texts.hello(view.user)
+    return sendPage(reply, view, { title, styles: ['front.css'], main })
+  },
+})
 
-async function sendFront(dependencies: Dependencies, request: GuardedRequest<Subject | null>, reply: FastifyReply) {
-  if (!acceptsHtml(request)) throw noSuchRoute()
-  const user = await readerOf(dependencies, request.caller)
-  const view = await viewOf(dependencies, request, user)
-  const texts = await frontTexts(view)
-  const main =
-    request.caller !== null && user !== undefined
-      ? signedIn({ view, texts, unread: (await dependencies.inbox.counts(request.caller)).unread })
-      : signedOut({ view, texts, hint: await firstHint(dependencies, texts) })
-  const title = view.user === undefined ? texts.welcome(view.name) : texts.hello(view.user)
-  return sendPage(reply, view, { title, styles: ['front.css'], main })
-}
-
-async function frontTexts({ language }: View) {
-  const { textsOf } = await import('carillon-inbox/languages')
-  return textsOf('front', language)
-}
-
-type Texts = Awaited<ReturnType<typeof frontTexts>>
+type Texts = TextsOf<'service'>['front']
 type Greeting = { view: View; texts: Texts }
 
 function signedIn({ view, texts, unread }: Greeting & { unread: number }): Html {

@@ -1,38 +1,29 @@
-// The inbox page: the element <carillon-inbox> with a list of categories. pages/inbox/ has its script.
-import type { FastifyReply } from 'fastify'
 import { html } from '../../../pages/html.ts'
-import type { Subject } from '../../../sign-in/subject.ts'
-import type { Dependencies } from '../../dependencies.ts'
-import type { GuardedRequest, Operation } from '../operation.ts'
+import { forVisitor } from '../operation.ts'
 import { signInPath } from './account.ts'
 import { readerOf, sendPage, viewOf } from './page.ts'
 
-export const inbox: Operation<Subject | null> = {
-  id: 'getInboxPage',
-  tag: 'pages',
+export const inbox = forVisitor({
   summary: 'The inbox of the signed-in user; without a session it leads to the sign-in page',
   responses: { 200: 'html', 303: 'none' },
-  handle: sendInbox,
-}
-
-async function sendInbox(dependencies: Dependencies, request: GuardedRequest<Subject | null>, reply: FastifyReply) {
-  const user = await readerOf(dependencies, request.caller)
-  const signIn = signInPath(dependencies, 'inbox')
-  if (user === undefined) return reply.redirect(signIn, 303)
-  const view = await viewOf(dependencies, request, user)
-  const { textsOf } = await import('carillon-inbox/languages')
-  const texts = await textsOf('inbox-page', view.language)
-  return sendPage(reply, view, {
-    title: texts.title,
-    current: 'inbox',
-    needsScript: true,
-    scripts: ['carillon-inbox.js', 'page-inbox.js'],
-    styles: ['inbox.css'],
-    main: html`<div class="inbox-top"><h1>${texts.title}</h1>
-<a class="button" href="${view.pages}account#preferences">${texts.settings}</a></div>
-<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
-<carillon-inbox data-root="${view.root}" lang="${view.language}" sign-in-url="${signIn}" title-badge>
-<div id="category-field" slot="header" class="not-yet"><label class="for-readers" for="category">${texts.category}</label><select id="category"></select></div>
-</carillon-inbox>`,
-  })
-}
+  async handle(dependencies, request, reply) {
+    const user = await readerOf(dependencies, request.caller)
+    const signIn = signInPath(dependencies, 'inbox')
+    if (user === undefined) return reply.redirect(signIn, 303)
+    const view = await viewOf(dependencies, request, user)
+    const { inbox: texts } = await view.textsOf('service')
+    return sendPage(reply, view, {
+      title: texts.title,
+      current: 'inbox',
+      needsScript: true,
+      scripts: ['carillon-inbox.js', 'page-inbox.js'],
+      styles: ['inbox.css'],
+      main: html`<div class="inbox-top"><h1>${texts.title}</h1>
+  <a class="button" href="${view.pages}account#preferences">${texts.settings}</a></div>
+  <p class="not-started fault">${view.texts.unsupportedBrowser}</p>
+  <carillon-inbox data-root="${view.root}" lang="${view.language}" sign-in-url="${signIn}" title-badge>
+  <div id="category-field" slot="header" class="not-yet"><label class="for-readers" for="category">${texts.category}</label><select id="category"><option value="">${texts.allCategories}</option></select></div>
+  </carillon-inbox>`,
+    })
+  },
+})

@@ -32,6 +32,7 @@ export async function viewOf(dependencies: Dependencies, request: FastifyRequest
   return {
     language,
     texts: await textsOf('frame', language),
+    textsOf: (name) => textsOf(name, language),
     name: pages.name,
     root,
     pages: `${root}${pages.prefix.slice(1)}${pages.prefix && '/'}`,

@@ -1,56 +1,50 @@
 // The two pages to which a one-time link leads. The token is in the fragment of the address, which no request has: the script
 // (pages/password/) sends it to `POST /password/link` and `POST /password/reset` (passwords.ts).
-import type { FastifyReply } from 'fastify'
 import { html } from '../../../pages/html.ts'
 import type { Subject } from '../../../sign-in/subject.ts'
 import type { Dependencies } from '../../dependencies.ts'
-import type { GuardedRequest, Operation } from '../operation.ts'
+import { type Exchange, forVisitor } from '../operation.ts'
 import { readerOf, sendPage, viewOf } from './page.ts'
 
-type Caller = Subject | null
+type Purpose = 'reset' | 'invite'
 
-export const resetPage: Operation<Caller> = {
-  id: 'getResetPage',
-  tag: 'pages',
-  summary: 'The page of a link to set a new password, unless `CARILLON_RESET_PAGE` names another one',
-  responses: { 200: 'html' },
-  handle: (dependencies, request, reply) => sendPasswordPage(dependencies, 'reset', { request, reply }),
-}
+const passwordPage = (purpose: Purpose, summary: string) =>
+  forVisitor({
+    summary,
+    responses: { 200: 'html' },
+    handle: (dependencies, request, reply) => sendPasswordPage(dependencies, purpose, { request, reply }),
+  })
+const newSummary = 'The page of a link to set a new password, unless `CARILLON_RESET_PAGE` names another one'
+export const resetPage = passwordPage('reset', newSummary)
+const firstSummary = 'The page of a link to set a first password, unless `CARILLON_INVITE_PAGE` names another one'
+export const invitePage = passwordPage('invite', firstSummary)
 
-export const invitePage: Operation<Caller> = {
-  ...resetPage,
-  id: 'getInvitePage',
-  summary: 'The page of a link to set a first password, unless `CARILLON_INVITE_PAGE` names another one',
-  handle: (dependencies, request, reply) => sendPasswordPage(dependencies, 'invite', { request, reply }),
-}
-
-type Exchange = { request: GuardedRequest<Caller>; reply: FastifyReply }
+type Visit = Exchange<Subject | null>
 
 /** No cache keeps it (the default): a browser would otherwise show it again by "back", with a typed password. */
-async function sendPasswordPage(dependencies: Dependencies, purpose: 'reset' | 'invite', { request, reply }: Exchange) {
+async function sendPasswordPage(dependencies: Dependencies, purpose: Purpose, { request, reply }: Visit) {
   const view = await viewOf(dependencies, request, await readerOf(dependencies, request.caller))
-  const { textsOf } = await import('carillon-inbox/languages')
-  const [texts, { password: shared }, requests] = await Promise.all([
-    textsOf('password', view.language),
-    textsOf('account', view.language),
-    textsOf('requests', view.language),
+  const [{ front, password: texts }, { password: shared }, requests] = await Promise.all([
+    view.textsOf('service'),
+    view.textsOf('account'),
+    view.textsOf('requests'),
   ])
   const { title, label, newLink } = texts[purpose]
   const minLength = dependencies.users.passwordMinLength
   const signIn = html`<p><a class="button primary" href="${view.pages}sign-in">${view.texts.signIn}</a></p>`
   const isFirst = purpose === 'invite'
   const elsewhere = !isFirst && html`<p>${texts.doneElsewhere}</p>`
-  const signedIn = html`<section id="signed-in" hidden data-title="${isFirst ? texts.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}account">${view.texts.account}</a></p></section>`
+  const signedIn = html`<section id="signed-in" hidden data-title="${isFirst ? front.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}account">${view.texts.account}</a></p></section>`
   const main = html`<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
 <div class="narrow card" id="password-page" data-root="${view.root}" data-min="${minLength}" data-show="${texts.show}" data-hide="${texts.hide}" data-progress="${texts.progress}" data-failed="${requests.failures.NETWORK}">
 <h1 id="heading" tabindex="-1">${title}</h1>
 <form id="form" novalidate hidden>
-${isFirst && html`<p>${texts.welcome(view.name)}.</p>`}
+${isFirst && html`<p>${front.welcome(view.name)}.</p>`}
 <p id="named" hidden>${texts.username} <strong id="username"></strong></p>
 <input id="account" autocomplete="username" hidden readonly>
 <label for="password">${label}</label>
 <p class="hint" id="hint">${shared.rules(minLength)}</p>
-<div class="with-button">
+<div class="field with-button">
 <input id="password" type="password" autocomplete="new-password" autocapitalize="none" autocorrect="off" spellcheck="false" aria-describedby="hint fault">
 <button id="reveal" type="button">${texts.show}</button>
 </div>
@@ -63,6 +57,6 @@ ${signedIn}
 <section id="invalid" hidden data-title="${texts.invalidTitle}"><p>${texts.invalid}</p><p>${newLink}</p>${signIn}</section>
 <section id="missing" hidden data-title="${texts.missingTitle}"><p>${texts.missing}</p></section>
 </div>`
-  const page = { title, main, needsScript: true, scripts: ['page-password.js'], styles: ['password.css'] } as const
+  const page = { title, main, needsScript: true, scripts: ['page-password.js'] } as const
   return sendPage(reply, view, page, { referrer: 'no-referrer' })
 }

@@ -1,44 +1,37 @@
-// The sign-in page: signs a user in by a form, which works without a script, and leads back to the application that sent the user here.
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError, invalidCredentials, invalidRequest, secondFactorKinds } from '../../../errors.ts'
+// The sign-in page: signs a user in by a form, which works without a script, and leads back to the application that sent the user here. And
+// the sign-out button of all pages.
+
+import type { FastifyRequest } from 'fastify'
+import { CarillonError, invalidCredentials, invalidField, invalidRequest, secondFactorKinds } from '../../../errors.ts'
 import type { SecondStep, SignInView } from '../../../pages/sign-in.ts'
-import type { Subject } from '../../../sign-in/subject.ts'
 import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { SignInForm } from '../../openapi/request-schemas.ts'
 import { maxReturnToLength } from '../../request/origin/return-to.ts'
-import { relyingPartyFor } from '../../request/relying-party.ts'
-import type { GuardedRequest, Operation } from '../operation.ts'
+import { relyingPartyFor } from '../../request/source.ts'
+import { forAnyone, forVisitor } from '../operation.ts'
 import { acceptedPlace, originOf } from '../sign-in/accepted-place.ts'
 import type { Exchange } from '../sign-in/finish-sign-in.ts'
 import { signInByFactor } from '../sign-in/second-factor.ts'
-import { signInByPassword } from '../sign-in/sign-in.ts'
+import { endSignIn, signInByPassword } from '../sign-in/sign-in.ts'
 import { commonSentence } from './failure-page.ts'
 import { acceptsHtml, pagePath, readerOf, sendPage, viewOf, type WholePage } from './page.ts'
 
-export const signInPage: Operation<Subject | null> = {
-  id: 'getSignInPage',
-  tag: 'pages',
+export const signInPage = forVisitor({
   summary:
     'The sign-in page; `return_to` is where it leads afterwards: a path here, or a URL of an origin in `CARILLON_ALLOWED_ORIGINS`',
   responses: { 200: 'html', 303: 'none' },
   failurePage: failedPage,
-  handle: sendSignInPage,
-}
-
-async function sendSignInPage(
-  dependencies: Dependencies,
-  request: GuardedRequest<Subject | null>,
-  reply: FastifyReply,
-) {
-  const user = await readerOf(dependencies, request.caller)
-  const query = request.query as Query
-  // The way back from a provider: the user has not to agree again.
-  if (user !== undefined && query.after === 'provider')
-    return reply.redirect(placeAfter(dependencies, query.return_to), 303)
-  const { view, page, policy } = await pageFor(dependencies, request, { user, wanted: query.return_to })
-  return sendPage(reply, view, page, policy)
-}
+  async handle(dependencies, request, reply) {
+    const user = await readerOf(dependencies, request.caller)
+    const query = request.query as Query
+    // The way back from a provider: the user has not to agree again.
+    if (user !== undefined && query.after === 'provider')
+      return reply.redirect(placeAfter(dependencies, query.return_to), 303)
+    const { view, page, policy } = await pageFor(dependencies, request, { user, wanted: query.return_to })
+    return sendPage(reply, view, page, policy)
+  },
+})
 
 /** Bytes of the longest name, password and `return_to`, each percent-encoded. A larger form costs the others time (I2). */
 const formLimit = 8 * 1024
@@ -46,9 +39,7 @@ const formLimit = 8 * 1024
 /** Other fields do not matter: an application or a mail program may add its own. */
 type Query = { return_to?: unknown; after?: unknown }
 
-export const signIn: Operation<null> = {
-  id: 'postSignIn',
-  tag: 'pages',
+export const signIn = forAnyone({
   summary:
     'The form of the sign-in page: with a session to `return_to`, otherwise to the account page; a refused `return_to` is ignored',
   body: SignInForm,
@@ -58,28 +49,39 @@ export const signIn: Operation<null> = {
   responses: { 200: 'html', 303: 'none' },
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAUTHORIZED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   failurePage: failedPage,
-  handle: postSignIn,
-}
+  async handle(dependencies, request, reply) {
+    const form = request.body
+    const username = displayedName(form)
+    const asPage = async (step: SecondStep) => {
+      const { view, page, policy } = await pageFor(dependencies, request, { wanted: form.return_to, step })
+      return sendPage(reply, view, page, policy)
+    }
+    // From the script, after a provider has led back with a challenge: nothing is proved yet.
+    if (form.challenge !== undefined && form.code === undefined)
+      return asPage({ challenge: form.challenge, factors: factorsIn(form), username })
+    try {
+      await proveUser(dependencies, form, { request, reply })
+    } catch (error) {
+      const { secondFactor } = error as Partial<CarillonError>
+      if (secondFactor === undefined || !acceptsHtml(request)) throw error
+      return asPage({ ...secondFactor, username })
+    }
+    return reply.redirect(placeAfter(dependencies, form.return_to), 303)
+  },
+})
 
-async function postSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const form = request.body as SignInForm
-  const username = displayedName(form)
-  const asPage = async (step: SecondStep) => {
-    const { view, page, policy } = await pageFor(dependencies, request, { wanted: form.return_to, step })
-    return sendPage(reply, view, page, policy)
-  }
-  // From the script, after a provider has led back with a challenge: nothing is proved yet.
-  if (form.challenge !== undefined && form.code === undefined)
-    return asPage({ challenge: form.challenge, factors: factorsIn(form), username })
-  try {
-    await proveUser(dependencies, form, { request, reply })
-  } catch (error) {
-    const { secondFactor } = error as Partial<CarillonError>
-    if (secondFactor === undefined || !acceptsHtml(request)) throw error
-    return asPage({ ...secondFactor, username })
-  }
-  return reply.redirect(placeAfter(dependencies, form.return_to), 303)
-}
+export const signOut = forAnyone({
+  summary:
+    'The sign-out button of the pages: ends every session and token that the request presents, then leads to the sign-in page',
+  // A button in a form without fields: browsers send an empty form.
+  acceptsForm: true,
+  responses: { 303: 'none' },
+  refusals: ['UNAVAILABLE'],
+  async handle(dependencies, request, reply) {
+    await endSignIn(dependencies, request, reply)
+    return reply.redirect(pagePath(dependencies, 'sign-in'), 303)
+  },
+})
 
 /** No user has a longer name, and none a longer password. */
 const maxLength = 256
@@ -107,7 +109,7 @@ async function proveUser(dependencies: Dependencies, form: SignInForm, exchange:
 /** A recovery code has letters, so one field takes both. Apps display a code as `123 456`. */
 function presentedCode(text: string): { code: string } | { recoveryCode: string } {
   const compact = text.replaceAll(/\s/g, '')
-  if (compact === '') throw invalidRequest([{ field: 'code', reason: 'is missing' }])
+  if (compact === '') throw invalidField('code', 'is missing')
   return /^\d{1,16}$/.test(compact) ? { code: compact } : { recoveryCode: compact.slice(0, 64) }
 }
 
@@ -142,13 +144,10 @@ type Shown = {
 }
 
 async function pageFor(dependencies: Dependencies, request: FastifyRequest, shown: Shown): Promise<WholePage> {
-  const [view, { textsOf }, pages] = await Promise.all([
-    viewOf(dependencies, request, shown.user),
-    import('carillon-inbox/languages'),
-    import('../../../pages/sign-in.ts'),
-  ])
   const { user, wanted, username = '', step, error } = shown
-  const texts = await textsOf('sign-in', view.language)
+  const view = await viewOf(dependencies, request, user)
+  const pages = await import('../../../pages/sign-in.ts')
+  const texts = await view.textsOf('sign-in')
   const place = placeIn(dependencies, wanted)
   const given: SignInView = {
     view,
@@ -174,19 +173,13 @@ async function faultOf({ code, retryAfter }: CarillonError, { view, texts, isSte
   if (isStep && code === 'INVALID_CREDENTIALS') return second.wrong
   if (isStep && code === 'INVALID_REQUEST') return second.empty
   if (code === 'TOO_MANY_REQUESTS' || code === 'UNAVAILABLE') return delayed(code, retryAfter, view)
-  if (code === 'FACTOR_UNREADABLE') return unreadable(view)
+  if (code === 'FACTOR_UNREADABLE') return (await view.textsOf('requests')).failures.FACTOR_UNREADABLE
   const sentences: Readonly<Record<string, string>> = hasForm ? failures : {}
   return sentences[code] ?? commonSentence(view, { code })
 }
 
-async function unreadable({ language }: SignInView['view']): Promise<string> {
-  const { textsOf } = await import('carillon-inbox/languages')
-  return (await textsOf('requests', language)).failures.FACTOR_UNREADABLE
-}
-
-async function delayed(code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', seconds = 1, { language }: SignInView['view']) {
-  const { textsOf } = await import('carillon-inbox/languages')
-  const { failures, inSeconds, inMinutes } = await textsOf('requests', language)
+async function delayed(code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', seconds = 1, view: SignInView['view']) {
+  const { failures, inSeconds, inMinutes } = await view.textsOf('requests')
   return `${failures[code]} ${seconds < 100 ? inSeconds(seconds) : inMinutes(Math.ceil(seconds / 60))}`
 }
 

@@ -19,7 +19,6 @@ export function acceptedPlace(dependencies: Dependencies, text: string): string 
   return ownPages.some((page) => pagePath(dependencies, page) === path) ? place : undefined
 }
 
-/** The origin of an accepted place. */
 export function originOf({ publicUrl }: Dependencies, place: string): string {
   return new URL(place, publicUrl()).origin
 }

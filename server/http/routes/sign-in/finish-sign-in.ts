@@ -1,5 +1,6 @@
 // The last step of every sign-in, whatever the user proved: issues a session or a token, ends the proofs that the request presents,
 // and returns the response.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, invalidCredentials } from '../../../errors.ts'
 import { newId } from '../../../ids.ts'
@@ -12,9 +13,10 @@ import { maxKnownDevices } from '../../../sign-in/notices/notices.ts'
 import type { AuditEntry, SeenDevice, User } from '../../../store/store.ts'
 import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
-import { presentedTokens, sessionSecrets } from '../../request/guards.ts'
-import { presentedDevices } from '../../request/presented-devices.ts'
+import { sessionSecrets } from '../../request/cookies.ts'
+import { presentedTokens } from '../../request/guards.ts'
 import type { RequestSource } from '../../request/source.ts'
+import { presentedDevices } from '../../request/source.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { displayUser } from '../../response/send.ts'
 import type { Bond } from './flow-bond.ts'
@@ -36,7 +38,7 @@ export async function finishSignIn(
   { variant, method, source }: SignInFacts,
   exchange: Exchange,
 ): Promise<object> {
-  const presented = presentedDevices(exchange.request, dependencies.deviceCookie)
+  const presented = presentedDevices(dependencies, exchange.request)
   const isKnownDevice = dependencies.devices.knownDevice(presented, user) !== undefined
   if (method === 'password' && user.passwordReportedAt !== null && !isKnownDevice) throw passwordReported()
   const at = dependencies.users.now()

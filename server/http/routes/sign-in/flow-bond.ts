@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Flow, flowId, flowLifetimeMs } from '../../../sign-in/providers/flow.ts'
 import { equalSecrets, hashOf } from '../../../sign-in/secrets.ts'
 import type { Dependencies } from '../../dependencies.ts'
-import { sessionSecret } from '../../request/guards.ts'
+import { sessionSecret } from '../../request/cookies.ts'
 import { setCookie } from '../../response/cookies.ts'
 
 /** Kept with a code or a challenge. `flow`: the cookie that is needed. `origin`: the page's, if it is not that of the service. */

@@ -1,9 +1,10 @@
 // The routes of a sign-in with a provider (OpenID Connect): which providers there are, the redirect to one, the way back, and the code
 // that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.ts.
 
-import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError, invalidRequest, type SecondFactor } from '../../../errors.ts'
+import { stripBlanks } from '../../../blanks.ts'
+import { CarillonError, invalidField, type SecondFactor } from '../../../errors.ts'
+import { findChallenge, makeChallenge } from '../../../sign-in/factors/challenges.ts'
 import { linkAccount, noActiveUser, signInEnded, userOfAccount } from '../../../sign-in/providers/accounts.ts'
 import {
   beginFlow,
@@ -15,108 +16,86 @@ import {
   sealFlow,
 } from '../../../sign-in/providers/flow.ts'
 import type { Provider } from '../../../sign-in/providers/provider.ts'
-import { hashOf } from '../../../sign-in/secrets.ts'
 import type { TokenSubject } from '../../../sign-in/token/access-token.ts'
 import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { ProviderCodeBody, ProviderForm, ProviderQuery } from '../../openapi/request-schemas.ts'
-import { string } from '../../openapi/schema.ts'
-import { sessionSecret, visitor } from '../../request/guards.ts'
+import { sessionSecret } from '../../request/cookies.ts'
+import { visitor } from '../../request/guards.ts'
 import { renewOwnCookie } from '../../request/own-sign-in.ts'
 import { type RequestSource, sourceOf } from '../../request/source.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { sendObject } from '../../response/send.ts'
-import type { GuardedRequest, Operation } from '../operation.ts'
+import { forAnyone, type GuardedRequest } from '../operation.ts'
 import { pagePath } from '../pages/page.ts'
 import { acceptedPlace, originOf } from './accepted-place.ts'
 import type { Exchange } from './finish-sign-in.ts'
 import { type Bond, bondOf, flowCookie, flowPrefix, forgetFlow, isBound } from './flow-bond.ts'
 import { continueSignIn } from './second-factor.ts'
 
-/** How long a page has to exchange its code. */
 const codeLifetimeMs = 60_000
 /** Sign-ins that one browser may have open. More of these cookies would fill the header fields of its requests. */
 const maxFlows = 4
 const purpose = 'provider'
 
-export const providerParameter = { provider: string({ description: 'The name of a provider in CARILLON_PROVIDERS' }) }
-
-export const list: Operation<null> = {
-  id: 'listProviders',
-  tag: 'sign-in',
+export const list = forAnyone({
   summary: 'The providers with which users can sign in, for the buttons of a page',
   responses: { 200: 'ProviderList' },
-  handle: listProviders,
-}
+  async handle({ providers, publicUrl }, _, reply) {
+    const items = [...providers.all.values()].map(({ setting: { name, displayName } }) => {
+      return { name, displayName, url: `${publicUrl()}/login/with/${name}` }
+    })
+    return sendObject(reply, { items })
+  },
+})
 
-async function listProviders({ providers, publicUrl }: Dependencies, _: FastifyRequest, reply: FastifyReply) {
-  const items = [...providers.all.values()].map(({ setting: { name, displayName } }) => {
-    return { name, displayName, url: `${publicUrl()}/login/with/${name}` }
-  })
-  return sendObject(reply, { items })
-}
-
-export const start: Operation<null> = {
-  id: 'signInWith',
-  tag: 'sign-in',
+export const start = forAnyone({
   summary:
     'Sign in with a provider by a link: the browser goes on to the provider. A sign-in whose code a page of another origin gets begins by a form',
-  parameters: providerParameter,
   query: ProviderQuery,
   responses: { 302: 'none' },
   refusals: ['UNAVAILABLE'],
   failurePage,
-  handle: startSignIn,
-}
+  async handle(dependencies, request, reply) {
+    const { variant = dependencies.variant, return_to: wanted, challenge } = request.query
+    const provider = providerOf(dependencies, request)
+    const place = readReturnTo(dependencies, 'return_to', wanted)
+    // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
+    const field = challenge !== undefined ? 'challenge' : 'return_to'
+    const { name } = provider.setting
+    if (
+      challenge !== undefined ||
+      (variant === 'stateless' && originOf(dependencies, place) !== originOf(dependencies, '/'))
+    )
+      throw invalidField(field, `needs a form of the page: POST /login/with/${name}/start (docs/sign-in.md)`)
+    const begun = { provider: name, variant, returnTo: place }
+    return reply.redirect(await begin(dependencies, { provider, begun }, { request, reply }), 302)
+  },
+})
 
-async function startSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { variant = dependencies.variant, return_to: wanted, challenge } = request.query as ProviderQuery
-  const provider = providerOf(dependencies, request)
-  const place = readReturnTo(dependencies, 'return_to', wanted)
-  // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
-  const field = challenge !== undefined ? 'challenge' : 'return_to'
-  if (challenge !== undefined || (variant === 'stateless' && originOf(dependencies, place) !== ownOrigin(dependencies)))
-    throw invalidRequest([{ field, reason: `needs a form of the page: POST ${pathOfStart(provider)} (docs/guide.md)` }])
-  const begun = { provider: provider.setting.name, variant, returnTo: place }
-  return reply
-    .code(302)
-    .header('location', await begin(dependencies, { provider, begun }, { request, reply }))
-    .send()
-}
-
-export const startByForm: Operation<null> = {
-  id: 'beginSignInWith',
-  tag: 'sign-in',
+export const startByForm = forAnyone({
   summary:
     'Begin a sign-in whose code a page exchanges: a form that the page itself submits; the browser goes on to the provider',
-  parameters: providerParameter,
   body: ProviderForm,
   acceptsForm: true,
   responses: { 303: 'none' },
   refusals: ['FORBIDDEN', 'UNAVAILABLE'],
   failurePage,
-  handle: startFlowOfPage,
-}
-
-/** A browser sets `Origin`, so the flow begins on a page that may use its code, and not by a link of another site. */
-async function startFlowOfPage(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { origin } = request.raw.headers
-  const isOurs = origin === ownOrigin(dependencies)
-  if (origin === undefined || !(isOurs || dependencies.allowedOrigins.includes(origin))) throw unknownPage(origin)
-  const { return_to: wanted, challenge } = request.body as ProviderForm
-  const provider = providerOf(dependencies, request)
-  const place = readReturnTo(dependencies, 'return_to', wanted)
-  if (originOf(dependencies, place) !== origin)
-    throw invalidRequest([
-      { field: 'return_to', reason: `must have the origin of the page that sent the form, ${origin}` },
-    ])
-  const flow = { provider: provider.setting.name, returnTo: place, challenge, ...(!isOurs && { origin }) }
-  const begun = { ...flow, variant: 'stateless' as const }
-  return reply
-    .code(303)
-    .header('location', await begin(dependencies, { provider, begun }, { request, reply }))
-    .send()
-}
+  /** A browser sets `Origin`, so the flow begins on a page that may use its code, and not by a link of another site. */
+  async handle(dependencies, request, reply) {
+    const { origin } = request.raw.headers
+    const isOurs = origin === originOf(dependencies, '/')
+    if (origin === undefined || !(isOurs || dependencies.allowedOrigins.includes(origin))) throw unknownPage(origin)
+    const { return_to: wanted, challenge } = request.body
+    const provider = providerOf(dependencies, request)
+    const place = readReturnTo(dependencies, 'return_to', wanted)
+    if (originOf(dependencies, place) !== origin)
+      throw invalidField('return_to', `must have the origin of the page that sent the form, ${origin}`)
+    const flow = { provider: provider.setting.name, returnTo: place, challenge, ...(!isOurs && { origin }) }
+    const begun = { ...flow, variant: 'stateless' as const }
+    return reply.redirect(await begin(dependencies, { provider, begun }, { request, reply }), 303)
+  },
+})
 
 function unknownPage(origin = 'no origin'): CarillonError {
   return new CarillonError('FORBIDDEN', `This sign-in was begun by a page of ${origin.slice(0, 200)}`, {
@@ -125,16 +104,8 @@ function unknownPage(origin = 'no origin'): CarillonError {
   })
 }
 
-function ownOrigin({ publicUrl }: Dependencies): string {
-  return new URL(publicUrl()).origin
-}
-
-function pathOfStart({ setting }: Provider): string {
-  return `/login/with/${setting.name}/start`
-}
-
 async function failurePage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
-  const { providerFailurePage } = await import('../pages/provider-failure.ts')
+  const { providerFailurePage } = await import('../pages/failure-page.ts')
   return providerFailurePage(dependencies, error, { request, place: await placeOfFlow(dependencies, request) })
 }
 
@@ -161,47 +132,42 @@ export function readReturnTo(dependencies: Dependencies, field: string, wanted: 
     dependencies.returnUrls.length > 0
       ? 'must be a URL in CARILLON_RETURN_URLS, byte by byte, or the path of a page of this service'
       : 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
-  throw invalidRequest([{ field, reason }])
+  throw invalidField(field, reason)
 }
 
-export const callback: Operation<null> = {
-  id: 'finishSignInWith',
-  tag: 'sign-in',
+export const callback = forAnyone({
   summary: 'Where the provider sends the browser back: it goes on to `return_to`',
-  parameters: providerParameter,
   responses: { 303: 'none' },
   refusals: ['INVALID_REQUEST', 'FORBIDDEN', 'CONFLICT', 'UNAVAILABLE'],
   failurePage,
-  handle: comeBack,
-}
-
-async function comeBack(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const provider = providerOf(dependencies, request)
-  const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
-  const { search } = new URL(request.url, 'http://localhost')
-  const response = new URL(redirectUri(dependencies, provider) + search)
-  const flow = await flowOf(dependencies, { request, provider, state: oneState(response) })
-  const forget = () => forgetFlow(dependencies, reply, flowId(flow.state))
-  let user: User | undefined
-  try {
-    const signedIn = { provider, identity: await provider.identify(response, flow), source }
-    if (flow.linking === undefined) user = await userOfAccount(dependencies.providers, signedIn)
-    const next = await finishFlow(dependencies, { flow, user, signedIn }, { request, reply })
-    // The cookie proves later that this browser may use the code or the challenge. The user has five minutes for a second factor.
-    if (next === undefined || bondOf(flow).flow === undefined) forget()
-    else
-      setCookie(
-        reply,
-        flowCookie(dependencies, flowId(flow.state)),
-        await sealFlow(dependencies.providers.sealing, flow),
-      )
-    return reply.code(303).header('location', landing(flow.returnTo, next)).send()
-  } catch (error) {
-    forget()
-    noteRefusal(dependencies, error, { user, source, variant: flow.variant })
-    throw error
-  }
-}
+  async handle(dependencies, request, reply) {
+    const provider = providerOf(dependencies, request)
+    const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
+    const { search } = new URL(request.url, 'http://localhost')
+    const response = new URL(redirectUri(dependencies, provider) + search)
+    const flow = await flowOf(dependencies, { request, provider, state: oneState(response) })
+    const forget = () => forgetFlow(dependencies, reply, flowId(flow.state))
+    let user: User | undefined
+    try {
+      const signedIn = { provider, identity: await provider.identify(response, flow), source }
+      if (flow.linking === undefined) user = await userOfAccount(dependencies.providers, signedIn)
+      const next = await finishFlow(dependencies, { flow, user, signedIn }, { request, reply })
+      // The cookie proves later that this browser may use the code or the challenge. The user has five minutes for a second factor.
+      if (next === undefined || bondOf(flow).flow === undefined) forget()
+      else
+        setCookie(
+          reply,
+          flowCookie(dependencies, flowId(flow.state)),
+          await sealFlow(dependencies.providers.sealing, flow),
+        )
+      return reply.redirect(landing(flow.returnTo, next), 303)
+    } catch (error) {
+      forget()
+      noteRefusal(dependencies, error, { user, source, variant: flow.variant })
+      throw error
+    }
+  },
+})
 
 type Attempt = { user: User | undefined; source: RequestSource; variant: Flow['variant'] }
 
@@ -258,41 +224,38 @@ function landing(place: string, next: Next): string {
   return facts.size === 0 ? place : `${place.replace(/#.*$/, '')}#${facts}`
 }
 
-export const exchangeCode: Operation<null> = {
-  id: 'exchangeSignInCode',
-  tag: 'sign-in',
+export const exchangeCode = forAnyone({
   summary: 'An access token for the code that a stateless sign-in with a provider added to `return_to`',
-  parameters: providerParameter,
   body: ProviderCodeBody,
   responses: { 200: 'StatelessLogin' },
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
-  handle: sendToken,
-}
+  async handle(dependencies, request, reply) {
+    const provider = providerOf(dependencies, request)
+    const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
+    let user: User | undefined
+    try {
+      user = await userOfCode(dependencies, { provider, request, reply })
+      const facts = { variant: 'stateless', method: 'provider', source } as const
+      return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
+    } catch (error) {
+      noteRefusal(dependencies, error, { user, source, variant: 'stateless' })
+      throw error
+    }
+  },
+})
 
-async function sendToken(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const provider = providerOf(dependencies, request)
-  const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
-  let user: User | undefined
-  try {
-    user = await userOfCode(dependencies, { provider, request, reply })
-    const facts = { variant: 'stateless', method: 'provider', source } as const
-    return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
-  } catch (error) {
-    noteRefusal(dependencies, error, { user, source, variant: 'stateless' })
-    throw error
-  }
-}
+type Coded = { provider: Provider; request: GuardedRequest<null, unknown, ProviderCodeBody>; reply: FastifyReply }
 
 /** Uses the code up. Throws INVALID_CREDENTIALS. */
-async function userOfCode(dependencies: Dependencies, { provider, request, reply }: Exchange & { provider: Provider }) {
-  const { code, verifier } = request.body as ProviderCodeBody
+async function userOfCode(dependencies: Dependencies, { provider, request, reply }: Coded) {
+  const { code, verifier } = request.body
   const { store, now } = dependencies.providers
-  const key = { userId: code.split('.')[0] as string, hash: hashOf(code), at: now() }
-  const found = await store.findChallenge(key)
-  const data: CodeData | undefined = found?.purpose === purpose ? JSON.parse(found.data) : undefined
-  if (data?.provider !== provider.setting.name) throw invalidCode()
+  const found = await findChallenge(dependencies.providers, code, purpose)
+  const data = found?.data as CodeData | undefined
+  if (found === undefined || data?.provider !== provider.setting.name) throw invalidCode()
   if (!(await isBound(dependencies, request, { bond: data, verifier }))) throw invalidCode()
-  const user = (await store.useChallenge(key)) && (await dependencies.store.findUser(key.userId))
+  const user =
+    (await store.useChallenge({ ...found.key, at: now() })) && (await dependencies.store.findUser(found.key.userId))
   if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
   forgetFlow(dependencies, reply, data.flow)
   return user
@@ -300,12 +263,9 @@ async function userOfCode(dependencies: Dependencies, { provider, request, reply
 
 type CodeData = Bond & { provider: string; generation: number }
 
-async function newCode({ providers: { store, now } }: Dependencies, user: User, flow: Flow): Promise<string> {
-  const code = `${user.id}.${randomBytes(32).toString('base64url')}`
+function newCode({ providers }: Dependencies, user: User, flow: Flow): Promise<string> {
   const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...bondOf(flow) }
-  const expiresAt = now() + codeLifetimeMs
-  await store.addChallenge({ userId: user.id, hash: hashOf(code), purpose, data: JSON.stringify(data), expiresAt })
-  return code
+  return makeChallenge(providers, { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs })
 }
 
 /** The same for every code that is not valid here and now. */
@@ -358,7 +318,7 @@ async function flowOf(dependencies: Dependencies, { request, provider, state }: 
 
 /** The names of the cookies of flows that the browser sends, in its order. */
 function flowCookies(dependencies: Dependencies, { raw }: FastifyRequest): string[] {
-  const names = (raw.headers.cookie ?? '').split(';').map((pair) => pair.split('=')[0]?.trim() ?? '')
+  const names = (raw.headers.cookie ?? '').split(';').map((pair) => stripBlanks(pair.split('=', 1)[0] ?? ''))
   return names.filter((name) => name.startsWith(flowPrefix(dependencies)) && /^[\w-]+$/.test(name))
 }
 

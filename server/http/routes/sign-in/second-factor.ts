@@ -1,37 +1,33 @@
 // The second step of a sign-in. `continueSignIn` follows the first one: it ends the sign-in, or demands a second factor, if the user
 // has one. POST /login/second-factor then ends it.
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type CarillonError, invalidRequest, type SecondFactorKind, secondFactorRequired } from '../../../errors.ts'
+import type { FastifyRequest } from 'fastify'
+import { type CarillonError, invalidField, type SecondFactorKind, secondFactorRequired } from '../../../errors.ts'
 import { auditEntry } from '../../../sign-in/audit/entry.ts'
 import { findChallenge, makeChallenge } from '../../../sign-in/factors/challenges.ts'
 import { offeredFactors } from '../../../sign-in/factors/factors.ts'
 import type { Assertion } from '../../../sign-in/factors/passkeys/passkeys.ts'
-import { challengeEnded, proveByCode, proveByPasskey } from '../../../sign-in/factors/proofs.ts'
+import {
+  challengeEnded,
+  type FactorMethod,
+  type PresentedCode,
+  proveByCode,
+  proveByPasskey,
+} from '../../../sign-in/factors/proofs.ts'
 import type { ChallengeKey, User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { SecondFactorBody } from '../../openapi/factor-schemas.ts'
-import { presentedDevices } from '../../request/presented-devices.ts'
-import { relyingPartyFor } from '../../request/relying-party.ts'
-import { sourceOf } from '../../request/source.ts'
+import { presentedDevices, type RequestSource, relyingPartyFor, sourceOf } from '../../request/source.ts'
 import { sendObject } from '../../response/send.ts'
-import type { GuardedRequest, Operation } from '../operation.ts'
+import { forAnyone } from '../operation.ts'
 import { type Exchange, finishSignIn, type SignInFacts, type Variant } from './finish-sign-in.ts'
 import { type Bond, forgetFlow, isBound } from './flow-bond.ts'
-import { refusalCode } from './sign-in-log.ts'
 
 /** The purpose of its challenge, and what the challenge says of the first step. */
 const purpose = 'second-factor'
 type FirstStep = { variant: Variant; generation: number; bond?: Bond }
-/** A sign-in that waits for its second factor. `challenge` is used up with the factor. */
-type WaitingSignIn = { user: User; variant: Variant; challenge: ChallengeKey; bond: Bond | undefined }
 
 /** For a user whose password was right. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
-export async function continueSignIn(
-  dependencies: Dependencies,
-  user: User,
-  facts: SignInFacts,
-  exchange: Exchange,
-): Promise<object> {
+export async function continueSignIn(dependencies: Dependencies, user: User, facts: SignInFacts, exchange: Exchange) {
   const offered = offeredFactors(await dependencies.factors.store.factorsOf(user.id))
   if (offered.length === 0) return finishSignIn(dependencies, user, facts, exchange)
   throw await demandSecondFactor(dependencies, user, { facts, offered })
@@ -54,9 +50,7 @@ export async function demandSecondFactor(
 /** For a body with a passkey: what browsers return has 20 keys, and with an RSA key 3 KB. */
 export const passkeyLimits = { bodyLimit: 16 * 1024, maxFields: 40 }
 
-export const complete: Operation<null> = {
-  id: 'completeSignIn',
-  tag: 'sign-in',
+export const complete = forAnyone({
   summary: 'Completes a sign-in that needs a second factor; the response is that of /login',
   body: SecondFactorBody,
   ...passkeyLimits,
@@ -69,15 +63,13 @@ export const complete: Operation<null> = {
     'TOO_MANY_REQUESTS',
     'UNAVAILABLE',
   ],
-  handle: completeSignIn,
-}
+  async handle(dependencies, request, reply) {
+    return sendObject(reply, await signInByFactor(dependencies, request.body, { request, reply }))
+  },
+})
 
 /** A challenge that is unknown or has ended proves nothing about the user whom it names. */
 const noAccount = { name: '', user: undefined }
-
-async function completeSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  return sendObject(reply, await signInByFactor(dependencies, request.body as SecondFactorBody, { request, reply }))
-}
 
 /** What the response says. Throws the refusals of `complete`. */
 export async function signInByFactor(
@@ -85,55 +77,58 @@ export async function signInByFactor(
   { challenge: text, ...body }: SecondFactorBody,
   { request, reply }: Exchange,
 ): Promise<object> {
-  const { devices, deviceCookie } = dependencies
+  const { devices, signInLog } = dependencies
   const source = sourceOf(dependencies, request)
   const { user, variant, challenge, bond } = await findWaiting(dependencies, text, request).catch((error: unknown) => {
-    const refused = refusalCode(error)
-    if (refused !== undefined) dependencies.signInLog.refused(source, noAccount, { code: refused })
-    throw error
+    throw signInLog.noted(error, source, { account: noAccount })
   })
   const presented = presentedFactor(body)
-  const device = devices.knownDevice(presentedDevices(request, deviceCookie), user)
+  const device = devices.knownDevice(presentedDevices(dependencies, request), user)
   try {
-    const proving = { userId: user.id, address: source.address, device, challenge }
-    const method =
-      'passkey' in presented
-        ? await proveByPasskey(dependencies.factors, presented.passkey, {
-            ...proving,
-            relyingParty: relyingPartyFor(dependencies, request),
-            source,
-          })
-        : await proveByCode(dependencies.factors, presented, proving)
+    const proving = { userId: user.id, source, device, challenge }
+    const method = await proveFactor(dependencies, presented, proving, request)
     const facts = { variant, method, source }
     const completed = await finishSignIn(dependencies, user, facts, { request, reply })
     forgetFlow(dependencies, reply, bond?.flow)
     return completed
   } catch (error) {
     const account = { name: user.username ?? user.id, user }
-    const refused = refusalCode(error)
-    if (refused !== undefined) dependencies.signInLog.refused(source, account, { code: refused, variant })
-    throw error
+    throw signInLog.noted(error, source, { account, variant })
   }
 }
 
+type Presented = PresentedCode | { passkey: Assertion }
+type Proving = { userId: string; source: RequestSource; device: string | undefined; challenge?: ChallengeKey }
+
+/** Throws as `proveByCode` and `proveByPasskey` do. */
+export async function proveFactor(
+  dependencies: Dependencies,
+  presented: Presented,
+  { source, ...proving }: Proving,
+  request: FastifyRequest,
+): Promise<FactorMethod> {
+  const { factors } = dependencies
+  const of = { ...proving, address: source.address }
+  if (!('passkey' in presented)) return proveByCode(factors, presented, of)
+  const relyingParty = relyingPartyFor(dependencies, request)
+  return proveByPasskey(factors, presented.passkey, { ...of, relyingParty, source })
+}
+
 /** Throws INVALID_REQUEST unless there is exactly one. */
-function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody, 'challenge'>) {
-  if (code !== undefined && recoveryCode === undefined && passkey === undefined) return { code }
-  if (recoveryCode !== undefined && code === undefined && passkey === undefined) return { recoveryCode }
-  if (passkey !== undefined && code === undefined && recoveryCode === undefined)
-    return { passkey: passkey as Assertion }
-  throw invalidRequest([{ field: 'code', reason: 'or recoveryCode, or passkey: send exactly one of them' }])
+export function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody, 'challenge'>): Presented {
+  const [given, another] = [code, recoveryCode, passkey].filter((one) => one !== undefined)
+  if (given !== undefined && another === undefined) {
+    if (code !== undefined) return { code }
+    return recoveryCode === undefined ? { passkey: passkey as Assertion } : { recoveryCode }
+  }
+  throw invalidField('code', 'or recoveryCode, or passkey: send exactly one of them')
 }
 
 /**
  * Throws UNAUTHORIZED for a challenge that has ended, also by a new password, or because the user was disabled or erased; and for one that
  * another browser got by a sign-in with a provider.
  */
-export async function findWaiting(
-  dependencies: Dependencies,
-  text: string,
-  request: FastifyRequest,
-): Promise<WaitingSignIn> {
+export async function findWaiting(dependencies: Dependencies, text: string, request: FastifyRequest) {
   const found = await findChallenge(dependencies.factors, text, purpose)
   const user = found === undefined ? undefined : await dependencies.store.findUser(found.key.userId)
   if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()

@@ -15,6 +15,7 @@ export type Refusal = { code: string; variant?: 'stateful' | 'stateless'; event?
 type KnownUser = { id: string; username: string | null }
 /** `name` is what the client sent; `user` is the user with that name, if there is one. */
 export type NamedAccount = { name: string; user: KnownUser | undefined }
+type Attempt = { account: NamedAccount; variant?: Refusal['variant'] }
 type Named = { userId: string; username: string | null } | { nameHash: string }
 type Pair = { account: Named; address: string; event: EventName; inMinute: number; unlogged: number }
 
@@ -82,6 +83,13 @@ export class SignInLog {
       const from = { actor: 'user', ...source, userAgent }
       this.#record(auditEntry(from, { event, at: this.#now(), ...named, detail }))
     }
+  }
+
+  /** Records a failure if it is a refusal, and returns it. */
+  noted(error: unknown, source: RefusedSource, { account, variant }: Attempt): unknown {
+    const code = refusalCode(error)
+    if (code !== undefined) this.refused(source, account, { code, ...(variant && { variant }) })
+    return error
   }
 
   /** Writes the counts so far. */

@@ -9,31 +9,26 @@ import { iso } from '../../../times.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { LoginBody } from '../../openapi/request-schemas.ts'
 import { comesFromOtherSite } from '../../request/checks.ts'
-import { presentedTokens, sessionSecrets } from '../../request/guards.ts'
-import { presentedDevices } from '../../request/presented-devices.ts'
-import { sourceOf } from '../../request/source.ts'
+import { sessionSecrets } from '../../request/cookies.ts'
+import { presentedTokens } from '../../request/guards.ts'
+import { presentedDevices, sourceOf } from '../../request/source.ts'
 import { setCookie } from '../../response/cookies.ts'
 import { goneSignal } from '../../response/event-stream.ts'
 import { displayUser, sendData, sendObject } from '../../response/send.ts'
-import type { GuardedRequest, Operation } from '../operation.ts'
+import { forAnyone, forUser, forVisitor, type GuardedRequest } from '../operation.ts'
 import type { Exchange } from './finish-sign-in.ts'
 import { continueSignIn } from './second-factor.ts'
-import { refusalCode } from './sign-in-log.ts'
 
-export const login: Operation<null> = {
-  id: 'signIn',
-  tag: 'sign-in',
+export const login = forAnyone({
   summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
   body: LoginBody,
   acceptsForm: true,
   responses: { 200: 'Login' },
   refusals: ['INVALID_CREDENTIALS', 'FORBIDDEN', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  handle: logIn,
-}
-
-async function logIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  return sendObject(reply, await signInByPassword(dependencies, request.body as LoginBody, { request, reply }))
-}
+  async handle(dependencies, request, reply) {
+    return sendObject(reply, await signInByPassword(dependencies, request.body, { request, reply }))
+  },
+})
 
 /** What the response says. Throws the refusals of `login`. */
 export async function signInByPassword(
@@ -41,41 +36,29 @@ export async function signInByPassword(
   { variant = dependencies.variant, username, password }: LoginBody,
   { request, reply }: Exchange,
 ): Promise<object> {
-  const { signInLog, devices, deviceCookie } = dependencies
+  const { signInLog, devices } = dependencies
   const source = sourceOf(dependencies, request)
   const turn = { address: source.address, signal: goneSignal(reply) }
   const account = await findAccount(dependencies, username)
-  const device = devices.knownDevice(presentedDevices(request, deviceCookie), account.user)
+  const device = devices.knownDevice(presentedDevices(dependencies, request), account.user)
   try {
     const user = await checkCredentials(dependencies, account, { password, device, ...turn })
     return await continueSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply })
   } catch (error) {
-    const code = refusalCode(error)
-    if (code !== undefined) signInLog.refused(source, account, { code, variant })
-    throw error
+    throw signInLog.noted(error, source, { account, variant })
   }
 }
 
-export const logout: Operation<null> = {
-  id: 'signOut',
-  tag: 'sign-in',
+export const logout = forAnyone({
   summary: 'Sign out: ends every session and token that the request presents; 204 even if none was valid',
-  responses: { 204: 'none' },
   refusals: ['UNAVAILABLE'],
-  handle: logOut,
-}
-
-async function logOut(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  await endSignIn(dependencies, request, reply)
-  return reply.code(204).send()
-}
+  async handle(dependencies, request, reply) {
+    await endSignIn(dependencies, request, reply)
+  },
+})
 
 /** Ends every session and token that the request presents, and removes the cookie. */
-export async function endSignIn(
-  dependencies: Dependencies,
-  request: GuardedRequest<null>,
-  reply: FastifyReply,
-): Promise<void> {
+export async function endSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
   const { cookie, allowedOrigins } = dependencies
   const source = sourceOf(dependencies, request)
   // A form of another site can send a cookie past the cross-site check with a username in its URL (`Authorization: Basic`).
@@ -85,45 +68,33 @@ export async function endSignIn(
   if (!isForeign) setCookie(reply, cookie, '')
 }
 
-export const restricted: Operation<Subject> = {
-  id: 'getRestricted',
-  tag: 'sign-in',
+export const restricted = forUser({
   summary: 'The restricted route: 200 with valid proof, 401 without',
   responses: { 200: 'RestrictedResponse' },
-  handle: sendCaller,
-}
+  async handle(_, { caller }, reply) {
+    const { userId, username, proof } = caller
+    return sendData(reply, { userId, username, proof })
+  },
+})
 
-async function sendCaller(_: Dependencies, { caller }: GuardedRequest<Subject>, reply: FastifyReply) {
-  const { userId, username, proof } = caller
-  return sendData(reply, { userId, username, proof })
-}
-
-export const session: Operation<Subject | null> = {
-  id: 'getSession',
-  tag: 'sign-in',
+export const session = forVisitor({
   summary: 'Who is signed in, if anyone: null and no error without a valid proof',
   responses: { 200: 'SessionResponse' },
-  handle: sendSession,
-}
+  async handle({ store }, { caller }, reply) {
+    const user = caller === null ? undefined : await store.findUser(caller.userId)
+    if (caller === null || user === undefined || user.disabledAt !== null) return sendData(reply, null)
+    return sendData(reply, displaySession(user, caller))
+  },
+})
 
-async function sendSession({ store }: Dependencies, { caller }: GuardedRequest<Subject | null>, reply: FastifyReply) {
-  const user = caller === null ? undefined : await store.findUser(caller.userId)
-  if (caller === null || user === undefined || user.disabledAt !== null) return sendData(reply, null)
-  return sendData(reply, displaySession(user, caller))
-}
-
-export const me: Operation<Subject> = {
-  id: 'getMe',
-  tag: 'sign-in',
+export const me = forUser({
   summary: 'The signed-in user and the proof in use',
   responses: { 200: 'MeResponse' },
-  handle: sendMe,
-}
-
-async function sendMe(dependencies: Dependencies, { caller }: GuardedRequest<Subject>, reply: FastifyReply) {
-  const user = await findEnabledUser(dependencies, caller)
-  return sendData(reply, displaySession(user, caller))
-}
+  async handle(dependencies, { caller }, reply) {
+    const user = await findEnabledUser(dependencies, caller)
+    return sendData(reply, displaySession(user, caller))
+  },
+})
 
 export function displaySession(user: User, { proof, expiresAt }: Subject) {
   const passwordChangeRequired = user.passwordReportedAt !== null

@@ -1,19 +1,13 @@
-// Forward authentication: may this request of a browser pass the proxy, and who sends it? For applications without a sign-in of their own
-// (docs/forward-authentication.md; docs/decisions/0051-forward-authentication.md).
-import type { FastifyReply } from 'fastify'
 import { notAuthenticated } from '../../../errors.ts'
 import { isIdShaped } from '../../../ids.ts'
-import type { Subject } from '../../../sign-in/subject.ts'
 import type { User } from '../../../store/store.ts'
 import type { Dependencies } from '../../dependencies.ts'
 import { originalRequestOf } from '../../request/original-url.ts'
-import type { GuardedRequest, Operation } from '../operation.ts'
+import { forVisitor } from '../operation.ts'
 import { acceptsHtml, readerOf } from '../pages/page.ts'
 import { acceptedPlace } from './accepted-place.ts'
 
-export const verify: Operation<Subject | null> = {
-  id: 'verifyRequest',
-  tag: 'sign-in',
+export const verify = forVisitor({
   summary:
     'For a reverse proxy (nginx `auth_request`, Traefik `forwardAuth`, Caddy `forward_auth`): 200 with `Remote-User`, `Remote-Name` and `Remote-User-Id` ' +
     'if the request has the proof of a user; otherwise it leads a browser to the sign-in page',
@@ -27,19 +21,17 @@ export const verify: Operation<Subject | null> = {
     'x-forwarded-uri': 'Its path and query',
   },
   responses: { 200: 'none', 302: 'none' },
-  handle: verifyRequest,
-}
-
-async function verifyRequest(dependencies: Dependencies, request: GuardedRequest<Subject | null>, reply: FastifyReply) {
-  const { isAuthRequest, url } = originalRequestOf(request.raw, dependencies.trustedProxies)
-  const user = await readerOf(dependencies, request.caller)
-  if (user !== undefined) return reply.headers(identityOf(user)).code(200).send()
-  const location = signInAddress(dependencies, url)
-  if (!isAuthRequest && acceptsHtml(request)) return reply.redirect(location, 302)
-  // nginx treats every other status as a failure; its configuration makes a redirect of it.
-  if (isAuthRequest) reply.header('location', location)
-  throw notAuthenticated()
-}
+  async handle(dependencies, request, reply) {
+    const { isAuthRequest, url } = originalRequestOf(request.raw, dependencies.trustedProxies)
+    const user = await readerOf(dependencies, request.caller)
+    if (user !== undefined) return reply.headers(identityOf(user)).code(200).send()
+    const location = signInAddress(dependencies, url)
+    if (!isAuthRequest && acceptsHtml(request)) return reply.redirect(location, 302)
+    // nginx treats every other status as a failure; its configuration makes a redirect of it.
+    if (isAuthRequest) reply.header('location', location)
+    throw notAuthenticated()
+  },
+})
 
 /** Never the external id, which could equal the username of another user, nor a username that could be the id of another one (U1). */
 function identityOf({ id, username, displayName }: User): Readonly<Record<string, string>> {

@@ -1,6 +1,7 @@
 // For which host are passkeys created, and on whose pages are they used? A passkey belongs to the host of the public URL (its relying
 // party id, WebAuthn Level 3, section 5.1.2): a page of another host, however similar, gets nothing that the service accepts.
 import { isIP } from 'node:net'
+import { isLoopback } from '../../../config/values.ts'
 import { CarillonError } from '../../../errors.ts'
 
 /** `origins`: pages that may use a passkey, exactly as browsers send them. */
@@ -8,7 +9,6 @@ export type RelyingParty = { id: string; origins: readonly string[] }
 
 type Names = {
   publicUrl: string
-  /** The `Host` field of the request. */
   host: string | undefined
   allowedOrigins: readonly string[]
 }
@@ -19,7 +19,7 @@ type Names = {
  */
 export function relyingPartyOf({ publicUrl, host, allowedOrigins }: Names): RelyingParty {
   const url = new URL(publicUrl)
-  if (isLoopback(url.hostname)) {
+  if (isAddress(url.hostname) && isLoopback(url.hostname)) {
     url.hostname = 'localhost'
     if (host !== undefined && isAddress(new URL(`http://${host}`).hostname)) throw noHostName(publicUrl, url.origin)
   }
@@ -38,8 +38,4 @@ function noHostName(publicUrl: string, instead: string): CarillonError {
 
 function isAddress(hostname: string): boolean {
   return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === '[::1]' || (isAddress(hostname) && hostname.startsWith('127.'))
 }

@@ -61,7 +61,7 @@ export class ChangeSignals {
   send(signal: ChangeSignal): void {
     this.#emit(signal)
     void this.#number.written()
-    // The end of a session or token is in the commit: the database function sends the notice.
+    // The notice of the end of a session or token is in the commit.
     if (signal.about !== 'inbox') return
     this.#gathered.add(signal.userId)
     this.#notifyIn(gatherMs)

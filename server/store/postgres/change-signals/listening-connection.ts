@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../../errors.ts'
+import type { ChangeSignal } from '../../store.ts'
 import { Client } from '../connection/pool.ts'
 
 export const channel = 'carillon'
@@ -19,6 +20,13 @@ export type Notice = {
   keys?: true
   audit?: true
   anything?: true
+}
+
+/** What a transaction sends to the other processes; undefined for a signal that is gathered (change-signals.ts). */
+export function noticeOf(signal: ChangeSignal): Notice | undefined {
+  if (signal.about === 'session') return { session: signal.userId }
+  if (signal.about === 'token-revocation') return { cutoff: true }
+  return signal.about === 'signing-key' ? { keys: true } : undefined
 }
 
 const heartbeatMs = 1_000

@@ -1,18 +1,22 @@
-// How the store calls PostgreSQL: one round trip per call, and each failure as a CarillonError. What can be wrong when the
+// How the store calls PostgreSQL: in one round trip or in a transaction, and each failure as a CarillonError. What can be wrong when the
 // database is opened is in opening.ts.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { BoundedCache } from '../../../bounded-cache.ts'
 import { CarillonError, overloaded } from '../../../errors.ts'
+import type { Read as StoredRead, Write } from '../../statements/statements.ts'
 import type { InboxState } from '../../store.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
 import type { ChangeSignals } from '../change-signals/change-signals.ts'
 import { alone, Gathering, type Kind } from './gathering.ts'
+import { runRead, Transaction } from './transaction.ts'
 
 /** Calls that wait for a connection: as many as the pool can serve in the two seconds that each may wait. */
 const maxWaiting = 5_000
 const batchSize = 1_000
+/** How often a write runs that a deadlock or a lost connection ended. */
+const maxAttempts = 3
 
 export type Row = readonly (string | number | boolean | null)[]
 type Value = string | number | boolean | null | readonly (string | null)[] | readonly number[]
@@ -62,19 +66,47 @@ export class Database {
   /** Every row as an object with the names of the columns. Slower than an array. */
   async objects<Found>(name: string, text: string, values: Value[]): Promise<Found[]> {
     this.#refuseIfClosing()
-    const { rows, fields } = await this.#query(name, text, values)
+    const { rows, fields } = await this.#query(queryOf(name, text, values))
     return rows.map((row) => Object.fromEntries(fields.map((field, index) => [field.name, row[index]])) as Found)
   }
 
   async one(name: string, text: string, values: Value[]): Promise<Row | undefined> {
     this.#refuseIfClosing()
-    return (await this.#query(name, text, values)).rows[0]
+    return (await this.#query(queryOf(name, text, values))).rows[0]
   }
 
   /** Returns how many rows were changed. */
   async change(name: string, text: string, values: Value[]): Promise<number> {
     this.#refuseIfClosing()
-    return (await this.#query(name, text, values)).rowCount ?? 0
+    return (await this.#query(queryOf(name, text, values))).rowCount ?? 0
+  }
+
+  /** Runs a read that is written once for both engines. */
+  async read<Result>(read: StoredRead<Result>): Promise<Result> {
+    this.#refuseIfClosing()
+    return runRead(read, (query) => this.#query(query))
+  }
+
+  /** Runs a write that is written once for both engines, in a transaction: again if nothing was stored and it may succeed then. */
+  async write<Result>(start: () => Write<Result>): Promise<Result> {
+    this.#refuseIfClosing()
+    for (let attempt = 1; ; attempt++) {
+      const client = await this.#beginCall()
+      const transaction = new Transaction(client, { isOnCitus: this.isDistributed })
+      try {
+        const result = await transaction.run(start())
+        client.release()
+        for (const signal of transaction.signals) this.changeSignals.send(signal)
+        return result
+      } catch (error) {
+        await end(client, error)
+        const isTakenBack = isRefusal(error) || !transaction.isCommitting
+        if (isTakenBack && attempt < maxAttempts && mayRunAgain(error)) continue
+        throw isTakenBack && !isRefusal(error) ? takenBack(error) : asStoreError(error)
+      } finally {
+        this.#callsInProgress--
+      }
+    }
   }
 
   /** Runs the call together with others of its kind. With `alone`, nothing of it was done and the caller runs it. */
@@ -97,7 +129,7 @@ export class Database {
     calls: readonly Call[],
   ): Promise<readonly (Result | typeof alone)[]> {
     try {
-      return await kind.run(async (...query) => (await this.#query(...query)).rows, calls)
+      return await kind.run(async (...query) => (await this.#query(queryOf(...query))).rows, calls)
     } catch (error) {
       if (!isOfOneCall(error)) throw error
       return calls.map(() => alone)
@@ -119,10 +151,12 @@ export class Database {
     return this.#closing
   }
 
-  async #query(name: string, text: string, values: Value[]): Promise<pg.QueryArrayResult<Row & unknown[]>> {
+  async #query(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult<Row & unknown[]>>
+  async #query(query: pg.QueryConfig): Promise<pg.QueryResult>
+  async #query(query: pg.QueryConfig): Promise<pg.QueryResultBase & { rows: unknown[] }> {
     const client = await this.#beginCall()
     try {
-      const result = await client.query<Row & unknown[]>(queryOf(name, text, values))
+      const result = await client.query(query)
       client.release()
       return result
     } catch (error) {
@@ -161,6 +195,27 @@ export class Database {
 
 function queryOf(name: string, text: string, values: Value[]) {
   return { name, text, values, rowMode: 'array' as const }
+}
+
+/** Ends what is left of a transaction that failed. */
+async function end(client: pg.PoolClient, error: unknown): Promise<void> {
+  try {
+    if (isRefusal(error)) await client.query('rollback')
+    client.release(!isRefusal(error))
+  } catch {
+    client.release(true)
+  }
+}
+
+/**
+ * Deadlocks, rows that another write added at the same time, and connections that the server or the network ended. A statement that timed
+ * out has taken long enough.
+ */
+function mayRunAgain(error: unknown): boolean {
+  const code = sqlState(error)
+  if (code === undefined)
+    return error instanceof Error && ('code' in error || /terminated|queryable/.test(error.message))
+  return /^(40001|40P01|23505|25P03|57P0[12]|08)/.test(code)
 }
 
 /** SQLSTATE classes of a system that fails: connection, rollback, resources, operator, system; a server in recovery. */

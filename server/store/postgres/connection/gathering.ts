@@ -7,7 +7,7 @@ const maxInOneBatch = 1_000
 /** The next batch is sent while the server commits the one before. More would only wait for the same locks. */
 const maxBatches = 2
 const maxWaiting = 5_000
-/** As long as a call without a batch waits for a connection. */
+/** The time that a call without a batch waits for a connection, too. */
 const waitTimeoutMs = 2_000
 /** Each settled call resumes a request. All requests of one batch in one turn would block the event loop for milliseconds. */
 const maxSettledInOneTurn = 4

@@ -91,7 +91,7 @@ export type StartTimeout = { timeoutMs: number; onWait: (reason: string) => void
 /** System errors and SQLSTATEs of a server that cannot be reached now and may be back in a moment. */
 const awayCodes =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|53300|57P0[123]|08.*)$/
-/** The same in messages of pg that have no code. */
+/** Messages of pg without a code that mean the same. */
 const awayMessages = /timeout|terminated/
 
 export function isServerAway(error: unknown): error is CarillonError {

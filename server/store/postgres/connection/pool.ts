@@ -55,6 +55,8 @@ export function openPool(
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     types,
+    // A transaction sends statements without waiting for those before.
+    pipeline: true,
   })
   // Without these listeners, a connection that the server closes would end the process. The pool reports those that are
   // idle, a client reports its own while it is lent. The call that uses it fails, and that is enough.
@@ -76,6 +78,9 @@ function settingsFor(own: string, timeoutMs: number): string {
     max_parallel_workers_per_gather: "'0'",
     default_transaction_isolation: "'read committed'",
     statement_timeout: `'${timeoutMs}'`,
+    lock_timeout: `'${timeoutMs - 500}'`,
+    // Shorter than a lock may take: if a process stops in a transaction, those that wait for its locks go on.
+    idle_in_transaction_session_timeout: `'${timeoutMs - 1_000}'`,
   }
   const isOwn = (name: string) => (name === 'jit' || name === 'plan_cache_mode') && own.includes(`${name}=`)
   const calls = Object.entries(settings)

@@ -11,18 +11,15 @@ import { examinePostgres } from '../../../doctor/store/postgres.ts'
 import { isUnavailable, World } from '../../contract/world.ts'
 import { openStore } from '../../open.ts'
 import { newFolder } from '../../sqlite/testing/folder.ts'
-import { backUp } from '../../transfer/backup.ts'
-import { openSource } from '../../transfer/endpoint/open.ts'
+import { backUp, restoreBackup } from '../../transfer/backup.ts'
 import { moveDatabase } from '../../transfer/move.ts'
-import { restoreBackup } from '../../transfer/restore.ts'
-import { digestsAt, emptyPlace, filledPlace } from '../../transfer/testing/filled.ts'
+import { checksumsAt, emptyPlace, filledPlace, report } from '../../transfer/testing/filled.ts'
 import { openPool } from './pool.ts'
 import { poolingOf } from './pooler.ts'
 
 const { url, drop } = await newDatabase()
 after(drop)
 const port = Number(new URL(url).port)
-const report = () => {}
 
 async function poolingAt(at: string) {
   const pool = openPool(at)
@@ -94,9 +91,7 @@ for (const mode of ['transaction', 'statement'] as const)
     const through = pooler.urlFor(url)
     const [folder, from] = [await newFolder(t), await filledPlace(t)]
     const file = join(folder, 'backup.gz')
-    const source = await openSource(readDatabaseUrl(from))
-    await backUp(source, { file, at: '2026-01-01T00:00:00.000Z', report })
-    await source.close()
+    await backUp({ from: readDatabaseUrl(from), file, at: '2026-01-01T00:00:00.000Z', report })
     const move = (way: { from: string; to: string }) =>
       moveDatabase({
         from: readDatabaseUrl(way.from),
@@ -127,7 +122,7 @@ test('session mode: a move through the pooler carries every row', async (t) => {
     now: () => 0,
     report,
   })
-  assert.deepEqual(await digestsAt(empty), await digestsAt(from))
+  assert.deepEqual(await checksumsAt(empty), await checksumsAt(from))
 })
 
 test('a server without a pooler, and a pooler in session mode, are always recognised', async () => {

@@ -1,4 +1,4 @@
--- The audit log. Every function that changes something worth a record calls record_audit in its own transaction.
+-- The audit log. Every write that changes something worth a record calls record_audit in its own transaction.
 -- A user who is erased by then is not named: a refusal is stored after its response (U2).
 
 create or replace function record_audit(entries jsonb) returns void language plpgsql as $$

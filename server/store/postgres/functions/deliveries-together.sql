@@ -16,7 +16,7 @@ begin
   with delivered as materialized (
     select * from json_to_recordset(batch -> 'deliveries') as d (
       n integer, id text, producer text, secret_hash text, idempotency_key text, body_hash text, max_unknown integer,
-      content text, category text, at bigint
+      title text, body text, url text, category text, data text, created_at text, at bigint
     )
   ),
   -- `id`: of the notification, which is that of the first mention of the user.
@@ -93,8 +93,9 @@ begin
     returning user_id, version, last_seq
   ),
   notes as (
-    insert into notification (user_id, seq, id, version, content, category)
-    select w.user_id, b.last_seq - w.count + w.nth, w.id, b.version - w.count + w.nth, d.content, d.category
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at)
+    select w.user_id, b.last_seq - w.count + w.nth, w.id, b.version - w.count + w.nth, d.title, d.body, d.url, d.category, d.data,
+      d.created_at
     from wanted w join boxes b on b.user_id = w.user_id join delivered d on d.n = w.n
   ),
   -- From boxes, so that the inboxes are locked first. Otherwise PostgreSQL runs this part before that one.

@@ -15,7 +15,7 @@ begin
 end $$;
 
 create or replace function deliver_new(
-  delivery_id text, users text[], ids text[], of_content text, of_category text
+  delivery_id text, users text[], ids text[], given notification
 ) returns text language plpgsql as $$
 declare
   answer_text text;
@@ -23,9 +23,9 @@ begin
   -- On Citus the inboxes are on several nodes, and one statement cannot write to all of them.
   if to_regclass('pg_catalog.pg_dist_partition') is not null then
     if cardinality(ids) <= max_one_by_one() then
-      return deliver_one_by_one(delivery_id, users, ids, of_content, of_category);
+      return deliver_one_by_one(delivery_id, users, ids, given);
     end if;
-    return deliver_by_shard(delivery_id, users, ids, of_content, of_category);
+    return deliver_by_shard(delivery_id, users, ids, given);
   end if;
   with wanted as materialized (
     select * from unnest(users, ids) with ordinality as w (user_id, id, position)
@@ -42,13 +42,14 @@ begin
     returning user_id, version, last_seq
   ),
   notes as (
-    insert into notification (user_id, seq, id, version, content, category)
-    select boxes.user_id, boxes.last_seq, once.id, boxes.version, of_content, of_category
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at)
+    select boxes.user_id, boxes.last_seq, once.id, boxes.version, given.title, given.body, given.url, given.category, given.data,
+      given.created_at
     from boxes join once using (user_id)
   ),
   counted as (
     insert into inbox_category (user_id, category, total, unread)
-    select user_id, of_category, 1, 1 from boxes where of_category is not null
+    select user_id, given.category, 1, 1 from boxes where given.category is not null
     on conflict (user_id, category) do update set
       total = inbox_category.total + 1, unread = inbox_category.unread + 1
   )
@@ -83,7 +84,7 @@ end $$;
 
 -- deliver_new on Citus: each statement names one user, so that it runs on one node. The users come in the order of user_id.
 create or replace function deliver_one_by_one(
-  delivery_id text, users text[], ids text[], of_content text, of_category text
+  delivery_id text, users text[], ids text[], given notification
 ) returns text language plpgsql as $$
 declare
   one record;
@@ -98,9 +99,10 @@ begin
       on conflict (user_id) do update set
         version = box.version + 1, last_seq = box.last_seq + 1, total = box.total + 1, unread = box.unread + 1
       returning version, last_seq into of_version, of_seq;
-    insert into notification (user_id, seq, id, version, content, category)
-      values (one.user_id, of_seq, one.id, of_version, of_content, of_category);
-    perform count_in_category(one.user_id, of_category, 1, 1);
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at)
+      values (one.user_id, of_seq, one.id, of_version, given.title, given.body, given.url, given.category, given.data,
+        given.created_at);
+    perform count_in_category(one.user_id, given.category, 1, 1);
     outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(one.id, 'delivered'));
   end loop;
   return delivery_outcome(delivery_id, users, outcome);
@@ -108,7 +110,7 @@ end $$;
 
 -- deliver_new on Citus for many users: one statement for each table, which Citus splits by shard.
 create or replace function deliver_by_shard(
-  delivery_id text, users text[], ids text[], of_content text, of_category text
+  delivery_id text, users text[], ids text[], given notification
 ) returns text language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -134,22 +136,21 @@ begin
     versions := versions || box.version;
     seqs := seqs || box.last_seq;
   end loop;
-  insert into notification (user_id, seq, id, version, content, category)
-    select u, s, i, v, of_content, of_category from unnest(box_users, seqs, note_ids, versions) as n (u, s, i, v);
-  if of_category is not null then
+  insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at)
+    select u, s, i, v, given.title, given.body, given.url, given.category, given.data, given.created_at
+    from unnest(box_users, seqs, note_ids, versions) as n (u, s, i, v);
+  if given.category is not null then
     insert into inbox_category as known (user_id, category, total, unread)
-      select u, of_category, 1, 1 from unnest(box_users) u
+      select u, given.category, 1, 1 from unnest(box_users) u
       on conflict (user_id, category) do update set total = known.total + 1, unread = known.unread + 1;
   end if;
   return delivery_outcome(delivery_id, users, outcome);
 end $$;
 
--- A content ends with its createdAt: 24 characters and two quotes. A replacement keeps that of the first content; its own
--- becomes updated_at.
 -- If the user has a notification with the key, its content is replaced. With `again` it also becomes unread and the newest.
 create or replace function deliver_keyed(
   delivery_id text, users text[], ids text[],
-  of_content text, of_category text, of_key text, again boolean
+  given notification, again boolean
 ) returns text language plpgsql as $$
 declare
   one record;
@@ -165,7 +166,7 @@ declare
   outcome jsonb := '{}';
 begin
   if cardinality(ids) > max_one_by_one() and to_regclass('pg_catalog.pg_dist_partition') is not null then
-    return deliver_keyed_by_shard(delivery_id, users, ids, of_content, of_category, of_key, again);
+    return deliver_keyed_by_shard(delivery_id, users, ids, given, again);
   end if;
   perform lock_deliveries(ids, alone => false);
   for one in select k.user_id, k.id from known_recipients(users, ids) k order by k.user_id loop
@@ -174,18 +175,19 @@ begin
       values (one.user_id, 0, 1, 0, 0, 0, 0) on conflict do nothing;
     select * into box from inbox where user_id = one.user_id for update;
     if not found then perform raise_erased(); end if;
-    select * into earlier from notification where user_id = one.user_id and key = of_key;
+    select * into earlier from notification where user_id = one.user_id and key = given.key and application = given.application;
     if earlier.seq is null then
       update inbox set version = version + 1, last_seq = last_seq + 1, total = total + 1, unread = unread + 1
         where user_id = one.user_id;
-      insert into notification (user_id, seq, id, version, content, category, key)
-        values (one.user_id, box.last_seq + 1, one.id, box.version + 1, of_content, of_category, of_key);
-      perform count_in_category(one.user_id, of_category, 1, 1);
+      insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at, key, application)
+        values (one.user_id, box.last_seq + 1, one.id, box.version + 1, given.title, given.body, given.url, given.category,
+          given.data, given.created_at, given.key, given.application);
+      perform count_in_category(one.user_id, given.category, 1, 1);
       outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(one.id, 'delivered'));
     else
       was_unread := case when is_unread_now(box, earlier) then 1 else 0 end;
       was_marked := case when earlier.seq <= box.read_through then was_unread else 0 end;
-      is_kept := not again and earlier.category is distinct from of_category and earlier.seq <= box.category_through;
+      is_kept := not again and earlier.category is distinct from given.category and earlier.seq <= box.category_through;
       if is_kept then perform keep_read_state(box, earlier); end if;
       is_made_read := was_unread = 0 and earlier.read_at is null and not is_kept and made_read_at(box, earlier) is not null;
       is_unread := case when again then 1 else was_unread end;
@@ -193,8 +195,8 @@ begin
       update inbox set version = version + 1, last_seq = greatest(last_seq, new_seq), unread = unread + is_unread - was_unread,
           marked_unread = case when again then marked_unread - was_marked else marked_unread end
         where user_id = one.user_id;
-      update notification set content = left(of_content, -26) || right(content, 26),
-          updated_at = left(right(of_content, 25), 24), category = of_category, seq = new_seq,
+      update notification set title = given.title, body = given.body, url = given.url, category = given.category,
+          data = given.data, updated_at = given.created_at, seq = new_seq,
           count = case when again then count + 1 else count end,
           version = case when again then box.version + 1 else version end,
           read_at = case when again then null else read_at end,
@@ -211,9 +213,9 @@ begin
       end if;
       perform count_in_category(one.user_id, earlier.category, -1, -was_unread);
       delete from inbox_category where user_id = one.user_id and category = earlier.category and total = 0;
-      perform count_in_category(one.user_id, of_category, 1, is_unread);
+      perform count_in_category(one.user_id, given.category, 1, is_unread);
       if is_made_read and not again then
-        update inbox_category set made_read = made_read + 1 where user_id = one.user_id and category = of_category;
+        update inbox_category set made_read = made_read + 1 where user_id = one.user_id and category = given.category;
       end if;
       outcome := outcome || jsonb_build_object(one.user_id, jsonb_build_array(earlier.id, 'updated'));
     end if;
@@ -224,7 +226,7 @@ end $$;
 -- deliver_keyed on Citus for many users: one statement for each table, which Citus splits by shard.
 create or replace function deliver_keyed_by_shard(
   delivery_id text, users text[], ids text[],
-  of_content text, of_category text, of_key text, again boolean
+  given notification, again boolean
 ) returns text language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -267,7 +269,7 @@ begin
     from notification n
     join inbox b on b.user_id = n.user_id
     left join read_mark m on m.user_id = n.user_id and m.version = b.undo_version
-    where n.user_id = any (array(select jsonb_object_keys(boxes))) and n.key = of_key
+    where n.user_id = any (array(select jsonb_object_keys(boxes))) and n.key = given.key and n.application = given.application
   loop
     old_users := old_users || earlier.user_id;
     old_categories := old_categories || earlier.category;
@@ -281,7 +283,7 @@ begin
       select * into one_note from notification where user_id = earlier.user_id and seq = earlier.seq;
       is_unread := is_unread_now(one_box, one_note);
       is_made_read := earlier.read_at is null and made_read_at(one_box, one_note) is not null;
-      if not again and earlier.category is distinct from of_category then
+      if not again and earlier.category is distinct from given.category then
         perform keep_read_state(one_box, one_note);
         is_made_read := false;
       end if;
@@ -300,8 +302,8 @@ begin
   new_users := array(select u from jsonb_object_keys(boxes) u where not outcome ? u);
 
   if cardinality(old_users) > 0 then
-    update notification n set content = left(of_content, -26) || right(n.content, 26),
-        updated_at = left(right(of_content, 25), 24), category = of_category,
+    update notification n set title = given.title, body = given.body, url = given.url, category = given.category,
+        data = given.data, updated_at = given.created_at,
         seq = case when again then b.last_seq + 1 else n.seq end,
         count = case when again then n.count + 1 else n.count end,
         version = case when again then b.version else n.version end,
@@ -309,7 +311,7 @@ begin
         unread_version = case when again then null else n.unread_version end,
         changed_version = case when again then null else b.version end, replaced_version = b.version
       from inbox b
-      where b.user_id = n.user_id and n.user_id = any (old_users) and n.key = of_key;
+      where b.user_id = n.user_id and n.user_id = any (old_users) and n.key = given.key and n.application = given.application;
     insert into inbox_category as known (user_id, category, total, unread, made_read)
       select u, c, -1, -r, -m from unnest(old_users, old_categories, old_unread, old_made_read) as o (u, c, r, m)
       where c is not null
@@ -335,16 +337,17 @@ begin
   end if;
   if cardinality(new_users) > 0 then
     update inbox set last_seq = last_seq + 1, total = total + 1, unread = unread + 1 where user_id = any (new_users);
-    insert into notification (user_id, seq, id, version, content, category, key)
-      select u, (boxes -> u ->> 1)::bigint + 1, once ->> u, (boxes -> u ->> 0)::bigint, of_content, of_category, of_key
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at, key, application)
+      select u, (boxes -> u ->> 1)::bigint + 1, once ->> u, (boxes -> u ->> 0)::bigint, given.title, given.body, given.url,
+        given.category, given.data, given.created_at, given.key, given.application
       from unnest(new_users) u;
     outcome := outcome || (
       select jsonb_object_agg(u, jsonb_build_array(once ->> u, 'delivered')) from unnest(new_users) u
     );
   end if;
-  if of_category is not null then
+  if given.category is not null then
     insert into inbox_category as known (user_id, category, total, unread, made_read)
-      select u, of_category, 1, r, m
+      select u, given.category, 1, r, m
       from unnest(
         old_users || new_users,
         old_unread || array_fill(1::bigint, array[cardinality(new_users)]),
@@ -363,7 +366,7 @@ end $$;
 create or replace function deliver_notification(
   delivery_id text, by_producer text, of_key text, of_body_hash text,
   usernames text[], user_ids text[], external_ids text[], issuers text[], new_ids text[], ids text[], max_unknown integer,
-  of_content text, of_category text, of_notification_key text, again boolean, moment bigint
+  given notification, again boolean, moment bigint
 ) returns text language plpgsql as $$
 declare
   earlier delivery;
@@ -372,10 +375,10 @@ declare
   answer_text text;
 begin
   if of_key is not null then
-    perform lock_outcomes(alone => false);
+    perform lock_outcomes();
     loop
-      insert into delivery (producer_id, idempotency_key, body_hash, at)
-        values (by_producer, of_key, of_body_hash, moment) on conflict do nothing;
+      insert into delivery (producer_id, idempotency_key, body_hash, answer, at)
+        values (by_producer, of_key, of_body_hash, '', moment) on conflict do nothing;
       exit when found;
       -- Not found if it was removed in between: then this is the first use of the key again.
       select * into earlier from delivery where producer_id = by_producer and idempotency_key = of_key;
@@ -397,10 +400,10 @@ begin
       users := recipient_users(usernames, user_ids, external_ids, issuers);
     end if;
   end if;
-  if of_notification_key is null then
-    answer_text := deliver_new(delivery_id, users, ids, of_content, of_category);
+  if given.key is null then
+    answer_text := deliver_new(delivery_id, users, ids, given);
   else
-    answer_text := deliver_keyed(delivery_id, users, ids, of_content, of_category, of_notification_key, again);
+    answer_text := deliver_keyed(delivery_id, users, ids, given, again);
   end if;
   perform refuse_erased(users);
   if of_key is not null then
@@ -414,7 +417,7 @@ end $$;
 create or replace function deliver_checked(
   of_secret_hash text, delivery_id text, by_producer text, of_key text, of_body_hash text,
   usernames text[], user_ids text[], external_ids text[], issuers text[], new_ids text[], ids text[], max_unknown integer,
-  of_content text, of_category text, of_notification_key text, again boolean, moment bigint
+  given notification, again boolean, moment bigint
 ) returns text language plpgsql as $$
 begin
   if of_secret_hash is not null and not exists (
@@ -423,5 +426,5 @@ begin
     return 'refused';
   end if;
   return deliver_notification(delivery_id, by_producer, of_key, of_body_hash, usernames, user_ids, external_ids, issuers,
-    new_ids, ids, max_unknown, of_content, of_category, of_notification_key, again, moment);
+    new_ids, ids, max_unknown, given, again, moment);
 end $$;

@@ -59,10 +59,10 @@ test('a delivery on Citus, by user or by shard, stores and returns the same as t
     await query(`insert into "user" (id, username, password_hash, created_at)
       select 'u' || n, 'name' || n, 'hash', n from generate_series(1, 3) n`)
     const returned = []
-    for (const [n, category] of ["'orders'", 'null', "'orders'"].entries())
+    for (const [n, category] of ['orders', null, 'orders'].entries())
       returned.push(
         await query(`select ${deliver}('d', array['u3', 'u1', null, 'u1', 'u2'],
-          array['a${n}', 'b${n}', 'c${n}', 'd${n}', 'e${n}'], '"title":"x"', ${category}) as outcome`),
+          array['a${n}', 'b${n}', 'c${n}', 'd${n}', 'e${n}'], ${givenBy({ title: 'x', category })}) as outcome`),
       )
     const rows = []
     for (const table of ['inbox', 'inbox_category', 'notification'])
@@ -73,6 +73,12 @@ test('a delivery on Citus, by user or by shard, stores and returns the same as t
   assert.deepEqual(outcomes[2], outcomes[0])
 })
 
+/** What a delivery gives, as a row of the table. */
+function givenBy(given: { title: string; category: string | null; key?: string }): string {
+  const row = { ...given, created_at: `2026-01-01T00:00:0${given.title}.000Z`, application: '' }
+  return `jsonb_populate_record(null::notification, '${JSON.stringify(row)}')`
+}
+
 test('a delivery with a key on Citus stores and returns the same by shard as by user', async (t) => {
   const outcomes = []
   for (const deliver of ['deliver_keyed', 'deliver_keyed_by_shard']) {
@@ -80,29 +86,29 @@ test('a delivery with a key on Citus stores and returns the same by shard as by 
     await query(`insert into "user" (id, username, password_hash, created_at)
       select 'u' || n, 'name' || n, 'hash', n from generate_series(1, 4) n`)
     const returned: unknown[] = []
-    const send = async (n: number, category: string, key: string, users: string, again = false) =>
+    const send = async (n: number, category: string | null, key: string, users: string, again = false) =>
       returned.push(
         await query(`select ${deliver}('d', array['u3', null, 'u1', ${users}],
-          array['a${n}', 'b${n}', 'c${n}', 'd${n}'], '"title":"${n}","createdAt":"2026-01-01T00:00:0${n}.000Z"', ${category}, '${key}', ${again})
+          array['a${n}', 'b${n}', 'c${n}', 'd${n}'], ${givenBy({ title: `${n}`, category, key })}, ${again})
           as outcome`),
       )
-    await send(0, "'orders'", 'k', "'u3'")
+    await send(0, 'orders', 'k', "'u3'")
     // One is read alone, one by a read-all, one is unread, and one user has none with this key.
     await query(`select mark_read('u1', 'c0', 'now')`)
-    await send(1, 'null', 'other', "'u2'")
+    await send(1, null, 'other', "'u2'")
     await query(`select mark_read_through('u3', null, null, 'now')`)
-    await send(2, "'orders'", 'k', "'u2'")
-    await send(3, "'bills'", 'k', "'u4'", true)
-    await send(4, 'null', 'k', "'u2'")
+    await send(2, 'orders', 'k', "'u2'")
+    await send(3, 'bills', 'k', "'u4'", true)
+    await send(4, null, 'k', "'u2'")
     await query(`select mark_read('u1', 'c0', 'now')`)
-    await send(5, "'orders'", 'k', "'u1'")
-    await send(6, 'null', 'k', "'u2'", true)
-    await send(7, "'orders'", 'new', "'u2'", true)
+    await send(5, 'orders', 'k', "'u1'")
+    await send(6, null, 'k', "'u2'", true)
+    await send(7, 'orders', 'new', "'u2'", true)
     // An undo would make unread those of u2, u3 and u4; that of u1 was marked as unread.
     for (const user of ['u1', 'u2', 'u3', 'u4']) await query(`select mark_read_through('${user}', null, null, 'now')`)
     await query(`select mark_unread('u1', 'c0')`)
-    await send(8, "'bills'", 'k', "'u2'")
-    await send(9, 'null', 'k', "'u4'", true)
+    await send(8, 'bills', 'k', "'u2'")
+    await send(9, null, 'k', "'u4'", true)
     const rows = []
     for (const table of ['inbox', 'inbox_category', 'notification', 'read_mark'])
       rows.push(await query(`select * from ${table} order by 1, 2`))

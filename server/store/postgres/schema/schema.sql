@@ -1,7 +1,6 @@
--- The tables of a PostgreSQL database: those of SQLite, so that rows can be transferred between the engines, but with the id of a user in
--- every table, and with the counts of categories in a table of their own. Decision 0073 says how a later change of them is made. The functions
--- are in functions/. Times are milliseconds since 1970, except those that are sent as they are stored, which are ISO 8601 text: at,
--- read_at and updated_at of notifications and of what marks them as read.
+-- The tables of a PostgreSQL database: those of SQLite, with the same columns in the same order, and the table `history`. Decision 0073 says
+-- how a later change of them is made. The functions are in functions/. Times are milliseconds since 1970, except those that are sent as they
+-- are stored, which are ISO 8601 text: at, read_at, created_at and updated_at of notifications and of what marks them as read.
 --
 -- The tables of users are hash-partitioned by user_id, so that a hot statement touches one partition. The text of a key has the collation
 -- "C", which orders it by its bytes, as SQLite does.
@@ -128,29 +127,37 @@ create table inbox_category (
 ) partition by hash (user_id);
 
 -- Notifications. `version` is the inbox's version when the notification arrived: it rises with seq and never changes. changed_version is that
--- of the last change, and replaced_version that of the last change that replaced the content.
+-- of the last change, and replaced_version that of the last change that replaced the content. title, body, url and data are JSON text, which is
+-- sent as it is stored, the title without its quotes; null if the delivery did not give it. So another member that a delivery may give is
+-- another column, and no row changes.
 create table notification (
   user_id text collate "C" not null,
   seq bigint not null,
   id text collate "C" not null,
   version bigint not null,
-  content text not null,
+  title text not null,
+  body text,
+  url text,
   category text collate "C",
+  data text,
   key text collate "C",
-  read_at text,
-  changed_version bigint,
-  replaced_version bigint,
-  -- How often it was sent: 1, and 1 more for each replacement that made it newest again.
-  count bigint not null default 1,
+  -- To which application the key belongs; '' for none, and without a key.
+  application text collate "C" not null default '',
+  created_at text not null,
   -- The time of the last replacement; null without one.
   updated_at text,
+  -- How often it was sent: 1, and 1 more for each replacement that made it newest again.
+  count bigint not null default 1,
+  read_at text,
   -- At or below the high-water mark it is unread if this is not below the inbox's read_version: a read-all changes no notification (decision 0030).
   unread_version bigint,
+  changed_version bigint,
+  replaced_version bigint,
   primary key (user_id, seq)
 ) partition by hash (user_id);
 -- Ids rise with time, so a new one goes to the end of the index (decision 0055).
 create unique index notification_by_id on notification (id, user_id);
-create unique index notification_by_key on notification (user_id, key) where key is not null;
+create unique index notification_by_key on notification (user_id, key, application) where key is not null;
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
 create index notification_unread on notification (user_id, seq) include (category) where read_at is null;
@@ -204,12 +211,11 @@ create table producer (
 );
 
 -- The outcome of each delivery with an Idempotency-Key, so that a retry gets the same response and has no second effect.
--- `answer` is null only inside the transaction that delivers.
 create table delivery (
   producer_id text collate "C" not null,
   idempotency_key text collate "C" not null,
   body_hash text not null,
-  answer text,
+  answer text not null,
   at bigint not null,
   primary key (producer_id, idempotency_key)
 );
@@ -310,6 +316,7 @@ create index audit_of_settings on audit (id) where event = 'settings-changed';
 
 -- Which history of changes this database continues (decision 0068): the number of the row without a node is the moment at which it began. The
 -- other rows have the numbers of the processes that write. It is not transferred: pg_restore creates the table again, with another object id.
+-- SQLite has one process that writes, and keeps its history beside the file.
 create table history (
   node text collate "C" primary key,
   number bigint not null,

@@ -10,18 +10,18 @@ import { coveredThrough } from './runs.ts'
 const readAtBeyond = (at: string) => `case when n.seq > ?2 then n.read_at else ${at} end`
 
 export const newestUpTo = `
-  select seq, version from notification where user_number = ? and seq > ? and seq <= ? order by seq desc limit 1`
+  select seq, version from notification where user_id = ? and seq > ? and seq <= ? order by seq desc limit 1`
 const arrivalsSql = (at: string) => `
   select n.version, case when n.count > 1 then 'replaced' else 'created' end,
     ${notificationSql(readAtBeyond(at))} from notification n
-  where n.user_number = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`
+  where n.user_id = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`
 const laterChangesSql = (at: string, isUnreadNow: string) => `
   select n.changed_version, case
       when n.replaced_version > max(?3, n.version) then 'replaced'
       when ${isUnreadNow} then 'unread'
       else 'read'
     end, ${notificationSql(readAtBeyond(at))}
-  from notification n where n.user_number = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`
+  from notification n where n.user_id = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`
 export const arrivals = arrivalsSql(readAt)
 export const arrivalsByAnyMark = arrivalsSql(readAtByAnyMark)
 const isUnread = 'n.read_at is null and (n.seq > ?2 or n.unread_version >= ?5)'
@@ -33,12 +33,12 @@ export const laterChangesByAnyMark = laterChangesSql(
 export const readAlls = `
   select m.version, m.through_seq, n.id, m.at, m.categories
   from (
-    select m.user_number, m.version, m.at, m.categories, case when m.categories is null then m.through_seq else (
+    select m.user_id, m.version, m.at, m.categories, case when m.categories is null then m.through_seq else (
       select c.through_seq from category_read_mark c
-      where c.user_number = m.user_number and c.category = m.categories ->> '$[0]' and c.version = m.version
+      where c.user_id = m.user_id and c.category = m.categories ->> '$[0]' and c.version = m.version
     ) end as through_seq from read_mark m
-  ) m left join notification n on n.user_number = m.user_number and n.seq = m.through_seq
-  where m.user_number = ?1 and m.version > ?2 order by m.version limit +?3`
+  ) m left join notification n on n.user_id = m.user_id and n.seq = m.through_seq
+  where m.user_id = ?1 and m.version > ?2 order by m.version limit +?3`
 
 export async function changesSince(reader: Reader, query: ChangesQuery): Promise<Changes | 'reset'> {
   const { version, limit, maxBehind = Number.POSITIVE_INFINITY } = query

@@ -2,6 +2,7 @@
 import { yieldToEventLoop } from '../../../event-loop.ts'
 import type { Counts, InboxState, Input, Page, PageQuery } from '../../store.ts'
 import type { Reader } from '../connection.ts'
+import { userKey } from '../user-key.ts'
 import { inboxOf } from './found-inbox.ts'
 import { maxSkipped, notificationSql, pageOf, placeOf, readAt, readAtByAnyMark } from './pages.ts'
 import { seqsAt } from './runs.ts'
@@ -10,13 +11,12 @@ export async function readInbox(reader: Reader, userId: string): Promise<InboxSt
   return inboxOf(reader, userId).inbox
 }
 
-export const inboxVersion = `
-  select version from inbox where user_number = (select number from user where id = ?) and category = ''`
+export const inboxVersion = 'select version from inbox where user_id = ?'
 
 export async function readPage(reader: Reader, query: PageQuery): Promise<Page | 'unchanged'> {
   const { userId, unlessVersion } = query
   // The version alone costs half as much as the whole row, and usually nothing has changed.
-  if (unlessVersion !== undefined && (reader.one<[number]>(inboxVersion, userId)?.[0] ?? 0) === unlessVersion)
+  if (unlessVersion !== undefined && (reader.one<[number]>(inboxVersion, userKey(userId))?.[0] ?? 0) === unlessVersion)
     return 'unchanged'
   const page = pageOf(reader, query, inboxOf(reader, userId))
   return page === 'far' ? reader.atOneMoment((moment) => readFarPage(moment, query)) : page
@@ -36,7 +36,7 @@ async function readFarPage(reader: Reader, query: PageQuery): Promise<Page> {
 
 const byIdSql = (at: string) => `
   select ${notificationSql(at)} from notification n indexed by notification_by_id
-  where substr(n.id, 1, 13) = substr(?2, 1, 13) and n.user_number = ?1 and n.id = ?2`
+  where substr(n.id, 1, 13) = substr(?2, 1, 13) and n.user_id = ?1 and n.id = ?2`
 export const notificationById = byIdSql(readAt)
 export const notificationByIdByAnyMark = byIdSql(readAtByAnyMark)
 
@@ -47,7 +47,7 @@ export async function readNotification(reader: Reader, of: Input<'readNotificati
 }
 
 export const categoryCounts = `
-  select category, total, unread from inbox where user_number = ? and category > '' and total > 0 order by category`
+  select category, total, unread from inbox_category where user_id = ? and total > 0 order by category`
 
 export async function readCounts(reader: Reader, userId: string): Promise<Counts> {
   const categories: Counts['categories'] = Object.create(null)

@@ -3,25 +3,24 @@
 import { noItems, notificationJsonSql } from '../../notification-json.ts'
 import type { InboxState, Page, PageRequest } from '../../store.ts'
 import type { Reader } from '../connection.ts'
-import { contentSql } from '../content.ts'
 import type { FoundInbox } from './found-inbox.ts'
 import { coversSql, type Place, seqsAt, totalOf } from './runs.ts'
 
-/** Of the first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user's number. */
+/** The first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user's key. */
 function readAllOver(seq: string, column: 'at' | 'through_seq'): string {
   return `(
     select m.${column} from read_mark m
-    where m.user_number = ?1 and m.through_seq >= ${seq} and m.through_seq > m.before_through order by m.through_seq limit 1
+    where m.user_id = ?1 and m.through_seq >= ${seq} and m.through_seq > m.before_through order by m.through_seq limit 1
   )`
 }
 
-/** Of a notification `n` that was marked as unread: the time of the first read-all after that which covers it. */
+/** The time of the first read-all that covers a notification `n` after it was marked as unread. */
 const readAtAgain = `(
     select m.at from read_mark m
-    where m.user_number = ?1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
+    where m.user_id = ?1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
   )`
 
-/** When the notification `n` was read, alone or by a read-all; null if it is unread. `?1` is the user's number. */
+/** When the notification `n` was read, alone or by a read-all; null if it is unread. `?1` is the user's key. */
 export const readAt = `coalesce(n.read_at,
   case when n.unread_version is null then ${readAllOver('n.seq', 'at')} else ${readAtAgain} end)`
 
@@ -30,13 +29,13 @@ export const readAtByAnyMark = `coalesce(n.read_at, (
     select at from (
       select * from (
         select m.version, m.at from read_mark m
-        where m.user_number = ?1 and n.unread_version is null and m.through_seq >= n.seq and m.through_seq > m.before_through
+        where m.user_id = ?1 and n.unread_version is null and m.through_seq >= n.seq and m.through_seq > m.before_through
         order by m.through_seq limit 1
       )
       union all
       select * from (
         select m.version, m.at from read_mark m
-        where m.user_number = ?1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
+        where m.user_id = ?1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
       )
       union all
       select m.version, m.at from category_read_mark m where ${coversSql('?1')}
@@ -45,7 +44,7 @@ export const readAtByAnyMark = `coalesce(n.read_at, (
 
 /** The JSON text of the notification `n`, which was read at `at`. */
 export function notificationSql(at: string): string {
-  return contentSql('n', (content) => notificationJsonSql({ content, createdAt: 'n.created_at', readAt: at }))
+  return notificationJsonSql({ readAt: at, jsonOf: (text) => `json_quote(${text})` })
 }
 
 // In a range ?2 is the user's readThrough: no read-all covers what lies beyond it, so none is looked up. Usually the first
@@ -57,21 +56,22 @@ const readAtInRange = `coalesce(n.read_at, case
   else ${readAllOver('n.seq', 'at')}
 end)`
 
-/** A JSON array, newest first. */
-function itemsSql(at: string, condition: string): string {
+/** The items of a JSON array, newest first. */
+function itemsSql(at: string, condition: string, limit = ''): string {
   return `
-  select concat('[', group_concat(text, ','), ']') from (
+  select group_concat(text, ',') from (
     select ${notificationSql(at)} as text from notification n
-    where n.user_number = ?1 and ${condition} order by n.seq desc
+    where n.user_id = ?1 and ${condition} order by n.seq desc ${limit}
   )`
 }
 
-/** Of the sequence numbers in the JSON array `?4`; the lowest of them is `?3` + 1. */
+/** The items with the sequence numbers in the JSON array `?4`; the lowest of them is `?3` + 1. */
 export const chosenItems = itemsSql(readAtInRange, 'n.seq in (select value from json_each(?4))')
-export const range = itemsSql(readAtInRange, 'n.seq > ?3 and n.seq <= ?4')
+/** Of a range without gaps, whose end costs more to compare in each row than to count. */
+export const range = itemsSql(readAtInRange, 'n.seq <= ?4', 'limit +?4 - ?3')
 /** Both in an inbox that had a read-all of a category. */
 export const chosenItemsByAnyMark = itemsSql(readAtByAnyMark, 'n.seq in (select value from json_each(?4))')
-export const rangeByAnyMark = itemsSql(readAtByAnyMark, 'n.seq > ?3 and n.seq <= ?4')
+export const rangeByAnyMark = itemsSql(readAtByAnyMark, 'n.seq <= ?4', 'limit +?4 - ?3')
 
 /** The list has every sequence number above this one; undefined if some are missing or it has a filter. */
 function denseAbove({ status, categories }: PageRequest, inbox: InboxState): number | undefined {
@@ -83,7 +83,6 @@ function denseAbove({ status, categories }: PageRequest, inbox: InboxState): num
 
 const skippedBy = (query: PageRequest) => ('before' in query ? 0 : (query.page - 1) * query.limit)
 
-/** Where the page begins. */
 export function placeOf(query: PageRequest, inbox: InboxState): Place {
   if ('before' in query) return { below: Math.min(query.before, inbox.lastSeq + 1), skipped: 0 }
   const skipped = skippedBy(query)
@@ -130,6 +129,6 @@ type Items = { text: string; lowest: number; which: number | string; hasMore: bo
 
 function readItems(reader: Reader, { user, inbox, total }: Of, { text, lowest, which, hasMore }: Items): Page {
   const values = [user, inbox.readThrough, lowest - 1, which]
-  const [items] = reader.one<[string]>(text, ...values) ?? [noItems]
-  return { inbox, total, items, next: hasMore ? lowest : null }
+  const [items] = reader.one<[string]>(text, ...values) ?? ['']
+  return { inbox, total, items: `[${items}]`, next: hasMore ? lowest : null }
 }

@@ -1,6 +1,9 @@
 // How SQLite finds the rows of each read: by key or index, without sorting, independent of the content of the tables.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { reads } from '../../sign-in/operations.ts'
+import type { Read } from '../../statements/statements.ts'
+import { Texts } from '../../statements/templates.ts'
 import { Database } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import * as changes from './changes.ts'
@@ -8,75 +11,24 @@ import * as foundInbox from './found-inbox.ts'
 import * as inbox from './inbox.ts'
 import * as pages from './pages.ts'
 import * as runs from './runs.ts'
-import * as audit from './sign-in/audit.ts'
-import * as factors from './sign-in/factors.ts'
-import * as guesses from './sign-in/guesses.ts'
-import * as links from './sign-in/links.ts'
-import * as producers from './sign-in/producers.ts'
-import * as providerAccounts from './sign-in/provider-accounts.ts'
-import * as sealedTexts from './sign-in/sealed-texts.ts'
-import * as sessions from './sign-in/sessions.ts'
-import * as signingKeys from './sign-in/signing-keys.ts'
-import * as tokens from './sign-in/tokens.ts'
-import * as users from './sign-in/users.ts'
+import * as sessions from './sessions.ts'
 
-/** A page of notifications has the look-ups of readAt once for each form of the content; each row takes one of them. */
-const inEachForm = (path: string) => [path, path, path].join(', ')
-const readAt = inEachForm('m by read_mark_by_seq alone, m by key')
-const readAtInRange = inEachForm(
-  'm by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone',
-)
-const readAtByAnyMark = inEachForm('m by read_mark_by_seq alone, m by key, m by key, sorted')
+const readAt = 'm by read_mark_by_seq alone, m by key'
+const readAtInRange = 'm by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone'
+const readAtByAnyMark = 'm by read_mark_by_seq alone, m by key, m by key, sorted'
 
 /** Each table that is searched, and by which key; `alone` if the index holds all that is read. Tables read `whole` are small. */
 const paths: Record<string, Record<string, string>> = {
-  users: {
-    userById: 'user by sqlite_autoindex_user_1',
-    credentialsByUsername: 'user by sqlite_autoindex_user_2',
-    userByUsername: 'user by sqlite_autoindex_user_2',
-    userByExternalId: 'user by user_by_external_id',
-    usersAfter: 'user by sqlite_autoindex_user_1',
-    usersByEmail: 'user by user_by_email, sorted',
-    usersByExternalId: 'user by user_by_external_id, sorted',
-    usersOfApplication: 'user by user_of_application',
-  },
   sessions: {
-    sessionWithInbox: 's by key, i by key, user by sqlite_autoindex_user_1 alone',
-    renewedSession: 'session by key',
+    sessionWithInbox: 's by key, i by key',
   },
-  links: { linkByHash: 'one_time_link by one_time_link_by_hash' },
-  tokens: {
-    // At the start, and after a command revoked tokens. A later revocation removes expired rows.
-    revocationsAfter: 'token_cutoff by token_cutoff_by_expiry',
-  },
-  factors: {
-    factorsOfUser: 'factor by key',
-    unusedRecoveryCodes: 'recovery_code by key',
-    challengeByHash: 'challenge by key',
-  },
-  // Once a minute, and after a change: a handful of keys.
-  // By a command.
-  sealedTexts: { factorsSealed: 'factor by key' },
-  signingKeys: { allSigningKeys: 'whole signing_key, sorted' },
-  producers: {
-    producerById: 'producer by key',
-    // For a person at the command line.
-    allProducers: 'whole producer, sorted',
-  },
-  providerAccounts: { accountsOfUser: 'provider_account by provider_account_by_owner' },
-  audit: {
-    auditEntries: 'audit by audit_by_id',
-    auditEntriesOfUser: 'audit by key',
-    newestSettingsEntry: 'whole audit USING INDEX audit_of_settings',
-  },
-  guesses: { guessCount: 'guess_count by key' },
   inbox: {
     notificationById: `n by notification_by_id, ${readAt}`,
     notificationByIdByAnyMark: `n by notification_by_id, ${readAtByAnyMark}`,
-    categoryCounts: 'inbox by key',
-    inboxVersion: 'inbox by key, user by sqlite_autoindex_user_1 alone',
+    categoryCounts: 'inbox_category by key',
+    inboxVersion: 'inbox by key',
   },
-  foundInbox: { inboxByUser: 'inbox by key, user by sqlite_autoindex_user_1 alone' },
+  foundInbox: { inboxByUser: 'inbox by key' },
   pages: {
     chosenItemsByAnyMark: `n by key, ${readAtByAnyMark}`,
     rangeByAnyMark: `n by key, ${readAtByAnyMark}`,
@@ -84,7 +36,7 @@ const paths: Record<string, Record<string, string>> = {
     range: `n by key, ${readAtInRange}`,
   },
   runs: {
-    categoryTotals: 'inbox by key',
+    categoryTotals: 'inbox_category by key',
     allOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
     unreadOfCategories: 'n by notification_unread_by_category alone, n by notification_unread_by_category alone',
     readOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
@@ -108,6 +60,61 @@ const paths: Record<string, Record<string, string>> = {
     readAlls: 'm by key, n by key, c by key, c by key',
   },
 }
+
+/** The reads that are written once for both engines: a call of each, and the paths of its statements. */
+const byId = 'u by key'
+const byUsername = 'u by sqlite_autoindex_user_2'
+const byExternalId = 'u by user_by_external_id'
+const alive = { sessions: { createdAfter: 0, lastSeenAfter: 0, lastSeenUntil: 9 }, tokensSince: 0 }
+const stored: { of: keyof typeof reads; run: Read<unknown>; path: string }[] = [
+  { of: 'findUser', run: reads.findUser('u'), path: byId },
+  { of: 'findUserByUsername', run: reads.findUserByUsername('ann'), path: byUsername },
+  { of: 'findUserByExternalId', run: reads.findUserByExternalId({ issuer: '', externalId: 'e' }), path: byExternalId },
+  { of: 'findCredentials', run: reads.findCredentials('ann'), path: byUsername },
+  { of: 'findUsersByEmail', run: reads.findUsersByEmail({ email: 'a', limit: 1 }), path: 'u by user_by_email, sorted' },
+  { of: 'listUsers', run: reads.listUsers({ after: '', limit: 1 }), path: byId },
+  {
+    of: 'listUsers',
+    run: reads.listUsers({ after: '', limit: 1, externalId: 'e', issuer: '' }),
+    path: `${byExternalId}, sorted`,
+  },
+  {
+    of: 'listUsers',
+    run: reads.listUsers({ after: '', limit: 1, application: 'shop' }),
+    path: 'u by user_of_application',
+  },
+  { of: 'findRenewedSession', run: reads.findRenewedSession({ userId: 'u', secretHash: 'h' }), path: 'session by key' },
+  {
+    of: 'listSignIns',
+    run: reads.listSignIns({ userId: 'u', ownSignInId: 's', alive, limit: 1 }),
+    path: 'session by key, user by key, token_cutoff by key, a by key, c by key, sorted',
+  },
+  // At the start, and after a command revoked tokens. A later revocation removes expired rows.
+  { of: 'tokenRevocations', run: reads.tokenRevocations(1), path: 'token_cutoff by token_cutoff_by_expiry' },
+  { of: 'listAudit', run: reads.listAudit({ limit: 1 }), path: 'audit by audit_by_id' },
+  { of: 'listAudit', run: reads.listAudit({ userId: 'u', limit: 1 }), path: 'audit by key' },
+  { of: 'lastSettingsEntry', run: reads.lastSettingsEntry(), path: 'whole audit USING INDEX audit_of_settings' },
+  { of: 'factorsOf', run: reads.factorsOf('u'), path: 'factor by key, recovery_code by key' },
+  { of: 'findChallenge', run: reads.findChallenge({ userId: 'u', hash: 'h', at: 1 }), path: 'challenge by key' },
+  { of: 'providerAccounts', run: reads.providerAccounts('u'), path: 'provider_account by provider_account_by_owner' },
+  { of: 'findLink', run: reads.findLink('h'), path: 'one_time_link by one_time_link_by_hash' },
+  // By a command.
+  {
+    of: 'factorsSealedOtherwise',
+    run: reads.factorsSealedOtherwise({ prefix: 'p', after: { userId: '', id: '' }, limit: 9 }),
+    path: 'factor by key',
+  },
+  { of: 'findProducer', run: reads.findProducer('p'), path: 'producer by key' },
+  // For a person at the command line.
+  { of: 'listProducers', run: reads.listProducers(), path: 'whole producer, sorted' },
+  {
+    of: 'guessRefusals',
+    run: reads.guessRefusals({ counts: { keys: ['k'], delaysMs: [], keptMs: 1 }, rates: [], at: 1 }),
+    path: 'guess_count by key',
+  },
+  // Once a minute, and after a change: a handful of keys.
+  { of: 'signingKeys', run: reads.signingKeys(), path: 'whole signing_key, sorted' },
+]
 
 /** These statements are made for each filter. */
 const filter = { categoryCount: 0, hasMarkedUnread: false, hasCategoryMarks: false }
@@ -133,27 +140,31 @@ const filtered = {
 }
 
 const modules: Record<string, Record<string, unknown>> = {
-  users,
   sessions,
-  links,
-  tokens,
-  factors,
-  signingKeys,
-  sealedTexts,
-  producers,
-  providerAccounts,
-  guesses,
   foundInbox,
   inbox,
   pages,
   runs: { ...runs, ...filtered },
   changes,
-  audit,
 }
 const isStatement = (exported: unknown): exported is string => /^\s*select /.test(String(exported))
 
 const database = new Database(':memory:')
 await migrate(database)
+
+const texts = new Texts('sqlite', (text) => text)
+test('the paths of every read that is written once are here', () => {
+  assert.deepEqual(
+    Object.keys(reads).filter((name) => !stored.some((one) => one.of === name)),
+    [],
+  )
+})
+for (const { of: name, run, path } of stored)
+  test(`${name} reads ${path}`, () => {
+    const plan: string[] = []
+    for (let step = run.next(); !step.done; step = run.next([])) plan.push(...pathOf(texts.of(step.value)))
+    assert.equal(plan.join(', '), path)
+  })
 
 for (const [noun, exports] of Object.entries(modules)) {
   const statements = Object.entries(exports).filter(([, exported]) => isStatement(exported))
@@ -162,10 +173,13 @@ for (const [noun, exports] of Object.entries(modules)) {
   })
   for (const [name, sql] of statements)
     test(`${noun}.${name} reads ${paths[noun]?.[name]}`, () => {
-      const plan = database.prepare(`explain query plan ${sql}`).all()
-      const steps = plan.flatMap(({ detail }) => inWords(String(detail)) ?? [])
-      assert.equal(steps.join(', '), paths[noun]?.[name])
+      assert.equal(pathOf(sql).join(', '), paths[noun]?.[name])
     })
+}
+
+function pathOf(sql: unknown): string[] {
+  const plan = database.prepare(`explain query plan ${sql}`).all()
+  return plan.flatMap(({ detail }) => inWords(String(detail)) ?? [])
 }
 
 /** The rows of a page are merged and joined into one row, in their order and without being stored. */

@@ -3,6 +3,7 @@
 // page by cursor costs the same at any depth. A numbered page passes over the index entries above it (decision 0030).
 import type { InboxState, PageRequest } from '../../store.ts'
 import type { Reader } from '../connection.ts'
+import type { UserKey } from '../user-key.ts'
 import type { FoundInbox } from './found-inbox.ts'
 
 type Runs = {
@@ -13,24 +14,24 @@ type Runs = {
 }
 
 /** Whether the row `m` of category_read_mark covers the notification `n`: it has not been marked as unread since. */
-export const coversSql = (user: string) => `m.user_number = ${user} and m.category = n.category
+export const coversSql = (user: string) => `m.user_id = ${user} and m.category = n.category
   and m.through_seq >= n.seq and m.version > coalesce(n.unread_version, -1)`
 
-/** `?1` is the user's number, `?2` the sequence number below which the page begins, `?3` its size, `?4` how many are skipped. */
+/** `?1` is the user's key, `?2` the sequence number below which the page begins, `?3` its size, `?4` how many are skipped. */
 const fixedParameters = 6
 const covered = `exists (select 1 from category_read_mark m where ${coversSql('?1')})`
 const notCovered = `and not ${covered}`
-const categoriesThrough = `(select category_through from inbox where user_number = ?1 and category = '')`
+const categoriesThrough = `(select category_through from inbox where user_id = ?1)`
 const markedUnreadSql = ({
   hasCategoryMarks,
 }: Runs) => `select n.seq from notification n indexed by notification_marked_unread
-  where n.user_number = ?1 and n.unread_version >= ?5 and n.seq <= ?6 ${hasCategoryMarks ? notCovered : ''}`
+  where n.user_id = ?1 and n.unread_version >= ?5 and n.seq <= ?6 ${hasCategoryMarks ? notCovered : ''}`
 
 /** `bounds` begins with the sequence number that the run is below. `indexed by`: SQLite would take the primary key instead of an index of read notifications. */
 function run(isRead: boolean, category: string | undefined, bounds: string): string {
   const index = `notification_${isRead ? 'read' : 'unread'}${category === undefined ? '' : '_by_category'}`
   return `select n.seq from notification n indexed by ${index}
-    where n.user_number = ?1 ${category === undefined ? '' : `and n.category = ${category}`}
+    where n.user_id = ?1 ${category === undefined ? '' : `and n.category = ${category}`}
       and n.read_at is ${isRead ? 'not' : ''} null and n.seq < ${bounds}`
 }
 
@@ -72,8 +73,8 @@ function textOf(runs: Runs): string {
 }
 
 export const categoryTotals = `
-  select coalesce(sum(total), 0), coalesce(sum(unread), 0) from inbox
-  where user_number = ?1 and category in (select value from json_each(?2))`
+  select coalesce(sum(total), 0), coalesce(sum(unread), 0) from inbox_category
+  where user_id = ?1 and category in (select value from json_each(?2))`
 
 /** How many notifications match, on all pages. */
 export function totalOf(reader: Reader, { status, categories }: PageRequest, { user, inbox }: FoundInbox): number {
@@ -101,7 +102,7 @@ export function seqsAt(
   const hasMarkedUnread = inbox.markedUnread > 0
   const hasCategoryMarks = inbox.categoryThrough > 0
   const text = textOf({ status, categoryCount: categories.length, hasMarkedUnread, hasCategoryMarks })
-  const values: (number | string)[] = [user, below, taken, skipped]
+  const values: (number | string | UserKey)[] = [user, below, taken, skipped]
   if (status !== 'all' || categories.length > 0) values.push(inbox.readVersion, inbox.readThrough, ...categories)
   return reader.all<[number]>(text, ...values).map(([seq]) => seq)
 }

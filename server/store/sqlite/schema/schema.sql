@@ -1,13 +1,15 @@
--- The tables of a SQLite database. Decision 0073 says how a later change of them is made. Times are milliseconds since 1970, except
--- those that are sent as they are stored, which are ISO 8601 text: at, read_at, created_at and updated_at of notifications and of
--- what marks them as read. `without rowid` stores the rows of a user side by side.
+-- The tables of a SQLite database: those of PostgreSQL, with the same columns in the same order. Decision 0073 says how a later change of
+-- them is made. Times are milliseconds since 1970, except those that are sent as they are stored, which are ISO 8601 text: at, read_at,
+-- created_at and updated_at of notifications and of what marks them as read.
+--
+-- `without rowid` stores the rows of a user side by side. In the tables of inboxes user_id is the 16 bytes of the UUID and not its 36
+-- characters, because it is in each of their indexes (decision 0054).
 
--- Users. `number` is never given again; the tables of inboxes have it in place of the id (decision 0054). A user of an application
--- may have an external id, and needs no username and no password. external_id is unique for each issuer, compared byte by byte. issuer is ''
--- for an id without an issuer; the user of an application has the application before the issuer, with U+0001 in between (decision 0071).
+-- Users. A user of an application may have an external id, and needs no username and no password. external_id is unique for each issuer,
+-- compared byte by byte. issuer is '' for an id without an issuer; the user of an application has the application before the issuer, with
+-- U+0001 in between (decision 0071).
 create table user (
-  number integer primary key autoincrement,
-  id text not null unique,
+  id text primary key,
   username text unique,
   display_name text,
   password_hash text,
@@ -27,10 +29,10 @@ create table user (
   device_generation integer not null default 0,
   -- The user said that somebody else knows the password; null after a new one.
   password_reported_at integer
-) strict;
+) without rowid, strict;
 create unique index user_by_external_id on user (external_id, issuer) where external_id is not null;
 -- Users can share an address. lower() changes ASCII letters only.
-create index user_by_email on user (lower(email), id) where email is not null;
+create index user_by_email on user (lower(email)) where email is not null;
 create index user_of_application on user (substr(issuer, 1, instr(issuer, char(1))), id) where instr(issuer, char(1)) > 0;
 
 -- The account that a user has at a provider (OpenID Connect). It has no column user_id, because it is found without the user.
@@ -93,74 +95,84 @@ create table signing_key (
   retired_at integer
 ) without rowid, strict;
 
--- Inboxes: the row with category '' is the inbox itself; any other has the counts of that category, and null in the columns from version on.
--- The version rises with every change. The sequence numbers in use are first_seq to last_seq.
+-- Inboxes. The version rises with every change. The sequence numbers in use are first_seq to last_seq.
 create table inbox (
-  user_number integer not null,
+  user_id blob primary key,
+  version integer not null,
+  first_seq integer not null,
+  last_seq integer not null,
+  total integer not null,
+  unread integer not null,
+  -- The high-water mark: every notification up to it was read by a read-all, unless it is marked as unread.
+  read_through integer not null,
+  -- The version of the last read-all.
+  read_version integer not null default 0,
+  -- How many notifications at or below the high-water mark are unread.
+  marked_unread integer not null default 0,
+  -- The last read-all if it can be undone, and the last undo.
+  undo_version integer,
+  reset_version integer not null default 0,
+  -- Where the read-all of a category that reached furthest ended.
+  category_through integer not null default 0
+) without rowid, strict;
+
+-- made_read: how many notifications of the category an undo of the last read-all makes unread.
+create table inbox_category (
+  user_id blob not null,
   category text not null,
   total integer not null,
   unread integer not null,
-  -- In the row of a category: how many of its notifications an undo of the last read-all makes unread.
   made_read integer not null default 0,
-  version integer,
-  first_seq integer,
-  last_seq integer,
-  -- The high-water mark: every notification up to it was read by a read-all, unless it is marked as unread.
-  read_through integer,
-  -- The version of the last read-all.
-  read_version integer,
-  -- How many notifications at or below the high-water mark are unread.
-  marked_unread integer,
-  -- The last read-all if it can be undone, and the last undo.
-  undo_version integer,
-  reset_version integer,
-  -- Where the read-all of a category that reached furthest ended.
-  category_through integer not null default 0,
-  primary key (user_number, category)
+  primary key (user_id, category)
 ) without rowid, strict;
 
 -- Notifications. `version` is the inbox's version when the notification arrived: it rises with seq and never changes. changed_version is that
--- of the last change, and replaced_version that of the last change that replaced the content. content, data and created_at are the
--- content without the names of its members (content.ts).
+-- of the last change, and replaced_version that of the last change that replaced the content. title, body, url and data are JSON text, which is
+-- sent as it is stored, the title without its quotes; null if the delivery did not give it. So another member that a delivery may give is
+-- another column, and no row changes.
 create table notification (
-  user_number integer not null,
+  user_id blob not null,
   seq integer not null,
   id text not null,
   version integer not null,
-  content text not null,
-  data text,
-  created_at text not null,
+  title text not null,
+  body text,
+  url text,
   category text,
+  data text,
   key text,
-  read_at text,
-  changed_version integer,
-  replaced_version integer,
-  -- How often it was sent: 1, and 1 more for each replacement that made it newest again.
-  count integer not null default 1,
+  -- To which application the key belongs; '' for none, and without a key.
+  application text not null default '',
+  created_at text not null,
   -- The time of the last replacement; null without one.
   updated_at text,
+  -- How often it was sent: 1, and 1 more for each replacement that made it newest again.
+  count integer not null default 1,
+  read_at text,
   -- At or below the high-water mark it is unread if this is not below the inbox's read_version: a read-all changes no notification (decision 0030).
   unread_version integer,
-  primary key (user_number, seq)
+  changed_version integer,
+  replaced_version integer,
+  primary key (user_id, seq)
 ) without rowid, strict;
--- By the time in the id (its first 48 bits as text), which with the number of the user is nearly always unique. Ids rise with time, so a new
--- one goes to the end of the index. No index uses a function that SQLite 3.40 lacks, so that the shells of systems can check the file.
-create index notification_by_id on notification (substr(id, 1, 13), user_number);
-create unique index notification_by_key on notification (user_number, key) where key is not null;
-create index notification_changed on notification (user_number, changed_version) where changed_version is not null;
-create index notification_marked_unread on notification (user_number, unread_version) where unread_version is not null;
--- The indexes of lists contain read_at, so that passing over notifications reads only the index.
-create index notification_unread on notification (user_number, seq, read_at) where read_at is null;
-create index notification_read on notification (user_number, seq, read_at) where read_at is not null;
-create index notification_unread_by_category on notification (user_number, category, seq, read_at)
+-- By the time in the id (its first 48 bits as text), which with the user is nearly always unique. Ids rise with time, so a new one goes to
+-- the end of the index. No index uses a function that SQLite 3.40 lacks, so that the shells of systems can check the file.
+create index notification_by_id on notification (substr(id, 1, 13), user_id);
+create unique index notification_by_key on notification (user_id, key, application) where key is not null;
+create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
+create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
+-- The indexes of lists contain read_at, because SQLite would otherwise read each row that a list passes over.
+create index notification_unread on notification (user_id, seq, read_at) where read_at is null;
+create index notification_read on notification (user_id, seq, read_at) where read_at is not null;
+create index notification_unread_by_category on notification (user_id, category, seq, read_at)
   where read_at is null and category is not null;
-create index notification_read_by_category on notification (user_number, category, seq, read_at)
+create index notification_read_by_category on notification (user_id, category, seq, read_at)
   where read_at is not null and category is not null;
 
 -- One row for each read-all that changed something: every notification up to through_seq was read at that time. What an undo restores:
 -- before_through and before_version, what read_version and read_through of the inbox were, and made_read, how many notifications it made read.
 create table read_mark (
-  user_number integer not null,
+  user_id blob not null,
   version integer not null,
   through_seq integer not null,
   at text not null,
@@ -169,24 +181,25 @@ create table read_mark (
   made_read integer not null,
   -- A JSON array of names; null if the read-all covered everything.
   categories text,
-  primary key (user_number, version)
+  primary key (user_id, version)
 ) without rowid, strict;
 -- A read-all that changed only notifications marked as unread does not raise the high-water mark, and is no one's first readAt.
-create unique index read_mark_by_seq on read_mark (user_number, through_seq, at, before_through) where through_seq > before_through;
+create unique index read_mark_by_seq on read_mark (user_id, through_seq, at, before_through) where through_seq > before_through;
 
 -- A read-all of some categories (decision 0030): a row for each, with the sequence number up to which it covers the category.
 create table category_read_mark (
-  user_number integer not null,
+  user_id blob not null,
   category text not null,
   through_seq integer not null,
   version integer not null,
   at text not null,
-  primary key (user_number, category, through_seq, version)
+  primary key (user_id, category, through_seq, version)
 ) without rowid, strict;
--- Without what a read-all of its category covers. Only for writes: a list says which index it uses, which is not possible here.
+-- Without what a read-all of its category covers. Only for writes: a list says which index it uses, which is not possible here. PostgreSQL
+-- has functions in place of it.
 create view uncovered_notification as select * from notification n where not exists (
   select 1 from category_read_mark m
-  where m.user_number = n.user_number and m.category = n.category and m.through_seq >= n.seq
+  where m.user_id = n.user_id and m.category = n.category and m.through_seq >= n.seq
     and m.version > coalesce(n.unread_version, -1)
 );
 

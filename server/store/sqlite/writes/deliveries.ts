@@ -1,8 +1,8 @@
 // Delivers notifications, once per idempotency key: to all known recipients or none (the writer thread's transaction).
-import { namespaceOf, prefixOf, storedKey } from '../../namespaces.ts'
+import { keyColumns, namespaceOf, prefixOf } from '../../namespaces.ts'
 import { maxUnknown } from '../../operations.ts'
 import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient, UnknownRecipients } from '../../store.ts'
-import { toColumns } from '../content.ts'
+import { type UserKey, userKey } from '../user-key.ts'
 import type { WriteContext } from './context.ts'
 import {
   countMadeRead,
@@ -52,9 +52,8 @@ export function removeOldDeliveries({ sql }: WriteContext, before: number): void
 }
 
 type To = Delivery['recipients'][number]
-/** A user who is a recipient; `user` is the number. */
-type FoundUser = { user: number; userId: string }
-type Found = readonly (FoundUser | undefined)[]
+/** The ids of the users who are recipients. */
+type Found = readonly (string | undefined)[]
 
 /** Whether a recipient that was not found becomes a user. */
 function isNew(recipient: To | undefined): boolean {
@@ -62,56 +61,58 @@ function isNew(recipient: To | undefined): boolean {
 }
 
 function deliverToEach(context: WriteContext, delivery: Delivery, found: Found): DeliveryResult[] {
-  const results = new Map<number, DeliveryResult>()
+  const results = new Map<string, DeliveryResult>()
   return delivery.recipients.map((recipient, n) => {
-    const to = found[n] ?? createRecipient(context, delivery, recipient)
-    if (to === undefined) return { userId: null, id: null, status: 'unknown_recipient' }
+    const userId = found[n] ?? createRecipient(context, delivery, recipient)
+    if (userId === undefined) return { userId: null, id: null, status: 'unknown_recipient' }
     const { notificationId } = recipient
-    const result = results.get(to.user) ?? deliverToOne(context, { ...to, delivery, notificationId })
-    results.set(to.user, result)
+    const one = { delivery, user: userKey(userId), userId, notificationId }
+    const result = results.get(userId) ?? deliverToOne(context, one)
+    results.set(userId, result)
     return result
   })
 }
 
-function findRecipient({ sql }: WriteContext, { application }: Delivery, to: Recipient): FoundUser | undefined {
+function findRecipient({ sql }: WriteContext, { application }: Delivery, to: Recipient): string | undefined {
   const prefix = prefixOf(application)
   const user =
     'userId' in to
-      ? sql.get`select number as user, id as "userId" from user
+      ? sql.get`select id from user
             where id = ${to.userId} and instr(issuer, ${prefix}) = 1`
       : 'username' in to
-        ? sql.get`select number as user, id as "userId" from user
+        ? sql.get`select id from user
             where username = ${to.username} and instr(issuer, ${prefix}) = 1`
         : sql.get`
-            select number as user, id as "userId" from user
+            select id from user
             where external_id = ${to.externalId} and issuer = ${namespaceOf({ application, issuer: to.issuer })}`
-  return user as FoundUser | undefined
+  return user?.id as string | undefined
 }
 
 /** An earlier recipient of the same delivery may have the same external id. */
-function createRecipient(context: WriteContext, delivery: Delivery, { to, newUserId }: To): FoundUser | undefined {
+function createRecipient(context: WriteContext, delivery: Delivery, { to, newUserId }: To): string | undefined {
   if (newUserId === undefined || !('externalId' in to)) return undefined
   const { application, at } = delivery
   const added = context.sql.get`
     insert into user (id, external_id, issuer, created_at)
     values (${newUserId}, ${to.externalId}, ${namespaceOf({ application, issuer: to.issuer })}, ${at})
     on conflict (external_id, issuer) where external_id is not null do nothing
-    returning number as user, id as "userId"`
-  return (added as FoundUser | undefined) ?? findRecipient(context, delivery, to)
+    returning id`
+  return (added?.id as string | undefined) ?? findRecipient(context, delivery, to)
 }
 
-type OneDelivery = FoundUser & { delivery: Delivery; notificationId: string }
+type OneDelivery = { delivery: Delivery; user: UserKey; userId: string; notificationId: string }
 
 function deliverToOne(context: WriteContext, one: OneDelivery): DeliveryResult {
   const { delivery, user, userId } = one
+  const { key, application } = keyColumns(delivery)
   const earlier =
-    delivery.key === null
+    key === null
       ? undefined
       : context.sql.get`
-          select n.user_number, n.id, n.seq, n.category, n.read_at, n.unread_version, i.read_through,
+          select n.user_id, n.id, n.seq, n.category, n.read_at, n.unread_version, i.read_through,
             i.read_version, i.undo_version, i.category_through
-          from notification n join inbox i on i.user_number = n.user_number and i.category = ''
-          where n.user_number = ${user} and n.key = ${storedKey(delivery)}`
+          from notification n join inbox i on i.user_id = n.user_id
+          where n.user_id = ${user} and n.key = ${key} and n.application = ${application}`
   context.signal({ about: 'inbox', userId })
   if (earlier === undefined) return insertNotification(context, one)
   const replace = delivery.again ? sendAgain : replaceInPlace
@@ -120,19 +121,18 @@ function deliverToOne(context: WriteContext, one: OneDelivery): DeliveryResult {
 
 function insertNotification({ sql }: WriteContext, one: OneDelivery): DeliveryResult {
   const { delivery, user, userId, notificationId } = one
-  const { content, data, createdAt } = toColumns(delivery)
+  const { content, category, createdAt } = delivery
+  const { key, application } = keyColumns(delivery)
   const inbox = sql.get`
-    insert into inbox (user_number, category, total, unread, version, first_seq, last_seq, read_through, read_version,
-      marked_unread, reset_version)
-    values (${user}, '', 1, 1, 1, 1, 1, 0, 0, 0, 0)
-    on conflict (user_number, category) do update set
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through) values (${user}, 1, 1, 1, 1, 1, 0)
+    on conflict (user_id) do update set
       version = version + 1, last_seq = last_seq + 1, total = total + 1, unread = unread + 1
     returning version, last_seq`
   sql.run`
-    insert into notification (user_number, seq, id, version, content, data, created_at, category, key)
-    values (${user}, ${inbox?.last_seq as number}, ${notificationId}, ${inbox?.version as number}, ${content}, ${data},
-      ${createdAt}, ${delivery.category}, ${storedKey(delivery)})`
-  countInCategory(sql, { user, category: delivery.category, total: 1, unread: 1 })
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at)
+    values (${user}, ${inbox?.last_seq as number}, ${notificationId}, ${inbox?.version as number}, ${content.title},
+      ${content.body}, ${content.url}, ${category}, ${content.data}, ${key}, ${application}, ${createdAt})`
+  countInCategory(sql, { user, category, total: 1, unread: 1 })
   return { userId, id: notificationId, status: 'delivered' }
 }
 
@@ -149,14 +149,14 @@ function replaceInPlace(
   const isKept = category !== delivery.category && seq <= earlier.category_through
   if (isKept) keepReadState(sql, earlier)
   const isMadeRead = !isKept && readByLastReadAll(sql, earlier) !== undefined
-  const { content, data, createdAt } = toColumns(delivery)
+  const { content, createdAt } = delivery
   const inbox = sql.get`
-    update inbox set version = version + 1 where user_number = ${user} and category = '' returning version`
+    update inbox set version = version + 1 where user_id = ${user} returning version`
   sql.run`
-    update notification set content = ${content}, data = ${data}, category = ${delivery.category},
-      updated_at = ${createdAt}, changed_version = ${inbox?.version as number},
+    update notification set title = ${content.title}, body = ${content.body}, url = ${content.url},
+      category = ${delivery.category}, data = ${content.data}, updated_at = ${createdAt}, changed_version = ${inbox?.version as number},
       replaced_version = ${inbox?.version as number}
-    where user_number = ${user} and seq = ${seq}`
+    where user_id = ${user} and seq = ${seq}`
   if (isMadeRead) countMadeRead(sql, { user, category, more: -1 })
   moveCategory(sql, { user, from: category, to: delivery.category, wasUnread: unread, isUnread: unread })
   if (isMadeRead) countMadeRead(sql, { user, category: delivery.category, more: 1 })
@@ -168,37 +168,37 @@ function sendAgain({ sql }: WriteContext, { delivery, user, userId }: OneDeliver
   const { id, seq, category } = earlier
   const wasUnread = isUnreadNow(sql, earlier) ? 1 : 0
   if (readByLastReadAll(sql, earlier) !== undefined) leaveUndo(sql, earlier)
-  const { content, data, createdAt } = toColumns(delivery)
+  const { content, createdAt } = delivery
   const inbox = sql.get`
     update inbox set version = version + 1, last_seq = last_seq + 1, unread = unread + ${1 - wasUnread},
       marked_unread = marked_unread - ${isMarkedUnread(sql, earlier) ? 1 : 0}
-    where user_number = ${user} and category = '' returning version, first_seq, last_seq`
+    where user_id = ${user} returning version, first_seq, last_seq`
   sql.run`
-    update notification set content = ${content}, data = ${data}, category = ${delivery.category},
-      updated_at = ${createdAt}, seq = ${inbox?.last_seq as number}, count = count + 1, read_at = null, unread_version = null,
+    update notification set title = ${content.title}, body = ${content.body}, url = ${content.url},
+      category = ${delivery.category}, data = ${content.data}, updated_at = ${createdAt}, seq = ${inbox?.last_seq as number}, count = count + 1, read_at = null, unread_version = null,
       version = ${inbox?.version as number}, changed_version = null, replaced_version = ${inbox?.version as number}
-    where user_number = ${user} and seq = ${seq}`
+    where user_id = ${user} and seq = ${seq}`
   if (inbox?.first_seq === seq)
     sql.run`
-      update inbox set first_seq = (select min(seq) from notification where user_number = ${user})
-      where user_number = ${user} and category = ''`
+      update inbox set first_seq = (select min(seq) from notification where user_id = ${user})
+      where user_id = ${user}`
   moveCategory(sql, { user, from: category, to: delivery.category, wasUnread, isUnread: 1 })
   return { userId, id, status: 'updated' }
 }
 
-type Move = { user: number; from: string | null; to: string | null; wasUnread: number; isUnread: number }
+type Move = { user: UserKey; from: string | null; to: string | null; wasUnread: number; isUnread: number }
 
 function moveCategory(sql: WriteContext['sql'], { user, from, to, wasUnread, isUnread }: Move): void {
   countInCategory(sql, { user, category: from, total: -1, unread: -wasUnread })
-  sql.run`delete from inbox where user_number = ${user} and category > '' and total = 0`
+  sql.run`delete from inbox_category where user_id = ${user} and total = 0`
   countInCategory(sql, { user, category: to, total: 1, unread: isUnread })
 }
 
-type Count = { user: number; category: string | null; total: number; unread: number }
+type Count = { user: UserKey; category: string | null; total: number; unread: number }
 
 function countInCategory(sql: WriteContext['sql'], { user, category, total, unread }: Count): void {
   if (category === null) return
   sql.run`
-    insert into inbox (user_number, category, total, unread) values (${user}, ${category}, ${total}, ${unread})
-    on conflict (user_number, category) do update set total = total + excluded.total, unread = unread + excluded.unread`
+    insert into inbox_category (user_id, category, total, unread) values (${user}, ${category}, ${total}, ${unread})
+    on conflict (user_id, category) do update set total = total + excluded.total, unread = unread + excluded.unread`
 }

@@ -1,11 +1,12 @@
 // What every write has to know about a notification: whether it is unread, and whether an undo would make it unread (decision 0030).
+import type { UserKey } from '../user-key.ts'
 import type { WriteContext } from './context.ts'
 
 type Sql = WriteContext['sql']
 
 /** A notification, with the columns of its inbox that say whether it is unread. */
 export type ReadState = {
-  user_number: number
+  user_id: UserKey
   seq: number
   category: string | null
   read_at: string | null
@@ -24,11 +25,11 @@ export function isUnreadNow(sql: Sql, found: ReadState): boolean {
 
 /** Whether a read-all of its category covers it, other than the one at the version `except`. */
 function isCoveredByCategory(sql: Sql, found: ReadState, except = -1): boolean {
-  const { user_number, category, seq, unread_version, category_through } = found
+  const { user_id, category, seq, unread_version, category_through } = found
   if (category === null || seq > category_through) return false
   const mark = sql.get`
     select 1 from category_read_mark
-    where user_number = ${user_number} and category = ${category} and through_seq >= ${seq}
+    where user_id = ${user_id} and category = ${category} and through_seq >= ${seq}
       and version > ${unread_version ?? -1} and version <> ${except}`
   return mark !== undefined
 }
@@ -40,11 +41,11 @@ export function isMarkedUnread(sql: Sql, found: ReadState): boolean {
 
 /** The time of the last read-all, if an undo would make this notification unread. */
 export function readByLastReadAll(sql: Sql, found: ReadState): string | undefined {
-  const { user_number, seq, read_at, unread_version, undo_version } = found
+  const { user_id, seq, read_at, unread_version, undo_version } = found
   if (undo_version === null || read_at !== null) return undefined
   const mark = sql.get`
     select version, through_seq, at, before_through, before_version, categories from read_mark
-    where user_number = ${user_number} and version = ${undo_version}`
+    where user_id = ${user_id} and version = ${undo_version}`
   if (mark === undefined || isCoveredByCategory(sql, found, undo_version)) return undefined
   const isCovered =
     mark.categories === null
@@ -55,22 +56,22 @@ export function readByLastReadAll(sql: Sql, found: ReadState): string | undefine
 }
 
 /** From now on an undo leaves this notification, which `readByLastReadAll` found, as it is. */
-export function leaveUndo(sql: Sql, { user_number, undo_version, category }: ReadState): void {
+export function leaveUndo(sql: Sql, { user_id, undo_version, category }: ReadState): void {
   sql.run`
-    update read_mark set made_read = made_read - 1 where user_number = ${user_number} and version = ${undo_version}`
-  countMadeRead(sql, { user: user_number, category, more: -1 })
+    update read_mark set made_read = made_read - 1 where user_id = ${user_id} and version = ${undo_version}`
+  countMadeRead(sql, { user: user_id, category, more: -1 })
 }
 
 /** The notification is about to move to another category, whose read-alls are others: its read state becomes its own. */
 export function keepReadState(sql: Sql, found: ReadState): void {
-  const { user_number: user, seq, category, read_at, unread_version } = found
+  const { user_id: user, seq, category, read_at, unread_version } = found
   if (read_at !== null) return
   const marked = unread_version ?? -1
   if (isUnreadNow(sql, found)) {
     sql.run`
       update notification set unread_version = (
-        select version + 1 from inbox where user_number = ${user} and category = ''
-      ) where user_number = ${user} and seq = ${seq}`
+        select version + 1 from inbox where user_id = ${user}
+      ) where user_id = ${user} and seq = ${seq}`
     return
   }
   if (readByLastReadAll(sql, found) !== undefined) leaveUndo(sql, found)
@@ -78,19 +79,18 @@ export function keepReadState(sql: Sql, found: ReadState): void {
     update notification set unread_version = null, read_at = (
       select at from (
         select version, at from read_mark
-        where user_number = ${user} and through_seq >= ${seq} and version > ${marked}
+        where user_id = ${user} and through_seq >= ${seq} and version > ${marked}
         union all
         select version, at from category_read_mark
-        where user_number = ${user} and category = ${category} and through_seq >= ${seq} and version > ${marked}
+        where user_id = ${user} and category = ${category} and through_seq >= ${seq} and version > ${marked}
       ) order by version limit 1
-    ) where user_number = ${user} and seq = ${seq}`
+    ) where user_id = ${user} and seq = ${seq}`
 }
 
-/** `user` is the number of the user. */
-type Count = { user: number; category: string | null; more: number }
+type Count = { user: UserKey; category: string | null; more: number }
 
 export function countMadeRead(sql: Sql, { user, category, more }: Count): void {
   if (category === null) return
   sql.run`
-    update inbox set made_read = made_read + ${more} where user_number = ${user} and category = ${category}`
+    update inbox_category set made_read = made_read + ${more} where user_id = ${user} and category = ${category}`
 }

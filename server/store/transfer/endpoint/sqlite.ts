@@ -1,122 +1,94 @@
 // A SQLite database as an endpoint of a transfer. Uses one connection; the service and its writer thread may have others.
-import { existsSync, statSync } from 'node:fs'
-import { CarillonError } from '../../../errors.ts'
-import { asStoreError, type Database, openDatabase, openingFailure, sortBeside } from '../../sqlite/database.ts'
+import { statSync } from 'node:fs'
+import { CarillonError, messageOf } from '../../../errors.ts'
+import { type Database, openDatabase, sortBeside } from '../../sqlite/database.ts'
 import { hasForeignLog } from '../../sqlite/file/identity.ts'
-import { creationOfIndex, migrate, refuseNewer } from '../../sqlite/migrate.ts'
+import { creationOfIndex } from '../../sqlite/migrate.ts'
+import { userIdOf } from '../../sqlite/user-key.ts'
 import { refusedWrite } from '../../transfer-state.ts'
-import { callFailure, type Driver, Endpoint } from './endpoint.ts'
-import { SqliteRows, tablesIn } from './sqlite-rows.ts'
-import type { Batch, Row, Table } from './tables.ts'
+import type { Endpoint, Row, Table } from '../rows.ts'
 
-class SqliteDriver implements Driver {
-  readonly engine = 'sqlite'
-  readonly dialect = {
-    integer: 'integer',
-    tableOptions: 'strict',
-    find: 'select 1 from sqlite_schema where name = $1',
-    begin: 'begin immediate',
-    snapshot: ['begin', 'select 1 from sqlite_schema'],
-  } as const
+class Sqlite implements Endpoint {
   readonly name: string
-  readonly guarded = guarded
+  readonly snapshot = 'begin'
+  readonly catalogue = `
+    select m.name, json_group_array(c.name order by c.cid), sum(c.pk > 0)
+    from sqlite_schema m join pragma_table_info(m.name) c where m.type = 'table' group by m.name`
   readonly fillingBegins = ['drop index if exists notification_by_id']
   readonly fillingEnds = [creationOfIndex('notification_by_id')]
   readonly #database: Database
-  readonly #rows: SqliteRows
 
-  constructor(database: Database, path: string) {
+  constructor(name: string, database: Database) {
+    this.name = name
     this.#database = database
-    this.name = path
-    this.#rows = new SqliteRows(database)
-  }
-
-  async migrate(): Promise<void> {
-    await migrate(this.#database)
-  }
-
-  async close(): Promise<void> {
-    this.#database.close()
   }
 
   async query(text: string, values: Row = []): Promise<Row[]> {
-    const statement = this.#database.prepare(text.replaceAll(/\$\d/g, '?'))
-    statement.setReturnArrays(true)
-    return statement.all(...values) as unknown as Row[]
+    return this.#named(() => {
+      const statement = this.#database.prepare(text.replaceAll(/\$\d/g, '?'))
+      statement.setReturnArrays(true)
+      const rows = statement.all(...values) as unknown as (Row[number] | Uint8Array)[][]
+      return rows.map((row) => row.map((value) => (value instanceof Uint8Array ? userIdOf(value) : value)))
+    })
   }
 
-  async rowsAfter(after: Row | null, table: Table, limit: number): Promise<Row[]> {
-    return this.#rows.after(after, table, limit)
+  /** A blob is the id of a user, which is text in a backup and on PostgreSQL (decision 0054). */
+  stored(placeholder: string, { table, name }: { table: Table; name: string }): string {
+    const type = this.#database.prepare('select type from pragma_table_info(?) where name = ?').get(table.name, name)
+    return type?.type === 'BLOB' ? `unhex(replace(${placeholder}, '-', ''))` : placeholder
   }
 
-  async count(table: Table): Promise<number> {
-    return this.#rows.count(table)
+  async insert(table: Table, rows: readonly Row[]): Promise<void> {
+    const values = table.columns.map((name) => this.stored('?', { table, name })).join(', ')
+    const text = `insert into "${table.name}" (${table.columns.join(', ')}) values (${values})`
+    this.#named(() => {
+      const statement = this.#database.prepare(text)
+      for (const row of rows) statement.run(...row)
+    })
   }
 
-  async insert({ table, rows }: Batch): Promise<void> {
-    this.#rows.insert(table, rows)
+  #named<Result>(work: () => Result): Result {
+    try {
+      return work()
+    } catch (cause) {
+      throw new CarillonError('UNAVAILABLE', `${this.name}: ${messageOf(cause)}`, { cause })
+    }
   }
 
-  /** `begin immediate` is enough: SQLite has one writer at a time. */
-  lock(): string[] {
-    return []
+  /** SQLite has one writer at a time. */
+  begin(): string[] {
+    return ['begin immediate']
   }
 
-  isLockTimeout(): boolean {
-    return false
-  }
-
-  guards(): string[] {
-    return triggers.map(
-      ([trigger, event]) =>
-        `create trigger ${trigger} before ${event} begin select raise(abort, '${refusedWrite}'); end`,
+  guards(tables: readonly string[]): string[] {
+    const changes = ['insert', 'update', 'delete']
+    return tables.flatMap((table) =>
+      changes.map(
+        (change) => `create trigger carillon_moving_${table}_${change} before ${change} on "${table}"
+          begin select raise(abort, '${refusedWrite}'); end`,
+      ),
     )
   }
 
-  unguards(): string[] {
-    return triggers.map(([trigger]) => `drop trigger if exists ${trigger}`)
+  unguards(tables: readonly string[]): string[] {
+    return this.guards(tables).map((text) => text.replace(/^create (trigger \w+) .*/s, 'drop $1'))
   }
 
-  /** Turns an error of the system into the one that an opening would throw. */
-  readFailure(error: unknown): CarillonError {
-    return openingFailure(error, this.name)
-  }
-
-  writeFailure(error: unknown): CarillonError {
-    return callFailure(asStoreError(error), this.name)
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#database.close()
   }
 }
 
 /** Opens the database at `path`, and creates the file if it does not exist. Throws UNAVAILABLE if it cannot be used. */
 export function openSqlite(path: string): Endpoint {
+  const [size, logSize] = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size)
   // SQLite would apply the log of a lost database to the new one; and it deletes the log of an empty file.
-  const isGone = !existsSync(path)
-  const what = isGone ? 'gone' : 'empty'
-  if (isGone ? existsSync(`${path}-wal`) : sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0)
-    throw new CarillonError('UNAVAILABLE', `${path} is ${what}, but ${path}-wal is still there`, {
-      remedy: 'Remove or restore it.',
+  const isLost = size === undefined ? logSize !== undefined : size === 0 && logSize !== undefined && logSize > 0
+  if (isLost || hasForeignLog(path))
+    throw new CarillonError('UNAVAILABLE', `${path}-wal belongs to another database file, or to one that is gone`, {
+      remedy: 'Restore that file, or move the log aside.',
     })
-  if (hasForeignLog(path))
-    throw new CarillonError('UNAVAILABLE', `${path}-wal belongs to another database file`, {
-      remedy: 'Move it aside with: carillon migrate',
-    })
-  let database: Database | undefined
-  try {
-    database = openDatabase(path)
-    refuseNewer(database)
-    sortBeside(database, path)
-    return new Endpoint(new SqliteDriver(database, path))
-  } catch (error) {
-    database?.close()
-    throw openingFailure(error, path)
-  }
-}
-
-const guarded = [...tablesIn, 'kysely_migration']
-const triggers = guarded.flatMap((table) =>
-  ['insert', 'update', 'delete'].map((change) => [`carillon_moving_${table}_${change}`, `${change} on "${table}"`]),
-)
-
-function sizeOf(path: string): number {
-  return existsSync(path) ? statSync(path).size : 0
+  const database = openDatabase(path)
+  sortBeside(database, path)
+  return new Sqlite(path, database)
 }

@@ -14,10 +14,14 @@ import { connect } from '../../sqlite/database.ts'
 import { openSqliteStore } from '../../sqlite/store.ts'
 import { newFolder } from '../../sqlite/testing/folder.ts'
 import type { Store } from '../../store.ts'
-import { type Digest, digestsOf } from '../digest.ts'
-import type { Engine } from '../endpoint/endpoint.ts'
-import { openEndpoint } from '../endpoint/open.ts'
-import { tables } from '../endpoint/tables.ts'
+import { openEndpoint, sourceAt } from '../endpoint/endpoint.ts'
+import { type Checksum, checksumsOf, type Endpoint } from '../rows.ts'
+
+export const engines = ['sqlite', 'postgres'] as const
+export type Engine = (typeof engines)[number]
+
+/** A step of a transfer, of which nothing is displayed. */
+export const report = () => () => {}
 
 /** Text that two engines might store or sort differently. */
 const words = [
@@ -76,17 +80,16 @@ async function makeOriginal(notifications: number): Promise<Buffer> {
   return content
 }
 
-/** Tables whose rows no store operation makes here. A transfer does not know what a row means, except that an inbox has its user. */
+/** Tables whose rows no store operation makes here. A transfer does not know what a row means. */
 const filledWithWords =
   'known_device guess_count one_time_link factor recovery_code challenge provider_account audit'.split(' ')
 
 function fillWithWords(path: string): void {
   const database = connect(path)
-  for (const { name, columns } of tables.filter((table) => filledWithWords.includes(table.name))) {
-    const places = Object.keys(columns).map(() => '?')
-    const insert = database.prepare(`insert into ${name} values (${places.join(', ')})`)
-    for (const [n, word] of words.entries())
-      insert.run(...Object.values(columns).map((type) => (type === 'text' ? word : n)))
+  for (const name of filledWithWords) {
+    const types = database.prepare('select type from pragma_table_info(?)').all(name)
+    const insert = database.prepare(`insert into ${name} values (${types.map(() => '?').join(', ')})`)
+    for (const [n, word] of words.entries()) insert.run(...types.map(({ type }) => (type === 'TEXT' ? word : n)))
   }
   database.close()
 }
@@ -147,14 +150,14 @@ async function startSession(store: Store, { id }: Person, secretHash: string): P
   })
 }
 
-/** The digests of a database, table by table. */
-export async function digestsAt(url: string): Promise<Digest[]> {
-  const endpoint = await openEndpoint(readDatabaseUrl(url))
-  try {
-    return await digestsOf(endpoint.batchesAfter(null))
-  } finally {
-    await endpoint.close()
-  }
+/** Works on a database as an endpoint. */
+export async function onEndpoint<Result>(url: string, work: (endpoint: Endpoint) => Promise<Result>): Promise<Result> {
+  await using endpoint = await openEndpoint(readDatabaseUrl(url))
+  return await work(endpoint)
+}
+
+export function checksumsAt(url: string): Promise<Checksum[]> {
+  return onEndpoint(url, async (endpoint) => checksumsOf(await sourceAt(endpoint)))
 }
 
 /** Opening the database as a store is refused, because it is half filled. */

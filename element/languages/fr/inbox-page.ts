@@ -1,8 +1,0 @@
-import type { Texts } from '../en/inbox-page.ts'
-
-export const texts: Texts = () => ({
-  title: 'Boîte de réception',
-  category: 'Catégorie',
-  allCategories: 'Toutes les catégories',
-  settings: 'Réglages',
-})

@@ -1,0 +1,57 @@
+// Reads a setting that is a JSON array of objects. All mistakes are reported at once, each with the entry and what to write instead.
+import { invalid } from './values.ts'
+
+export type Entry = Readonly<Record<string, unknown>>
+export type Report = (problem: string) => void
+
+type Kind<Value> = {
+  members: readonly string[]
+  max: number
+  /** What to write, with an example. */
+  form: string
+  read: (entry: Entry, report: Report, isOnly: boolean) => Value
+  /** What is wrong with several entries together. */
+  conflicts: (values: readonly Value[]) => readonly string[]
+}
+
+/** Throws INVALID_REQUEST with every mistake. */
+export function readEntries<Value>(text: string, { members, max, form, read, conflicts }: Kind<Value>) {
+  const entries = text === 'none' ? [] : parsed(text)
+  if (entries === undefined || entries.length > max || (entries.length === 0 && text !== 'none'))
+    return invalid(`write a JSON array, such as ${form}, or none`)
+  const problems: string[] = []
+  const values = entries.flatMap((entry, at) => {
+    const report = (problem: string) => problems.push(`entry ${at + 1}: ${problem}`)
+    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
+      report('write an object')
+      return []
+    }
+    for (const name of Object.keys(entry).filter((one) => !members.includes(one)))
+      report(`${JSON.stringify(name.slice(0, 80))} is not a member; write ${members.join(', ')}`)
+    return [read(entry as Entry, report, entries.length === 1)]
+  })
+  problems.push(...conflicts(values))
+  return problems.length > 0 ? invalid(problems.join('; ')) : Object.freeze(values)
+}
+
+/** The message of the parser would have a part of the text, which may be a secret. */
+function parsed(text: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const maxLength = 255
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= maxLength && !/\p{C}/u.test(value)
+}
+
+/** The texts that are there more than once. */
+export function repeated(texts: readonly unknown[]): string[] {
+  const given = texts.filter((text) => typeof text === 'string')
+  return [...new Set(given.filter((text, at) => given.indexOf(text) !== at))]
+}

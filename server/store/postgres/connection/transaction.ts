@@ -1,0 +1,105 @@
+// Runs on PostgreSQL what is written once for both engines: reads, and each write in a transaction of its own.
+import type pg from 'pg'
+import type { Read, Statement, Write } from '../../statements/statements.ts'
+import { boundValues, Texts } from '../../statements/templates.ts'
+import type { ChangeSignal } from '../../store.ts'
+import { noticeOf } from '../change-signals/listening-connection.ts'
+
+/** The prepared statement of each template: its name is the same on every connection of this process. */
+type Prepared = { name: string; text: string }
+let prepared = 0
+const texts = preparedWith('')
+const lockingTexts = preparedWith(' for update')
+
+function preparedWith(end: string): Texts<Prepared> {
+  return new Texts('postgres', (text) => ({ name: `${++prepared} ${text.trim().slice(0, 40)}`, text: text + end }))
+}
+
+export async function runRead<Result>(
+  read: Read<Result>,
+  query: (query: pg.QueryConfig) => Promise<{ rows: unknown[] }>,
+): Promise<Result> {
+  let step = read.next()
+  while (!step.done) step = read.next((await query(queryOf(step.value))).rows)
+  return step.value
+}
+
+function queryOf(statement: Exclude<Statement, { kind: 'record' | 'signal' }>): pg.QueryConfig {
+  return { ...(statement.kind === 'lock' ? lockingTexts : texts).of(statement), values: boundValues(statement) }
+}
+
+const sendNotices = {
+  name: 'sendNotices',
+  text: "select pg_notify('carillon', notice) from unnest($1::text[]) notice",
+}
+
+/** On a connection that nothing else uses until its end. */
+export class Transaction {
+  readonly #client: pg.ClientBase
+  readonly #isOnCitus: boolean
+  /** The outcomes of the statements that the write does not wait for. */
+  readonly #sent: Promise<void>[] = []
+  #failure: { error: unknown } | undefined
+  readonly signals: ChangeSignal[] = []
+  /** From then on a lost connection leaves the outcome unknown. */
+  isCommitting = false
+
+  constructor(client: pg.ClientBase, { isOnCitus }: { isOnCitus: boolean }) {
+    this.#client = client
+    this.#isOnCitus = isOnCitus
+  }
+
+  /** Throws the first failure. The transaction is still open then, unless the connection is lost. */
+  async run<Result>(write: Write<Result>): Promise<Result> {
+    try {
+      // It goes to the server together with the first statement.
+      this.#send({ text: 'begin' })
+      let step = write.next()
+      while (!step.done) step = write.next(await this.#outcomeOf(step.value))
+      await this.#commit()
+      return step.value
+    } catch (error) {
+      await Promise.all(this.#sent)
+      throw this.#failure === undefined ? error : this.#failure.error
+    }
+  }
+
+  async #outcomeOf(statement: Statement): Promise<unknown> {
+    switch (statement.kind) {
+      case 'record':
+        return this.#send({
+          name: 'recordAudit',
+          text: 'select record_audit($1)',
+          values: [JSON.stringify(statement.entries)],
+        })
+      case 'signal':
+        return void this.signals.push(statement.signal)
+      case 'send':
+        return this.#send(queryOf(statement))
+      case 'citus':
+        return this.#isOnCitus ? this.#send(queryOf(statement)) : undefined
+      case 'run':
+        return (await this.#client.query(queryOf(statement))).rowCount ?? 0
+      default:
+        return (await this.#client.query(queryOf(statement))).rows
+    }
+  }
+
+  async #commit(): Promise<void> {
+    const notices = this.signals.flatMap((signal) => noticeOf(signal) ?? []).map((notice) => JSON.stringify(notice))
+    if (notices.length > 0) this.#send({ ...sendNotices, values: [[...new Set(notices)]] })
+    this.isCommitting = true
+    const { command } = await this.#client.query({ text: 'commit' })
+    await Promise.all(this.#sent)
+    // The server rolls a transaction back in which a statement failed.
+    if (this.#failure !== undefined) throw this.#failure.error
+    if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command}`)
+  }
+
+  #send(query: pg.QueryConfig): void {
+    const keep = (error: unknown) => {
+      this.#failure ??= { error }
+    }
+    this.#sent.push(this.#client.query(query).then(() => {}, keep))
+  }
+}

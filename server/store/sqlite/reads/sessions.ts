@@ -1,0 +1,19 @@
+// Finds a session, with the version of its user's inbox.
+import { liveSessionOf, type SessionRow } from '../../session-row.ts'
+import type { LiveSession, SessionKey } from '../../store.ts'
+import type { Reader } from '../connection.ts'
+import { userKey } from '../user-key.ts'
+
+export const sessionWithInbox = `
+  select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
+    coalesce(i.version, 0)
+  from session s left join inbox i on i.user_id = ?
+  where s.user_id = ? and s.secret_hash = ?`
+
+export async function findSession(
+  reader: Reader,
+  { userId, secretHash }: SessionKey,
+): Promise<LiveSession | undefined> {
+  const row = reader.one<SessionRow>(sessionWithInbox, userKey(userId), userId, secretHash)
+  return row && liveSessionOf(userId, row)
+}

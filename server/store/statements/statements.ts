@@ -1,0 +1,91 @@
+// What an operation of the store is made of, if it is written once for both engines (decision 0074): a generator that yields statements
+// and is resumed with what each of them found. A write runs in one transaction. It can run again from its beginning, so it changes
+// nothing outside the database. It yields nothing but statements, because others wait for its locks.
+//
+// sqlite/reads/run-read.ts, sqlite/writes/run-write.ts and postgres/connection/transaction.ts run them.
+import type { AuditEntry, ChangeSignal } from '../store.ts'
+import type { Given, Template } from './templates.ts'
+
+type Sql<Kind extends string> = { kind: Kind } & Template
+export type Query = Sql<'get' | 'all'>
+export type Statement =
+  | Query
+  | Sql<'lock' | 'run' | 'send' | 'postgres' | 'citus'>
+  | { kind: 'record'; entries: readonly AuditEntry[] }
+  | { kind: 'signal'; signal: ChangeSignal }
+
+export type Read<Result> = Generator<Query, Result, unknown>
+export type Write<Result> = Generator<Statement, Result, unknown>
+
+/** The first row, or undefined without one. The names of its fields are those of the columns; quote a name with capitals. */
+export function* get<Row>(strings: TemplateStringsArray, ...values: Given[]): Read<Row | undefined> {
+  return ((yield { kind: 'get', strings, values }) as Row[])[0]
+}
+
+export function* all<Row>(strings: TemplateStringsArray, ...values: Given[]): Read<Row[]> {
+  return (yield { kind: 'all', strings, values }) as Row[]
+}
+
+/**
+ * As `all`. The rows stay locked until the end of the transaction. An operation that reads before it writes locks a row first, so that
+ * calls at the same time take turns.
+ */
+export function* lockAll<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row[]> {
+  return (yield { kind: 'lock', strings, values }) as Row[]
+}
+
+/** As `lockAll`: the first row. */
+export function* lock<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
+  return (yield* lockAll<Row>(strings, ...values))[0]
+}
+
+/** Returns how many rows it changed. */
+export function* run(strings: TemplateStringsArray, ...values: Given[]): Write<number> {
+  return (yield { kind: 'run', strings, values }) as number
+}
+
+/** Does what `run` does if it does not matter how many rows change: on PostgreSQL the write does not wait for it. */
+export function* send(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
+  yield { kind: 'send', strings, values }
+}
+
+/** A statement for an engine with several writers. Undefined on SQLite, which skips it. */
+export function* onPostgres<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
+  return ((yield { kind: 'postgres', strings, values }) as Row[] | undefined)?.[0]
+}
+
+/** A statement that only Citus needs. */
+export function* onCitus(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
+  yield { kind: 'citus', strings, values }
+}
+
+export function* record(entries: readonly AuditEntry[] = []): Write<void> {
+  if (entries.length > 0) yield { kind: 'record', entries }
+}
+
+/** Sends a change signal after the commit. */
+export function* signal(change: ChangeSignal): Write<void> {
+  yield { kind: 'signal', signal: change }
+}
+
+/** The operations of a noun or of several, by their names. */
+export type Table<Yielded> = Readonly<Record<string, (input: never) => Generator<Yielded, unknown, unknown>>>
+
+/** The operations of a table as methods of the store. */
+export type Methods<Of> = {
+  [Name in keyof Of]: Of[Name] extends (...input: infer Input) => Generator<unknown, infer Result, unknown>
+    ? (...input: Input) => Promise<Result>
+    : never
+}
+
+/** `runOne` gets a function that starts the operation. */
+export function methodsOf<Yielded, Of extends Table<Yielded>>(
+  table: Of & Table<Yielded>,
+  runOne: (start: () => Generator<Yielded, unknown, unknown>) => Promise<unknown>,
+): Methods<Of> {
+  const methods = Object.entries(table).map(([name, operation]) => [
+    name,
+    async (input: never) => runOne(() => operation(input)),
+  ])
+  return Object.fromEntries(methods)
+}

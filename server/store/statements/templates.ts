@@ -1,0 +1,98 @@
+// The SQL of a statement: a template whose values are bound, never spliced. Nearly all text is the same on both engines; a Part is text that
+// is not.
+
+export type Value = string | number | null
+/** `strings` is the same array each time that the statement runs. */
+export type Template = { strings: TemplateStringsArray; values: readonly Given[] }
+/** What stands between the strings of a template. At one place it is always a value, always the same part, or always a list. */
+export type Given = Value | Part | List
+
+/** Text of a statement, such as the columns that several statements select. */
+export class Part {
+  readonly sqlite: string
+  readonly postgres: string
+
+  constructor(sqlite: string, postgres = sqlite) {
+    this.sqlite = sqlite
+    this.postgres = postgres
+  }
+}
+
+type ListUse = 'in' | 'rows'
+
+/** A list in one value. */
+export class List {
+  readonly items: readonly unknown[]
+  readonly use: ListUse
+
+  constructor(items: readonly unknown[], use: ListUse) {
+    this.items = items
+    this.use = use
+  }
+}
+
+/** After a column: whether it is one of the values. */
+export function inList(values: readonly string[]): List {
+  return new List(values, 'in')
+}
+
+/** After `from`: a row for each object, whose fields are `given.value ->> 'name'`. */
+export function rowsOf(objects: readonly object[]): List {
+  return new List(objects, 'rows')
+}
+
+type Engine = 'sqlite' | 'postgres'
+
+const lists: Record<Engine, Record<ListUse, (placeholder: string) => string>> = {
+  sqlite: {
+    in: (placeholder) => `in (select value from json_each(${placeholder}))`,
+    rows: (placeholder) => `json_each(${placeholder}) as given`,
+  },
+  postgres: {
+    in: (placeholder) => `= any (array(select jsonb_array_elements_text(cast(${placeholder} as jsonb))))`,
+    rows: (placeholder) => `jsonb_array_elements(cast(${placeholder} as jsonb)) as given (value)`,
+  },
+}
+
+/** The values of a template that are bound, in the order of their placeholders. */
+export function boundValues({ values }: Template): Value[] {
+  const bound: Value[] = []
+  for (const value of values)
+    if (value instanceof List) bound.push(JSON.stringify(value.items))
+    else if (!(value instanceof Part)) bound.push(value)
+  return bound
+}
+
+/** What an engine makes of each template, such as a prepared statement: once. */
+export class Texts<Made> {
+  readonly #known = new WeakMap<TemplateStringsArray, Made>()
+  readonly #engine: Engine
+  readonly #make: (text: string) => Made
+
+  constructor(engine: Engine, make: (text: string) => Made) {
+    this.#engine = engine
+    this.#make = make
+  }
+
+  of(template: Template): Made {
+    const known = this.#known.get(template.strings)
+    if (known !== undefined) return known
+    const made = this.#make(textOf(template, this.#engine))
+    this.#known.set(template.strings, made)
+    return made
+  }
+}
+
+function textOf({ strings, values }: Template, engine: Engine): string {
+  let [text = ''] = strings
+  let placeholders = 0
+  for (const [index, value] of values.entries()) {
+    if (value instanceof Part) text += value[engine]
+    else {
+      const placeholder = engine === 'postgres' ? `$${++placeholders}` : '?'
+      text += value instanceof List ? lists[engine][value.use](placeholder) : placeholder
+    }
+    text += strings[index + 1]
+  }
+  return text
+}

@@ -1,0 +1,94 @@
+// The rows that a transfer (backup, restore, move) carries: of both engines the same tables and columns, in the order of the key. And
+// the checksum of each table, by which two places are compared.
+import { createHash } from 'node:crypto'
+
+/** Every table but those that belong to one database: the ledger and the history. A test compares them with both schemas. */
+export const tableNames = [
+  ...[
+    'user',
+    'session',
+    'token_cutoff',
+    'signing_key',
+    'producer',
+    'delivery',
+    'inbox',
+    'inbox_category',
+    'notification',
+  ],
+  ...['read_mark', 'category_read_mark', 'known_device', 'guess_count', 'one_time_link', 'factor', 'recovery_code'],
+  ...['challenge', 'provider_account', 'audit'],
+]
+
+/** The first `key` columns are the primary key. */
+export type Table = { readonly name: string; readonly columns: readonly string[]; readonly key: number }
+/** The values of a row, in the order of the table's columns. */
+export type Row = readonly (string | number | null)[]
+export type Checksum = { table: string; rows: number; sha256: string }
+
+/** Rows that are read, and written, in one transaction. */
+export const rowsInBatch = 1_000
+
+export type Source = {
+  tables: readonly Table[]
+  total: number
+  /** Batches of the rows behind a key, or of all rows if it is null. The tables are read in their order. */
+  rows(table: Table, after: Row | null): AsyncIterable<readonly Row[]>
+  /** If they are known without reading all rows. */
+  checksums?: readonly Checksum[]
+}
+
+/** A database of either engine: what differs between the engines. */
+export interface Endpoint extends AsyncDisposable {
+  /** For error messages. */
+  readonly name: string
+  /** Begins a transaction of which all reads see one moment. */
+  readonly snapshot: string
+  /** Reads the name of each table that has a primary key, the JSON array of its columns, and how many of them are in the key. */
+  readonly catalogue: string
+  /** Statements before the first row of a filling, and after the last: an index that is cheaper to create at the end. */
+  readonly fillingBegins: readonly string[]
+  readonly fillingEnds: readonly string[]
+  /** `text` has the placeholders $1, $2 ... in this order. Throws UNAVAILABLE with the words of the driver, which hold no password. */
+  query(text: string, values?: Row): Promise<Row[]>
+  /** The expression that has the value of a placeholder in the type of a column. */
+  stored(placeholder: string, column: { table: Table; name: string }): string
+  insert(table: Table, rows: readonly Row[]): Promise<void>
+  /** Statements that begin a transaction, wait for the writes of some tables in progress, and block new ones until the commit. */
+  begin(tables: readonly string[]): string[]
+  /** Statements that let every write of some tables fail, and those that end that. */
+  guards(tables: readonly string[]): string[]
+  unguards(tables: readonly string[]): string[]
+}
+
+export function keyOf(row: Row = [], { key }: Table): Row {
+  return row.slice(0, key)
+}
+
+/** Integers, strings and null have only one form in JSON, so equal rows are equal text. */
+export function lineOf(value: object): string {
+  return `${JSON.stringify(value)}\n`
+}
+
+/** The lines of all rows of a table, and at the end the line of their checksum. */
+export async function* linesOf(source: Source, table: Table, onRows: (count: number) => void): AsyncGenerator<string> {
+  const hash = createHash('sha256')
+  let count = 0
+  for await (const rows of source.rows(table, null)) {
+    const lines = rows.map(lineOf).join('')
+    hash.update(lines)
+    count += rows.length
+    onRows(rows.length)
+    yield lines
+  }
+  yield lineOf({ table: table.name, rows: count, sha256: hash.digest('hex') } satisfies Checksum)
+}
+
+export async function checksumsOf(source: Source, onRows: (count: number) => void = () => {}): Promise<Checksum[]> {
+  const checksums: Checksum[] = []
+  for (const table of source.tables) {
+    let last = ''
+    for await (last of linesOf(source, table, onRows));
+    checksums.push(JSON.parse(last))
+  }
+  return checksums
+}
