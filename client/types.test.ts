@@ -1,9 +1,9 @@
 // The types of the client equal those of the server, field by field: otherwise this file does not compile. The types of the
 // server come from its schemas, which the tests in tests/api validate real responses against, and from its table of error codes
-// in server/errors.ts.
+// in server/basics/errors.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ErrorCode, Fault as ServerFault, statusOf } from '../server/errors.ts'
+import type { ErrorCode, Fault as ServerFault, statusOf } from '../server/basics/errors.ts'
 import type {
   ChangesQuery,
   DeliveryBody,

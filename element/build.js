@@ -34,7 +34,7 @@ const pages = {
 }
 
 /** Texts that the server alone displays or sends. */
-const textsOfServer = /\/languages\/..\/service\.ts$/
+const textsOfServer = /\/texts\/..\/service\.ts$/
 
 /** Files of the pages that need no bundler. */
 const assets = [

@@ -1,8 +1,8 @@
 // The command line: runs a command and reports how it ended. Exit status 0: done, 1: failed, 2: wrong use; errors on stderr.
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { CarillonError } from './basics/errors.ts'
 import { WrongUse } from './commands/terminal/output.ts'
-import { CarillonError } from './errors.ts'
 
 /** In the order of --help. Each is imported only if it runs, so that the service does not load the other commands. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {

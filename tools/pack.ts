@@ -1,16 +1,7 @@
 // `npm run pack`: builds the packages that a release publishes, the client, the element and the service, as files in dist/. npm installs
 // them from there into any folder. docs/release.md has the steps of a release.
 import { spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -56,9 +47,7 @@ async function buildServer(folder: string): Promise<void> {
   }
   await bundle(join(folder, 'bundle'), folder)
   await buildScripts(join(folder, 'public'))
-  const client = join(folder, 'node_modules', 'carillon-client')
-  buildClient(client)
-  bundleTexts(join(folder, 'node_modules', 'carillon-inbox'), client)
+  buildClient(join(folder, 'node_modules', 'carillon-client'))
   const { optionalDependencies } = manifestOf(root)
   const published = {
     ...manifestOf(server),
@@ -66,22 +55,11 @@ async function buildServer(folder: string): Promise<void> {
     // What installs it and starts its launcher; the launcher starts the Node of the optional dependencies.
     engines: manifestOf(root).engines,
     optionalDependencies,
-    bundleDependencies: ['carillon-client', 'carillon-inbox'],
+    bundleDependencies: ['carillon-client'],
   }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
   copyFileSync(join(server, 'README.md'), join(folder, 'README.md'))
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
-}
-
-/** The texts of the pages alone: the service runs no element. */
-function bundleTexts(folder: string, client: string): void {
-  buildElement(folder, client)
-  for (const name of readdirSync(folder))
-    if (!['languages', 'package.json', 'LICENSE'].includes(name)) rmSync(join(folder, name), { recursive: true })
-  const { name, version, type, license, exports } = manifestOf(folder)
-  const { './languages': languages } = exports as Record<string, unknown>
-  const manifest = { name, version, type, license, exports: { './languages': languages } }
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
 /** The compiler rewrites imports, and not the file names of worker threads. */

@@ -1,8 +1,8 @@
 // <account-frame>: the account page around its sections: navigation, the demand for a new password, the dialog that confirms a
 // sign-in, and the part of the page that the address names.
 import type { Me } from 'carillon-client'
-import { type PageLanguage, pageLanguageOf, textsOf } from 'carillon-inbox/languages'
 import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { type PageLanguage, pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
 import type { Account } from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
 import { faultOf } from './failures.ts'

@@ -1,8 +1,8 @@
 // What the sections of the account page have in common: the account, and an act with its outcome. A base class, because Lit finds
 // reactive properties by inheritance. The sections are in the document itself and not in shadow roots, so that page.css styles them.
 import type { Me } from 'carillon-client'
-import type { PageLanguage, TextsOf } from 'carillon-inbox/languages'
 import { html, LitElement, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
+import type { PageLanguage, TextsOf } from '../../server/pages/texts/texts.ts'
 import { faultOf } from './failures.ts'
 import type { Sending } from './requests.ts'
 

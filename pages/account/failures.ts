@@ -1,6 +1,7 @@
 // What the account page says about a failed request.
-import type { TextsOf } from 'carillon-inbox/languages'
+
 import { html, nothing, type TemplateResult } from 'lit'
+import type { TextsOf } from '../../server/pages/texts/texts.ts'
 import { isFailure } from './requests.ts'
 import { sentenceOf } from './sentences.ts'
 

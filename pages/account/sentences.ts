@@ -1,6 +1,6 @@
 // A failed request as a sentence, for the scripts of all pages: also of those that load no Lit.
 import type { PasswordFault } from 'carillon-client'
-import type { TextsOf } from 'carillon-inbox/languages'
+import type { TextsOf } from '../../server/pages/texts/texts.ts'
 import { isFailure } from './requests.ts'
 
 type Words = TextsOf<'requests'>

@@ -1,6 +1,7 @@
 // The script of the demonstration: starts the walk, follows the address of the page, and renders again after each change.
-import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
+
 import { render } from 'lit/html.js'
+import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
 import { copyCommand } from './curl.ts'
 import { mountExperiments } from './experiments/experiments.ts'
 import { stepIds } from './steps.ts'

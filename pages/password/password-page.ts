@@ -1,5 +1,5 @@
 // The script of /reset and /invite: takes the token out of the address, shows whose it is, and signs in by it with the new password.
-import { pageLanguageOf, textsOf } from 'carillon-inbox/languages'
+import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
 import { isFailure, send } from '../account/requests.ts'
 import { passwordFaultOf, sentenceOf } from '../account/sentences.ts'
 

@@ -1,7 +1,7 @@
 // `carillon backup`: writes the whole database to a new file; the service may be running.
 import { Command } from 'commander'
+import { iso } from '../basics/times.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
-import { iso } from '../times.ts'
 import { configOf, withSettings } from './settings.ts'
 import { interruptible } from './terminal/interruption.ts'
 import { type Output, print } from './terminal/output.ts'

@@ -1,8 +1,8 @@
 // `carillon key`: add, list, rotate, revoke the keys of producers.
 import { Command } from 'commander'
-import { ProducerKeys, type Scope, scopes } from '../sign-in/producer-key.ts'
+import { iso } from '../basics/times.ts'
+import { ProducerKeys, type Scope, scopes } from '../producers/producer-key.ts'
 import type { Store } from '../store/store.ts'
-import { iso } from '../times.ts'
 import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
 import { day, type Output, print, readApplication, readDuration, table, WrongUse } from './terminal/output.ts'
 

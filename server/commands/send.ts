@@ -1,6 +1,6 @@
 // `carillon send`: sends a notification by HTTP, as any producer does.
 import { Command } from 'commander'
-import { CarillonError } from '../errors.ts'
+import { CarillonError } from '../basics/errors.ts'
 import { configOf, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 import { requestService } from './terminal/service-request.ts'

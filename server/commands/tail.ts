@@ -1,7 +1,7 @@
 // `carillon tail`: follows an inbox in a terminal, as lines for people or as JSON for programs.
 import type { Carillon } from 'carillon-client'
 import { Command, InvalidArgumentError } from 'commander'
-import { jsonLine } from '../control-characters.ts'
+import { jsonLine } from '../basics/control-characters.ts'
 import { configOf, withSettings } from './settings.ts'
 import { untilInterrupted } from './terminal/interruption.ts'
 import { type Output, printAll } from './terminal/output.ts'

@@ -1,7 +1,7 @@
 // Is every setting refused that exposes passwords or the database to the network, with the setting to change?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fault } from '../errors.ts'
+import type { Fault } from '../basics/errors.ts'
 import { readConfig, readSettings } from './read.ts'
 import type { Environment } from './values.ts'
 

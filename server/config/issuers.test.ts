@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { CarillonError } from '../errors.ts'
+import { CarillonError } from '../basics/errors.ts'
 import { readIssuers } from './issuers.ts'
 import { readConfig } from './read.ts'
 

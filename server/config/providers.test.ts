@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
-import { CarillonError } from '../errors.ts'
+import { CarillonError } from '../basics/errors.ts'
 import { readProviders } from './providers.ts'
 import { readConfig } from './read.ts'
 

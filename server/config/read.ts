@@ -1,6 +1,6 @@
 // Reads every setting from its option, the environment or its default: a frozen Config, or all faults at once.
 import { readFileSync } from 'node:fs'
-import { CarillonError } from '../errors.ts'
+import { CarillonError } from '../basics/errors.ts'
 import { conflicts, exposures } from './exposure.ts'
 import { type Config, type Setting, settings } from './settings.ts'
 import { maskPasswords } from './url-passwords.ts'

@@ -2,8 +2,8 @@
 // what to write instead, as the end of a sentence "CARILLON_X is ...; ". The table in settings.ts names each setting's kind.
 
 import { isIP, isIPv6 } from 'node:net'
-import { CarillonError, type Fault } from '../errors.ts'
-import { type AddressRange, coverEverything, formatRange, parseRange } from '../ip-addresses.ts'
+import { CarillonError, type Fault } from '../basics/errors.ts'
+import { type AddressRange, coverEverything, formatRange, parseRange } from '../basics/ip-addresses.ts'
 
 /** The environment variables; `undefined` is the same as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -2,7 +2,7 @@
 // to that service, keeps the transcript, and does what the page's controls say. worlds.ts decides who has one, and for how long.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { CarillonError, overloaded } from '../errors.ts'
+import { CarillonError, overloaded } from '../basics/errors.ts'
 import type { Body } from './body.ts'
 import { onlyCookies } from './cookies.ts'
 import { allowFrame, collectBody, type Exchange, requestOf, responseOf } from './exchange.ts'

@@ -2,10 +2,10 @@
 // a request. A visitor is known by a cookie whose secret only the browser has.
 import { randomBytes } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { CarillonError } from '../errors.ts'
-import { networkOfClient } from '../ip-addresses.ts'
-import { equalHashes, hashOf } from '../sign-in/secrets.ts'
-import { makePassphrase } from '../sign-in/users/users.ts'
+import { CarillonError } from '../basics/errors.ts'
+import { networkOfClient } from '../basics/ip-addresses.ts'
+import { equalHashes, hashOf } from '../sealing/secrets.ts'
+import { makePassphrase } from '../users/users.ts'
 import { type InTurn, World, type WorldCookie, type WorldCookies, type WorldOptions } from './world.ts'
 
 export type WorldsOptions = Pick<WorldOptions, 'compose' | 'hasTrace' | 'parent' | 'wall'> & {

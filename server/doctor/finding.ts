@@ -1,6 +1,6 @@
 // A finding: the result of one check, as a state, a sentence and what to change.
 
-import { CarillonError, messageOf } from '../errors.ts'
+import { CarillonError, messageOf } from '../basics/errors.ts'
 
 export type Finding = {
   /** What was checked, in one or two words. */

@@ -1,6 +1,6 @@
 // Can the keys of every issuer in CARILLON_ISSUERS be read from this machine?
 import type { IssuerSetting } from '../config/issuers.ts'
-import { readKeySet } from '../sign-in/issuers/key-set.ts'
+import { readKeySet } from '../issuers/key-set.ts'
 import { type Finding, faultOf, ok } from './finding.ts'
 
 const check = 'issuer'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startTestService } from '../../tests/support/service.ts'
 import { readDatabaseUrl } from '../config/database-url.ts'
-import { Sealing } from '../sign-in/sealing.ts'
+import { Sealing } from '../sealing/sealing.ts'
 import { examineSecret } from './secret.ts'
 
 async function place(t: TestContext) {

@@ -1,13 +1,19 @@
 // The Fastify instance that serves the route table: limits, request checks before any route, and one place for every failure.
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { CarillonError } from '../errors.ts'
+import type { CarillonError } from '../basics/errors.ts'
+import { demonstrationRoutes } from '../demonstration/visits.ts'
+import { addWorlds } from '../demonstration/world-service.ts'
 import type { Log } from '../log/log.ts'
+import { acceptsHtml } from '../pages/page.ts'
+import { ServedScripts } from '../pages/served-scripts.ts'
+import { routesWith } from '../routes.ts'
 import { isDraining } from './connections/drain.ts'
 import { afterUnreadBody, endAndDrop, isDropping } from './connections/drop-unread.ts'
 import { endSlowReaders } from './connections/slow-readers.ts'
 import type { AppDependencies, Dependencies } from './dependencies.ts'
 import { documentationOf } from './openapi/documentation.ts'
+import type { GuardedRequest, Operation, Route, Tag } from './operation.ts'
 import { watchForUntrustedProxy } from './request/address.ts'
 import { refuseUnrouted } from './request/allowed-methods.ts'
 import {
@@ -30,12 +36,6 @@ import { compilersFactory } from './request/validators.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
 import { FailureLog } from './response/failure-log.ts'
 import { securityHeaders } from './response/security-headers.ts'
-import { ServedScripts } from './response/served-scripts.ts'
-import { demonstrationRoutes } from './routes/demonstration/visits.ts'
-import { addWorlds } from './routes/demonstration/world-service.ts'
-import type { GuardedRequest, Operation, Route, Tag } from './routes/operation.ts'
-import { acceptsHtml } from './routes/pages/page.ts'
-import { routesWith } from './routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -119,7 +119,7 @@ export function createApp(given: AppDependencies): FastifyInstance {
 
   /** Loads its code at the first failure of a page. */
   function sendAsPage(error: CarillonError, request: FastifyRequest, reply: FastifyReply): void {
-    import('./routes/pages/failure-page.ts')
+    import('../pages/failure-page.ts')
       .then(({ sendFailurePage }) => sendFailurePage(dependencies, error, request, reply))
       .catch((cause: unknown) => sendFailure(failures, cause, { request, reply }))
   }

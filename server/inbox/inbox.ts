@@ -1,8 +1,8 @@
 // One user's inbox. Every query is scoped to the user: another user's notification looks like one that does not exist.
-import { BoundedCache } from '../bounded-cache.ts'
-import { CarillonError } from '../errors.ts'
-import { newestIdIn } from '../store/notification-json.ts'
+import { BoundedCache } from '../basics/bounded-cache.ts'
+import { CarillonError } from '../basics/errors.ts'
 import type { Page, PageRequest, Store } from '../store/store.ts'
+import { newestIdIn } from './notification-json.ts'
 
 /** A user and, if it was read together with the proof, the version of the inbox. */
 export type Reader = { userId: string; inboxVersion?: number }

@@ -1,7 +1,8 @@
 // What the page for a forgotten password displays: its form, that a mail may be on its way, or whom to ask without mail.
-import type { TextsOf } from 'carillon-inbox/languages'
+
 import type { Page, View } from './frame.ts'
 import { type Html, html } from './html.ts'
+import type { TextsOf } from './texts/texts.ts'
 
 type Given = { view: View; texts: TextsOf<'sign-in'>['forgotten'] }
 

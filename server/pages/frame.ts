@@ -1,7 +1,8 @@
 // The frame of every page of the service: head, navigation, sign-out, and the place of the content. All addresses are relative, so that the
 // pages work below any path.
-import type { PageLanguage, SectionName, TextsOf } from 'carillon-inbox/languages'
+
 import { type Html, html } from './html.ts'
+import type { PageLanguage, SectionName, TextsOf } from './texts/texts.ts'
 
 export type PageName = 'inbox' | 'account' | 'demonstration' | 'docs' | 'sign-in'
 

@@ -1,5 +1,5 @@
 // In which language does a page greet its reader? The setting of a signed-in user comes first, then what the browser prefers.
-import { type PageLanguage, pageLanguageOf } from 'carillon-inbox/languages'
+import { type PageLanguage, pageLanguageOf } from './texts/texts.ts'
 
 /** `acceptLanguage`: the header field (RFC 9110, section 12.5.4). `locale`: of the user. */
 export function languageFor(acceptLanguage: string | undefined, locale: string | null | undefined): PageLanguage {

@@ -2,8 +2,8 @@
 // a database was there before (R6): with a new, empty database in its place, a healthy service would have lost every user.
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { CarillonError } from '../basics/errors.ts'
 import type { Database } from '../config/database-url.ts'
-import { CarillonError } from '../errors.ts'
 import { secretFileOf } from './sealing-secret.ts'
 
 const headerSize = 100

@@ -1,19 +1,19 @@
 // Composes the worlds of the demonstration: each is the product itself on a temporary SQLite database, with the defaults of all settings,
 // and with keys, cookies and a clock of its own. Loaded by the first request for one.
 import { tmpdir } from 'node:os'
-import { Clock, type TimeSources } from '../clock.ts'
+import { Clock, type TimeSources } from '../basics/clock.ts'
+import { messageOf } from '../basics/errors.ts'
 import { type Composition, compose } from '../compose.ts'
 import { readConfig } from '../config/read.ts'
 import type { Config } from '../config/settings.ts'
 import { observed } from '../demonstration/trace.ts'
 import type { ComposedService, ServicePlace } from '../demonstration/world.ts'
 import { Worlds } from '../demonstration/worlds.ts'
-import { messageOf } from '../errors.ts'
 import { createLog, type Log } from '../log/log.ts'
-import { type HashCost, Passwords } from '../sign-in/password/passwords.ts'
-import { addUser, disableUser, enableUser } from '../sign-in/users/users.ts'
+import { type HashCost, Passwords } from '../passwords/passwords.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
+import { addUser, disableUser, enableUser } from '../users/users.ts'
 import { demonstrationSettings } from './page-settings.ts'
 
 type Surroundings = {

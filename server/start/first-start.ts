@@ -1,9 +1,9 @@
 // The first start on an empty store: one user, one producer key, one notification, so that everything can be tried at
 // once. There is no default password: each store gets its own, displayed once.
-import { CarillonError } from '../errors.ts'
-import type { Deliveries } from '../inbox/delivery/deliver.ts'
-import type { ProducerKeys } from '../sign-in/producer-key.ts'
-import { addUser, firstUsername, makePassphrase, type UserDependencies } from '../sign-in/users/users.ts'
+import { CarillonError } from '../basics/errors.ts'
+import type { Deliveries } from '../delivery/deliver.ts'
+import type { ProducerKeys } from '../producers/producer-key.ts'
+import { addUser, firstUsername, makePassphrase, type UserDependencies } from '../users/users.ts'
 
 export type FirstSignIn = { username: string; password: string; key: string }
 

@@ -1,8 +1,8 @@
 // What the settings say about the pages of the service: their place, name and look, and whether there is a demonstration.
 import { readFileSync, statSync } from 'node:fs'
+import { CarillonError, messageOf } from '../basics/errors.ts'
 import type { Config } from '../config/settings.ts'
 import { isLoopback } from '../config/values.ts'
-import { CarillonError, messageOf } from '../errors.ts'
 import type { PageSettings } from '../http/dependencies.ts'
 
 const maxLogoBytes = 256 * 1024

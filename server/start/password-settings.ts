@@ -1,15 +1,15 @@
 // What the settings say about links to set a password, mail and stolen passwords; for the service and for the commands.
 import { isIP } from 'node:net'
+import type { SignInLog } from '../audit/sign-in-log.ts'
+import { messageOf } from '../basics/errors.ts'
 import type { Config } from '../config/settings.ts'
 import { isLoopback } from '../config/values.ts'
-import { messageOf } from '../errors.ts'
-import type { SignInLog } from '../http/routes/sign-in/sign-in-log.ts'
+import { type ForgottenOptions, ForgottenPasswords } from '../links/forgotten.ts'
+import type { LinkSettings } from '../links/links.ts'
 import type { Log } from '../log/log.ts'
-import { Mailer } from '../outbound/mail.ts'
-import type { UserMail } from '../outbound/user-mail.ts'
-import { type ForgottenOptions, ForgottenPasswords } from '../sign-in/links/forgotten.ts'
-import type { LinkSettings } from '../sign-in/links/links.ts'
-import { Breaches } from '../sign-in/password/breaches.ts'
+import { Mailer } from '../mail/mail.ts'
+import type { UserMail } from '../mail/user-mail.ts'
+import { Breaches } from '../passwords/breaches.ts'
 
 const breachTimeoutMs = 2_000
 
@@ -42,7 +42,7 @@ function mailerOf(config: Config, publicUrl: () => string): ((mail: UserMail) =>
   const needsTls = !insecureSmtp && !isLoopback(server.host)
   let mailer: Mailer | undefined
   return async (mail) => {
-    const { renderUserMail } = await import('../outbound/user-mail.ts')
+    const { renderUserMail } = await import('../mail/user-mail.ts')
     // The public URL is known only after the service listens.
     const { name = '', address } = mailFrom ?? { address: addressAt(publicUrl()) }
     mailer ??= new Mailer({ server, sender: { name: name || pagesName, address }, needsTls })

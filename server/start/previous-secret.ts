@@ -1,13 +1,13 @@
 // At start: is the previous secret, which the process was given, still needed? Says so in one line of the log.
 import type { Log } from '../log/log.ts'
-import { Sealing, type Secrets } from '../sign-in/sealing.ts'
+import { Sealing, type Secrets } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
 
 /** Reads nothing if there is no previous secret. A failure is only logged: the service works without the answer. */
 export async function reportPreviousSecret(store: Store, secrets: Secrets, log: Log): Promise<void> {
   if (secrets.previous === undefined) return
   try {
-    const { countSealedOtherwise } = await import('../sign-in/re-sealing.ts')
+    const { countSealedOtherwise } = await import('../sealing/re-sealing.ts')
     const { signingKeys, factors } = await countSealedOtherwise(store, new Sealing(secrets))
     const event = 'previous-secret'
     if (signingKeys + factors > 0)

@@ -2,10 +2,10 @@
 // 0600), so that a first start needs no settings. While it changes there is a previous one, too: a setting, or a second file.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { createDurably } from '../basics/durable-file.ts'
+import { CarillonError } from '../basics/errors.ts'
 import type { Database } from '../config/database-url.ts'
-import { CarillonError } from '../errors.ts'
-import { createDurably } from '../files/durable-file.ts'
-import type { Secrets } from '../sign-in/sealing.ts'
+import type { Secrets } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
 
 type Sealed = { secret?: string | undefined; previousSecret?: string | undefined; database: Database }

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { createDurably, replaceDurably, syncFolder } from '../files/durable-file.ts'
-import type { Secrets } from '../sign-in/sealing.ts'
+import { createDurably, replaceDurably, syncFolder } from '../basics/durable-file.ts'
+import type { Secrets } from '../sealing/sealing.ts'
 import { previousSecretFileOf, readSecret, secretFileOf } from './sealing-secret.ts'
 
 /** Makes the new secret, or continues an interrupted change. `path` is that of the database. */

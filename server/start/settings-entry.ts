@@ -1,8 +1,9 @@
 // Records in the audit log which settings differ from those of the last start, of any node. Secrets are only `set` or `not set`.
+
+import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { Config } from '../config/settings.ts'
 import { settings } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
-import { auditEntry, serviceSource } from '../sign-in/audit/entry.ts'
 import type { AuditEntry, Store } from '../store/store.ts'
 
 /** The values of the settings by name, as JSON. */

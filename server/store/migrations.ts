@@ -2,7 +2,7 @@
 // Kysely's migrator keeps the ledger; it is loaded only if one of them is pending.
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Dialect } from 'kysely'
-import { CarillonError } from '../errors.ts'
+import { CarillonError } from '../basics/errors.ts'
 
 const numbered = /^\d{4}-.+(?=\.sql$)/
 /** The name of schema.sql in the ledger. */

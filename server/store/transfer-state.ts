@@ -1,6 +1,6 @@
 // The transfer state: the tables and triggers that a restore or a move leaves in a database, and what the engines say when they find
 // them. transfer/ creates and removes them.
-import { CarillonError } from '../errors.ts'
+import { CarillonError } from '../basics/errors.ts'
 
 /** Exists while a move or a restore fills the database. Its column `state` has the id of that one, as JSON. */
 export const fillingTable = 'carillon_filling'

@@ -1,6 +1,6 @@
 // The error of a call during which the store failed: the same words and the same code on both engines. The message says whether
 // the call was rolled back or its outcome is unknown, because only a call that was rolled back can safely be repeated.
-import { CarillonError } from '../errors.ts'
+import { CarillonError } from '../basics/errors.ts'
 
 /** The system refused (disk full, locked, out of connections), and nothing of the call was stored. */
 export function takenBack(cause: unknown): CarillonError {

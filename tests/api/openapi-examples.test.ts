@@ -2,8 +2,8 @@
 // and examples that are true (I9). tools/generators/ generates such code and runs it.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { newId } from '../../server/ids.ts'
-import { hashOf } from '../../server/sign-in/secrets.ts'
+import { newId } from '../../server/basics/ids.ts'
+import { hashOf } from '../../server/sealing/secrets.ts'
 import { DescribedApi, type Schema } from '../support/http/described-api.ts'
 import { startWithProvider } from '../support/http/provider-browser.ts'
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import fs, { readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
-import { newId } from '../../server/ids.ts'
-import { hashOf } from '../../server/sign-in/secrets.ts'
+import { newId } from '../../server/basics/ids.ts'
+import { hashOf } from '../../server/sealing/secrets.ts'
 import { type Described, DescribedApi, type Document, type Operation } from '../support/http/described-api.ts'
 import { refusalIn } from '../support/http/envelope.ts'
 import { openForge } from '../support/http/forge.ts'
@@ -165,7 +165,7 @@ test('the 401 of each route has the codes that this route can send, and no other
 })
 
 test('the document has every route of the table, and no other route (I9)', () => {
-  const source = readFileSync(new URL('../../server/http/routes.ts', import.meta.url), 'utf8')
+  const source = readFileSync(new URL('../../server/routes.ts', import.meta.url), 'utf8')
   const table = [...source.matchAll(/^\s+\w+: route\('([A-Z]+)', '([^']+)'/gm)].map(([, method, path]) => {
     return `${method} ${path?.replaceAll(/:(\w+)/g, '{$1}')}`
   })

@@ -1,6 +1,6 @@
 // For tests: a user of a service with a passkey of a software authenticator, which was added without the routes.
 import assert from 'node:assert/strict'
-import { newId } from '../../server/ids.ts'
+import { newId } from '../../server/basics/ids.ts'
 import type { TestService } from './service.ts'
 import type { Passkey, SoftwareAuthenticator } from './software-authenticator.ts'
 

@@ -11,89 +11,70 @@ import { isTest, withoutComments } from './product-files.ts'
 const entryPoints = ['server/{carillon,serve,compose}.ts']
 const composition = [...entryPoints, 'server/start/**', 'server/commands/**']
 
+const rooms = [
+  ...['inbox', 'delivery', 'live', 'sessions', 'tokens', 'passwords', 'factors', 'providers', 'issuers', 'users'],
+  ...['links', 'guessing', 'audit', 'producers', 'sealing', 'guards', 'pages', 'http', 'demonstration', 'mail'],
+].map((room) => `server/${room}/**`)
+
 /** Every room and what it may import besides itself and the leaves. The first matching row is a file's room. */
 const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/config/**'], knows: [] },
-  {
-    room: ['server/http/**'],
-    knows: [
-      'server/sign-in/**',
-      'server/inbox/**',
-      'server/pages/**',
-      'server/demonstration/**',
-      'server/store/store.ts',
-    ],
-  },
-  {
-    room: ['server/demonstration/**'],
-    knows: ['server/sign-in/**', 'server/store/{store,unavailable}.ts', 'server/store/sqlite/{database,user-key}.ts'],
-  },
-  { room: ['server/pages/**'], knows: [] },
-  { room: ['server/sign-in/**'], knows: ['server/store/{store,erased-key}.ts'] },
-  { room: ['server/outbound/**'], knows: ['server/pages/{html,language}.ts'] },
-  { room: ['server/inbox/**'], knows: ['server/store/{store,notification-json,erased-key}.ts'] },
+  { room: rooms, knows: ['server/store/**', 'server/routes.ts'] },
   { room: ['server/doctor/store/**'], knows: ['server/doctor/*.ts', 'server/store/**'] },
   {
     room: ['server/doctor/**'],
     knows: [
       'server/store/*.ts',
       'server/start/{sealing-secret,database-file}.ts',
-      'server/sign-in/sealing.ts',
-      'server/sign-in/token/{key-material,probe-token}.ts',
-      'server/sign-in/issuers/key-set.ts',
+      'server/sealing/sealing.ts',
+      'server/tokens/{key-material,probe-token}.ts',
+      'server/issuers/key-set.ts',
       'server/http/response/security-headers.ts',
     ],
   },
-  { room: ['server/store/open.ts'], knows: ['server/store/**'] },
-  { room: ['server/store/*.ts', 'server/store/nouns/**', 'server/store/statements/**'], knows: [] },
-  { room: ['server/store/sign-in/**'], knows: ['server/store/!(open).ts', 'server/store/statements/**'] },
-  { room: ['server/store/sqlite/**'], knows: ['server/store/!(open).ts', 'server/store/{sign-in,statements}/**'] },
-  { room: ['server/store/postgres/**'], knows: ['server/store/!(open).ts', 'server/store/{sign-in,statements}/**'] },
-  {
-    room: ['server/store/transfer/**'],
-    knows: ['server/store/*.ts', 'server/store/sqlite/**', 'server/store/postgres/**'],
-  },
+  { room: ['server/store/**'], knows: [...rooms, 'server/stored.ts'] },
+  { room: ['server/{stored,routes}.ts'], knows: rooms },
   {
     room: composition,
     knows: [
-      'server/{config,http,sign-in,inbox,outbound,doctor,start,demonstration}/**',
+      ...rooms,
+      'server/{config,doctor,start}/**',
       'server/{carillon,serve,compose}.ts',
       'server/store/*.ts',
       'server/store/transfer/**',
     ],
   },
-  { room: ['server/*.ts', 'server/files/**', 'server/log/**'], knows: [] },
+  { room: ['server/basics/**', 'server/log/**'], knows: [] },
 ]
 
 /** Files that any room may import. They import only each other. */
 const leaves = [
-  'server/{blanks,bounded-cache,clock,control-characters,errors,event-loop,ids,ip-addresses,strict-json,times}.ts',
+  'server/basics/{blanks,bounded-cache,bounded-fetch,clock,control-characters,durable-file,errors,event-loop,ids}.ts',
+  'server/basics/{ip-addresses,shell-path,strict-json,times}.ts',
   'server/log/*.ts',
-  'server/files/*.ts',
   'server/config/{values,database-url,issuers,providers}.ts',
 ]
 
 /** The one room of each runtime dependency, and of built-in modules that only one layer may use. */
-const rooms: Record<string, string[]> = {
-  '@node-rs/argon2': ['server/sign-in/**'],
-  '@node-rs/bcrypt': ['server/sign-in/password/**'],
-  '@simplewebauthn/server': ['server/sign-in/factors/passkeys/**'],
-  '@zxcvbn-ts/language-common': ['server/sign-in/password/**'],
+const roomsOfPackages: Record<string, string[]> = {
+  '@node-rs/argon2': ['server/passwords/**'],
+  '@node-rs/bcrypt': ['server/passwords/**'],
+  '@simplewebauthn/server': ['server/factors/passkeys/**'],
+  '@zxcvbn-ts/language-common': ['server/passwords/**'],
   'carillon-client': ['server/commands/**'],
-  'carillon-inbox': ['server/pages/**', 'server/http/routes/pages/**', 'server/outbound/**'],
   commander: ['server/carillon.ts', 'server/commands/**'],
-  fastify: ['server/http/**'],
-  'ipaddr.js': ['server/ip-addresses.ts'],
-  jose: ['server/sign-in/**'],
-  nodemailer: ['server/outbound/**'],
+  fastify: rooms,
+  'ipaddr.js': ['server/basics/ip-addresses.ts'],
+  jose: ['server/{tokens,issuers,providers,sealing}/**'],
+  nodemailer: ['server/mail/**'],
   kysely: ['server/store/**'],
-  'openid-client': ['server/sign-in/providers/**'],
-  otpauth: ['server/sign-in/factors/**'],
+  'openid-client': ['server/providers/**'],
+  otpauth: ['server/factors/**'],
   pg: ['server/store/postgres/**', 'server/doctor/store/postgres.ts'],
   pino: ['server/log/log.ts'],
   'pino-pretty': ['server/log/log.ts'],
-  uqr: ['server/sign-in/factors/**'],
-  'node:http': ['server/http/**', 'server/demonstration/**'],
+  uqr: ['server/factors/**'],
+  'node:http': rooms,
   'node:sqlite': ['server/store/sqlite/**', 'server/doctor/store/sqlite.ts'],
 }
 
@@ -109,7 +90,7 @@ const element = sources.filter(
 )
 const runtimeDependencies = Object.keys(manifest('server/package.json').dependencies ?? {})
 
-test('arrows go one way: http -> sign-in, inbox -> store/store.ts <- engines', () => {
+test('arrows go one way', () => {
   assert.ok(product.length > 0, 'No product code was found: this test looks in the wrong place.')
   holds(product, ({ file, imports }) => {
     const arrow = arrows.find(({ room }) => isIn(file, room))
@@ -123,15 +104,18 @@ test('arrows go one way: http -> sign-in, inbox -> store/store.ts <- engines', (
 test('each runtime dependency has one room', () => {
   holds(product, ({ file, imports }) =>
     outer(imports)
-      .filter((name) => rooms[name] && !isIn(file, rooms[name]))
-      .map((name) => `${file} imports ${name}, whose room is ${rooms[name]?.join(' and ')}. Call that room instead.`),
+      .filter((name) => roomsOfPackages[name] && !isIn(file, roomsOfPackages[name]))
+      .map(
+        (name) =>
+          `${file} imports ${name}, whose room is ${roomsOfPackages[name]?.join(' and ')}. Call that room instead.`,
+      ),
   )
 })
 
 test('each runtime dependency is used, in a room of the table', () => {
   holds(runtimeDependencies, (name) => {
-    if (!rooms[name]) return [`${name} has no room. Give it a row in this test.`]
-    const used = product.some(({ file, code }) => isIn(file, rooms[name] ?? []) && code.includes(`'${name}`))
+    if (!roomsOfPackages[name]) return [`${name} has no room. Give it a row in this test.`]
+    const used = product.some(({ file, code }) => isIn(file, roomsOfPackages[name] ?? []) && code.includes(`'${name}`))
     return used ? [] : [`${name} is in server/package.json, and its room does not use it. Remove it.`]
   })
 })

@@ -1,16 +1,16 @@
-// Checks that product code compares secrets, hashes and signatures only by server/sign-in/secrets.ts. An ordinary
+// Checks that product code compares secrets, hashes and signatures only by server/sealing/secrets.ts. An ordinary
 // comparison ends at the first difference, so its duration shows how much of a guess is right. It reads the source as text.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { codeOf, productFiles } from './product-files.ts'
 
-const home = 'server/sign-in/secrets.ts'
+const home = 'server/sealing/secrets.ts'
 
 /** Files that compare hashes which are not secret, with the reason. */
 const exceptions: Record<string, string> = {
   'server/store/postgres/schema/functions.ts': 'the hash of a database function, whose text is public',
-  'server/sign-in/factors/passkeys/assertion.ts': 'the hash of the relying party, whose name is public',
-  'server/store/sqlite/writes/deliveries.ts': 'the hash of a body that the same producer sent',
+  'server/factors/passkeys/assertion.ts': 'the hash of the relying party, whose name is public',
+  'server/delivery/delivery.sqlite.ts': 'the hash of a body that the same producer sent',
 }
 
 const secret = /secret|hash|token|signature|digest|sha256|password|(^|\W|[a-z])mac\b/i

@@ -1,8 +1,8 @@
 // The words of the activity: for every event of the audit log that can belong to a user, in each language.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pageLanguages, textsOf } from 'carillon-inbox/languages'
-import { events } from '../../../server/sign-in/audit/events.ts'
+import { events } from '../../../server/audit/events.ts'
+import { pageLanguages, textsOf } from '../../../server/pages/texts/texts.ts'
 
 /** These are about keys, settings, or several users; the entry of an erased user names no user. */
 const ofTheService = [

@@ -1,9 +1,9 @@
 // What the sections about security have in common: their texts and times, sentences of their own for some failures, a question before
 // an act that cannot be undone, and where the focus goes.
 import type { ErrorCode } from 'carillon-client'
-import type { TextsOf } from 'carillon-inbox/languages'
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { type Times, timesOf } from '../../../element/times.ts'
+import type { TextsOf } from '../../../server/pages/texts/texts.ts'
 import { AccountSection } from '../account-section.ts'
 import { Cancelled } from '../failures.ts'
 import { isFailure } from '../requests.ts'

@@ -1,6 +1,7 @@
 // <account-profile>: the name that is displayed to others, and the language of the pages and mails.
-import { pageLanguages } from 'carillon-inbox/languages'
+
 import { html, nothing, type TemplateResult } from 'lit'
+import { pageLanguages } from '../../../server/pages/texts/texts.ts'
 import { AccountSection } from '../account-section.ts'
 import { isFailure } from '../requests.ts'
 

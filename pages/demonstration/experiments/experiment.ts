@@ -1,5 +1,5 @@
 // What an experiment is: a question with two answers in each lane, and a run that measures the answers by real requests.
-import type { TextsOf } from 'carillon-inbox/languages'
+import type { TextsOf } from '../../../server/pages/texts/texts.ts'
 import type { Exchange, Lane, Sent, World } from '../world.ts'
 
 export type Texts = TextsOf<'experiments'>

@@ -1,6 +1,7 @@
 // The experiments below the walk of the demonstration, and the table at the end. Renders into a section of the page.
-import { textsOf } from 'carillon-inbox/languages'
+
 import { html, nothing, render } from 'lit/html.js'
+import { textsOf } from '../../../server/pages/texts/texts.ts'
 import { addressOf, copyCommand, curlOf } from '../curl.ts'
 import type { Exchange, World } from '../world.ts'
 import { experiments } from './all.ts'

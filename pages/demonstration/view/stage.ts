@@ -1,5 +1,5 @@
 // What all views of the walk need.
-import type { TextsOf } from 'carillon-inbox/languages'
+import type { TextsOf } from '../../../server/pages/texts/texts.ts'
 import type { Visit } from '../world.ts'
 
 export type Texts = TextsOf<'demonstration'>

@@ -1,7 +1,7 @@
 // The output of commands: lines for people or one JSON value for machines (`--json`). Results on stdout, all else on stderr.
 import { once } from 'node:events'
+import { jsonLine } from '../../basics/control-characters.ts'
 import { applicationForm, duration, isApplication } from '../../config/values.ts'
-import { jsonLine } from '../../control-characters.ts'
 
 /** Wrong arguments or settings; the command ends with exit status 2. */
 export class WrongUse extends Error {}

@@ -1,5 +1,5 @@
 // Sends a command's requests to the running service, and says in a sentence why they failed.
-import { CarillonError } from '../../errors.ts'
+import { CarillonError } from '../../basics/errors.ts'
 
 /**
  * Runs `request`, which uses the client, and converts the client's errors into a CarillonError for the operator. `nameOf` returns

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Notification } from 'carillon-client'
-import { jsonLine } from '../../control-characters.ts'
+import { jsonLine } from '../../basics/control-characters.ts'
 import { linesOf } from './tail-lines.ts'
 
 process.env.TZ = 'UTC'

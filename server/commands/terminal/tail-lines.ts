@@ -1,7 +1,7 @@
 // An event of an inbox as lines for people, or as one line of JSON for a program. Neither contains characters that control the
 // terminal (ECMA-48 control functions, and characters that change the direction of text).
 import type { Notification, StreamEvent } from 'carillon-client'
-import { withoutControls } from '../../control-characters.ts'
+import { withoutControls } from '../../basics/control-characters.ts'
 
 /** `listed`: a notification that existed before the stream began. */
 export type TailEvent = StreamEvent | { type: 'listed'; notification: Notification }

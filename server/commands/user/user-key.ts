@@ -1,10 +1,10 @@
 // What the subcommands of `carillon user` share: which user is meant, and the dependencies of their work.
 import type { Command } from 'commander'
 import type { Config } from '../../config/settings.ts'
-import { Passwords } from '../../sign-in/password/passwords.ts'
-import type { UserDependencies, UserKey } from '../../sign-in/users/users.ts'
+import { Passwords } from '../../passwords/passwords.ts'
 import { breachesOf } from '../../start/password-settings.ts'
 import type { Store, User } from '../../store/store.ts'
+import type { UserDependencies, UserKey } from '../../users/users.ts'
 import { configOf, operatorSource, withStore } from '../settings.ts'
 import { type Output, readApplication, WrongUse } from '../terminal/output.ts'
 

@@ -1,10 +1,10 @@
 // `carillon user link`: a one-time link by which a user sets a password, for the operator to pass on.
 import { Command } from 'commander'
+import { iso } from '../../basics/times.ts'
 import type { Config } from '../../config/settings.ts'
-import { createLink } from '../../sign-in/links/links.ts'
-import type { UserDependencies, UserKey } from '../../sign-in/users/users.ts'
+import { createLink } from '../../links/links.ts'
 import { linkSettings } from '../../start/password-settings.ts'
-import { iso } from '../../times.ts'
+import type { UserDependencies, UserKey } from '../../users/users.ts'
 import { print } from '../terminal/output.ts'
 import { aboutUser, type KeyOptions, named } from './user-key.ts'
 

@@ -1,7 +1,7 @@
 // `carillon user unlock`: forgets the wrong guesses of an account, so that its user signs in without a delay.
 import { Command } from 'commander'
-import { unlock } from '../../sign-in/guessing/guesses.ts'
-import type { UserKey } from '../../sign-in/users/users.ts'
+import { unlock } from '../../guessing/guesses.ts'
+import type { UserKey } from '../../users/users.ts'
 import { type Output, print } from '../terminal/output.ts'
 import { aboutUser, identityOf, named, nameOf, type Users } from './user-key.ts'
 

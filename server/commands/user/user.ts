@@ -2,6 +2,7 @@
 
 import { Command } from 'commander'
 import { displayAccount } from '../../http/response/send.ts'
+import type { User } from '../../store/store.ts'
 import {
   addUser,
   addUserWithoutName,
@@ -14,8 +15,7 @@ import {
   setPassword,
   type UserDependencies,
   type UserKey,
-} from '../../sign-in/users/users.ts'
-import type { User } from '../../store/store.ts'
+} from '../../users/users.ts'
 import { withSettings } from '../settings.ts'
 import { confirm } from '../terminal/confirmation.ts'
 import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
 import { startTestService } from '../../../tests/support/service.ts'
-import { probeToken } from '../../sign-in/token/probe-token.ts'
+import { probeToken } from '../../tokens/probe-token.ts'
 import { ProbeClient } from './probe-client.ts'
 import { examineStream } from './stream.ts'
 

@@ -1,9 +1,9 @@
 // The result of examining a database, and the findings that both engines share.
 
-import { firstIdAt } from '../../ids.ts'
+import { firstIdAt } from '../../basics/ids.ts'
+import { iso } from '../../basics/times.ts'
 import type { SigningKey } from '../../store/store.ts'
 import { fillingTable, type Move, movingTable } from '../../store/transfer-state.ts'
-import { iso } from '../../times.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 
 /** `deep` also checks the stored pages for damage, as far as the engine can. */

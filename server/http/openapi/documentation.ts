@@ -1,7 +1,7 @@
 // The texts of the documentation, which are the same for every reader. Each is made at its first request and kept: anyone can request it.
 import { readFileSync } from 'node:fs'
+import type { Route } from '../operation.ts'
 import { KeptTexts } from '../response/encoded-file.ts'
-import type { Route } from '../routes/operation.ts'
 import { openApi } from './openapi.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

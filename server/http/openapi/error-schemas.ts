@@ -1,6 +1,6 @@
 // The shapes of error responses: one component for each code, so that generated code knows which codes a route sends, and
 // one for the refusals that any route can send.
-import { type ErrorCode, passwordFaults, secondFactorKinds, statusOf } from '../../errors.ts'
+import { type ErrorCode, passwordFaults, secondFactorKinds, statusOf } from '../../basics/errors.ts'
 import { array, component, constant, integer, type object, oneOf, optional, type Schema, string } from './schema.ts'
 
 const Fault = component('Fault', {

@@ -1,5 +1,5 @@
 // The JSON shapes of second factors: requests and responses.
-import { maxDeviceTokenLength } from '../../sign-in/devices/device-tokens.ts'
+import { maxDeviceTokenLength } from '../../guessing/device-tokens.ts'
 import { Assertion } from './passkey-schemas.ts'
 import {
   array,

@@ -1,7 +1,7 @@
 // Makes the OpenAPI 3.1 document from the route table, so that the published description cannot differ from what is served.
-import { type ErrorCode, statusOf } from '../../errors.ts'
-import type { Guard } from '../request/guards.ts'
-import { type ResponseBody, type Route, type Tag, tags } from '../routes/operation.ts'
+import { type ErrorCode, statusOf } from '../../basics/errors.ts'
+import type { Guard } from '../../guards/guards.ts'
+import { type ResponseBody, type Route, type Tag, tags } from '../operation.ts'
 import { Components } from './components.ts'
 import { errorSchemas } from './error-schemas.ts'
 import { errorExample, requestExamples, responseExamples, streamExample } from './examples.ts'

@@ -1,9 +1,9 @@
 // The JSON shapes of requests: Fastify validates the queries and bodies with them, and openapi.ts publishes them. Every object of a
 // body is a component, because generated code names its types after them. Responses are in response-schemas.ts.
-import { maxDeviceTokenLength } from '../../sign-in/devices/device-tokens.ts'
-import { maxTokenLifeSeconds } from '../../sign-in/token/read-token.ts'
-import { maxExternalIdLength } from '../../sign-in/users/external-id.ts'
-import { maxDisplayNameLength, maxEmailLength, maxLocaleLength } from '../../sign-in/users/profile.ts'
+import { maxDeviceTokenLength } from '../../guessing/device-tokens.ts'
+import { maxTokenLifeSeconds } from '../../tokens/read-token.ts'
+import { maxExternalIdLength } from '../../users/external-id.ts'
+import { maxDisplayNameLength, maxEmailLength, maxLocaleLength } from '../../users/profile.ts'
 import { maxReturnToLength } from '../request/origin/return-to.ts'
 import {
   anything,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { suite, test } from 'node:test'
-import { rangesOf } from '../../ip-addresses.ts'
+import { rangesOf } from '../../basics/ip-addresses.ts'
 import { addressOf } from './address.ts'
 
 const proxies = rangesOf(['127.0.0.1', '10.0.0.0/8', 'fd00::/8'])

@@ -2,8 +2,8 @@
 // peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md), except that
 // original-url.ts reads a URL from a trusted proxy.
 import type { IncomingMessage, Server } from 'node:http'
-import { stripBlanks } from '../../blanks.ts'
-import { type AddressRanges, canonicalAddress, isInRanges } from '../../ip-addresses.ts'
+import { stripBlanks } from '../../basics/blanks.ts'
+import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/ip-addresses.ts'
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 

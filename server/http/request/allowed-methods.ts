@@ -1,7 +1,7 @@
 // Which methods does a path take? For the 404 or the 405 with `Allow` of a request that no route matches.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError, noSuchRoute } from '../../errors.ts'
-import type { Route } from '../routes/operation.ts'
+import { CarillonError, noSuchRoute } from '../../basics/errors.ts'
+import type { Route } from '../operation.ts'
 import { isOtherSpelling, pathOf } from './spelling.ts'
 
 /** Throws METHOD_NOT_ALLOWED if the path has routes with other methods, else NOT_FOUND. */

@@ -1,6 +1,6 @@
 // Which fields of a query or a body are invalid, and what would be valid? For a request that its route's schema refused.
 import type { FastifyError, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import type { Fault } from '../../errors.ts'
+import type { Fault } from '../../basics/errors.ts'
 import type { Schema } from '../openapi/schema.ts'
 
 const maxUnknownFields = 8

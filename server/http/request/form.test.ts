@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { CarillonError } from '../../errors.ts'
+import { CarillonError } from '../../basics/errors.ts'
 import { maxFormFields, parseForm } from './form.ts'
 
 function reasonOf(act: () => unknown): string {

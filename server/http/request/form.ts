@@ -1,6 +1,6 @@
 // Parses a form body strictly, and the fields of a query in the same way (SECURITY.md, I2, I3, I5).
 import { isUtf8 } from 'node:buffer'
-import { refuseBody } from '../../strict-json.ts'
+import { refuseBody } from '../../basics/strict-json.ts'
 
 /** Fields of a form: twice as many as any route takes. 11,000 fields took 20 ms of the event loop. */
 export const maxFormFields = 8

@@ -1,7 +1,7 @@
 // Parses a query without Fastify's repairs: refuses broken encoding, and repeated names unless the route takes a list; numbers are
 // decimal integers.
 import type { preValidationHookHandler } from 'fastify'
-import { CarillonError, invalidField, invalidRequest } from '../../errors.ts'
+import { CarillonError, invalidField, invalidRequest } from '../../basics/errors.ts'
 import type { Schema } from '../openapi/schema.ts'
 import { formFields } from './form.ts'
 

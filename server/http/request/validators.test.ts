@@ -1,8 +1,8 @@
 // Are the schemas of the routes valid? The service does not check them at its start.
 import { test } from 'node:test'
 import Fastify from 'fastify'
-import { demonstrationRoutes } from '../routes/demonstration/visits.ts'
-import { routesWith } from '../routes.ts'
+import { demonstrationRoutes } from '../../demonstration/visits.ts'
+import { routesWith } from '../../routes.ts'
 
 test('the schemas of every route follow the rules of JSON Schema', async () => {
   const strict = { allErrors: false, coerceTypes: false, removeAdditional: false, useDefaults: false }

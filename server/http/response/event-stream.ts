@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
-import type { Sink } from '../../inbox/live/live-stream.ts'
+import type { Sink } from '../../live/live-stream.ts'
 import { watchAsStream } from '../connections/slow-readers.ts'
 
 /** Calls back when the response is over, even if its connection broke before this was called. */

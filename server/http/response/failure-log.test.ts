@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { CarillonError, overloaded } from '../../errors.ts'
+import { CarillonError, overloaded } from '../../basics/errors.ts'
 import { FailureLog } from './failure-log.ts'
 
 const request = { requestId: 'a-1', method: 'POST', route: '/login' }

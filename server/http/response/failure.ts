@@ -1,6 +1,6 @@
 // The one place that turns an error into a response, without internals: the cause goes to the log under its request id.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError, type ErrorCode, invalidRequest, noSuchRoute, statusOf } from '../../errors.ts'
+import { CarillonError, type ErrorCode, invalidRequest, noSuchRoute, statusOf } from '../../basics/errors.ts'
 import { isBodyUnread, sendBeforeBody } from '../connections/drop-unread.ts'
 import { faultsOf } from '../request/faults.ts'
 import type { FailureLog } from './failure-log.ts'

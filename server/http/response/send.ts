@@ -1,7 +1,7 @@
 // How a handler sends JSON (a finished text, an object, or the data of a success) or a style sheet; and whether it has to.
 import type { FastifyReply } from 'fastify'
+import { iso } from '../../basics/times.ts'
 import type { User } from '../../store/store.ts'
-import { iso } from '../../times.ts'
 
 export const jsonType = 'application/json; charset=utf-8'
 

@@ -1,7 +1,7 @@
 // The promises about opening and closing a store, and about what is on the disk in between.
 import assert from 'node:assert/strict'
+import { signingKey } from '../../tokens/signing-keys.contract.ts'
 import type { SessionKey } from '../store.ts'
-import { signingKey } from './sign-in/signing-keys.ts'
 import { at, isUnavailable, newId, type Person, type PromiseOf, refusedId, type World } from './world.ts'
 
 export function lifecyclePromises(promise: PromiseOf): void {

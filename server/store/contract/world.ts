@@ -1,9 +1,9 @@
 // What the tests of the contract are written with: people, deliveries to them (letters), and their inboxes as they see them.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { CarillonError } from '../../errors.ts'
-import { iso } from '../../times.ts'
-import { contentOf } from '../notification-json.ts'
+import { CarillonError } from '../../basics/errors.ts'
+import { iso } from '../../basics/times.ts'
+import { contentOf } from '../../inbox/notification-json.ts'
 import type {
   Content,
   Delivery,

@@ -3,14 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'
-import { signingKey } from '../contract/sign-in/signing-keys.ts'
-import * as stored from '../sign-in/operations.ts'
-import type { AuditEntry, Delivery, PageRequest } from '../store.ts'
-import { ChangeSignals } from './change-signals/change-signals.ts'
-import { changesSince } from './changes.ts'
-import { Database } from './connection/connection.ts'
-import { openPool } from './connection/pool.ts'
-import { deliver, removeOldDeliveries } from './deliveries.ts'
+import { deliver, removeOldDeliveries } from '../../delivery/delivery.postgres.ts'
+import { changesSince } from '../../inbox/postgres/changes.ts'
 import {
   markAllRead,
   markRead,
@@ -20,7 +14,13 @@ import {
   readNotification,
   readPage,
   undoReadAll,
-} from './inbox.ts'
+} from '../../inbox/postgres/inbox.ts'
+import * as stored from '../../stored.ts'
+import { signingKey } from '../../tokens/signing-keys.contract.ts'
+import type { AuditEntry, Delivery, PageRequest } from '../store.ts'
+import { ChangeSignals } from './change-signals/change-signals.ts'
+import { Database } from './connection/connection.ts'
+import { openPool } from './connection/pool.ts'
 import { migrate } from './schema/migrate.ts'
 import { operations, storeOn } from './store.ts'
 

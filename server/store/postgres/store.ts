@@ -1,20 +1,20 @@
 // The store on PostgreSQL, for many processes: pooled connections, one round trip for each frequent call, change signals by NOTIFY.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import * as deliveries from '../../delivery/delivery.postgres.ts'
+import * as changes from '../../inbox/postgres/changes.ts'
+import * as inbox from '../../inbox/postgres/inbox.ts'
+import * as sessions from '../../sessions/sessions.postgres.ts'
+import { reads, writes } from '../../stored.ts'
 import { bindOperations } from '../operations.ts'
-import { reads, writes } from '../sign-in/operations.ts'
 import { methodsOf } from '../statements/statements.ts'
 import type { Store } from '../store.ts'
 import { fillingTable, halfFilled } from '../transfer-state.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
-import * as changes from './changes.ts'
 import { Database } from './connection/connection.ts'
 import { isServerAway, openCheckedPool, openingFailure, type StartTimeout } from './connection/opening.ts'
 import { openPool } from './connection/pool.ts'
-import * as deliveries from './deliveries.ts'
-import * as inbox from './inbox.ts'
 import { type MigrateOptions, migrate } from './schema/migrate.ts'
-import * as sessions from './sessions.ts'
 
 const migrationTimeoutMs = 3_600_000
 const retryMs = 500

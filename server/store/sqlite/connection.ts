@@ -1,14 +1,14 @@
 // How the main thread reads and writes the database. The Reader runs each read on a connection of the main thread; the
 // Writer gathers writes, hands them to the writer thread together and settles each caller's promise.
 import { Worker } from 'node:worker_threads'
-import { CarillonError, overloaded } from '../../errors.ts'
-import { WorkInTurns } from '../../event-loop.ts'
+import { CarillonError, overloaded } from '../../basics/errors.ts'
+import { WorkInTurns } from '../../basics/event-loop.ts'
 import type { ChangeSignal, Input } from '../store.ts'
 import { outcomeUnknown, wentAway } from '../unavailable.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
 import type { FileLoss, FileNumber } from './file/guard.ts'
+import { writes } from './operations.ts'
 import type { WriteReply, WriteRequest, WriterMessage } from './writer-thread.ts'
-import { writes } from './writes/operations.ts'
 
 type Value = string | number | null | Uint8Array
 

@@ -2,8 +2,8 @@
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import * as sqlite from 'node:sqlite'
-import { CarillonError, messageOf } from '../../errors.ts'
-import { syncFolder } from '../../files/durable-file.ts'
+import { syncFolder } from '../../basics/durable-file.ts'
+import { CarillonError, messageOf } from '../../basics/errors.ts'
 import { fillingTable, halfFilled, refusedWrite, writeRefusal } from '../transfer-state.ts'
 import { outcomeUnknown, takenBack } from '../unavailable.ts'
 

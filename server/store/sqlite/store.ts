@@ -1,18 +1,18 @@
 // The store on SQLite, for one process: reads on the main thread, writes on one writer thread, one file in WAL mode.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import * as changes from '../../inbox/sqlite/changes.ts'
+import * as inbox from '../../inbox/sqlite/inbox.ts'
+import * as sessions from '../../sessions/sessions.sqlite.ts'
+import { reads as storedReads } from '../../stored.ts'
 import { bindOperations } from '../operations.ts'
-import { reads as storedReads } from '../sign-in/operations.ts'
 import { methodsOf } from '../statements/statements.ts'
 import type { ChangeSignal, Store } from '../store.ts'
 import { Reader, Writer, type WriterPlace } from './connection.ts'
 import { connect, type Database, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
 import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
-import * as changes from './reads/changes.ts'
-import * as inbox from './reads/inbox.ts'
-import { runRead } from './reads/run-read.ts'
-import * as sessions from './reads/sessions.ts'
+import { runRead } from './run-read.ts'
 
 /** Every exported function of these files is the store's read of that name. */
 const reads = {

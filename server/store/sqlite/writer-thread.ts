@@ -1,14 +1,14 @@
 // The writer thread: commits all waiting writes in one transaction (group commit), so that one fsync serves many callers. A
 // write that fails is rolled back alone. The main thread's side is the Writer in connection.ts.
 import { parentPort, workerData } from 'node:worker_threads'
-import { messageOf } from '../../errors.ts'
+import { messageOf } from '../../basics/errors.ts'
 import type { ChangeSignal } from '../store.ts'
+import type { WriteContext } from './context.ts'
 import { connect, resultCode } from './database.ts'
 import { FileGuard, type FileLoss } from './file/guard.ts'
 import { schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
-import type { WriteContext } from './writes/context.ts'
-import { writes } from './writes/operations.ts'
-import { preparedIn } from './writes/run-write.ts'
+import { writes } from './operations.ts'
+import { preparedIn } from './run-write.ts'
 
 const runs = { ...writes, changeNothing }
 

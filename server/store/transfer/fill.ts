@@ -1,6 +1,7 @@
 // Fills an empty database with the rows of a source, continues an interrupted attempt, and compares the two.
+
+import { CarillonError } from '../../basics/errors.ts'
 import type { Database } from '../../config/database-url.ts'
-import { CarillonError } from '../../errors.ts'
 import { openStore } from '../open.ts'
 import { fillingTable } from '../transfer-state.ts'
 import { add, beginFilling, hasSchema, lastKey, sourceAt, stateOf } from './endpoint/endpoint.ts'

@@ -1,8 +1,8 @@
 // A move that is killed again and again, and two moves at once into SQLite, where the second waits for the lock of the first.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CarillonError } from '../../basics/errors.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
-import { CarillonError } from '../../errors.ts'
 import { openStore } from '../open.ts'
 import { sourceAt } from './endpoint/endpoint.ts'
 import { checksumsAt, emptyPlace, filledPlace, onEndpoint } from './testing/filled.ts'

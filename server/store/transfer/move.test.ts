@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import { queryAt } from '../../../tests/support/postgres.ts'
+import { CarillonError } from '../../basics/errors.ts'
 import { displayDatabase, readDatabaseUrl } from '../../config/database-url.ts'
-import { CarillonError } from '../../errors.ts'
 import { type Move, movingTable } from '../transfer-state.ts'
 import {
   add,

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, linkSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { CarillonError } from '../../errors.ts'
-import { syncFolder, syncToDisk } from '../../files/durable-file.ts'
+import { syncFolder, syncToDisk } from '../../basics/durable-file.ts'
+import { CarillonError } from '../../basics/errors.ts'
 
 /**
  * `write` gets an empty file (mode 0600); what it writes there becomes the file at `path`. Throws CarillonError if the file exists

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { newId } from '../../../server/ids.ts'
+import { newId } from '../../../server/basics/ids.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 import { Authenticator, carefulUser, challengeOf, signInWithCode } from '../../support/sign-in/authenticator.ts'
 

@@ -2,7 +2,7 @@
 // somebody else's changes nothing.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { newId } from '../../../server/ids.ts'
+import { newId } from '../../../server/basics/ids.ts'
 import { addPasskey } from '../../support/passkeys.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 import { type Cbor, type Forgery, type Passkey, SoftwareAuthenticator } from '../../support/software-authenticator.ts'

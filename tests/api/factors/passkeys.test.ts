@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, test } from 'node:test'
-import { newId } from '../../../server/ids.ts'
+import { newId } from '../../../server/basics/ids.ts'
 import { addPasskey } from '../../support/passkeys.ts'
 import { startTestService, variants } from '../../support/service.ts'
 import { type Forgery, type Passkey, SoftwareAuthenticator } from '../../support/software-authenticator.ts'

@@ -1,7 +1,7 @@
 // A user's inbox from outside: pages and the strict checks of their query, get one, counts, mark read and mark all read.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { newId } from '../../../server/ids.ts'
+import { newId } from '../../../server/basics/ids.ts'
 import { type Notification, type Proof, startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
-import { ProducerKeys } from '../../../server/sign-in/producer-key.ts'
+import { ProducerKeys } from '../../../server/producers/producer-key.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService()

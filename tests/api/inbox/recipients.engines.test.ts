@@ -1,8 +1,8 @@
 // Who receives a delivery: users by the id that they have in an application, users that a delivery creates, unknown recipients.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { Passwords } from '../../../server/sign-in/password/passwords.ts'
-import { setPassword } from '../../../server/sign-in/users/users.ts'
+import { Passwords } from '../../../server/passwords/passwords.ts'
+import { setPassword } from '../../../server/users/users.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()

@@ -2,8 +2,8 @@
 // has a real one, forged-foreign-tokens.test.ts what is refused.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { revocationKeptForMs } from '../../../server/sign-in/token/access-token.ts'
 import type { Operations } from '../../../server/store/store.ts'
+import { revocationKeptForMs } from '../../../server/tokens/access-token.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type IssuerKey, newKey, startIssuer, type TestIssuer } from '../../support/network/issuer.ts'

@@ -1,7 +1,7 @@
 // What follows the provider's part of a sign-in: a second factor, the audit log, and the cookies below a public URL.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { newId } from '../../../server/ids.ts'
+import { newId } from '../../../server/basics/ids.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { startWithProvider } from '../../support/http/provider-browser.ts'
 

@@ -1,7 +1,7 @@
 // Every refusal is the one envelope, without internals and without what the client sent (E1-E3).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { usualCost } from '../../../server/sign-in/password/passwords.ts'
+import { usualCost } from '../../../server/passwords/passwords.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { startEveryRoute } from '../../support/http/every-route.ts'
 import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'

@@ -2,7 +2,7 @@
 // the proof decides who the user is, and no other spelling of a path bypasses the check.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { newId } from '../../../server/ids.ts'
+import { newId } from '../../../server/basics/ids.ts'
 import { type HttpResponse, type Proof, startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
-import { usualCost } from '../../../server/sign-in/password/passwords.ts'
+import { usualCost } from '../../../server/passwords/passwords.ts'
 import { type HttpResponse, startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService({ hashCost: usualCost })

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
-import { Passwords } from '../../../server/sign-in/password/passwords.ts'
-import { setPassword } from '../../../server/sign-in/users/users.ts'
+import { Passwords } from '../../../server/passwords/passwords.ts'
+import { setPassword } from '../../../server/users/users.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type HttpResponse, type Proof, startTestService, variants } from '../../support/service.ts'
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
-import { ready } from '../../../server/http/routes/health.ts'
-import { usualCost } from '../../../server/sign-in/password/passwords.ts'
+import { ready } from '../../../server/http/health.routes.ts'
+import { usualCost } from '../../../server/passwords/passwords.ts'
 import { startTestService } from '../../support/service.ts'
 
 const written: string[] = []

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
-import { usualCost } from '../../../server/sign-in/password/passwords.ts'
+import { usualCost } from '../../../server/passwords/passwords.ts'
 import { engine } from '../../support/network/database-behind.ts'
 import { startTestService } from '../../support/service.ts'
 

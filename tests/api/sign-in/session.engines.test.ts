@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
-import { newId } from '../../../server/ids.ts'
-import { Sessions } from '../../../server/sign-in/session.ts'
+import { newId } from '../../../server/basics/ids.ts'
+import { Sessions } from '../../../server/sessions/sessions.ts'
 import { type Proof, startTestService, type TestService, type TestUser } from '../../support/service.ts'
 
 const minute = 60_000

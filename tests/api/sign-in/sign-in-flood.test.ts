@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { usualCost } from '../../../server/sign-in/password/passwords.ts'
+import { usualCost } from '../../../server/passwords/passwords.ts'
 import { HttpClient } from '../../support/http/http-client.ts'
 import { startTestService, variants } from '../../support/service.ts'
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, suite, test } from 'node:test'
 
 import { pino } from 'pino'
-import { SignInLog } from '../../../server/http/routes/sign-in/sign-in-log.ts'
-import { nameHasher } from '../../../server/sign-in/name-hash.ts'
-import { Sealing } from '../../../server/sign-in/sealing.ts'
+import { SignInLog } from '../../../server/audit/sign-in-log.ts'
+import { nameHasher } from '../../../server/sealing/name-hash.ts'
+import { Sealing } from '../../../server/sealing/sealing.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
 const written: string[] = []

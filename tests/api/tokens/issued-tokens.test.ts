@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { newId } from '../../../server/ids.ts'
+import { newId } from '../../../server/basics/ids.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { type HttpResponse, type Proof, startTestService } from '../../support/service.ts'
 

@@ -1,10 +1,10 @@
 // The signing keys of a running service: their rotation by the clock, and what the key set shows of it.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { Sealing } from '../../../server/sign-in/sealing.ts'
-import { makeSigningKey, openPrivate, signToken } from '../../../server/sign-in/token/key-material.ts'
-import { acceptedAfterMs, publishedAheadMs } from '../../../server/sign-in/token/key-schedule.ts'
+import { Sealing } from '../../../server/sealing/sealing.ts'
 import { openStore } from '../../../server/store/open.ts'
+import { makeSigningKey, openPrivate, signToken } from '../../../server/tokens/key-material.ts'
+import { acceptedAfterMs, publishedAheadMs } from '../../../server/tokens/key-schedule.ts'
 import { isUsuallyQuick } from '../../support/processes/nodes.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 

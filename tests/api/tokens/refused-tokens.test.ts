@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, beforeEach, test } from 'node:test'
-import { newId } from '../../../server/ids.ts'
+import { newId } from '../../../server/basics/ids.ts'
 import { type Claims, type Header, openForge } from '../../support/http/forge.ts'
 import { startTestService } from '../../support/service.ts'
 

@@ -2,7 +2,7 @@
 // refusal says which proof is needed. And GET /api/session, which responds to anyone.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { newId } from '../../../server/ids.ts'
+import { newId } from '../../../server/basics/ids.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type HttpResponse, type Proof, startTestService, variants } from '../../support/service.ts'
 

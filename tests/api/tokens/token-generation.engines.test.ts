@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { madeAt } from '../../../server/ids.ts'
-import { Passwords } from '../../../server/sign-in/password/passwords.ts'
-import { setPassword } from '../../../server/sign-in/users/users.ts'
+import { madeAt } from '../../../server/basics/ids.ts'
+import { Passwords } from '../../../server/passwords/passwords.ts'
+import { setPassword } from '../../../server/users/users.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
 

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { erasedKey } from '../../../server/store/erased-key.ts'
 import { backUp } from '../../../server/store/transfer/backup.ts'
+import { erasedKey } from '../../../server/users/erased-key.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()

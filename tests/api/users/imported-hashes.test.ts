@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { hash, verify } from '@node-rs/argon2'
-import { newId } from '../../../server/ids.ts'
-import { usualCost } from '../../../server/sign-in/password/passwords.ts'
+import { newId } from '../../../server/basics/ids.ts'
+import { usualCost } from '../../../server/passwords/passwords.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService({ hashCost: usualCost })
 after(() => app.stop())
 
 const password = 'plum orchard gate 41'
-/** One of each kind, made by bcrypt, passlib, argon2-cffi and Django for Python (server/sign-in/password/imported-hash.test.ts). */
+/** One of each kind, made by bcrypt, passlib, argon2-cffi and Django for Python (server/passwords/imported-hash.test.ts). */
 const hashes = {
   bcrypt: '$2b$04$kar19022FZikZ1QluB359u1HH/a5S0sSuf3kGyuhU3GXIF6CjAe1O',
   scrypt: '$scrypt$ln=10,r=8,p=1$nhOC0Fpr7X0PYcz5P0cIoQ$ri2FqDS5HYz2/VQN0FSXBSesJ+/VBQs9JWqAWP3shrg',

@@ -1,7 +1,7 @@
 // For tests: checks that a response is a complete and correct error envelope without internal details (E1, E2, E3, C6). Written
 // from the specification, not from the code that it checks.
 import assert from 'node:assert/strict'
-import { statusOf } from '../../../server/errors.ts'
+import { statusOf } from '../../../server/basics/errors.ts'
 
 export type Seen = { status: number; headers: Headers; text: string }
 export type Refusal = {

@@ -1,9 +1,9 @@
 // For tests: signs any claims with the service's own key. If the service refuses such a token, the reason is the one claim that
 // the test changed, and not the signature.
 import { sign } from 'node:crypto'
-import { newId } from '../../../server/ids.ts'
-import { Sealing } from '../../../server/sign-in/sealing.ts'
-import { SigningKeys } from '../../../server/sign-in/token/signing-keys.ts'
+import { newId } from '../../../server/basics/ids.ts'
+import { Sealing } from '../../../server/sealing/sealing.ts'
+import { SigningKeys } from '../../../server/tokens/signing-keys.ts'
 import type { TestService, TestUser } from '../service.ts'
 
 export type Header = Record<string, unknown>

@@ -1,6 +1,7 @@
 // One experiment on the page: question, predictions, the button, and the result of both lanes.
-import type { TextsOf } from 'carillon-inbox/languages'
+
 import { html, nothing } from 'lit/html.js'
+import type { TextsOf } from '../../../../server/pages/texts/texts.ts'
 import { type Exchange, type Lane, lanes } from '../../world.ts'
 import { type Bench, isAsPredicted } from '../bench.ts'
 import type { Answer, Experiment, ExperimentId, Fact, Measured, Texts } from '../experiment.ts'

@@ -1,6 +1,7 @@
 // What the server has of one exchange: the request and the response as they were on the wire, its own trace, and the request as a command.
-import type { TextsOf } from 'carillon-inbox/languages'
+
 import { html, nothing } from 'lit/html.js'
+import type { TextsOf } from '../../../../server/pages/texts/texts.ts'
 import { arrowOf } from '../../arrows.ts'
 import { sentenceOf } from '../../view/diagram.ts'
 import type { Exchange, Message, Traced } from '../../world.ts'

@@ -3,7 +3,7 @@
 // inboxes are gathered, so that many commits are one notice: with a NOTIFY in each transaction all commits wait for one lock.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { CarillonError } from '../../../errors.ts'
+import { CarillonError } from '../../../basics/errors.ts'
 import type { ChangeSignal } from '../../store.ts'
 import { WriterNumber } from './history.ts'
 import { channel, ListeningConnection, type Notice } from './listening-connection.ts'

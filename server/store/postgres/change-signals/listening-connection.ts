@@ -2,7 +2,7 @@
 // connection that is dead without an error, or goes through a pooler that passes no notices, is lost after 3 seconds.
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CarillonError } from '../../../errors.ts'
+import { CarillonError } from '../../../basics/errors.ts'
 import type { ChangeSignal } from '../../store.ts'
 import { Client } from '../connection/pool.ts'
 

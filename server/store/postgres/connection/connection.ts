@@ -2,8 +2,8 @@
 // database is opened is in opening.ts.
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { BoundedCache } from '../../../bounded-cache.ts'
-import { CarillonError, overloaded } from '../../../errors.ts'
+import { BoundedCache } from '../../../basics/bounded-cache.ts'
+import { CarillonError, overloaded } from '../../../basics/errors.ts'
 import type { Read as StoredRead, Write } from '../../statements/statements.ts'
 import type { InboxState } from '../../store.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'

@@ -1,6 +1,6 @@
 // Gathers the concurrent calls of one kind, so that they share a round trip and a commit, as those of SQLite's writer do.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CarillonError, overloaded } from '../../../errors.ts'
+import { CarillonError, overloaded } from '../../../basics/errors.ts'
 
 /** In the unit of `weightOf`. A batch of that many recipients takes less than a tenth of a second. */
 const maxInOneBatch = 1_000

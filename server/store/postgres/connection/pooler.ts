@@ -1,7 +1,7 @@
 // Finds out whether there is a pooler, such as PgBouncer, between this process and PostgreSQL, and whether it gives each client
 // its own server connection. Carillon needs that: LISTEN, prepared statements and settings belong to a server connection.
 import type pg from 'pg'
-import { CarillonError } from '../../../errors.ts'
+import { CarillonError } from '../../../basics/errors.ts'
 import { type Client, connectionsOfProcess, openPool } from './pool.ts'
 
 export type Pooling = 'none' | 'session' | 'transaction' | 'too small'

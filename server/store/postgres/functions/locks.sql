@@ -9,7 +9,7 @@ begin
 end $$;
 
 -- An update of "delivery" locks the whole copy. A delivery with an idempotency key writes to it before it locks an inbox, and an erasure
--- (server/store/sign-in/erasure.ts) after that. So an erasure waits for these deliveries first, or both would deadlock.
+-- (server/users/erasure.store.ts) after that. So an erasure waits for these deliveries first, or both would deadlock.
 create or replace function lock_outcomes() returns void language plpgsql as $$
 begin
   if to_regclass('pg_catalog.pg_dist_partition') is not null then

@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { replaceDurably, syncFolder } from '../../../files/durable-file.ts'
+import { replaceDurably, syncFolder } from '../../../basics/durable-file.ts'
 import { corrupt, Database, inWriteLock, notADatabase, readHeader, resultCode } from '../database.ts'
 
 /** Identifies a file by its inode and, if the file system has it, its creation time. */

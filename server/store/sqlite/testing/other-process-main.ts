@@ -1,6 +1,6 @@
 // What runs in the second process: it opens, locks and calls what the orders of its parent say. See other-process.ts.
 import { BroadcastChannel } from 'node:worker_threads'
-import { CarillonError } from '../../../errors.ts'
+import { CarillonError } from '../../../basics/errors.ts'
 import type { Store } from '../../store.ts'
 import { connect, type Database, openDatabase } from '../database.ts'
 import { openSqliteStore } from '../store.ts'

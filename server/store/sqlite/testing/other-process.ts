@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { CarillonError, type ErrorCode } from '../../../errors.ts'
+import { CarillonError, type ErrorCode } from '../../../basics/errors.ts'
 import type { Store } from '../../store.ts'
 import type { Order, Report } from './other-process-main.ts'
 

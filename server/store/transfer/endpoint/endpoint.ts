@@ -2,8 +2,8 @@
 // write: a move that refuses writes, or a move or restore that fills the database.
 import { resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { CarillonError } from '../../../basics/errors.ts'
 import { type Database, displayDatabase } from '../../../config/database-url.ts'
-import { CarillonError } from '../../../errors.ts'
 import { knownMigrations } from '../../migrations.ts'
 import { fillingTable, halfFilled, type Move, movingTable } from '../../transfer-state.ts'
 import { type Endpoint, keyOf, type Row, rowsInBatch, type Source, type Table, tableNames } from '../rows.ts'

@@ -1,6 +1,6 @@
 // A PostgreSQL database as an endpoint of a transfer. Uses one connection, so that all statements of a snapshot or a transaction
 // run on it.
-import { CarillonError, messageOf } from '../../../errors.ts'
+import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
 import { refusedWrite, refusedWriteState } from '../../transfer-state.ts'
 import type { Endpoint, Row, Table } from '../rows.ts'

@@ -1,6 +1,6 @@
 // A SQLite database as an endpoint of a transfer. Uses one connection; the service and its writer thread may have others.
 import { statSync } from 'node:fs'
-import { CarillonError, messageOf } from '../../../errors.ts'
+import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { type Database, openDatabase, sortBeside } from '../../sqlite/database.ts'
 import { hasForeignLog } from '../../sqlite/file/identity.ts'
 import { creationOfIndex } from '../../sqlite/migrate.ts'

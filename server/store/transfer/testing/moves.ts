@@ -1,8 +1,8 @@
 // For tests: a move, what it leaves in a database, and whether a database accepts writes.
 import assert from 'node:assert/strict'
 import { queryAt } from '../../../../tests/support/postgres.ts'
+import { CarillonError } from '../../../basics/errors.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
-import { CarillonError } from '../../../errors.ts'
 import { openStore, usualPartitions } from '../../open.ts'
 import { connect } from '../../sqlite/database.ts'
 import { fillingTable } from '../../transfer-state.ts'

@@ -1,0 +1,54 @@
+// The log lines of audit entries. An import changes tens of thousands of users at once, each with a row of its own in the audit log: the
+// log gets its first lines, and then one a second with their count.
+import type { Log } from '../log/log.ts'
+import { LogWindow } from '../log/log-window.ts'
+import type { AuditEntry } from '../store/store.ts'
+import type { EventName } from './events.ts'
+import { messageOf, writeLine } from './log-line.ts'
+
+/** What an import records of each user. A user's own changes have another limit (change-limits.ts). */
+const imported: ReadonlySet<string> = new Set<EventName>([
+  'user-created',
+  'user-changed',
+  'user-disabled',
+  'user-enabled',
+  'password-changed',
+])
+/** Lines with one entry each, until a second passes without an entry that was only counted. */
+const maxAtOnce = 12
+
+export class AuditLines {
+  readonly #log: Log
+  readonly #second = new LogWindow(1_000, () => this.#writeCounts())
+  readonly #counts = new Map<string, Pick<AuditEntry, 'event' | 'actor' | 'count'>>()
+  #atOnce = 0
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  write(entry: AuditEntry): void {
+    const { event, actor, count } = entry
+    const isLimited = actor !== 'user' && imported.has(event)
+    if (isLimited) this.#second.begin()
+    if (!isLimited || this.#atOnce++ < maxAtOnce) {
+      writeLine(this.#log, entry)
+      return
+    }
+    const key = `${event} ${actor}`
+    this.#counts.set(key, { event, actor, count: count + (this.#counts.get(key)?.count ?? 0) })
+  }
+
+  /** Writes the counts so far. */
+  end(): void {
+    this.#second.end()
+  }
+
+  #writeCounts(): void {
+    if (this.#counts.size === 0) this.#atOnce = 0
+    else this.#second.begin()
+    for (const { event, actor, count } of this.#counts.values())
+      this.#log.info({ event, actor, count }, messageOf(event))
+    this.#counts.clear()
+  }
+}

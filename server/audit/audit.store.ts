@@ -1,0 +1,53 @@
+// Reads and shortens the audit log. An operation that changes something records its own entries.
+import { firstIdAt } from '../basics/ids.ts'
+import { all, get, type Read, record, run, type Write } from '../store/statements/statements.ts'
+import { Part } from '../store/statements/templates.ts'
+import type { AuditEntry, AuditQuery } from '../store/store.ts'
+
+export const auditReads = { listAudit, lastSettingsEntry }
+export const auditWrites = { recordAudit, removeOldAudit }
+
+function* recordAudit(entries: readonly AuditEntry[]): Write<void> {
+  yield* record(entries)
+}
+
+const columns = new Part(`id, at, event, actor, nullif(user_id, '') as "userId", address, user_agent as "userAgent",
+  request_id as "requestId", sign_in_id as "signInId", name_hash as "nameHash", detail, count`)
+
+type Row = Omit<AuditEntry, 'detail'> & { detail: string | null }
+
+function* listAudit(query: AuditQuery): Read<AuditEntry[]> {
+  const rows = yield* entriesOf(query)
+  return rows.map(toEntry)
+}
+
+function entriesOf(query: AuditQuery): Read<Row[]> {
+  const { userId, actor = null, since = 0, before = 'g', limit } = query
+  if (userId === undefined)
+    return all<Row>`
+      select ${columns} from audit
+      where id >= ${firstIdAt(since)} and id < ${before} and (cast(${actor} as text) is null or actor = ${actor})
+      order by id desc limit ${limit}`
+  return all<Row>`
+    select ${columns} from audit
+    where user_id = ${userId} and id >= ${firstIdAt(since)} and id < ${before}
+      and (cast(${actor} as text) is null or actor = ${actor})
+    order by id desc limit ${limit}`
+}
+
+function* lastSettingsEntry(): Read<AuditEntry | undefined> {
+  const row = yield* get<Row>`
+    select ${columns} from audit where event = 'settings-changed' order by id desc limit 1`
+  return row && toEntry(row)
+}
+
+function toEntry({ detail, ...entry }: Row): AuditEntry {
+  return { ...entry, detail: detail === null ? null : JSON.parse(detail) }
+}
+
+/** Two statements, because Citus locks no rows of a subquery that reads every node. */
+function* removeOldAudit(before: number): Write<number> {
+  const oldest = yield* get<{ last: string | null }>`
+    select max(id) as last from (select id from audit where id < ${firstIdAt(before)} order by id limit 1000) oldest`
+  return oldest?.last ? yield* run`delete from audit where id <= ${oldest.last}` : 0
+}

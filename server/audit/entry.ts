@@ -1,0 +1,52 @@
+// How an entry of the audit log is made: who did it and from where, what happened, and to whom.
+import { newOrderedId } from '../basics/ids.ts'
+import type { AuditEntry } from '../store/store.ts'
+import type { EventName } from './events.ts'
+
+/** Who does something, and from where. `actor` as in AuditEntry; a command has no address and no request. */
+export type Source = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'> & {
+  /** The user of the operating system who runs a command. */
+  by?: string
+}
+
+/** The service itself, for what no request and no command asked for. */
+export const serviceSource: Source = { actor: 'service', address: null, userAgent: null, requestId: null }
+
+type Facts = { event: EventName; at: number } & Partial<
+  Pick<AuditEntry, 'userId' | 'username' | 'signInId' | 'nameHash' | 'detail'>
+>
+
+/** The entry of a change, for the store, which records it with the change. */
+export function recorded(
+  { source = serviceSource, now }: { source?: Source; now: () => number },
+  facts: Omit<Facts, 'at'>,
+): { audit: readonly AuditEntry[] } {
+  return { audit: [auditEntry(source, { ...facts, at: now() })] }
+}
+
+type SignOut = Pick<Facts, 'userId' | 'username' | 'signInId' | 'at'> & { variant: 'stateful' | 'stateless' }
+
+export function signOutEntry(source: Source, { variant, ...facts }: SignOut): AuditEntry {
+  return auditEntry(source, { event: 'sign-out', ...facts, detail: { variant } })
+}
+
+/** `detail` must not contain a secret. */
+export function auditEntry(source: Source, { event, at, ...facts }: Facts): AuditEntry {
+  const { userId = null, signInId = null, nameHash = null, detail = null } = facts
+  const { actor, address, userAgent, requestId, by } = source
+  return {
+    id: newOrderedId(at),
+    at,
+    event,
+    actor,
+    userId,
+    ...(facts.username !== undefined && { username: facts.username }),
+    address,
+    userAgent,
+    requestId,
+    signInId,
+    nameHash,
+    detail: by === undefined ? detail : { ...detail, by },
+    count: 1,
+  }
+}

@@ -1,0 +1,179 @@
+// Refused sign-ins: one log line and one row of the audit log each, with the user, the client's address, the route and the request.
+// Their number is limited, since a client needs no proof to cause one: the rest are counted (SECURITY.md, L1, L2, A16).
+import { CarillonError } from '../basics/errors.ts'
+import type { Log } from '../log/log.ts'
+import { LogWindow } from '../log/log-window.ts'
+import type { AuditEntry, Store } from '../store/store.ts'
+import { auditEntry, type Source } from './entry.ts'
+import type { EventName } from './events.ts'
+import { writeLine } from './log-line.ts'
+
+/** Of a request, with its route; of tests at least these two. */
+type RefusedSource = Partial<Source> & { address: string; requestId: string; route?: string }
+/** `code` is that of the response. Without an `event`, it is a sign-in that was refused. */
+export type Refusal = { code: string; variant?: 'stateful' | 'stateless'; event?: EventName }
+type KnownUser = { id: string; username: string | null }
+/** `name` is what the client sent; `user` is the user with that name, if there is one. */
+export type NamedAccount = { name: string; user: KnownUser | undefined }
+type Attempt = { account: NamedAccount; variant?: Refusal['variant'] }
+type Named = { userId: string; username: string | null } | { nameHash: string }
+type Pair = { account: Named; address: string; event: EventName; inMinute: number; unlogged: number }
+
+const minuteMs = 60_000
+const secondMs = 1_000
+/**
+ * Entries with one refusal each: of one account and address in a minute; of all at once, and then one each second. So a node writes at
+ * most 12 of them, one more each second, and `maxCounts` + 1 each minute, whatever clients send: 95,000 rows a day.
+ */
+const maxLines = { samePerMinute: 10, atOnce: 12 }
+const maxPairs = 1_000
+/** Pairs of account and address that get a line with their count at the end of a minute; the others share one line. */
+const maxCounts = 5
+/** In characters. A request may be refused with a longer user agent than is worth a record. */
+const maxUserAgent = 128
+/** Rows that wait for a store that cannot be written. */
+const maxWaiting = 1_000
+const retryMs = 1_000
+
+type Options = {
+  log: Log
+  nameHash: (name: string) => string
+  /** Where the rows go, in batches; without it there are only lines. */
+  rows?: { store: Pick<Store, 'recordAudit'>; now: () => number }
+}
+
+export class SignInLog {
+  readonly #log: Log
+  readonly #store: Pick<Store, 'recordAudit'> | undefined
+  readonly #now: () => number
+  readonly #nameHash: (name: string) => string
+  readonly #pairs = new Map<string, Pair>()
+  readonly #minute = new LogWindow(minuteMs, () => this.#writeCounts())
+  readonly #second = new LogWindow(secondMs, () => {
+    if (--this.#lines > 0) this.#second.begin()
+  })
+  /** Lines that count against `maxLines.atOnce`: one more for each line, one less for each second. */
+  #lines = 0
+  /** Refusals of pairs beyond `maxPairs`. */
+  #others = 0
+  /** Rows that are not stored yet. */
+  #rows: AuditEntry[] = []
+  #storing: Promise<void> | undefined
+
+  constructor({ log, nameHash, rows }: Options) {
+    this.#log = log
+    this.#nameHash = nameHash
+    this.#store = rows?.store
+    this.#now = rows?.now ?? (() => 0)
+  }
+
+  refused(source: RefusedSource, { name, user }: NamedAccount, refusal: Refusal): void {
+    const { event = 'sign-in-refused', code, variant } = refusal
+    const { address, route } = source
+    this.#minute.begin()
+    const named = user === undefined ? { nameHash: this.#nameHash(name) } : { userId: user.id, username: user.username }
+    const pair = this.#pairOf(named, { address, event })
+    if (pair === undefined) this.#others++
+    else if (pair.inMinute++ >= maxLines.samePerMinute || this.#lines >= maxLines.atOnce) pair.unlogged++
+    else {
+      this.#lines++
+      this.#second.begin()
+      const detail = { code, ...(variant !== undefined && { variant }), ...(route !== undefined && { route }) }
+      const userAgent = source.userAgent?.slice(0, maxUserAgent) ?? null
+      const from = { actor: 'user', ...source, userAgent }
+      this.#record(auditEntry(from, { event, at: this.#now(), ...named, detail }))
+    }
+  }
+
+  /** Records a failure if it is a refusal, and returns it. */
+  noted(error: unknown, source: RefusedSource, { account, variant }: Attempt): unknown {
+    const code = refusalCode(error)
+    if (code !== undefined) this.refused(source, account, { code, ...(variant && { variant }) })
+    return error
+  }
+
+  /** Writes the counts so far. */
+  end(): void {
+    this.#minute.end()
+  }
+
+  /** Resolves when every row is stored, or cannot be stored now. */
+  async stored(): Promise<void> {
+    await this.#storing
+    await this.#storeRows().catch(() => {})
+  }
+
+  #record(entry: AuditEntry, { isCount = false } = {}): void {
+    writeLine(this.#log, entry, { isCount })
+    if (this.#store === undefined || this.#rows.length >= maxWaiting) return
+    this.#rows.push(entry)
+    this.#storing ??= this.#storeSoon()
+  }
+
+  /** What arrives while one batch is stored is the next batch. */
+  async #storeSoon(): Promise<void> {
+    try {
+      while (this.#rows.length > 0) await this.#storeRows()
+      this.#storing = undefined
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#log.warn({ event: 'audit-not-stored', reason }, 'refusals could not be stored in the audit log; retrying')
+      const again = () => {
+        this.#storing = this.#storeSoon()
+      }
+      setTimeout(again, retryMs).unref()
+    }
+  }
+
+  async #storeRows(): Promise<void> {
+    const rows = this.#rows
+    if (rows.length === 0) return
+    this.#rows = []
+    try {
+      await this.#store?.recordAudit(rows)
+    } catch (error) {
+      this.#rows = [...rows, ...this.#rows].slice(0, maxWaiting)
+      throw error
+    }
+  }
+
+  #pairOf(account: Named, { address, event }: Pick<Pair, 'address' | 'event'>): Pair | undefined {
+    const key = `${'userId' in account ? account.userId : account.nameHash} ${address} ${event}`
+    const known = this.#pairs.get(key)
+    if (known !== undefined || this.#pairs.size >= maxPairs) return known
+    const pair = { account, address, event, inMinute: 0, unlogged: 0 }
+    this.#pairs.set(key, pair)
+    return pair
+  }
+
+  #writeCounts(): void {
+    const counted = [...this.#pairs.values()].filter(({ unlogged }) => unlogged > 0)
+    counted.sort((a, b) => b.unlogged - a.unlogged)
+    for (const { account, address, event, unlogged: count } of counted.slice(0, maxCounts))
+      this.#recordCount({ event, ...account }, { address, count })
+    const rest = counted.slice(maxCounts)
+    const count = rest.reduce((sum, { unlogged }) => sum + unlogged, this.#others)
+    const addresses = new Set(rest.map(({ address }) => address)).size
+    if (count > 0) this.#recordCount({ event: 'sign-in-refused', detail: { addresses } }, { address: null, count })
+    this.#pairs.clear()
+    this.#others = 0
+  }
+
+  #recordCount(
+    facts: { event: EventName; detail?: { addresses: number } } & Partial<Named>,
+    { address, count }: Pick<AuditEntry, 'address' | 'count'>,
+  ): void {
+    const source = { actor: 'user', address, userAgent: null, requestId: null }
+    this.#record({ ...auditEntry(source, { ...facts, at: this.#now() }), count }, { isCount: true })
+  }
+}
+
+/**
+ * Undefined for overload, which failure-log.ts counts, for a client that left, and for a sign-in that waits for its second factor: none is
+ * a refusal of this sign-in.
+ */
+export function refusalCode(error: unknown): string | undefined {
+  if (!(error instanceof CarillonError)) return 'INTERNAL'
+  if (error.code === 'TIMEOUT' || error.code === 'SECOND_FACTOR_REQUIRED') return undefined
+  return error.report === 'overload' ? undefined : error.code
+}

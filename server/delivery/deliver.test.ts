@@ -1,0 +1,45 @@
+// A producer's key that changes between its check and the commit.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CarillonError } from '../basics/errors.ts'
+import type { Delivery, DeliveryOutcome } from '../store/store.ts'
+import { Deliveries } from './deliver.ts'
+
+const request = { recipients: [{ userId: 'ann' }], title: 'Hello' }
+const delivered: DeliveryOutcome = { deliveryId: '1', results: [] }
+
+/** A store whose key has the hash `hashes[n]` when delivery n arrives; the last one stays. */
+function storeWith(hashes: readonly string[]) {
+  const received: Delivery[] = []
+  const deliver = async (delivery: Delivery) =>
+    delivery.secretHash === (hashes[received.push(delivery) - 1] ?? hashes.at(-1)) ? delivered : 'refused'
+  const store = { deliver, removeOldDeliveries: async () => {} }
+  const others = { now: () => 0, wall: () => 0, prepareUsername: (name: string) => name, issuers: [] }
+  return { received, deliveries: new Deliveries({ store, ...others }) }
+}
+
+test('a key that was rotated after its check is checked again, and the delivery keeps its id', async () => {
+  const { received, deliveries } = storeWith(['new'])
+  const checkedKey = { secretHash: 'old', checkAgain: async () => ({ secretHash: 'new' }) }
+  assert.equal(await deliveries.deliver('shop', request, { checkedKey }), delivered)
+  assert.equal(received.length, 2)
+  assert.equal(new Set(received.map(({ id }) => id)).size, 1)
+})
+
+test('a key that was revoked after its check delivers nothing: the second check throws', async () => {
+  const { received, deliveries } = storeWith(['none'])
+  const revoked = new Error('revoked')
+  const checkedKey = { secretHash: 'old', checkAgain: () => Promise.reject(revoked) }
+  await assert.rejects(deliveries.deliver('shop', request, { checkedKey }), revoked)
+  assert.equal(received.length, 1)
+})
+
+test('a key that changes before each commit is UNAVAILABLE after four attempts', async () => {
+  const { received, deliveries } = storeWith(['none'])
+  const checkedKey = { secretHash: 'old', checkAgain: async () => ({ secretHash: 'old' }) }
+  await assert.rejects(
+    deliveries.deliver('shop', request, { checkedKey }),
+    ({ code }: CarillonError) => code === 'UNAVAILABLE',
+  )
+  assert.equal(received.length, 4)
+})

@@ -1,0 +1,185 @@
+// Turns a producer's request into notifications in inboxes, exactly once per Idempotency-Key.
+import { hash } from 'node:crypto'
+import { CarillonError } from '../basics/errors.ts'
+import { newId } from '../basics/ids.ts'
+import { iso } from '../basics/times.ts'
+import { contentOf } from '../inbox/notification-json.ts'
+import type { Delivery, DeliveryOutcome, Recipient, Store, UnknownRecipients } from '../store/store.ts'
+import { linkFault } from './link.ts'
+
+export type DeliveryRequest = {
+  recipients: Recipient[]
+  title: string
+  body?: string
+  url?: string
+  category?: string
+  data?: Record<string, unknown>
+  key?: string
+  again?: boolean
+  /** Default 'report'. With 'refuse', one unknown recipient is enough to deliver nothing. */
+  unknownRecipients?: 'report' | 'refuse'
+}
+/** `createsUsers`: an unknown external id becomes a user. */
+type DeliveryOptions = {
+  idempotencyKey?: string | undefined
+  createsUsers?: boolean
+  checkedKey?: CheckedKey
+  /** The id of the delivery in the outcome, unless the idempotency key was used before. */
+  deliveryId?: string
+  /** The application of the producer; without one, every user is a recipient. */
+  application?: string
+}
+/** The producer's key as it was checked. `checkAgain` is called if it has changed since, and throws if it is not valid any more. */
+type CheckedKey = { secretHash: string; checkAgain: () => Promise<{ secretHash: string }> }
+
+const maxDataBytes = 8 * 1024
+/** Each time the key was rotated between its check and the commit. */
+const maxChecksAgain = 3
+/** How long a retry with the same key gets the first response again. */
+const keptForMs = 24 * 3_600_000
+/** RFC 9110, section 5.6.2: visible ASCII characters. */
+const idempotencyKeyShape = /^[\x21-\x7e]{1,255}$/
+
+type DeliveryDependencies = {
+  store: Pick<Store, 'deliver' | 'removeOldDeliveries'>
+  /** `now` is for lifetimes and never goes back; `wall` is the clock that users see. */
+  now: () => number
+  wall: () => number
+  /** The username in its stored form, or undefined if no user can have it. */
+  prepareUsername: (username: string) => string | undefined
+  /** The issuers that the service is set up for. `ownIds`: false if the ids that an issuer gives are plain ones of its application. */
+  issuers: readonly { readonly issuer: string; readonly application: string; readonly ownIds: boolean }[]
+}
+
+export class Deliveries {
+  readonly #dependencies: DeliveryDependencies
+  readonly #running = new Set<string>()
+
+  constructor(dependencies: DeliveryDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /**
+   * Throws INVALID_REQUEST, CONFLICT (its key is in use) or UNPROCESSABLE (the key was used for another body, no recipient is
+   * known, or one is unknown and the request refuses that). If it throws because of a recipient, the key may be used again.
+   */
+  async deliver(producerId: string, request: DeliveryRequest, options: DeliveryOptions = {}): Promise<DeliveryOutcome> {
+    const { idempotencyKey } = options
+    refuseInvalid(request, idempotencyKey)
+    if (idempotencyKey === undefined) return this.#send(producerId, request, options)
+    const delivery = `${producerId} ${idempotencyKey}`
+    if (this.#running.has(delivery))
+      throw new CarillonError('CONFLICT', 'A delivery with this Idempotency-Key is running', {
+        remedy: 'Send the request again when it is done.',
+      })
+    this.#running.add(delivery)
+    try {
+      return await this.#send(producerId, request, options)
+    } finally {
+      this.#running.delete(delivery)
+    }
+  }
+
+  removeOld(): Promise<void> {
+    const { store, now } = this.#dependencies
+    return store.removeOldDeliveries(now() - keptForMs)
+  }
+
+  async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {
+    const { store, now, wall } = this.#dependencies
+    const at = wall()
+    const { idempotencyKey: key, createsUsers = false, application = '', checkedKey, deliveryId = newId(at) } = options
+    const { recipients, again, unknownRecipients, category = null, key: notificationKey = null } = request
+    const delivery: Delivery = {
+      id: deliveryId,
+      producerId,
+      application,
+      idempotency: key === undefined ? null : { key, bodyHash: hash('sha256', JSON.stringify(request), 'base64url') },
+      content: contentOf(request),
+      category,
+      key: notificationKey,
+      createdAt: iso(at),
+      again,
+      recipients: recipients.map((to) => ({
+        to: this.#prepared(to, application),
+        notificationId: newId(at),
+        ...(createsUsers && this.#isCreatable(to, application) && { newUserId: newId(at) }),
+      })),
+      unknownRecipients,
+      at: now(),
+      secretHash: checkedKey?.secretHash,
+    }
+    let outcome = await store.deliver(delivery)
+    for (let n = 0; outcome === 'refused' && n < maxChecksAgain; n++)
+      outcome = await store.deliver({ ...delivery, secretHash: (await checkedKey?.checkAgain())?.secretHash })
+    if (outcome === 'refused')
+      throw new CarillonError('UNAVAILABLE', 'The producer key changes too often', {
+        remedy: 'Send the request again.',
+      })
+    if (outcome === 'mismatch')
+      throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
+        remedy: 'Use a new key.',
+      })
+    if ('unknown' in outcome) throw this.#unknownRecipientsError(request, outcome, { createsUsers, application })
+    return outcome
+  }
+
+  #prepared(to: Recipient, application: string): Recipient {
+    if ('username' in to) return { username: this.#dependencies.prepareUsername(to.username) ?? '' }
+    if ('externalId' in to && this.#issuerOf(to, application)?.ownIds === false) return { externalId: to.externalId }
+    return to
+  }
+
+  #issuerOf({ issuer }: { issuer?: string }, application: string) {
+    return this.#dependencies.issuers.find((one) => one.issuer === issuer && one.application === application)
+  }
+
+  /**
+   * False for an issuer that is not set up for the application: its name may have a typing error. If there are no issuers, any is
+   * accepted.
+   */
+  #isCreatable(to: Recipient, application: string): boolean {
+    if (!('externalId' in to)) return false
+    return (
+      to.issuer === undefined ||
+      this.#dependencies.issuers.length === 0 ||
+      this.#issuerOf(to, application) !== undefined
+    )
+  }
+
+  #unknownRecipientsError(
+    { recipients, unknownRecipients }: DeliveryRequest,
+    { unknown }: UnknownRecipients,
+    { createsUsers, application }: { createsUsers: boolean; application: string },
+  ): CarillonError {
+    const details = unknown.map((n) => {
+      const to = recipients[n]
+      const isForeign = to !== undefined && 'externalId' in to && !this.#isCreatable(to, application)
+      const reason = isForeign ? 'names no user, and its issuer is not in CARILLON_ISSUERS' : 'names no user'
+      return { field: `recipients.${n}`, reason }
+    })
+    const problem =
+      unknownRecipients === 'refuse'
+        ? 'Not every recipient is a user, so nothing was delivered'
+        : 'No recipient is a user'
+    const isMissingScope =
+      !createsUsers && unknown.some((n) => recipients[n] && this.#isCreatable(recipients[n], application))
+    const remedy = isMissingScope
+      ? 'A key with the scope users creates the users that it names by externalId.'
+      : undefined
+    return new CarillonError('UNPROCESSABLE', problem, { details, remedy })
+  }
+}
+
+function refuseInvalid({ url, data, key, again }: DeliveryRequest, idempotencyKey: string | undefined): void {
+  const details = []
+  if (idempotencyKey !== undefined && !idempotencyKeyShape.test(idempotencyKey))
+    details.push({ field: 'Idempotency-Key', reason: 'must be 1 to 255 visible ASCII characters' })
+  const badLink = url === undefined ? undefined : linkFault(url)
+  if (badLink !== undefined) details.push({ field: 'url', reason: badLink })
+  if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxDataBytes)
+    details.push({ field: 'data', reason: `must be at most ${maxDataBytes} bytes as JSON` })
+  if (again === true && key === undefined)
+    details.push({ field: 'again', reason: 'needs a key, which names the notification to send again' })
+  if (details.length > 0) throw new CarillonError('INVALID_REQUEST', 'The delivery is invalid', { details })
+}

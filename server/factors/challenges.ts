@@ -1,0 +1,38 @@
+// Challenges: 32 random bytes that a client brings back, once and within five minutes or a shorter time. The store keeps only the hash, and
+// what the challenge is for. A challenge names its user, so that another user's is not found.
+import { randomBytes } from 'node:crypto'
+import { hashOf } from '../sealing/secrets.ts'
+import type { AuditEntry, ChallengeKey, Store } from '../store/store.ts'
+
+export const challengeLifetimeMs = 5 * 60_000
+
+/** Before it is known who signs in, there is no user id in front of the dot. */
+const shape = /^([0-9a-f-]{36})?\.[\w-]{43}$/
+
+type Dependencies = { store: Pick<Store, 'addChallenge' | 'findChallenge'>; now: () => number }
+export type FoundChallenge = { key: ChallengeKey; data: unknown }
+
+/** `userId`: '' before it is known. `data` must be JSON and no secret. `lifetimeMs`: five minutes if absent. */
+export async function makeChallenge(
+  { store, now }: Dependencies,
+  wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number; audit?: readonly AuditEntry[] },
+): Promise<string> {
+  const { userId, purpose, data, lifetimeMs = challengeLifetimeMs, audit } = wanted
+  const challenge = `${userId}.${randomBytes(32).toString('base64url')}`
+  const expiresAt = now() + lifetimeMs
+  await store.addChallenge({ userId, hash: hashOf(challenge), purpose, data: JSON.stringify(data), expiresAt, audit })
+  return challenge
+}
+
+/** Undefined if it is unknown, used or expired, or was made for another purpose. The caller uses `key` up together with the factor. */
+export async function findChallenge(
+  { store, now }: Dependencies,
+  challenge: string,
+  purpose: string,
+): Promise<FoundChallenge | undefined> {
+  const match = shape.exec(challenge)
+  if (match === null) return undefined
+  const key = { userId: match[1] ?? '', hash: hashOf(challenge) }
+  const found = await store.findChallenge({ ...key, at: now() })
+  return found?.purpose === purpose ? { key, data: JSON.parse(found.data) } : undefined
+}

@@ -1,0 +1,29 @@
+// What the files of this folder work with.
+
+import type { Guesses } from '../guessing/guesses.ts'
+import type { Sealing } from '../sealing/sealing.ts'
+import type { Store } from '../store/store.ts'
+
+export type FactorDependencies = {
+  store: Pick<
+    Store,
+    | 'addFactor'
+    | 'factorsOf'
+    | 'confirmFactor'
+    | 'removeFactor'
+    | 'useFactor'
+    | 'useRecoveryCode'
+    | 'replaceRecoveryCodes'
+    | 'addChallenge'
+    | 'findChallenge'
+    | 'spendChallenge'
+    | 'findUser'
+    | 'recordAudit'
+  >
+  /** Seals the secrets of TOTP factors, so that a reader of the database cannot compute codes. */
+  sealing: Sealing
+  guesses: Guesses
+  now: () => number
+  /** The public URL, whose host an authenticator app displays. */
+  publicUrl: () => string
+}

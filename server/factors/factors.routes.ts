@@ -1,0 +1,77 @@
+import { iso } from '../basics/times.ts'
+import { renewOwnCookie } from '../guards/own-sign-in.ts'
+import { sourceOf } from '../guards/source.ts'
+import { NewTotpBody, TotpConfirmation } from '../http/openapi/factor-schemas.ts'
+import { forUser } from '../http/operation.ts'
+import { sendData } from '../http/response/send.ts'
+import { findEnabledUser } from '../sessions/sign-in.routes.ts'
+import type { Factor } from '../store/store.ts'
+import { addTotp, confirmTotp, removeFactor, renewRecoveryCodes } from './factors.ts'
+
+export const list = forUser({
+  summary: 'The second factors of the signed-in user, without their secrets',
+  responses: { 200: 'FactorListResponse' },
+  async handle({ factors }, { caller }, reply) {
+    const found = await factors.store.factorsOf(caller.userId)
+    return sendData(reply, { items: found.factors.map(displayFactor), recoveryCodesLeft: found.recoveryCodesLeft })
+  },
+})
+
+export const startTotp = forUser({
+  summary: 'Adds an authenticator app; it counts after its first code: confirmTotp',
+  body: NewTotpBody,
+  responses: { 201: 'TotpResponse' },
+  refusals: ['CONFLICT'],
+  async handle(dependencies, request, reply) {
+    const { label } = request.body ?? {}
+    const user = await findEnabledUser(dependencies, request.caller)
+    return sendData(reply.code(201), await addTotp(dependencies.factors, user, label))
+  },
+})
+
+export const endTotp = forUser({
+  summary: 'Confirms an authenticator app by a first code; with the first factor, recovery codes',
+  body: TotpConfirmation,
+  responses: { 200: 'FactorAddedResponse' },
+  refusals: ['INVALID_CREDENTIALS', 'FACTOR_UNREADABLE', 'NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
+  async handle(dependencies, request, reply) {
+    const { id, code } = request.body
+    const { userId } = request.caller
+    const source = sourceOf(dependencies, request)
+    const { factor, recoveryCodes } = await confirmTotp(dependencies.factors, userId, {
+      id: id.toLowerCase(),
+      code,
+      source,
+    })
+    await renewOwnCookie(dependencies, { request, reply })
+    return sendData(reply, { ...displayFactor(factor), ...(recoveryCodes && { recoveryCodes }) })
+  },
+})
+
+export const remove = forUser({
+  summary: 'Removes a second factor; with the last one, the recovery codes end',
+  refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
+  async handle(dependencies, request, reply) {
+    const id = request.params.id.toLowerCase()
+    const source = sourceOf(dependencies, request)
+    await removeFactor(dependencies.factors, request.caller.userId, { id, source })
+    await renewOwnCookie(dependencies, { request, reply })
+  },
+})
+
+export const recoveryCodes = forUser({
+  summary: 'New recovery codes, displayed once; those before end',
+  responses: { 201: 'RecoveryCodesResponse' },
+  refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
+  async handle(dependencies, request, reply) {
+    const source = sourceOf(dependencies, request)
+    const codes = await renewRecoveryCodes(dependencies.factors, request.caller.userId, source)
+    await renewOwnCookie(dependencies, { request, reply })
+    return sendData(reply.code(201), { recoveryCodes: codes })
+  },
+})
+
+export function displayFactor({ id, kind, label, confirmedAt, createdAt, lastUsedAt }: Factor) {
+  const used = lastUsedAt === null ? null : iso(lastUsedAt)
+  return { id, kind, label, confirmed: confirmedAt !== null, createdAt: iso(createdAt), lastUsedAt: used }
+}

@@ -1,0 +1,93 @@
+import { refusalCode } from '../../audit/sign-in-log.ts'
+import { renewOwnCookie } from '../../guards/own-sign-in.ts'
+import { relyingPartyFor, sourceOf } from '../../guards/source.ts'
+import { NewPasskeyBody, PasskeyOptionsBody, PasskeySignInBody } from '../../http/openapi/passkey-schemas.ts'
+import { forAnyone, forUser } from '../../http/operation.ts'
+import { sendData, sendObject } from '../../http/response/send.ts'
+import { finishSignIn } from '../../sessions/finish-sign-in.ts'
+import { findEnabledUser } from '../../sessions/sign-in.routes.ts'
+import { displayFactor } from '../factors.routes.ts'
+import { findWaiting, passkeyLimits } from '../second-factor.routes.ts'
+import {
+  type Assertion,
+  addPasskey,
+  namedUser,
+  offerCreation,
+  offerUse,
+  provePasskey,
+  type Registration,
+  usePasskey,
+} from './passkeys.ts'
+
+export const creationOptions = forUser({
+  summary: 'What a browser needs to create a passkey: parseCreationOptionsFromJSON() reads it',
+  responses: { 200: 'PasskeyCreationOptionsResponse' },
+  refusals: ['UNPROCESSABLE'],
+  async handle(dependencies, request, reply) {
+    const relyingParty = relyingPartyFor(dependencies, request)
+    const user = await findEnabledUser(dependencies, request.caller)
+    return sendData(reply, await offerCreation(dependencies.factors, user, relyingParty))
+  },
+})
+
+export const add = forUser({
+  summary: 'Adds the passkey that the browser created; with the first factor, recovery codes',
+  body: NewPasskeyBody,
+  ...passkeyLimits,
+  responses: { 201: 'FactorAddedResponse' },
+  refusals: ['CONFLICT', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS'],
+  async handle(dependencies, request, reply) {
+    const { response, label } = request.body
+    const { userId } = request.caller
+    const of = {
+      userId,
+      label,
+      relyingParty: relyingPartyFor(dependencies, request),
+      source: sourceOf(dependencies, request),
+    }
+    const { factor, recoveryCodes } = await addPasskey(dependencies.factors, response as Registration, of)
+    await renewOwnCookie(dependencies, { request, reply })
+    return sendData(reply.code(201), { ...displayFactor(factor), ...(recoveryCodes && { recoveryCodes }) })
+  },
+})
+
+export const requestOptions = forAnyone({
+  summary: 'What a browser needs to use a passkey, for every purpose: parseRequestOptionsFromJSON() reads it',
+  body: PasskeyOptionsBody,
+  responses: { 200: 'PasskeyRequestOptions' },
+  refusals: ['UNAUTHORIZED', 'UNPROCESSABLE', 'UNAVAILABLE'],
+  /** Anyone may request it. It stores nothing, and it says something of a user only to a client that knows the password. */
+  async handle(dependencies, request, reply) {
+    const { challenge } = request.body ?? {}
+    const relyingParty = relyingPartyFor(dependencies, request)
+    const waiting = challenge === undefined ? undefined : await findWaiting(dependencies, challenge, request)
+    return sendObject(reply, await offerUse(dependencies.factors, { relyingParty, userId: waiting?.user.id }))
+  },
+})
+
+export const login = forAnyone({
+  summary: 'Sign in with a passkey alone; the response is that of /login',
+  body: PasskeySignInBody,
+  ...passkeyLimits,
+  responses: { 200: 'Login' },
+  refusals: ['INVALID_CREDENTIALS', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  async handle(dependencies, request, reply) {
+    const { variant = dependencies.variant, ...body } = request.body
+    const response = body.response as Assertion
+    const { factors } = dependencies
+    const source = sourceOf(dependencies, request)
+    try {
+      const relyingParty = relyingPartyFor(dependencies, request)
+      const proven = await provePasskey(factors, response, { relyingParty, address: source.address })
+      await usePasskey(factors, proven, { source })
+      const facts = { variant, method: 'passkey', source } as const
+      return sendObject(reply, await finishSignIn(dependencies, proven.user, facts, { request, reply }))
+    } catch (error) {
+      const name = namedUser(response) ?? ''
+      // The failure itself is more important than the name of its user.
+      const isUser = name !== '' && refusalCode(error) !== undefined
+      const user = isUser ? await dependencies.store.findUser(name).catch(() => undefined) : undefined
+      throw dependencies.signInLog.noted(error, source, { account: { name, user }, variant })
+    }
+  },
+})

@@ -1,0 +1,55 @@
+// Removes every second factor of a user who has lost them, or those of all users that a lost secret had sealed: for an operator.
+
+import { recorded } from '../audit/entry.ts'
+import { CarillonError } from '../basics/errors.ts'
+import { factorsOf } from '../sealing/re-sealing.ts'
+import type { Sealing } from '../sealing/sealing.ts'
+import type { SealedFactor, Store, User } from '../store/store.ts'
+import { revocationNow, type UserDependencies } from '../users/users.ts'
+
+/** Ends every session and token, because a lost phone may be signed in. Returns how many factors there were. Throws NOT_FOUND. */
+export async function resetFactors(
+  dependencies: UserDependencies & { store: Pick<Store, 'resetFactors'> },
+  { id, username }: User,
+): Promise<number> {
+  const entry = recorded(dependencies, { event: 'factors-reset', userId: id, username })
+  const removed = await dependencies.store.resetFactors({ userId: id, ...revocationNow(dependencies), ...entry })
+  if (removed === 'absent') throw new CarillonError('NOT_FOUND', 'There is no user with this id')
+  await dependencies.revocations?.refresh()
+  return removed
+}
+
+type Unreadable = Pick<SealedFactor, 'userId' | 'id'>
+
+/** The factors that no secret of the service opens. Throws CONFLICT if it opens no signing key: then it is the wrong one, and not lost. */
+export async function unreadableFactors(
+  store: Pick<Store, 'signingKeys' | 'factorsSealedOtherwise'>,
+  sealing: Sealing,
+): Promise<Unreadable[]> {
+  const keys = (await store.signingKeys()).filter(({ retiredAt }) => retiredAt === null)
+  const opened = await Promise.all(keys.map((key) => sealing.open('signing-keys', key.sealedPrivateJwk)))
+  if (opened.length === 0 || opened.includes(undefined))
+    throw new CarillonError(
+      'CONFLICT',
+      'The secret that is set does not open the signing keys, so it may be a wrong one',
+      {
+        remedy: 'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.',
+      },
+    )
+  const found: Unreadable[] = []
+  for await (const batch of factorsOf(store, sealing))
+    for (const { userId, id, sealedSecret } of batch)
+      if ((await sealing.open('factors', sealedSecret)) === undefined) found.push({ userId, id })
+  return found
+}
+
+/** Other factors stay, and so do sessions: nothing of the user is in other hands. With the last factor, the recovery codes end. */
+export async function removeUnreadable(
+  dependencies: Pick<UserDependencies, 'now' | 'source'> & { store: Pick<Store, 'removeFactor'> },
+  factors: readonly Unreadable[],
+): Promise<void> {
+  for (const { userId, id: factorId } of factors) {
+    const entry = recorded(dependencies, { event: 'factor-removed', userId, detail: { factorId } })
+    await dependencies.store.removeFactor({ userId, factorId, ...entry })
+  }
+}

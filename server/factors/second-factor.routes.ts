@@ -1,0 +1,133 @@
+// The second step of a sign-in. `continueSignIn` follows the first one: it ends the sign-in, or demands a second factor, if the user
+// has one. POST /login/second-factor then ends it.
+import type { FastifyRequest } from 'fastify'
+import { auditEntry } from '../audit/entry.ts'
+import { type CarillonError, invalidField, type SecondFactorKind, secondFactorRequired } from '../basics/errors.ts'
+import { presentedDevices, type RequestSource, relyingPartyFor, sourceOf } from '../guards/source.ts'
+import type { Dependencies } from '../http/dependencies.ts'
+import { SecondFactorBody } from '../http/openapi/factor-schemas.ts'
+import { forAnyone } from '../http/operation.ts'
+import { sendObject } from '../http/response/send.ts'
+import { type Bond, forgetFlow, isBound } from '../providers/flow-bond.ts'
+import { type Exchange, finishSignIn, type SignInFacts, type Variant } from '../sessions/finish-sign-in.ts'
+import type { ChallengeKey, User } from '../store/store.ts'
+import { findChallenge, makeChallenge } from './challenges.ts'
+import { offeredFactors } from './factors.ts'
+import type { Assertion } from './passkeys/passkeys.ts'
+import { challengeEnded, type FactorMethod, type PresentedCode, proveByCode, proveByPasskey } from './proofs.ts'
+
+/** The purpose of its challenge, and what the challenge says of the first step. */
+const purpose = 'second-factor'
+type FirstStep = { variant: Variant; generation: number; bond?: Bond }
+
+/** For a user whose password was right. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
+export async function continueSignIn(dependencies: Dependencies, user: User, facts: SignInFacts, exchange: Exchange) {
+  const offered = offeredFactors(await dependencies.factors.store.factorsOf(user.id))
+  if (offered.length === 0) return finishSignIn(dependencies, user, facts, exchange)
+  throw await demandSecondFactor(dependencies, user, { facts, offered })
+}
+
+/** Makes a challenge that completes the sign-in with one of the factors. */
+export async function demandSecondFactor(
+  { factors }: Dependencies,
+  user: User,
+  { facts, offered }: { facts: SignInFacts; offered: readonly SecondFactorKind[] },
+): Promise<CarillonError> {
+  const { source, method, variant, bond } = facts
+  const detail = { variant, method }
+  const entry = auditEntry(source, { event: 'second-factor-required', at: factors.now(), userId: user.id, detail })
+  const data: FirstStep = { variant, generation: user.credentialGeneration, ...(bond && { bond }) }
+  const challenge = await makeChallenge(factors, { userId: user.id, purpose, data, audit: [entry] })
+  return secondFactorRequired({ challenge, factors: offered })
+}
+
+/** For a body with a passkey: what browsers return has 20 keys, and with an RSA key 3 KB. */
+export const passkeyLimits = { bodyLimit: 16 * 1024, maxFields: 40 }
+
+export const complete = forAnyone({
+  summary: 'Completes a sign-in that needs a second factor; the response is that of /login',
+  body: SecondFactorBody,
+  ...passkeyLimits,
+  responses: { 200: 'Login' },
+  refusals: [
+    'INVALID_CREDENTIALS',
+    'UNAUTHORIZED',
+    'FACTOR_UNREADABLE',
+    'UNPROCESSABLE',
+    'TOO_MANY_REQUESTS',
+    'UNAVAILABLE',
+  ],
+  async handle(dependencies, request, reply) {
+    return sendObject(reply, await signInByFactor(dependencies, request.body, { request, reply }))
+  },
+})
+
+/** A challenge that is unknown or has ended proves nothing about the user whom it names. */
+const noAccount = { name: '', user: undefined }
+
+/** What the response says. Throws the refusals of `complete`. */
+export async function signInByFactor(
+  dependencies: Dependencies,
+  { challenge: text, ...body }: SecondFactorBody,
+  { request, reply }: Exchange,
+): Promise<object> {
+  const { devices, signInLog } = dependencies
+  const source = sourceOf(dependencies, request)
+  const { user, variant, challenge, bond } = await findWaiting(dependencies, text, request).catch((error: unknown) => {
+    throw signInLog.noted(error, source, { account: noAccount })
+  })
+  const presented = presentedFactor(body)
+  const device = devices.knownDevice(presentedDevices(dependencies, request), user)
+  try {
+    const proving = { userId: user.id, source, device, challenge }
+    const method = await proveFactor(dependencies, presented, proving, request)
+    const facts = { variant, method, source }
+    const completed = await finishSignIn(dependencies, user, facts, { request, reply })
+    forgetFlow(dependencies, reply, bond?.flow)
+    return completed
+  } catch (error) {
+    const account = { name: user.username ?? user.id, user }
+    throw signInLog.noted(error, source, { account, variant })
+  }
+}
+
+type Presented = PresentedCode | { passkey: Assertion }
+type Proving = { userId: string; source: RequestSource; device: string | undefined; challenge?: ChallengeKey }
+
+/** Throws as `proveByCode` and `proveByPasskey` do. */
+export async function proveFactor(
+  dependencies: Dependencies,
+  presented: Presented,
+  { source, ...proving }: Proving,
+  request: FastifyRequest,
+): Promise<FactorMethod> {
+  const { factors } = dependencies
+  const of = { ...proving, address: source.address }
+  if (!('passkey' in presented)) return proveByCode(factors, presented, of)
+  const relyingParty = relyingPartyFor(dependencies, request)
+  return proveByPasskey(factors, presented.passkey, { ...of, relyingParty, source })
+}
+
+/** Throws INVALID_REQUEST unless there is exactly one. */
+export function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody, 'challenge'>): Presented {
+  const [given, another] = [code, recoveryCode, passkey].filter((one) => one !== undefined)
+  if (given !== undefined && another === undefined) {
+    if (code !== undefined) return { code }
+    return recoveryCode === undefined ? { passkey: passkey as Assertion } : { recoveryCode }
+  }
+  throw invalidField('code', 'or recoveryCode, or passkey: send exactly one of them')
+}
+
+/**
+ * Throws UNAUTHORIZED for a challenge that has ended, also by a new password, or because the user was disabled or erased; and for one that
+ * another browser got by a sign-in with a provider.
+ */
+export async function findWaiting(dependencies: Dependencies, text: string, request: FastifyRequest) {
+  const found = await findChallenge(dependencies.factors, text, purpose)
+  const user = found === undefined ? undefined : await dependencies.store.findUser(found.key.userId)
+  if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()
+  const { variant, generation, bond } = found.data as FirstStep
+  if (generation !== user.credentialGeneration) throw challengeEnded()
+  if (bond !== undefined && !(await isBound(dependencies, request, { bond }))) throw challengeEnded()
+  return { user, variant, challenge: found.key, bond }
+}

@@ -1,0 +1,119 @@
+// Failed guesses of passwords, codes and links: when does a limit refuse one, and what does a guess change?
+import { all, lockAll, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
+import { inList, Part } from '../store/statements/templates.ts'
+import type { GuessLimits, GuessRate, GuessRefusal, Input } from '../store/store.ts'
+
+export const guessReads = { guessRefusals }
+export const guessWrites = { reserveGuess, clearGuesses, forgetGuesses, removeOldGuesses }
+
+/** Clocks of two nodes differ by less. A count that is further ahead is from before the clock was set back. */
+const clockLeewayMs = 60_000
+/** After every character that a key has. */
+const maxCharacter = '\u{10ffff}'
+
+/** `at`: the last guess. Of a rate: the moment at which it had so many, from which on one leaves in each interval. */
+type Count = { failures: number; at: number; expiresAt: number }
+type Counts = ReadonlyMap<string, Count>
+type Row = Count & { key: string }
+const columns = new Part('key, failures, at, expires_at as "expiresAt"')
+
+function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
+  const rows = yield* all<Row>`
+    select ${columns} from guess_count where key ${inList(keysOf(limits))}`
+  return refusalsOf(limits, byKey(rows))
+}
+
+/** The rows are locked in the order of their keys, so that two guesses never wait for each other; `clearGuesses` does the same. */
+function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
+  // Without a lock first: a refused guess writes nothing.
+  const early = yield* guessRefusals(limits)
+  if (early.length > 0) return early
+  const keys = keysOf(limits)
+  for (const key of keys)
+    yield* send`
+      insert into guess_count (key, failures, at, expires_at) values (${key}, 0, ${limits.at}, ${limits.at})
+      on conflict (key) do nothing`
+  const counts = byKey(
+    yield* lockAll<Row>`
+      select ${columns} from guess_count where key ${inList(keys)} order by key`,
+  )
+  const refusals = refusalsOf(limits, counts)
+  if (refusals.length > 0) return refusals
+  for (const key of keys) {
+    const { failures, at, expiresAt } = counted(limits, key, counts.get(key))
+    // A right guess may have removed the row.
+    yield* send`
+      insert into guess_count (key, failures, at, expires_at) values (${key}, ${failures}, ${at}, ${expiresAt})
+      on conflict (key) do update set failures = excluded.failures, at = excluded.at, expires_at = excluded.expires_at`
+  }
+  return []
+}
+
+function* clearGuesses({ keys, rates }: Input<'clearGuesses'>): Write<void> {
+  for (const key of [...keys, ...rates.map((rate) => rate.key)].sort()) {
+    const rate = rates.find((one) => one.key === key)
+    if (rate === undefined) yield* send`delete from guess_count where key = ${key}`
+    else {
+      yield* send`
+        update guess_count set failures = failures - 1, expires_at = expires_at - ${rate.intervalMs} where key = ${key}`
+      yield* send`delete from guess_count where key = ${key} and failures <= 0`
+    }
+  }
+}
+
+function* forgetGuesses({ prefix, audit }: Input<'forgetGuesses'>): Write<'done' | 'absent'> {
+  const removed = yield* run`delete from guess_count where key >= ${prefix} and key < ${prefix + maxCharacter}`
+  if (removed === 0) return 'absent'
+  yield* record(audit)
+  return 'done'
+}
+
+function* removeOldGuesses(before: number): Write<number> {
+  const old = yield* all<{ key: string }>`
+    select key from guess_count where expires_at < ${before} order by expires_at limit 1000`
+  return yield* run`
+    delete from guess_count where key ${inList(old.map(({ key }) => key))} and expires_at < ${before}`
+}
+
+function keysOf({ counts, rates }: Pick<GuessLimits, 'counts' | 'rates'>): string[] {
+  return [...new Set([...counts.keys, ...rates.map(({ key }) => key)])].sort()
+}
+
+function byKey(rows: readonly Row[]): Counts {
+  return new Map(rows.map((row) => [row.key, row]))
+}
+
+function refusalsOf(limits: GuessLimits, counts: Counts): GuessRefusal[] {
+  const refusals = keysOf(limits).map((key) => ({ key, notBefore: notBeforeOf(limits, key, counts.get(key)) }))
+  return refusals.filter(({ notBefore }) => notBefore > limits.at)
+}
+
+function notBeforeOf({ counts, rates, at }: GuessLimits, key: string, row: Count | undefined): number {
+  if (!isLive(row, at)) return Number.NEGATIVE_INFINITY
+  const rate = rates.find((one) => one.key === key)
+  if (rate !== undefined) return row.at + (row.failures - rate.burst + 1) * rate.intervalMs
+  const delayMs = counts.delaysMs[Math.min(row.failures, counts.delaysMs.length - 1)] ?? 0
+  // Without a delay, the guess of a node whose clock is a little ahead delays none of a node whose clock is right.
+  return delayMs === 0 ? Number.NEGATIVE_INFINITY : row.at + delayMs
+}
+
+/** The row of `key` after one more guess. */
+function counted({ counts, rates, at }: GuessLimits, key: string, row: Count | undefined): Count {
+  const before = isLive(row, at) ? row : { failures: 0, at }
+  const rate = rates.find((one) => one.key === key)
+  if (rate !== undefined) return countedByRate(rate, before, at)
+  const last = Math.max(before.at, at)
+  return { failures: before.failures + 1, at: last, expiresAt: last + counts.keptMs }
+}
+
+function countedByRate({ intervalMs }: GuessRate, before: Omit<Count, 'expiresAt'>, at: number): Count {
+  const left = Math.max(0, Math.floor((at - before.at) / intervalMs))
+  const failures = before.failures - left + 1
+  const since = before.at + left * intervalMs
+  return { failures, at: since, expiresAt: since + failures * intervalMs }
+}
+
+/** A count in the future is from before the clock was set back, and begins again. */
+function isLive(row: Count | undefined, at: number): row is Count {
+  return row !== undefined && row.expiresAt > at && row.at <= at + clockLeewayMs
+}

@@ -1,0 +1,231 @@
+// How often may a secret be guessed? One place for everything that can be guessed (passwords, codes of second factors, links) and for
+// both variants (A9, A10; docs/decisions/0039-limits-on-guesses.md). A guess is counted as a failure before it is evaluated, so that
+// guesses at the same time cannot pass the limits together, and it is taken back if it was right.
+
+import { recorded } from '../audit/entry.ts'
+import { CarillonError } from '../basics/errors.ts'
+import { networksOfClient } from '../basics/ip-addresses.ts'
+import type { Sealing } from '../sealing/sealing.ts'
+import type { GuessLimits, GuessRate, GuessRefusal, Store, User } from '../store/store.ts'
+import { findUser, type UserDependencies, type UserKey } from '../users/users.ts'
+import type { DelayedAccounts } from './delayed-accounts.ts'
+
+/**
+ * Each kind has counts of its own: a right password must not allow more guesses of the code. The rate of an address is one for all, but
+ * not for passkeys: nobody guesses one, so the wrong passwords of a network must not keep its users from theirs.
+ */
+export type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
+
+export type Guesser = {
+  /** The id of the user; a prepared username that no user has; absent if the guess names no account. */
+  account?: string | { unknownName: string }
+  /** The client's address. IPv6 counts by /64, /56 and /48. */
+  address: string
+  /** The id of a known device of this user. It is counted by itself, so that the guesses of others never delay it. */
+  device?: string | undefined
+}
+
+/**
+ * After five failures the next guess waits 1 s, then 2 s, 4 s and so on up to 1,024 s. A count ends 24 hours after its last failure. In
+ * any 24 hours that allows 5 + 11 + 82 = 98 failures: at most 100 (NIST SP 800-63B-4, section 3.2.2).
+ */
+const free = 5
+const guessDelaysMs = [...Array<number>(free).fill(0), ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
+const keptMs = 24 * 3_600_000
+/**
+ * The limit of one address: 100 failures at once, and then 100 an hour, whichever accounts they name. A /56 of IPv6 has four times that and a /48
+ * sixteen times: a customer has 256 or 65,536 networks of a /64, and a provider many customers.
+ */
+const rateOfAddress = { intervalMs: 36_000, burst: 100 }
+const widerBy = 4
+
+/**
+ * The limits of a user and of an e-mail address: at most three mails at once and then one an hour, and at most ten in 24 hours, from
+ * all clients together. One client (IPv6 by /48) causes less than that for a user, so that the mails of a stranger leave some for the owner.
+ */
+const [hour, day] = [3_600_000, keptMs]
+const mailLimits = [
+  { name: 'hour', intervalMs: hour, burst: 3, burstOfClient: 2 },
+  { name: 'day', intervalMs: day, burst: 10, burstOfClient: 5 },
+]
+/** The limit of a user and of an address: five mails about changes of an account, and then one an hour. */
+const noticeLimit = { intervalMs: hour, burst: 5 }
+/** Of a client, for whichever users, and for names that no user has: ten at once, then ten an hour. */
+const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
+
+type GuessesOptions = {
+  store: Pick<Store, 'guessRefusals' | 'reserveGuess' | 'clearGuesses' | 'forgetGuesses' | 'removeOldGuesses'>
+  /** For keyed hashes of names and addresses: the store keeps neither in clear text. */
+  sealing: Pick<Sealing, 'mac'>
+  delayedAccounts: Pick<DelayedAccounts, 'record'>
+  now: () => number
+}
+
+const prefixOf = (userId: string) => `user ${userId} `
+
+/**
+ * Forgets every failure of the user, of every kind, from every address and on every device: no guess is delayed any more. Returns the
+ * user, and if there were failures. Throws NOT_FOUND.
+ */
+export async function unlock(
+  users: Pick<UserDependencies, 'now' | 'source'> & { store: Pick<Store, 'forgetGuesses'> & UserDependencies['store'] },
+  key: UserKey,
+): Promise<{ user: User; hadFailures: boolean }> {
+  const user = await findUser(users, key)
+  const entry = recorded(users, { event: 'account-unlocked', userId: user.id, username: user.username })
+  const outcome = await users.store.forgetGuesses({ prefix: prefixOf(user.id), ...entry })
+  return { user, hadFailures: outcome === 'done' }
+}
+
+export class Guesses {
+  readonly #options: GuessesOptions
+
+  constructor(options: GuessesOptions) {
+    this.#options = options
+  }
+
+  /** Counts a guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
+  async begin(guesser: Guesser, kind: GuessKind): Promise<Guess> {
+    const guess = this.of(guesser, kind)
+    await guess.begin()
+    return guess
+  }
+
+  /**
+   * Counts a request for a mail, by the address of the client alone: the count must not depend on whether there is such a user. Throws
+   * TOO_MANY_REQUESTS.
+   */
+  async beginMailRequest(address: string): Promise<Guess> {
+    const rates = this.#ratesOf(address, mailRateOfAddress, 'mail ')
+    return this.#beginMail(rates, null)
+  }
+
+  /** Counts a mail to a user at an e-mail address, which users may share. Throws TOO_MANY_REQUESTS. */
+  async beginMail({ userId, email, address }: { userId: string; email: string; address: string }): Promise<Guess> {
+    const mailbox = `mailbox ${this.#hash(`mailbox ${email.toLowerCase()}`)}`
+    const ofUser = `${prefixOf(userId)}mail`
+    const ofClient = `${ofUser} ${this.#networkKeys(address).at(-1)}`
+    const rates = mailLimits.flatMap(({ name, intervalMs, burst, burstOfClient }) => [
+      ...[ofUser, mailbox].map((key) => ({ key: `${key} ${name}`, intervalMs, burst })),
+      { key: `${ofClient} ${name}`, intervalMs, burst: burstOfClient },
+    ])
+    return this.#beginMail(rates, userId)
+  }
+
+  async #beginMail(rates: readonly GuessRate[], userId: string | null): Promise<Guess> {
+    const mail = new Guess(this.#options, { keys: [], rates, kind: 'mail', userId })
+    await mail.begin()
+    return mail
+  }
+
+  /** Counts a mail about changes of a user's account, by user and by address, which users may share. Throws TOO_MANY_REQUESTS. */
+  async beginNoticeMail({ userId, to }: { userId: string; to: string }): Promise<void> {
+    const keys = [`${prefixOf(userId)}notice`, `mailbox ${this.#hash(`mailbox ${to.toLowerCase()}`)} notice`]
+    const rates = keys.map((key) => ({ key, ...noticeLimit }))
+    // Not as the user's: this is no guess, which the audit log would show.
+    await this.#beginMail(rates, null)
+  }
+
+  /** A guess that has not begun: for one that waits for its turn before it is evaluated. */
+  of({ account, address, device }: Guesser, kind: GuessKind): Guess {
+    const rates = this.#ratesOf(address, rateOfAddress, kind === 'passkey' ? 'passkey ' : '')
+    if (account === undefined) return new Guess(this.#options, { keys: [], rates, kind, userId: null })
+    const userId = typeof account === 'string' ? account : null
+    const subject =
+      typeof account === 'string' ? prefixOf(account) : `name ${this.#hash(`name ${account.unknownName}`)} `
+    const all = `${subject}${kind}`
+    if (device !== undefined)
+      return new Guess(this.#options, { keys: [`${all} device ${device}`], rates: [], kind, userId })
+    const [network] = this.#networkKeys(address)
+    return new Guess(this.#options, { keys: [all, `${all} ${network}`], rates, kind, userId })
+  }
+
+  /** After a link set the password of the user: guesses of the one before say nothing of it. Those of a second factor still count. */
+  async forgetPasswordGuesses(userId: string): Promise<void> {
+    await this.#options.store.forgetGuesses({ prefix: `${prefixOf(userId)}password` })
+  }
+
+  /** After a passkey, which proves more than a password and a code: forgets the guesses of strangers, and not those on known devices. */
+  async forgetStrangers(userId: string): Promise<void> {
+    const { store } = this.#options
+    const counts = ['password', 'second-factor'].map((kind) => prefixOf(userId) + kind)
+    await store.clearGuesses({ keys: counts, rates: [] })
+    for (const count of counts) await store.forgetGuesses({ prefix: `${count} address ` })
+  }
+
+  #hash(text: string): string {
+    return this.#options.sealing.mac('guesses', text)
+  }
+
+  /** The keys of the client's networks, from narrow to wide. */
+  #networkKeys(address: string): string[] {
+    return networksOfClient(address).map((network) => `address ${this.#hash(`address ${network}`)}`)
+  }
+
+  #ratesOf(address: string, { intervalMs, burst }: Omit<GuessRate, 'key'>, prefix: string): GuessRate[] {
+    return this.#networkKeys(address).map((key, n) => {
+      const times = widerBy ** n
+      return { key: prefix + key, intervalMs: intervalMs / times, burst: burst * times }
+    })
+  }
+
+  async removeOld(): Promise<void> {
+    const { store, now } = this.#options
+    while ((await store.removeOldGuesses(now())) > 0);
+  }
+}
+
+/** `keys`, or `rates` without one: the account, if there is one, first. */
+type Counted = {
+  keys: readonly string[]
+  rates: readonly GuessRate[]
+  kind: GuessKind
+  userId: string | null
+}
+
+export class Guess {
+  readonly #options: GuessesOptions
+  readonly #counted: Counted
+
+  constructor(options: GuessesOptions, counted: Counted) {
+    this.#options = options
+    this.#counted = counted
+  }
+
+  /** Throws TOO_MANY_REQUESTS like `begin`, and counts nothing. */
+  async refuseIfDelayed(): Promise<void> {
+    const limits = this.#limits()
+    this.#refuse(await this.#options.store.guessRefusals(limits), limits.at)
+  }
+
+  /** Counts the guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
+  async begin(): Promise<void> {
+    const limits = this.#limits()
+    this.#refuse(await this.#options.store.reserveGuess(limits), limits.at)
+  }
+
+  /**
+   * The guess was right, or the mail was not sent: it is no longer counted, and the failures of this account, and of it from this address, are
+   * forgotten.
+   */
+  async succeed(): Promise<void> {
+    const { keys, rates } = this.#counted
+    await this.#options.store.clearGuesses({ keys, rates })
+  }
+
+  #limits(): GuessLimits {
+    const { keys, rates } = this.#counted
+    return { counts: { keys, delaysMs: guessDelaysMs, keptMs }, rates, at: this.#options.now() }
+  }
+
+  #refuse(refusals: readonly GuessRefusal[], at: number): void {
+    if (refusals.length === 0) return
+    const { keys, rates, kind, userId } = this.#counted
+    const delayed = refusals.find(({ key }) => key === (keys[0] ?? rates[0]?.key))
+    if (delayed !== undefined && userId !== null)
+      this.#options.delayedAccounts.record({ userId, kind, until: delayed.notBefore }, at)
+    const seconds = Math.ceil((Math.max(...refusals.map(({ notBefore }) => notBefore)) - at) / 1_000)
+    const remedy = `Try again in ${seconds} s.`
+    throw new CarillonError('TOO_MANY_REQUESTS', 'Too many wrong attempts', { remedy, retryAfter: seconds })
+  }
+}

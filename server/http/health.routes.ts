@@ -1,0 +1,29 @@
+// Is the process alive, and is it ready for requests? For supervisors and load balancers.
+import { CarillonError } from '../basics/errors.ts'
+import { forAnyone } from './operation.ts'
+import { sendData } from './response/send.ts'
+
+export const live = forAnyone({
+  summary: 'The process is alive',
+  responses: { 200: 'HealthResponse' },
+  anyHost: true,
+  async handle(_, _request, reply) {
+    return sendData(reply, { status: 'alive' })
+  },
+})
+
+export const ready = forAnyone({
+  summary: 'The service takes requests: it is not stopping and its store works',
+  responses: { 200: 'HealthResponse' },
+  refusals: ['UNAVAILABLE'],
+  anyHost: true,
+  async handle({ readiness, store }, _, reply) {
+    readiness.askedAt = performance.now()
+    if (!readiness.isReady)
+      throw new CarillonError('UNAVAILABLE', 'The service is not ready: it is starting or stopping', {
+        report: 'nothing',
+      })
+    await store.check()
+    return sendData(reply, { status: 'ready' })
+  },
+})

@@ -1,0 +1,82 @@
+// The routes of a user's own inbox: list, get one, counts, mark read or unread, mark all read, undo.
+import { CarillonError, invalidField } from '../basics/errors.ts'
+import { ListQuery, ReadAllQuery } from '../http/openapi/request-schemas.ts'
+import { forUser, type GuardedRequest } from '../http/operation.ts'
+import { isKnown, sendData, sendJson } from '../http/response/send.ts'
+
+export const list = forUser({
+  summary: "The caller's notifications, newest first, in pages",
+  query: ListQuery,
+  headers: { 'If-None-Match': 'The ETag of an earlier response: 304 if nothing changed since' },
+  responses: { 200: 'NotificationPageResponse', 304: 'none' },
+  async handle({ inbox }, request, reply) {
+    const { page, limit = 20, before, status = 'all', category } = request.query
+    if (page !== undefined && before !== undefined)
+      throw invalidField('before', 'takes the place of page: send one of the two')
+    const filter = { limit, status, categories: category && [...new Set(category)] }
+    const place = before === undefined ? { ...filter, page: page ?? 1 } : { ...filter, before }
+    const { json, etag } = await inbox.list(request.caller, place)
+    reply.header('etag', etag)
+    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    return sendJson(reply, json)
+  },
+})
+
+export const one = forUser({
+  summary: "One of the caller's notifications",
+  responses: { 200: 'NotificationResponse' },
+  async handle({ inbox }, request, reply) {
+    return sendJson(reply, `{"success":true,"data":${await inbox.one(request.caller, notificationId(request))}}`)
+  },
+})
+
+export const counts = forUser({
+  summary: 'How many there are and how many are unread, also by category; exact',
+  responses: { 200: 'CountsResponse' },
+  async handle({ inbox }, { caller }, reply) {
+    return sendData(reply, await inbox.counts(caller))
+  },
+})
+
+const mark = (as: 'read' | 'unread', summary: string) =>
+  forUser({
+    summary,
+    async handle({ inbox }, request) {
+      await inbox[as](request.caller, notificationId(request))
+    },
+  })
+export const read = mark('read', 'Mark one as read; repeating keeps the first readAt')
+export const unread = mark('unread', 'Mark one as unread, until it is marked as read or the next read-all covers it')
+
+export const readAll = forUser({
+  summary: 'Mark all as read, or all with a `seq` up to `throughSeq`, or all of some categories',
+  query: ReadAllQuery,
+  refusals: ['NOT_FOUND'],
+  async handle({ inbox }, { caller, query }) {
+    const { through, throughSeq, category } = query
+    if (through !== undefined && throughSeq !== undefined)
+      throw invalidField('through', 'takes the place of throughSeq: send one of the two')
+    const covered = { throughId: through?.toLowerCase() ?? null, ...(throughSeq && { throughSeq }) }
+    await inbox.readAll(caller, { ...covered, categories: category && [...new Set(category)] })
+  },
+})
+
+export const undo = forUser({
+  summary:
+    'Take back the last "mark all as read", within ten minutes; what arrived, or was marked alone since, stays as it is',
+  refusals: ['CONFLICT'],
+  async handle({ inbox }, { caller }) {
+    await inbox.undo(caller)
+  },
+})
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** Throws NOT_FOUND for text that is not an id, as for an unknown id; its details say what an id looks like. */
+function notificationId({ params }: GuardedRequest): string {
+  const id = params.id.toLowerCase()
+  if (uuid.test(id)) return id
+  throw new CarillonError('NOT_FOUND', 'You have no such notification', {
+    details: [{ field: 'id', reason: 'must be the id of a notification, a UUID' }],
+  })
+}

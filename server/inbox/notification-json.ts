@@ -1,0 +1,49 @@
+// How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. Its row has the JSON text
+// of what a delivery gives. A read joins all members in SQL, so no row is parsed or becomes an object on the way from the database to the
+// response.
+import type { Content, ReadAll } from '../store/store.ts'
+
+/** What a delivery says: `data` is JSON already checked by the request's schema. */
+type Given = { title: string; body?: string | null; url?: string | null; data?: Record<string, unknown> | null }
+
+export function contentOf({ title, body, url, data }: Given): Content {
+  return { title: JSON.stringify(title).slice(1, -1), body: textOf(body), url: textOf(url), data: textOf(data) }
+}
+
+function textOf(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value)
+}
+
+const beforeId = '{"id":"'
+
+type Expressions = { readAt: string; jsonOf: (text: string) => string }
+
+/**
+ * The JSON text of a row `n` of notification, as SQL of both engines. `readAt` is an expression, null for an unread notification; `jsonOf`
+ * makes one of the JSON text of a column, also if that is null. Each argument of `concat` costs time; `concat` takes half the time of `||`.
+ */
+export function notificationJsonSql({ readAt, jsonOf }: Expressions): string {
+  const orNull = (column: string) => `coalesce(${column}, 'null')`
+  return `
+  concat('${beforeId}', n.id, '","title":"', n.title, '","body":', ${orNull('n.body')}, ',"url":', ${orNull('n.url')},
+    ',"category":', ${jsonOf('n.category')}, ',"data":', ${orNull('n.data')},
+    case when n.key is null then ',"key":null,"createdAt":"' else concat(',"key":', ${jsonOf('n.key')}, ',"createdAt":"') end,
+    n.created_at, '","updatedAt":"', coalesce(n.updated_at, n.created_at), '","seq":', n.seq,
+    case n.count when 1 then ',"count":1,"read":' else concat(',"count":', n.count, ',"read":') end,
+    coalesce('true,"readAt":"' || ${readAt} || '","archivedAt":null}', 'false,"readAt":null,"archivedAt":null}'))`
+}
+
+export const noItems = '[]'
+
+/** The id of the newest notification in `Page.items`, or undefined if the page is empty. */
+export function newestIdIn(items: string): string | undefined {
+  if (items === noItems) return undefined
+  const start = '['.length + beforeId.length
+  return items.slice(start, items.indexOf('"', start))
+}
+
+/** The members that describe a change of type 'read-all', without braces. */
+export function readAllJson({ throughId, throughSeq, at, categories }: ReadAll): string {
+  const only = categories === undefined ? '' : `,"categories":${JSON.stringify(categories)}`
+  return `"through":${JSON.stringify(throughId)},"throughSeq":${throughSeq},"readAt":"${at}"${only}`
+}

@@ -1,0 +1,71 @@
+// What changed in an inbox after a version, on PostgreSQL: arrivals, later changes and read-alls, in one round trip.
+import { type ChangeRow, inboxWidth, type ReadAllRow, toChanges, toInbox } from '../../store/operations.ts'
+import type { Database, Row } from '../../store/postgres/connection/connection.ts'
+import type { Changes, ChangesQuery } from '../../store/store.ts'
+import { inboxField, readAtByAnyMark, readAtText, textReadAt, withInbox } from './pages.ts'
+
+type Texts = { readAt: string; isUnread: string }
+
+const plain: Texts = {
+  // Above the high-water mark no read-all covers a notification, so none is searched for.
+  readAt: `case when n.seq > ${inboxField('read_through')} then n.read_at else ${readAtText} end`,
+  isUnread: `n.read_at is null and (n.seq > ${inboxField('read_through')} or n.unread_version >= ${inboxField('read_version')})`,
+}
+const byAnyMark: Texts = { readAt: readAtByAnyMark, isUnread: `${readAtByAnyMark} is null` }
+
+// At most as many notifications arrived, or were sent again, as there were changes. If that is more than $3, halving finds
+// where they begin: versions rise with seq.
+const textOf = ({ readAt, isUnread }: Texts) => `
+  with recursive ${withInbox}, halving (low, high) as (
+    select greatest(last_seq - version + $2::bigint, first_seq - 1), last_seq from box where version - $2::bigint <= $4
+    union all
+    select case when middle.version > $2 then low else (low + high) / 2 end,
+      case when middle.version > $2 then middle.seq else high end
+    from halving left join lateral (
+      select seq, version from notification where user_id = $1 and seq > low and seq <= (low + high) / 2
+      order by seq desc limit 1
+    ) middle on true
+    where high - low > $3
+  )
+  select box.*, array(
+    select json_build_array(n.version, case when n.count > 1 then 'replaced' else 'created' end,
+      ${textReadAt(readAt)})::text from notification n
+    where n.user_id = $1 and n.seq > (select max(low) from halving) and n.version > $2
+    order by n.seq limit $3
+  ), array(
+    select json_build_array(n.changed_version, case
+      when n.replaced_version > greatest($2, n.version) then 'replaced'
+      when ${isUnread} then 'unread'
+      else 'read' end, ${textReadAt(readAt)})::text from notification n
+    where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
+  ), array(
+    select json_build_array(m.version, m.through_seq, n.id, m.at, m.categories)::text
+    from (
+      select m.version, m.at, m.categories, case when m.categories is null then m.through_seq else (
+        select c.through_seq from category_read_mark c
+        where c.user_id = $1 and c.category = m.categories::json ->> 0 and c.version = m.version
+      ) end as through_seq
+      from read_mark m where m.user_id = $1 and m.version > $2 order by m.version limit $3
+    ) m left join notification n on n.user_id = $1 and n.seq = m.through_seq
+    order by m.version
+  ) from box`
+const statements = {
+  plain: { name: 'changes', text: textOf(plain) },
+  byAnyMark: { name: 'changesByAnyMark', text: textOf(byAnyMark) },
+}
+
+export async function changesSince(db: Database, query: ChangesQuery): Promise<Changes | 'reset'> {
+  const { userId, version, limit, maxBehind = Number.MAX_SAFE_INTEGER } = query
+  // A version above every bigint would be an error on the server; here it is one that was never reached.
+  const values = [userId, Math.min(version, Number.MAX_SAFE_INTEGER), limit + 1, maxBehind]
+  const { row, inbox } = await db.byMarks(userId, async (hasCategoryMarks) => {
+    const { name, text } = statements[hasCategoryMarks ? 'byAnyMark' : 'plain']
+    const found = (await db.one(name, text, values)) as Row
+    return { row: found, inbox: toInbox(found) }
+  })
+  const behind = inbox.version - version
+  if (behind < 0 || version < inbox.resetVersion || behind > maxBehind) return 'reset'
+  const [created, later, readAlls] = row.slice(inboxWidth) as unknown as [string[], string[], string[]]
+  const notifications = [...created, ...later].map((json) => JSON.parse(json) as ChangeRow)
+  return toChanges(inbox, limit, { notifications, readAlls: readAlls.map((json) => JSON.parse(json) as ReadAllRow) })
+}

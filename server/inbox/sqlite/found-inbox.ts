@@ -1,0 +1,18 @@
+// Finds the inbox of a user, and the key by which everything in the inbox is found.
+import { toInbox } from '../../store/operations.ts'
+import type { Reader } from '../../store/sqlite/connection.ts'
+import { type UserKey, userKey } from '../../store/sqlite/user-key.ts'
+import { emptyInbox, type InboxState } from '../../store/store.ts'
+
+export const inboxByUser = `
+  select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version,
+    category_through
+  from inbox where user_id = ?`
+
+export type FoundInbox = { user: UserKey; inbox: InboxState }
+
+export function inboxOf(reader: Reader, userId: string): FoundInbox {
+  const user = userKey(userId)
+  const row = reader.one(inboxByUser, user)
+  return { user, inbox: row === undefined ? emptyInbox : toInbox(row) }
+}

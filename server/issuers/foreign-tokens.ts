@@ -1,0 +1,163 @@
+// Tokens of other issuers (CARILLON_ISSUERS), which open what scope `inbox` opens. A verified token is kept in a bounded cache, as
+// ours are, and then costs no read of the store. The service cannot revoke such a token; it can disable or delete the user.
+import { type CryptoKey, errors, jwtVerify } from 'jose'
+import { auditEntry, serviceSource } from '../audit/entry.ts'
+import { BoundedCache } from '../basics/bounded-cache.ts'
+import { newId } from '../basics/ids.ts'
+import type { IssuerSetting } from '../config/issuers.ts'
+import type { Subject } from '../guards/subject.ts'
+import type { Store, User } from '../store/store.ts'
+import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
+import { SignatureChecks } from '../tokens/signature-checks.ts'
+import { externalIdFault } from '../users/external-id.ts'
+import { IssuerKeys } from './issuer-keys.ts'
+import { readKeySet } from './key-set.ts'
+import { leewaySeconds, type ReadForeignToken, readForeignToken } from './read-foreign-token.ts'
+
+/** In characters: about 15,000 tokens of a usual provider. */
+const maxVerified = 20_000_000
+const maxRefused = 4_000_000
+/**
+ * How long a verified token is used without another check of key and user. It is shorter than a revocation is kept, so that the
+ * revocation of a disabled or deleted user still exists then.
+ */
+const checkedForMs = 5 * 60_000
+/** In place of the id of a sign-in here, so that no revocation of a sign-in fits. */
+const signInId = 'foreign'
+
+type Dependencies = {
+  issuers: readonly IssuerSetting[]
+  store: Pick<Store, 'findUserByExternalId' | 'putUsers'>
+  revocations: Pick<TokenRevocations, 'isRevoked'>
+  now: () => number
+  /** Called at most once a minute for each issuer. */
+  onFailure: (issuer: string, error: unknown) => void
+}
+
+export type ForeignSubject = Subject & SignIn
+type Verified = { subject: ForeignSubject; checkAgainAt: number }
+type Signed = { token: string; key: CryptoKey; issuer: IssuerSetting }
+type Source = { keys: IssuerKeys; checks: SignatureChecks<Signed> }
+
+export class ForeignTokens {
+  readonly #dependencies: Dependencies
+  readonly #issuers: ReadonlyMap<string, IssuerSetting>
+  /** One queue for each issuer, so that forged tokens of one do not delay the tokens of another. */
+  readonly #sources: ReadonlyMap<IssuerSetting, Source>
+  readonly #verified = new BoundedCache<Verified>(maxVerified)
+  /** With the key whose check failed: the issuer may publish another one later. */
+  readonly #refused = new BoundedCache<CryptoKey>(maxRefused)
+
+  constructor(dependencies: Dependencies) {
+    const { issuers, now, onFailure } = dependencies
+    this.#dependencies = dependencies
+    this.#issuers = new Map(issuers.map((issuer) => [issuer.issuer, issuer]))
+    this.#sources = new Map(
+      issuers.map((issuer) => {
+        const onKeyFailure = (error: unknown) => onFailure(issuer.issuer, error)
+        const keys = new IssuerKeys({ read: () => readKeySet(issuer), now, onFailure: onKeyFailure })
+        return [issuer, { keys, checks: new SignatureChecks((signed: Signed) => isSigned(signed, now())) }]
+      }),
+    )
+  }
+
+  /** Reads the keys of every issuer, so that a wrong setting is in the log before the first token arrives. */
+  async prefetch(): Promise<void> {
+    await Promise.all(this.#sources.values().map(({ keys }) => keys.prefetch()))
+  }
+
+  /** The user of a token that was verified before and can be used without another check; undefined for any other token. */
+  cached(token: string): ForeignSubject | undefined {
+    const known = this.#verified.get(token)
+    if (known === undefined) return undefined
+    const { subject, checkAgainAt } = known
+    const { now, revocations } = this.#dependencies
+    const at = now()
+    return at < checkAgainAt && at < subject.expiresAt && !revocations.isRevoked(subject) ? subject : undefined
+  }
+
+  /**
+   * The token's user, created if the issuer's setting says so; null if the token is not valid, or if the user is unknown or
+   * disabled. Throws UNAVAILABLE if the keys of the issuer cannot be read.
+   */
+  async verify(token: string): Promise<ForeignSubject | null> {
+    const { now } = this.#dependencies
+    const read = readForeignToken(token, { issuers: this.#issuers, now: now() })
+    if (read === null || externalIdFault(read.externalId) !== undefined) return null
+    const known = this.#verified.get(token)
+    const isChecked = known !== undefined && now() < known.checkAgainAt
+    if (!isChecked && !(await this.#isGenuine(token, read))) return null
+    // A user who was there before and is not now was deleted: this token does not bring the user back.
+    const user = await this.#userOf(read, known === undefined)
+    if (user === null) return null
+    const subject = subjectOf(user, read.expiresAt)
+    const checkAgainAt = isChecked ? known.checkAgainAt : now() + checkedForMs
+    this.#verified.set(token, { subject, checkAgainAt }, token.length)
+    return this.cached(token) ?? null
+  }
+
+  async #isGenuine(token: string, { issuer, header }: ReadForeignToken): Promise<boolean> {
+    const { keys, checks } = this.#sources.get(issuer) as Source
+    const key = await keys.find(header)
+    const hasFailed = () => {
+      const failedKey = this.#refused.get(token)
+      return failedKey === key
+    }
+    if (key === null || hasFailed()) return false
+    return checks.enqueue(async (check) => {
+      // An earlier check in the queue may have had the same token.
+      if (this.cached(token) !== undefined) return true
+      if (hasFailed()) return false
+      const isValid = await check({ token, key, issuer })
+      if (!isValid) this.#refused.set(token, key, token.length)
+      return isValid
+    })
+  }
+
+  async #userOf({ issuer: from, externalId }: ReadForeignToken, mayCreate: boolean): Promise<User | null> {
+    const { store, now } = this.#dependencies
+    const { application } = from
+    const issuer = from.ownIds ? from.issuer : ''
+    const found = await store.findUserByExternalId({ application, issuer, externalId })
+    if (found !== undefined) return found.disabledAt === null ? found : null
+    if (!from.createUsers || !mayCreate) return null
+    const at = now()
+    const userId = newId(at)
+    const entry = auditEntry(serviceSource, { event: 'user-created', at, userId, detail: { issuer } })
+    const [created] = await store.putUsers({ application, issuer, at, users: [{ newId: userId, externalId, entry }] })
+    return created?.user.disabledAt === null ? created.user : null
+  }
+}
+
+/** The signature, and once more the claims that decide, by jose. */
+async function isSigned({ token, key, issuer }: Signed, now: number): Promise<boolean> {
+  try {
+    await jwtVerify(token, key, {
+      algorithms: [...issuer.algorithms],
+      issuer: issuer.issuer,
+      audience: [...issuer.audiences],
+      requiredClaims: ['exp', issuer.claim],
+      clockTolerance: leewaySeconds,
+      currentDate: new Date(now),
+    })
+    return true
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return false
+    throw error
+  }
+}
+
+function subjectOf(user: User, expiresAt: number): ForeignSubject {
+  const { id: userId, username, credentialGeneration: generation } = user
+  return {
+    userId,
+    username,
+    proof: 'access-token',
+    scope: 'inbox',
+    expiresAt,
+    signInId,
+    signedInAt: 0,
+    confirmedAt: 0,
+    generation,
+  }
+}

@@ -1,0 +1,108 @@
+// The cached keys of one issuer, as a key set of jose: when are they read again? An unknown key id and an unreachable issuer cause a
+// limited number of requests, whatever clients send, and keys that were read before stay usable for a day while the issuer cannot be
+// reached. jose counts neither failed requests nor time by our clock, so this file decides, and jose joins requests and selects the key.
+import { type CryptoKey, createRemoteJWKSet, customFetch, errors, type JSONWebKeySet } from 'jose'
+import { CarillonError, overloaded } from '../basics/errors.ts'
+import type { ReadForeignToken } from './read-foreign-token.ts'
+
+const maxAgeMs = 10 * 60_000
+/** While the issuer cannot be reached, a key that it withdrew is accepted no longer than this. */
+const maxStaleMs = 24 * 3_600_000
+/** How many attempts may follow each other at once, and how often there is another one. */
+const maxAttempts = 3
+const attemptEveryMs = 10_000
+const maxWaiting = 1_000
+const logEveryMs = 60_000
+
+type Dependencies = {
+  read: () => Promise<JSONWebKeySet>
+  /** In milliseconds; never goes back. */
+  now: () => number
+  /** Called at most once a minute. */
+  onFailure: (error: unknown) => void
+}
+
+export class IssuerKeys {
+  readonly #dependencies: Dependencies
+  readonly #keys: ReturnType<typeof createRemoteJWKSet>
+  #readAt = Number.NEGATIVE_INFINITY
+  /** The error of the last attempt. */
+  #failure: unknown
+  #loggedAt = Number.NEGATIVE_INFINITY
+  /** When all attempts are there again. */
+  #restedAt = Number.NEGATIVE_INFINITY
+  #waiting = 0
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+    // `read` knows the address. With a cool-down of 0, jose reads the set again for each unknown key id, if `#read` does.
+    this.#keys = createRemoteJWKSet(new URL('https://issuer.invalid'), {
+      cacheMaxAge: Number.POSITIVE_INFINITY,
+      cooldownDuration: 0,
+      [customFetch]: () => this.#read(),
+    })
+  }
+
+  /** Reads the keys before the first token needs them. Throws nothing. */
+  async prefetch(): Promise<void> {
+    await this.#keys.reload().catch(() => {})
+  }
+
+  /** The key that verifies such a token; null if the issuer has none, or several. Throws UNAVAILABLE if that cannot be known now. */
+  async find(header: ReadForeignToken['header']): Promise<CryptoKey | null> {
+    if (this.#waiting >= maxWaiting) throw overloaded('Too many tokens wait for the keys of their issuer')
+    this.#waiting++
+    try {
+      if (this.#age() >= maxAgeMs) {
+        const reading = this.prefetch()
+        // Once a read has failed, tokens no longer wait for the next one, and the keys that are there stay in use.
+        if (this.#failure === undefined || this.#age() >= maxStaleMs) await reading
+        if (this.#age() >= maxStaleMs) throw this.#unavailable()
+      }
+      return await this.#keys(header)
+    } catch (error) {
+      if (error instanceof errors.JWKSMultipleMatchingKeys) return null
+      const isUnknown = error instanceof errors.JWKSNoMatchingKey || error === noAttempt
+      if (isUnknown && this.#failure === undefined) return null
+      throw this.#unavailable()
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  #age(): number {
+    return this.#dependencies.now() - this.#readAt
+  }
+
+  async #read(): Promise<Response> {
+    const { read, now, onFailure } = this.#dependencies
+    const at = now()
+    if (this.#restedAt > at + (maxAttempts - 1) * attemptEveryMs) throw noAttempt
+    this.#restedAt = Math.max(this.#restedAt, at) + attemptEveryMs
+    try {
+      const set = await read()
+      this.#readAt = now()
+      this.#failure = undefined
+      return Response.json(set)
+    } catch (error) {
+      this.#failure = error
+      if (now() >= this.#loggedAt + logEveryMs) {
+        this.#loggedAt = now()
+        onFailure(error)
+      }
+      throw error
+    }
+  }
+
+  /** The log has the reason, and no client can fill it. */
+  #unavailable(): CarillonError {
+    return new CarillonError('UNAVAILABLE', 'The keys of the issuer of this token cannot be read now', {
+      remedy: 'Try again in a moment; the log of the service has the reason.',
+      cause: this.#failure,
+      retryAfter: attemptEveryMs / 1000,
+      report: 'nothing',
+    })
+  }
+}
+
+const noAttempt = new Error('the attempts are used up')

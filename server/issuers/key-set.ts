@@ -1,0 +1,113 @@
+// The public keys of an issuer, read from its key set (RFC 7517) and, if the setting has no address of it, from its discovery
+// document. A set with something that no honest issuer publishes is refused as a whole.
+import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWK } from 'jose'
+import { boundedFetch } from '../basics/bounded-fetch.ts'
+import { CarillonError } from '../basics/errors.ts'
+import type { IssuerAlgorithm, IssuerSetting } from '../config/issuers.ts'
+import { isLoopback } from '../config/values.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+type RsaKey = { modulusLength: number; publicExponent: Uint8Array }
+
+const maxKeys = 100
+const minRsaBits = 2_048
+/** Members of private and of symmetric keys (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
+const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+const discoveryPath = '/.well-known/openid-configuration'
+
+/** Throws UNAVAILABLE, with what is wrong and what to change. */
+export async function readKeySet({ issuer, jwks, algorithms }: IssuerSetting): Promise<JSONWebKeySet> {
+  const address = jwks ?? (await discoveredAddress(issuer))
+  const { keys } = await getJson(address)
+  if (!Array.isArray(keys) || keys.length > maxKeys || !keys.every(isObject))
+    throw fault(`${address} sends no key set: "keys" has to be a list of at most ${maxKeys} objects`)
+  if (keys.some((key) => secretMembers.some((name) => Object.hasOwn(key, name))))
+    throw fault(
+      `${address} publishes a private or symmetric key, with which everyone can sign tokens`,
+      'Have the issuer replace that key and publish public keys only.',
+    )
+  const pairs = keys.flatMap((key) => algorithms.map((alg) => ({ key, alg })))
+  const usable = await Promise.all(pairs.map((pair) => isUsable(address, pair)))
+  if (!usable.includes(true))
+    throw fault(
+      `${address} has no key for ${algorithms.join(', ')}`,
+      'Write the algorithms with which the issuer signs tokens in CARILLON_ISSUERS.',
+    )
+  return { keys }
+}
+
+/** OpenID Connect Discovery 1.0, sections 4.1 and 4.3. The key set may be on another origin, as it is at large providers. */
+async function discoveredAddress(issuer: string): Promise<string> {
+  const address = issuer.replace(/\/$/, '') + discoveryPath
+  const { issuer: named, jwks_uri: jwks } = await getJson(address)
+  if (named !== issuer)
+    throw fault(
+      `${address} names the issuer ${JSON.stringify(named)?.slice(0, 200)} instead of ${JSON.stringify(issuer)}`,
+      'Write the issuer in CARILLON_ISSUERS exactly as its discovery document and its tokens do.',
+    )
+  const url = typeof jwks === 'string' ? URL.parse(jwks) : null
+  // Plain http is only for an issuer on this machine, and the setting then names the issuer by plain http, too.
+  const isOnThisMachine = issuer.startsWith('http:') && url?.protocol === 'http:' && isLoopback(url.hostname)
+  if (url === null || !(url.protocol === 'https:' || isOnThisMachine) || url.username !== '')
+    throw fault(
+      `${address} has ${JSON.stringify(jwks)?.slice(0, 200)} as jwks_uri, which is no https address`,
+      'Have the issuer name its key set by https, or write its address as "jwks" in CARILLON_ISSUERS.',
+    )
+  return url.href
+}
+
+/** Whether jose uses the key for tokens of the algorithm. A key for something else is not an error (RFC 7517, section 5). */
+async function isUsable(address: string, { key, alg }: { key: JWK; alg: IssuerAlgorithm }): Promise<boolean> {
+  const id = JSON.stringify(key.kid ?? null).slice(0, 80)
+  const imported = await createLocalJWKSet({ keys: [key] })({
+    alg,
+    ...(key.kid !== undefined && { kid: key.kid }),
+  }).catch((error: unknown) => {
+    if (error instanceof errors.JWKSNoMatchingKey) return undefined
+    throw fault(`${address} has a key, ${id}, that cannot be read as one of ${alg}`, 'Have the issuer repair it.')
+  })
+  const { modulusLength, publicExponent } = ((imported as CryptoKey | undefined)?.algorithm ?? {}) as Partial<RsaKey>
+  // The signature is then the padded digest itself, and OpenSSL accepts it.
+  if (publicExponent !== undefined && /^0*1$/.test(Buffer.from(publicExponent).toString('hex')))
+    throw fault(
+      `${address} has a key, ${id}, with the exponent 1, with which everyone can sign tokens`,
+      'Have the issuer replace it (RFC 8017, section 3.1).',
+    )
+  if (modulusLength !== undefined && modulusLength < minRsaBits)
+    throw fault(
+      `${address} has a key, ${id}, of ${modulusLength} bits`,
+      `Have the issuer replace it with one of ${minRsaBits} bits or more (RFC 7518, section 3.3).`,
+    )
+  return imported !== undefined
+}
+
+async function getJson(address: string): Promise<JsonObject> {
+  const response = await boundedFetch(address, { headers: { accept: 'application/json' } }, { fault })
+  const { status, headers } = response
+  const location = headers.get('location')?.slice(0, 200)
+  if (status >= 300 && status < 400 && location !== undefined)
+    throw fault(
+      `${address} redirects to ${JSON.stringify(location)}, and redirects are not followed`,
+      'Write the address that responds with 200 in CARILLON_ISSUERS.',
+    )
+  if (status !== 200) throw fault(`${address} responds with ${status} instead of 200`)
+  const text = await response.text()
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return value
+  } catch {
+    // The same sentence as for another value.
+  }
+  throw fault(`${address} sends no JSON object, but ${JSON.stringify(text.slice(0, 40))}`)
+}
+
+function fault(
+  problem: string,
+  remedy = 'Check the address in CARILLON_ISSUERS, the name, the certificate, and whether this machine may connect to it.',
+): CarillonError {
+  return new CarillonError('UNAVAILABLE', problem, { remedy })
+}
+
+function isObject(value: unknown): value is JsonObject & JWK {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

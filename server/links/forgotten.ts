@@ -1,0 +1,171 @@
+// "I forgot my password": sends a link by e-mail. The request has its response before any of this runs, so that neither the response nor
+// its time says whether there is such a user. What waits is bounded, and is finished before the process ends.
+
+import type { Source } from '../audit/entry.ts'
+import { CarillonError, messageOf } from '../basics/errors.ts'
+import { displayTime } from '../basics/times.ts'
+import type { Guess, Guesses } from '../guessing/guesses.ts'
+import type { Log } from '../log/log.ts'
+import { LogWindow } from '../log/log-window.ts'
+import type { User } from '../store/store.ts'
+import { findableUsername } from '../users/username.ts'
+import type { UserDependencies } from '../users/users.ts'
+import { createLink, type LinkSettings } from './links.ts'
+
+/** Whose password was forgotten. Users who share an address get one mail each. */
+export type Forgotten = { username: string } | { email: string }
+type RequestSource = Source & { address: string; requestId: string }
+type Request = { forgotten: Forgotten; source: RequestSource; acceptLanguage: string | undefined }
+type Account = { name: string; user: User | undefined }
+
+type ResetMail = {
+  to: string
+  locale: string | null
+  acceptLanguage: string | undefined
+  url: string
+  kind: 'reset'
+  facts: { username: string; until: string }
+}
+
+export type ForgottenOptions = {
+  users: UserDependencies
+  links: LinkSettings
+  guesses: Guesses
+  send: (mail: ResetMail) => Promise<void>
+  log: Log
+  /** Called if an account or an address has had too many mails. */
+  onLimit: (source: RequestSource, account: Account) => void
+}
+
+const maxWaiting = 1_000
+const maxAtOnce = 4
+/** Who shares an address with more users than these gets no mail for the others. */
+const maxUsers = 5
+const logEveryMs = 1_000
+/** Below the time that supervisors give a process to end. */
+const maxEndMs = 5_000
+
+export class ForgottenPasswords {
+  readonly #options: ForgottenOptions
+  readonly #waiting: Request[] = []
+  readonly #running = new Set<Promise<void>>()
+  #isStarting = false
+  #dropped = 0
+  /** Requests that failed in this second, and why the last of them did. While the store fails, clients must not fill the log. */
+  #failed = { count: 0, reason: '' }
+  readonly #second = new LogWindow(logEveryMs, () => this.#logFailed())
+
+  constructor(options: ForgottenOptions) {
+    this.#options = options
+  }
+
+  /** `acceptLanguage`: the header field of the request. Returns at once. If too many requests wait, it is dropped, whichever user it is about, and the log says so. */
+  request(forgotten: Forgotten, source: RequestSource, acceptLanguage?: string): void {
+    if (this.#waiting.length < maxWaiting) this.#waiting.push({ forgotten, source, acceptLanguage })
+    else this.#dropped++
+    if (this.#isStarting) return
+    this.#isStarting = true
+    // After the response has been written.
+    setImmediate(() => {
+      this.#isStarting = false
+      this.#startNext()
+    })
+  }
+
+  /** Resolves when every mail is sent, or after five seconds: a mail that is not sent by then is dropped, and the log says so. */
+  async end(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, maxEndMs)
+    await Promise.race([this.#allDone(), promise])
+    clearTimeout(timer)
+    this.#dropped += this.#waiting.splice(0).length + this.#running.size
+    this.#logDropped()
+    this.#second.end()
+  }
+
+  #logFailed(): void {
+    this.#options.log.warn({ event: 'mail-failed', ...this.#failed }, 'requests for a new password failed')
+    this.#failed = { count: 0, reason: '' }
+  }
+
+  /** One line for all that were dropped until now. */
+  #logDropped(): void {
+    if (this.#dropped === 0) return
+    this.#options.log.warn({ event: 'mails-dropped', count: this.#dropped }, 'requests for a new password were dropped')
+    this.#dropped = 0
+  }
+
+  async #allDone(): Promise<void> {
+    this.#startNext()
+    while (this.#running.size > 0) await Promise.race(this.#running)
+  }
+
+  #startNext(): void {
+    while (this.#running.size < maxAtOnce && this.#waiting.length > 0) {
+      const work = this.#answer(this.#waiting.shift() as Request).finally(() => {
+        this.#running.delete(work)
+        if (this.#waiting.length === 0) this.#logDropped()
+        this.#startNext()
+      })
+      this.#running.add(work)
+    }
+  }
+
+  /** Never throws: no caller waits for it. */
+  async #answer(request: Request): Promise<void> {
+    try {
+      const { guesses } = this.#options
+      const { forgotten, source } = request
+      const account = { name: nameIn(forgotten), user: undefined }
+      if (!(await this.#within(() => guesses.beginMailRequest(source.address), source, account))) return
+      const users = await this.#usersOf(forgotten)
+      for (const user of users) await this.#sendTo(user, request)
+    } catch (error) {
+      this.#failed = { count: this.#failed.count + 1, reason: messageOf(error) }
+      this.#second.begin()
+    }
+  }
+
+  async #usersOf(forgotten: Forgotten): Promise<User[]> {
+    const { store } = this.#options.users
+    if ('email' in forgotten) return store.findUsersByEmail({ email: forgotten.email, limit: maxUsers })
+    const name = findableUsername(forgotten.username)
+    const user = name === undefined ? undefined : await store.findUserByUsername(name)
+    return user === undefined ? [] : [user]
+  }
+
+  /** An address counts only as an application or the operator entered it: a request never chooses where a link goes. */
+  async #sendTo(user: User, { source, acceptLanguage }: Request): Promise<void> {
+    const { users, links, guesses, send, log } = this.#options
+    const { id, username, email, locale, disabledAt } = user
+    if (username === null || email === null || disabledAt !== null) return
+    const begin = () => guesses.beginMail({ userId: id, email, address: source.address })
+    const counted = await this.#within(begin, source, { name: username, user })
+    if (counted === undefined) return
+    try {
+      const { url, expiresAt } = await createLink({ ...users, source }, links, { id }, { purpose: 'reset', email })
+      const facts = { username, until: displayTime(expiresAt) }
+      await send({ to: email, locale, acceptLanguage, url, kind: 'reset', facts })
+      log.info({ event: 'mail-sent', userId: id }, 'a link to set a new password was sent')
+    } catch (error) {
+      const reason = messageOf(error)
+      log.warn({ event: 'mail-failed', userId: id, reason }, 'the mail with a link to set a new password was not sent')
+      await counted.succeed()
+    }
+  }
+
+  /** Undefined if it is beyond a limit. */
+  async #within(begin: () => Promise<Guess>, source: RequestSource, account: Account): Promise<Guess | undefined> {
+    try {
+      return await begin()
+    } catch (error) {
+      if (!(error instanceof CarillonError) || error.code !== 'TOO_MANY_REQUESTS') throw error
+      this.#options.onLimit(source, account)
+      return undefined
+    }
+  }
+}
+
+function nameIn(forgotten: Forgotten): string {
+  return 'email' in forgotten ? forgotten.email : forgotten.username
+}

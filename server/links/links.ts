@@ -1,0 +1,105 @@
+// One-time links to set a password: creates them, and sets the password of a user who has one. The token is the part of the URL after
+// `#`, which browsers neither send nor log. E-mail is in forgotten.ts.
+import { randomBytes } from 'node:crypto'
+import { recorded } from '../audit/entry.ts'
+import { CarillonError } from '../basics/errors.ts'
+import { passwordFaults } from '../passwords/new-password.ts'
+import { preparePassword } from '../passwords/policy.ts'
+import type { Attempt } from '../passwords/turns.ts'
+import { hashOf } from '../sealing/secrets.ts'
+import type { Link, LinkPurpose, User } from '../store/store.ts'
+import { refuseFaults } from '../users/entry.ts'
+import { findUser, revocationNow, type UserDependencies, type UserKey } from '../users/users.ts'
+
+export type LinkSettings = {
+  lifetimeMs: number
+  /** The page that a link leads to, without a fragment. */
+  pageOf: (purpose: LinkPurpose) => string
+}
+
+export type MadeLink = { url: string; expiresAt: number; user: User & { username: string } }
+/** `email`: the address that the link is sent to. */
+type Wanted = { purpose: LinkPurpose; email?: string }
+
+/** 32 bytes as base64url. */
+const tokenShape = /^[\w-]{43}$/
+
+/** Voids the user's links of the same purpose but the last two before it. Throws NOT_FOUND, or CONFLICT for a user who cannot sign in with a password. */
+export async function createLink(
+  dependencies: UserDependencies,
+  { lifetimeMs, pageOf }: LinkSettings,
+  key: UserKey,
+  { purpose, email }: Wanted,
+): Promise<MadeLink> {
+  const user = await findUser(dependencies, key)
+  refuseWithoutPassword(user)
+  const token = randomBytes(32).toString('base64url')
+  const at = dependencies.now()
+  const expiresAt = at + lifetimeMs
+  const detail = { purpose, ...(email !== undefined && { mailed: true }) }
+  const { id: userId, username } = user
+  const entry = recorded(dependencies, { event: 'link-created', userId, username, detail })
+  const link = { userId, purpose, tokenHash: hashOf(token), at, expiresAt, email: email ?? null, ...entry }
+  if ((await dependencies.store.addLink(link)) === 'absent') throw disabled()
+  return { url: `${pageOf(purpose)}#${token}`, expiresAt, user }
+}
+
+function refuseWithoutPassword(user: User): asserts user is User & { username: string } {
+  if (user.disabledAt !== null) throw disabled()
+  if (user.username !== null) return
+  throw new CarillonError('CONFLICT', 'This user has no username and cannot sign in with a password', {
+    remedy: 'Give the user one first: PATCH with { "username": "..." }, or carillon user rename.',
+  })
+}
+
+function disabled(): CarillonError {
+  return new CarillonError('CONFLICT', 'This user is disabled and gets no link', {
+    remedy: 'Enable the user first: PATCH with { "disabled": false }, or carillon user enable.',
+  })
+}
+
+/** The same error for a used, expired, replaced, unknown and malformed token. */
+export function linkInvalid(): CarillonError {
+  return new CarillonError(
+    'LINK_INVALID',
+    'This link is not valid: it was used, has expired, or was replaced by newer ones',
+    {
+      remedy: 'Request a new link.',
+    },
+  )
+}
+
+/** Undefined for a token that sets no password now. Compares hashes of 32 random bytes, so its duration reveals nothing. */
+export async function findLiveLink({ store, now }: UserDependencies, token: string): Promise<Link | undefined> {
+  const link = tokenShape.test(token) ? await store.findLink(hashOf(token)) : undefined
+  return link !== undefined && now() < link.expiresAt ? link : undefined
+}
+
+export type NewByLink = { token: string; newPassword: string; attempt: Attempt }
+
+/**
+ * Sets the password of the link's user and uses every link of the user up. Ends every session and token of the user. Throws INVALID_REQUEST
+ * for a password that is not acceptable, which leaves the links as they are, and LINK_INVALID if it was used since. Returns the user before
+ * and after it, with the generations of this change: if another change follows at once, no proof begins.
+ */
+export async function resetPassword(
+  dependencies: UserDependencies,
+  { userId, purpose }: Link,
+  { token, newPassword, attempt }: NewByLink,
+): Promise<{ before: User; user: User }> {
+  const before = await dependencies.store.findUser(userId)
+  if (before === undefined) throw linkInvalid()
+  const { username, credentialGeneration, deviceGeneration } = before
+  const wanted = { username: username ?? '', password: newPassword, field: 'newPassword' }
+  refuseFaults(await passwordFaults(dependencies, wanted))
+  const passwordHash = await dependencies.passwords.hash(preparePassword(newPassword), attempt)
+  const isFirst = (await dependencies.store.findCredentials(username ?? '')) === undefined
+  const entry = recorded(dependencies, { event: 'password-reset', userId, username, detail: { purpose, isFirst } })
+  const change = { userId, tokenHash: hashOf(token), passwordHash, ...revocationNow(dependencies), ...entry }
+  const outcome = await dependencies.store.resetPassword(change)
+  if (outcome === 'refused') throw linkInvalid()
+  await dependencies.revocations?.refresh()
+  const user = (await dependencies.store.findUser(userId)) ?? before
+  const raised = { credentialGeneration: credentialGeneration + 1, deviceGeneration: deviceGeneration + 1 }
+  return { before, user: { ...user, ...raised } }
+}

@@ -1,0 +1,48 @@
+import { invalidField, notAuthenticated } from '../basics/errors.ts'
+import type { LongLivedCaller } from '../guards/guards.ts'
+import { ChangesQuery, StreamQuery } from '../http/openapi/request-schemas.ts'
+import { operationFor } from '../http/operation.ts'
+import { EventStream, goneSignal } from '../http/response/event-stream.ts'
+import { sendJson } from '../http/response/send.ts'
+import { isPosition } from './position.ts'
+
+export const stream = operationFor<LongLivedCaller>()({
+  summary: 'The live stream of what happens in the inbox (Server-Sent Events)',
+  query: StreamQuery,
+  headers: { 'Last-Event-ID': 'The id of the last event that was received; the events after it are sent' },
+  responses: { 200: 'events' },
+  refusals: ['TOO_MANY_REQUESTS'],
+  async handle({ live }, request, reply) {
+    const { since } = request.query
+    // A browser's EventSource sends the field when it reconnects; an empty one counts as none (WHATWG HTML, section 9.2.4).
+    const last = request.headers['last-event-id'] as string | undefined
+    const events = new EventStream(reply)
+    if (request.method === 'HEAD') {
+      events.begin()
+      events.end()
+    } else await live.open(request.caller, last || since, events)
+    return reply
+  },
+})
+
+export const changes = operationFor<LongLivedCaller>()({
+  summary:
+    'What changed since a version, on request held until there is a change; or that everything has to be fetched again',
+  query: ChangesQuery,
+  responses: { 200: 'ChangesResponse' },
+  refusals: ['TOO_MANY_REQUESTS'],
+  async handle(dependencies, request, reply) {
+    const { since, limit = 100, wait = 0 } = request.query
+    if (!isPosition(since)) throw invalidField('since', positionReason)
+    if (wait > 0) request.raw.socket.setTimeout((wait + idleMarginSeconds) * 1_000)
+    const query = { since, limit, waitMs: wait * 1_000, signal: goneSignal(reply) }
+    const data = await dependencies.changes.read(request.caller, query)
+    // The proof may have ended while the request was held.
+    if (wait > 0 && (await request.caller.validUntil()) === null) throw notAuthenticated()
+    return sendJson(reply, `{"success":true,"data":${data}}`)
+  },
+})
+
+const positionReason = 'must be a version such as 42, or a position from a response or an event'
+/** Beyond the time that the client waits for a change, so that the connection does not count as idle. */
+const idleMarginSeconds = 10

@@ -1,0 +1,832 @@
+// live.ts on a real store: how often it reads, what it does if a change signal is lost, how it applies the stream limits, and the
+// races that a test from outside rarely hits.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { suite, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type StreamEvent, StrictEvents } from '../../tests/support/event-source/event-source.ts'
+import { randomOf } from '../../tests/support/event-source/random.ts'
+import type { CarillonError } from '../basics/errors.ts'
+import { contentOf } from '../inbox/notification-json.ts'
+import { type Person, World } from '../store/contract/world.ts'
+import { openSqliteStore } from '../store/sqlite/store.ts'
+import { newFolder } from '../store/sqlite/testing/folder.ts'
+import type { ChangeSignal, Store } from '../store/store.ts'
+import { ChangesSince } from './changes.ts'
+import { Live } from './live.ts'
+import type { Sink, Watcher } from './live-stream.ts'
+import { LiveStream } from './live-stream.ts'
+import { type MaxStreams, StreamLimits } from './stream-limits.ts'
+
+/** The clock of the process, even if a test replaces `performance.now`. */
+const clock = performance.now.bind(performance)
+
+/** A client in the same process. It takes everything at once, unless `isReading` is false. */
+class Reader implements Sink {
+  readonly events: StreamEvent[] = []
+  readonly #parser = new StrictEvents()
+  readonly #listeners: (() => void)[] = []
+  hasBegun = false
+  /** The bytes of each send. */
+  readonly texts: Buffer[] = []
+  how: 'open' | 'ended' | 'disconnected' | 'left' = 'open'
+  isReading = true
+  unread = 0
+
+  get beats(): number {
+    return this.#parser.beats
+  }
+
+  get retries(): readonly number[] {
+    return this.#parser.retries
+  }
+
+  get types(): string[] {
+    return this.events.map(({ type }) => type)
+  }
+
+  get versions(): number[] {
+    return this.events.filter(({ type }) => type !== 'hello').map(({ data }) => data.version)
+  }
+
+  begin(): void {
+    this.hasBegun = true
+  }
+
+  send(bytes: Buffer): void {
+    if (this.how === 'left') return
+    assert.equal(this.how, 'open', 'bytes were sent after the end')
+    assert.ok(this.hasBegun, 'bytes were sent before the header')
+    this.texts.push(bytes)
+    this.events.push(...this.#parser.push(bytes))
+    if (!this.isReading) this.unread += bytes.length
+  }
+
+  async untilTaken(): Promise<void> {
+    while (this.unread > 0 && this.how === 'open') await sleep(5)
+  }
+
+  end(): void {
+    this.#close('ended')
+  }
+
+  disconnect(): void {
+    this.#close('disconnected')
+  }
+
+  onClose(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** As a client that disconnects: bytes that are sent before this is noticed are lost. */
+  leave(): void {
+    this.#close('left')
+  }
+
+  #close(how: 'ended' | 'disconnected' | 'left'): void {
+    if (this.how !== 'open') return
+    this.how = how
+    for (const listener of this.#listeners) setImmediate(listener)
+  }
+
+  async until(isSo: () => boolean): Promise<void> {
+    const giveUpAt = clock() + maxWaitMs
+    while (!isSo()) {
+      assert.ok(clock() < giveUpAt, `not within ${maxWaitMs} ms; ${JSON.stringify(this.types)}`)
+      await sleep(2)
+    }
+  }
+}
+
+/** Enough for a slow machine. No heartbeat, which would make good a lost change signal, comes in this time. */
+const maxWaitMs = 20_000
+
+type LiveStore = Pick<Store, 'readInbox' | 'changesSince' | 'onChange' | 'history'>
+
+/**
+ * A world whose users can open streams. There is no heartbeat unless the test moves the clock. `of` may wrap the store that the
+ * streams read.
+ */
+async function newWorld(
+  t: TestContext,
+  { of = (store) => store, limits }: { of?: (store: Store) => LiveStore; limits?: MaxStreams } = {},
+) {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { store } = await openSqliteStore(join(await newFolder(t), 'carillon.db'))
+  const world = await World.on(store)
+  const failures: unknown[] = []
+  const failedAt: number[] = []
+  const reads = { begun: 0, done: 0 }
+  const streamLimits = new StreamLimits(limits ?? { perUser: 1_000, perProcess: 100_000 }, Math.random)
+  const live = new Live({
+    store: counted(of(store), reads),
+    streamLimits,
+    now: Date.now,
+    random: Math.random,
+    onFailure(error) {
+      failures.push(error)
+      failedAt.push(clock())
+    },
+  })
+  t.after(async () => {
+    await live.end()
+    await store.close()
+  })
+  const open = async (
+    person: Person,
+    { from, holds = forever }: { from?: string; holds?: Watcher['validUntil'] } = {},
+  ) => {
+    const reader = new Reader()
+    await live.open({ userId: person.id, validUntil: holds }, from, reader)
+    return reader
+  }
+  /** Resolves when this many reads of changes are done: the first stream of each user causes one. */
+  const untilRead = async (times: number) => {
+    await new Reader().until(() => reads.done === times)
+    await new Promise(setImmediate)
+  }
+  return { world, store, live, open, failures, failedAt, streamLimits, reads, untilRead }
+}
+
+const forever = async () => Number.POSITIVE_INFINITY
+
+/** The same store, with some methods replaced. */
+function withMethods(store: LiveStore, methods: Partial<LiveStore>): LiveStore {
+  return {
+    get history() {
+      return store.history
+    },
+    onChange: (listener) => store.onChange(listener),
+    readInbox: (userId) => store.readInbox(userId),
+    changesSince: (query) => store.changesSince(query),
+    ...methods,
+  }
+}
+
+/** Counts how often changes are read. */
+function counted(store: LiveStore, reads: { begun: number; done: number }): LiveStore {
+  return withMethods(store, {
+    async changesSince(query) {
+      reads.begun++
+      try {
+        return await store.changesSince(query)
+      } finally {
+        reads.done++
+      }
+    },
+  })
+}
+
+test('a change is read once and rendered once, however many streams its user has', async (t) => {
+  const { world, live, open, reads, untilRead } = await newWorld(t)
+  const ann = await world.addUser('ann')
+  const bob = await world.addUser('bob')
+  const anns = await Promise.all(Array.from({ length: 200 }, () => open(ann)))
+  const bobs = await open(bob)
+  assert.equal(live.size, 201)
+  await untilRead(2)
+  for (let n = 1; n <= 20; n++) {
+    const before = reads.begun
+    await world.send(ann, `No. ${n}`)
+    await Promise.all(anns.map((reader) => reader.until(() => reader.events.length === n + 1)))
+    assert.equal(reads.begun - before, 1, `${reads.begun - before} reads for one change`)
+    assert.equal(new Set(anns.map(({ texts }) => texts.at(-1))).size, 1, 'not one text for all')
+  }
+  assert.deepEqual(bobs.types, ['hello'])
+})
+
+test('many changes at once need few reads, and each change is sent once, in order', async (t) => {
+  const { world, open, reads, untilRead } = await newWorld(t)
+  const ann = await world.addUser('ann')
+  const readers = await Promise.all(Array.from({ length: 10 }, () => open(ann)))
+  await untilRead(1)
+  const ids = await world.sendTimes(1_000, ann)
+  for (const reader of readers) {
+    await reader.until(() => reader.events.length === 1_001)
+    assert.deepEqual(
+      reader.events.slice(1).map(({ data }) => data.notification.id),
+      ids,
+    )
+  }
+  t.diagnostic(`${reads.begun} reads for 1,000 changes`)
+  assert.ok(reads.begun < 500, `${reads.begun} reads`)
+})
+
+/** Delays the results of reads until the test releases them; each has the state at the time of its request, as on PostgreSQL. */
+async function heldReads(t: TestContext) {
+  const held: (() => void)[] = []
+  let isHolding = false
+  const made = await newWorld(t, {
+    of: (store) =>
+      withMethods(store, {
+        async changesSince(query) {
+          const found = await store.changesSince(query)
+          if (isHolding) await new Promise<void>((resolve) => held.push(resolve))
+          return found
+        },
+      }),
+  })
+  const hold = (isSo: boolean) => {
+    isHolding = isSo
+  }
+  return { ...made, held, hold }
+}
+
+/** Two notifications for Ann; the result of the read that the first one caused is delayed. */
+async function heldFirst(t: TestContext) {
+  const made = await heldReads(t)
+  const { world, open, held, hold, untilRead } = made
+  const ann = await world.addUser('ann')
+  const reader = await open(ann)
+  await untilRead(1)
+  hold(true)
+  await world.send(ann, 'one')
+  await reader.until(() => held.length === 1)
+  await world.send(ann, 'two')
+  return { ...made, ann, reader }
+}
+
+test('a change that is committed during the read of another change is sent without a delay (N4)', async (t) => {
+  const { held, hold, reader } = await heldFirst(t)
+  await reader.until(() => held.length === 2)
+  hold(false)
+  // The later read has found more changes; the earlier one returns first.
+  held[0]?.()
+  await reader.until(() => reader.events.length === 2)
+  held[1]?.()
+  await reader.until(() => reader.events.length === 3)
+  assert.deepEqual(reader.versions, [1, 2])
+})
+
+test('a stream that opens during a read that has found fewer changes is sent nothing that its hello already counted (N4)', async (t) => {
+  const { world, open, held, hold, ann, reader } = await heldFirst(t)
+  const late = await open(ann)
+  assert.equal(late.events[0]?.data.version, 2)
+  hold(false)
+  for (const response of held) response()
+  await reader.until(() => reader.events.length === 3)
+  await world.send(ann, 'three')
+  await late.until(() => late.versions.at(-1) === 3)
+  assert.deepEqual([reader.versions, late.versions], [[1, 2, 3], [3]])
+})
+
+/** A user with a read-all that can be undone, and an open stream; all later reads of changes are delayed. */
+async function heldUndo(t: TestContext, { notifications }: { notifications: number }) {
+  const made = await heldReads(t)
+  const { world, store, open, hold, untilRead } = made
+  const ann = await world.addUser('ann')
+  await world.sendTimes(notifications, ann)
+  await store.markAllRead({ userId: ann.id, throughId: null, at: 1_000 })
+  const reader = await open(ann)
+  await untilRead(1)
+  hold(true)
+  const undo = async () => assert.equal(await store.undoReadAll({ userId: ann.id, at: 2_000 }), 'done')
+  return { ...made, ann, reader, undo }
+}
+
+test('a stream that resumes while the undo is being read for the others gets one resync, and each change since the undo once (N3, N4)', async (t) => {
+  const { world, open, held, hold, ann, reader, undo } = await heldUndo(t, { notifications: 1 })
+  await undo()
+  await reader.until(() => held.length === 1)
+  const late = await open(ann, { from: '2' })
+  assert.deepEqual(late.types, ['hello', 'resync'])
+  await world.send(ann)
+  hold(false)
+  for (const response of held) response()
+  await late.until(() => late.versions.at(-1) === 4)
+  await world.send(ann)
+  for (const one of [reader, late]) await one.until(() => one.versions.at(-1) === 5)
+  assert.deepEqual(reader.types, ['hello', 'resync', 'created'])
+  assert.deepEqual(reader.versions, [4, 5])
+  assert.deepEqual(late.types, ['hello', 'resync', 'created', 'created'])
+  assert.deepEqual(late.versions, [3, 4, 5])
+})
+
+for (const first of ['the streams that are live', 'the stream that catches up'])
+  test(`an undo during the catch-up of a stream ends no stream: each gets one resync, if it is read first for ${first} (N3)`, async (t) => {
+    const { world, live, held, hold, ann, reader, undo } = await heldUndo(t, { notifications: 150 })
+    const behind = new Reader()
+    const opening = live.open({ userId: ann.id, validUntil: forever }, '0', behind)
+    await reader.until(() => held.length === 1)
+    await undo()
+    await reader.until(() => held.length === 2)
+    hold(false)
+    const [catchUp, undone] = held
+    const steps = [
+      async () => {
+        undone?.()
+        await reader.until(() => reader.types.includes('resync'))
+      },
+      async () => {
+        catchUp?.()
+        await opening
+      },
+    ]
+    for (const step of first === 'the streams that are live' ? steps : steps.reverse()) await step()
+    await world.send(ann)
+    for (const one of [reader, behind]) await one.until(() => one.how !== 'open' || one.versions.at(-1) === 153)
+    assert.deepEqual([reader.how, behind.how], ['open', 'open'])
+    assert.deepEqual(reader.types, ['hello', 'resync', 'created'])
+    assert.deepEqual(behind.types.slice(101), ['resync', 'created'])
+    assert.deepEqual(behind.versions.slice(100), [152, 153])
+  })
+
+test('a stream that has ended during its catch-up reads no more changes, even if its client has yet to take what was sent', async (t) => {
+  const { world, live, reads } = await newWorld(t)
+  const ann = await world.addUser('ann')
+  await world.sendTimes(250, ann)
+  const reader = new Reader()
+  reader.isReading = false
+  reader.end = () => {}
+  let [isValid, isOpened] = [true, false]
+  const validUntil = async () => (isValid ? Number.POSITIVE_INFINITY : null)
+  void live.open({ userId: ann.id, validUntil }, '0', reader).then(() => {
+    isOpened = true
+  })
+  await reader.until(() => reader.events.length === 101)
+  isValid = false
+  live.checkProofs(ann.id)
+  await reader.until(() => reader.types.at(-1) === 'session-ended')
+  const { begun } = reads
+  reader.unread = 0
+  await reader.until(() => isOpened)
+  assert.ok(reads.begun <= begun + 1, `${reads.begun - begun} reads after the end`)
+  reader.leave()
+})
+
+test('a stream that is being opened when the service stops is refused like every later one, without a byte on it (R9)', async (t) => {
+  const { world, live } = await newWorld(t)
+  const ann = await world.addUser('ann')
+  const { promise: looked, resolve: look } = Promise.withResolvers<number>()
+  const reader = new Reader()
+  const opening = live.open({ userId: ann.id, validUntil: () => looked }, undefined, reader)
+  const refused = assert.rejects(opening, ({ code }: CarillonError) => code === 'UNAVAILABLE')
+  await live.end()
+  look(Number.POSITIVE_INFINITY)
+  await refused
+  assert.deepEqual([reader.hasBegun, reader.texts], [false, []])
+  assert.equal(live.size, 0)
+  const late = live.open({ userId: ann.id, validUntil: forever }, undefined, new Reader())
+  await assert.rejects(late, ({ code }: CarillonError) => code === 'UNAVAILABLE')
+})
+
+test('a proof that ends while its stream is being opened opens no stream (Z6)', async (t) => {
+  const { world, live, streamLimits } = await newWorld(t, { limits: { perUser: 1, perProcess: 1 } })
+  const ann = await world.addUser('ann')
+  for (const endsAfter of [0, 1]) {
+    let looks = 0
+    const reader = new Reader()
+    const holds = async () => {
+      // The proof ends between the two reads, with a change signal.
+      if (looks++ < endsAfter) {
+        live.checkProofs(ann.id)
+        return Number.POSITIVE_INFINITY
+      }
+      return null
+    }
+    const opening = live.open({ userId: ann.id, validUntil: holds }, undefined, reader)
+    if (endsAfter === 0) await assert.rejects(opening, ({ code }: CarillonError) => code === 'UNAUTHORIZED')
+    else {
+      await opening
+      await reader.until(() => reader.how === 'ended')
+      assert.equal(reader.events.at(-1)?.text, '{"reason":"revoked"}')
+    }
+    await reader.until(() => live.size === 0)
+    // It no longer counts against the stream limits.
+    streamLimits.take(ann.id)
+    streamLimits.release(ann.id)
+  }
+})
+
+test('if the history of the store changes, every open stream gets a resync, and a position of the old history is not accepted (N3, R7)', async (t) => {
+  let history = 'before'
+  let signal: ((signal: ChangeSignal) => void) | undefined
+  const of = (store: Store): LiveStore => ({
+    get history() {
+      return history
+    },
+    readInbox: store.readInbox,
+    changesSince: store.changesSince,
+    onChange(listener) {
+      signal = listener
+      return store.onChange(listener)
+    },
+  })
+  const { world, open } = await newWorld(t, { of })
+  const ann = await world.addUser('ann')
+  await world.send(ann)
+  const readers = [await open(ann), await open(ann)]
+  const [before] = readers[0]?.events ?? []
+  history = 'after'
+  signal?.({ about: 'anything' })
+  for (const reader of readers) await reader.until(() => reader.types.includes('resync'))
+  const resync = readers[0]?.events.find(({ type }) => type === 'resync')
+  assert.notEqual(resync?.id, before?.id)
+  await world.send(ann)
+  for (const reader of readers) await reader.until(() => reader.types.at(-1) === 'created')
+  const late = await open(ann, { from: before?.id ?? '' })
+  assert.deepEqual(late.types.slice(0, 2), ['hello', 'resync'])
+  const resumed = await open(ann, { from: resync?.id ?? '' })
+  await resumed.until(() => resumed.types.join() === 'hello,created')
+})
+
+test('if the store lost changes that were sent, every stream gets a resync, and then the next changes', async (t) => {
+  let isLost = false
+  const { world, open } = await newWorld(t, {
+    of: (store) =>
+      withMethods(store, {
+        changesSince: async (query) => (isLost ? 'reset' : store.changesSince(query)),
+      }),
+  })
+  const ann = await world.addUser('ann')
+  const readers = await Promise.all(Array.from({ length: 5 }, () => open(ann)))
+  await world.send(ann, 'one')
+  for (const reader of readers) await reader.until(() => reader.events.length === 2)
+  isLost = true
+  await world.send(ann, 'two')
+  for (const reader of readers) await reader.until(() => reader.types.includes('resync'))
+  isLost = false
+  await world.send(ann, 'three')
+  for (const reader of readers) {
+    await reader.until(() => reader.types.at(-1) === 'created' && reader.versions.at(-1) === 3)
+    assert.deepEqual(reader.types, ['hello', 'created', 'resync', 'created'])
+    assert.deepEqual(reader.events[2]?.data, { version: 2, unread: 2, total: 2 })
+  }
+})
+
+test('two reads that find the loss at the same time send one resync, and a stream that is catching up ends and gets it when it reconnects', async (t) => {
+  let isLost = false
+  let asking = 0
+  const both = Promise.withResolvers<void>()
+  // The third change is lost. Both reads for the changes after it start before either returns.
+  const { world, live, open, untilRead } = await newWorld(t, {
+    of: (store) =>
+      withMethods(store, {
+        changesSince: async (query) => {
+          if (!isLost || query.version < 3) return store.changesSince(query)
+          if (++asking === 2) both.resolve()
+          await both.promise
+          return 'reset'
+        },
+        readInbox: async (userId) => {
+          const inbox = await store.readInbox(userId)
+          return isLost ? { ...inbox, version: 2 } : inbox
+        },
+      }),
+  })
+  const ann = await world.addUser('ann')
+  await world.sendTimes(3, ann)
+  const reader = await open(ann)
+  const behind = new Reader()
+  behind.isReading = false
+  void live.open({ userId: ann.id, validUntil: forever }, '1', behind)
+  await behind.until(() => behind.events.length === 3)
+  await untilRead(2)
+  isLost = true
+  live.checkProofs(ann.id)
+  await reader.until(() => asking === 1)
+  live.checkProofs(ann.id)
+  await reader.until(() => reader.types.includes('resync'))
+  await behind.until(() => behind.how === 'ended')
+  isLost = false
+  await world.send(ann)
+  await reader.until(() => reader.versions.at(-1) === 4)
+  assert.deepEqual(reader.types, ['hello', 'resync', 'created', 'created'])
+  assert.deepEqual(reader.versions, [2, 3, 4])
+})
+
+test('an unavailable store is logged once a second, however many change signals and streams there are', async (t) => {
+  let isAway = false
+  const { world, live, open, failedAt } = await newWorld(t, {
+    of: (store) =>
+      withMethods(store, {
+        changesSince: (query) => (isAway ? Promise.reject(new Error('away')) : store.changesSince(query)),
+      }),
+  })
+  const ann = await world.addUser('ann')
+  const reader = await open(ann)
+  isAway = true
+  await reader.until(() => {
+    live.checkProofs(ann.id)
+    return failedAt.length === 3
+  })
+  // A timer may fire a millisecond early.
+  for (const [n, at] of failedAt.slice(1).entries())
+    assert.ok(at - (failedAt[n] ?? 0) > 990, `logged at ${failedAt.map(Math.round)} ms`)
+})
+
+test('a replay yields to the event loop, so that a long one delays no other request', async (t) => {
+  const { world, open, reads } = await newWorld(t)
+  const ann = await world.addUser('ann')
+  await world.sendTimes(6_000, ann)
+  const inEachTurn: number[] = []
+  let isReplaying = true
+  const sample = () => {
+    inEachTurn.push(reads.begun)
+    if (isReplaying) setImmediate(sample)
+  }
+  sample()
+  const reader = await open(ann, { from: '0' })
+  isReplaying = false
+  inEachTurn.push(reads.begun)
+  assert.equal(reader.versions.length, 6_000)
+  const steps = inEachTurn.map((count, i) => count - (inEachTurn[i - 1] ?? 0))
+  assert.ok(reads.begun >= 60 && Math.max(...steps) < 40, `of ${reads.begun}: ${steps}`)
+})
+
+test('no event is sent while the store checks whether a proof is still valid (Z6)', async (t) => {
+  const { world, live, open } = await newWorld(t)
+  const ann = await world.addUser('ann')
+  const looked = Promise.withResolvers<null>()
+  let isOver = false
+  const reader = await open(ann, { holds: () => (isOver ? looked.promise : forever()) })
+  await sleep(20)
+  isOver = true
+  live.checkProofs(ann.id)
+  await sleep(20)
+  await world.send(ann)
+  await sleep(50)
+  looked.resolve(null)
+  await reader.until(() => reader.how === 'ended')
+  assert.deepEqual(reader.types, ['hello', 'session-ended'])
+})
+
+test('a store that cannot be read ends no live stream: the missed changes are sent when it is back', async (t) => {
+  let isAway = false
+  const { world, open, failures } = await newWorld(t, {
+    of: (store) =>
+      withMethods(store, {
+        changesSince: (query) => (isAway ? Promise.reject(new Error('away')) : store.changesSince(query)),
+      }),
+  })
+  const ann = await world.addUser('ann')
+  const reader = await open(ann)
+  await world.sendTimes(2, ann)
+  await reader.until(() => reader.events.length === 3)
+  isAway = true
+  await world.send(ann)
+  await reader.until(() => failures.length > 0)
+  assert.deepEqual([reader.versions, reader.how], [[1, 2], 'open'])
+  // A stream that has to catch up and cannot is ended; its client reconnects.
+  const behind = await open(ann, { from: '1' })
+  await behind.until(() => behind.how === 'ended')
+  isAway = false
+  await reader.until(() => reader.events.length === 4)
+  assert.deepEqual(reader.versions, [1, 2, 3])
+})
+
+test('if it is unknown whether a proof is valid, its stream stays open and the check is repeated (Z7)', async (t) => {
+  const { world, live, open, failures } = await newWorld(t)
+  const ann = await world.addUser('ann')
+  let found: number | null | Error = Number.POSITIVE_INFINITY
+  const reader = await open(ann, {
+    holds: async () => {
+      if (found instanceof Error) throw found
+      return found
+    },
+  })
+  found = new Error('away')
+  live.checkProofs(ann.id)
+  await reader.until(() => failures.length > 0)
+  assert.equal(reader.how, 'open')
+  found = null
+  await reader.until(() => reader.how === 'ended')
+  assert.deepEqual(reader.types, ['hello', 'session-ended'])
+})
+
+suite('a client that does not read its stream (N5)', () => {
+  /** A stream that has begun, and whose client takes nothing. */
+  const sink = () => {
+    const reader = new Reader()
+    reader.isReading = false
+    const stream = new LiveStream({ userId: 'a', validUntil: forever }, reader, () => {})
+    stream.begin(0, ':\n\n')
+    return { reader, stream }
+  }
+  const event = Buffer.from(`event: hello\ndata: {"x":"${'x'.repeat(100_000)}"}\n\n`)
+
+  test('is disconnected before more than 1 MiB waits for it, and not sooner (N5)', () => {
+    const { reader, stream } = sink()
+    for (let sent = 3; sent + event.length <= 1024 * 1024; sent += event.length) stream.send(event)
+    assert.equal(reader.how, 'open')
+    stream.send(event)
+    assert.equal(reader.how, 'disconnected')
+    assert.ok(reader.unread <= 1024 * 1024)
+    stream.send(event)
+    stream.end()
+  })
+
+  test('gets an event of more than 1 MiB if it has taken everything before (N5)', () => {
+    const { reader, stream } = sink()
+    reader.unread = 0
+    stream.send(Buffer.concat(Array(20).fill(event)))
+    assert.equal(reader.how, 'open')
+    stream.send(event)
+    assert.equal(reader.how, 'disconnected')
+  })
+
+  test('a replay waits until its client has taken each batch, and disconnects no client that reads, however large an event is (N4, N5)', async (t) => {
+    const { world, live } = await newWorld(t)
+    const ann = await world.addUser('ann')
+    const content = contentOf({ title: 'x', body: 'x'.repeat(20_000) })
+    await Promise.all(Array.from({ length: 300 }, () => world.send(ann, 'x', { content })))
+    const reader = new Reader()
+    reader.isReading = false
+    const opening = live.open({ userId: ann.id, validUntil: forever }, '0', reader)
+    const deepest: number[] = []
+    while (reader.events.length < 301 && reader.how === 'open') {
+      deepest.push(reader.unread)
+      reader.unread = 0
+      await sleep(10)
+    }
+    reader.unread = 0
+    await opening
+    assert.deepEqual([reader.how, reader.versions.length], ['open', 300])
+    assert.ok(deepest.length >= 20 && Math.max(...deepest) < 300 * 1024, `${deepest}`)
+  })
+})
+
+test('nothing is kept of thousands of streams that were opened and closed (N5)', async (t) => {
+  const rounds = process.env.SOAK === undefined ? 3_000 : 100_000
+  const { world, live, open, streamLimits } = await newWorld(t, { limits: { perUser: 20, perProcess: 40 } })
+  const people = [await world.addUser('ann'), await world.addUser('bob'), await world.addUser('cy')]
+  const random = randomOf(t)
+  let stayed: Reader[] = []
+  for (let n = 0; n < rounds; n++) {
+    const person = people[n % 3] ?? assert.fail()
+    const opening = open(person, { ...(random.draw() < 0.5 && { from: '0' }) })
+    if (n % 50 === 0) await world.send(person)
+    const reader = await opening
+    await new Promise(setImmediate)
+    if (random.draw() < 0.3) stayed.push(reader)
+    else reader.leave()
+    if (stayed.length > 10) {
+      for (const one of stayed) one.leave()
+      stayed = []
+      await new Promise(setImmediate)
+    }
+  }
+  for (const reader of stayed) reader.leave()
+  await new Reader().until(() => live.size === 0)
+  const takers = people.slice(0, 2).flatMap(({ id }) => Array.from({ length: 20 }, () => id))
+  for (const id of takers) streamLimits.take(id)
+  assert.throws(() => streamLimits.take(people[2]?.id ?? ''), /CARILLON_STREAMS\b/)
+  for (const id of takers) streamLimits.release(id)
+})
+
+suite('stream limits (N7)', () => {
+  const refusal = (take: () => unknown): CarillonError => {
+    try {
+      take()
+    } catch (error) {
+      return error as CarillonError
+    }
+    return assert.fail('it was not refused')
+  }
+
+  test('there is a limit for each user and one for all (N7)', () => {
+    const streamLimits = new StreamLimits({ perUser: 2, perProcess: 3 }, () => 0.5)
+    for (const user of ['ann', 'ann']) streamLimits.take(user)
+    assert.match(
+      refusal(() => streamLimits.take('ann')).message,
+      /^You have 2 streams open \(CARILLON_STREAMS_PER_USER\)/,
+    )
+    streamLimits.take('bob')
+    const full = refusal(() => streamLimits.take('bob'))
+    assert.deepEqual([full.code, full.retryAfter], ['TOO_MANY_REQUESTS', 10])
+    assert.match(full.message, /^This process has 3 streams open \(CARILLON_STREAMS\)/)
+    streamLimits.release('ann')
+    streamLimits.take('ann')
+    assert.equal(refusal(() => streamLimits.take('ann')).code, 'TOO_MANY_REQUESTS')
+    for (const user of ['ann', 'bob']) streamLimits.release(user)
+    for (const user of ['bob', 'bob']) streamLimits.take(user)
+    refusal(() => streamLimits.take('cy'))
+  })
+
+  test('clients that are refused at the same time get different values of Retry-After (N7)', () => {
+    const streamLimits = new StreamLimits({ perUser: 0, perProcess: 0 }, Math.random)
+    const seconds = Array.from({ length: 200 }, () => refusal(() => streamLimits.take('ann')).retryAfter ?? 0)
+    assert.ok(
+      seconds.every((one) => Number.isInteger(one) && one >= 5 && one <= 15),
+      `${seconds}`,
+    )
+    assert.ok(new Set(seconds).size > 5, `${seconds}`)
+  })
+
+  test('a held poll counts like a stream, until it ends, in whatever way (N7)', async (t) => {
+    const { world, store, streamLimits } = await newWorld(t, { limits: { perUser: 1, perProcess: 1 } })
+    const changes = new ChangesSince({ store, streamLimits })
+    const ann = await world.addUser('ann')
+    const query = { since: '0', limit: 100, waitMs: 60_000, signal: new AbortController().signal }
+    const held = async (since: string, end: (gone: AbortController) => unknown) => {
+      const gone = new AbortController()
+      const response = changes.read({ userId: ann.id }, { ...query, since, signal: gone.signal })
+      await sleep(20)
+      refusal(() => streamLimits.take(ann.id))
+      await end(gone)
+      const { created } = JSON.parse(await response)
+      streamLimits.take(ann.id)
+      streamLimits.release(ann.id)
+      return created.length
+    }
+    assert.equal(await held('0', () => world.send(ann)), 1)
+    assert.equal(await held('1', (gone) => gone.abort()), 0)
+    assert.equal(await held('1', () => changes.end()), 0)
+    streamLimits.close()
+    await assert.rejects(changes.read({ userId: ann.id }, query), ({ code }: CarillonError) => code === 'UNAVAILABLE')
+  })
+})
+
+suite('heartbeats', () => {
+  /** A world whose clock only the test moves: `pass` moves it by this many milliseconds. */
+  async function beating(t: TestContext, of?: (store: Store) => LiveStore) {
+    let now = clock()
+    t.mock.method(performance, 'now', () => now)
+    const made = await newWorld(t, { ...(of && { of }) })
+    const pass = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 250) {
+        now += 250
+        t.mock.timers.tick(250)
+      }
+      await sleep(20)
+    }
+    return { ...made, pass }
+  }
+
+  test('every stream gets one every 15 s, and those of many users come at different times (N6)', async (t) => {
+    const { world, open, pass } = await beating(t)
+    const readers = await Promise.all(Array.from({ length: 60 }, async (_, n) => open(await world.addUser(`user${n}`))))
+    let seconds = 0
+    for (let second = 1, before = 0; second <= 15; second++) {
+      await pass(1_000)
+      const beats = readers.reduce((sum, reader) => sum + reader.beats, 0)
+      if (beats > before) seconds++
+      before = beats
+    }
+    assert.deepEqual(new Set(readers.map(({ beats }) => beats)), new Set([1]))
+    assert.ok(seconds >= 8, `in ${seconds} of 15 seconds`)
+    await pass(45_000)
+    assert.deepEqual(new Set(readers.map(({ beats }) => beats)), new Set([4]))
+    assert.deepEqual(new Set(readers.flatMap(({ types }) => types)), new Set(['hello']))
+  })
+
+  test('after a lost change signal, the next heartbeat causes the read that sends the changes', async (t) => {
+    const { world, open, pass, untilRead } = await beating(t, (store) =>
+      withMethods(store, { onChange: () => () => {} }),
+    )
+    const ann = await world.addUser('ann')
+    const reader = await open(ann)
+    await untilRead(1)
+    const ids = await world.sendTimes(3, ann)
+    await sleep(100)
+    assert.deepEqual(reader.types, ['hello'])
+    await pass(15_000)
+    await reader.until(() => reader.events.length === 4)
+    assert.deepEqual(
+      reader.events.slice(1).map(({ data }) => data.notification.id),
+      ids,
+    )
+  })
+
+  test('a proof that ended without a change signal is found at the fourth heartbeat, within a minute (Z6)', async (t) => {
+    const { world, open, pass } = await beating(t)
+    const ann = await world.addUser('ann')
+    let [checks, isOver] = [0, false]
+    const reader = await open(ann, {
+      holds: async () => {
+        checks++
+        return isOver ? null : Number.POSITIVE_INFINITY
+      },
+    })
+    isOver = true
+    await pass(44_000)
+    assert.deepEqual([checks, reader.how], [1, 'open'])
+    await pass(16_000)
+    await reader.until(() => reader.how === 'ended')
+    assert.deepEqual(reader.types, ['hello', 'session-ended'])
+  })
+})
+
+test('a change signal about anything makes every subscription check its proofs and read again', async (t) => {
+  const listeners: ((signal: ChangeSignal) => void)[] = []
+  const { world, open, untilRead } = await newWorld(t, {
+    of: (store) =>
+      withMethods(store, {
+        onChange(listener) {
+          listeners.push(listener)
+          return () => {}
+        },
+      }),
+  })
+  const [ann, bob] = [await world.addUser('ann'), await world.addUser('bob')]
+  const readers = [await open(ann), await open(bob)]
+  await untilRead(2)
+  await Promise.all([world.send(ann), world.send(bob)])
+  await sleep(50)
+  assert.deepEqual(
+    readers.map(({ types }) => types),
+    [['hello'], ['hello']],
+  )
+  for (const listener of listeners) listener({ about: 'anything' })
+  for (const reader of readers) await reader.until(() => reader.events.length === 2)
+})

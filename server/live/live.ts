@@ -1,0 +1,292 @@
+// All open streams of this process. Each user has one subscription, however many streams they have: a change signal causes one read
+// of the store and one text for all streams of that user. No stream waits for the slow client of another.
+import { notAuthenticated } from '../basics/errors.ts'
+import { yieldToEventLoop } from '../basics/event-loop.ts'
+import type { ChangeSignal, Changes, InboxState, Store } from '../store/store.ts'
+import { erasedKey, isErasedKey } from '../users/erased-key.ts'
+import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent } from './events.ts'
+import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
+import { inboxTagOf, maxBehind, reached, versionIn } from './position.ts'
+import { type StreamLimits, stopping } from './stream-limits.ts'
+import { WorkQueue } from './work-queue.ts'
+
+type LiveDependencies = {
+  store: Pick<Store, 'readInbox' | 'changesSince' | 'onChange' | 'history'>
+  streamLimits: StreamLimits
+  now: () => number
+  /** From 0 to 1: spreads heartbeats and reconnects, so that clients disconnected together do not return together. */
+  random: () => number
+  onFailure: (error: unknown) => void
+}
+
+type Beginning = { from: string | undefined; inbox: InboxState }
+
+const changesAtOnce = 100
+
+const heartbeatMs = 15_000
+const tickMs = 100
+const slotCount = heartbeatMs / tickMs
+const ticksBetweenChecks = 1_000 / tickMs
+/** A change signal reports the end of a session, but is lost if the process that should send it dies. */
+const heartbeatsBetweenProofs = 4
+
+const reconnectMs = { min: 1_000, max: 4_000 }
+
+class Subscription {
+  readonly userId: string
+  /** The store's when this was last read, and the inbox tag that follows from it. */
+  history = ''
+  inboxTag = ''
+  readonly slot: number
+  /** Replaced if a stream comes or goes, so that a loop over it sees all. Most users have one: a Set would take 180 bytes. */
+  streams: readonly LiveStream[] = []
+  /** The version up to which all live streams were sent; undefined until the first stream has begun. */
+  version: number | undefined
+  isProofDue = false
+  /** The latest check of the streams' proofs: no event is sent until it is done. */
+  proofs: Promise<void> | undefined
+  heartbeats = 0
+
+  constructor(userId: string, slot: number) {
+    this.userId = userId
+    this.slot = slot
+  }
+
+  follow(history: string): void {
+    this.history = history
+    this.inboxTag = inboxTagOf(history, this.userId)
+  }
+}
+
+export class Live {
+  readonly #dependencies: LiveDependencies
+  readonly #subscriptions = new Map<string, Subscription>()
+  /** The subscriptions that get their heartbeat at each tick. */
+  readonly #slots = Array.from({ length: slotCount }, () => new Set<Subscription>())
+  readonly #reading: WorkQueue<Subscription>
+  readonly #ticking: NodeJS.Timeout
+  #ticks = 0
+  #isEnding = false
+
+  constructor(dependencies: LiveDependencies) {
+    this.#dependencies = dependencies
+    this.#reading = new WorkQueue((subscription) => this.#readChecked(subscription), dependencies.onFailure)
+    dependencies.store.onChange((signal) => this.#onSignal(signal))
+    this.#ticking = setInterval(() => this.#tick(), tickMs).unref()
+  }
+
+  get size(): number {
+    return this.#subscriptions.values().reduce((sum, { streams }) => sum + streams.length, 0)
+  }
+
+  /**
+   * Opens a stream, from now on or from the position `from`. Throws TOO_MANY_REQUESTS, UNAVAILABLE, or UNAUTHORIZED if the proof
+   * has ended since the guard checked it. Once the stream has begun, the sink receives everything and this throws nothing.
+   */
+  async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
+    const { userId } = watcher
+    this.#dependencies.streamLimits.take(userId)
+    const subscription = this.#subscriptionOf(userId)
+    const stream = new LiveStream(watcher, sink, this.#onOver)
+    this.#add(subscription, stream)
+    try {
+      // Checked after the stream was added: if the proof ends from here on, the signal finds the stream.
+      const isValid = await stream.checkProof(this.#dependencies.now)
+      const inbox = await this.#dependencies.store.readInbox(userId)
+      if (this.#isEnding) throw stopping()
+      if (!isValid || stream.isOver) throw notAuthenticated()
+      this.#begin(subscription, stream, { from, inbox })
+    } catch (error) {
+      stream.leave()
+      throw error
+    }
+    await this.#catchUp(subscription, stream)
+  }
+
+  /** `userId` may be the `erasedKey` of a user. */
+  checkProofs(userId: string): void {
+    const subscription = this.#subscriptions.get(userId) ?? this.#findErased(userId)
+    if (subscription === undefined) return
+    subscription.isProofDue = true
+    this.#reading.add(subscription)
+  }
+
+  checkEveryProof(): void {
+    for (const userId of this.#subscriptions.keys()) this.checkProofs(userId)
+  }
+
+  // A microsecond for each user with a stream, once for each erased user.
+  #findErased(key: string): Subscription | undefined {
+    if (!isErasedKey(key)) return undefined
+    return this.#subscriptions.values().find(({ userId }) => erasedKey(userId) === key)
+  }
+
+  /** Ends every stream, after sending it when to reconnect, and refuses new ones. */
+  async end(): Promise<void> {
+    this.#isEnding = true
+    this.#dependencies.streamLimits.close()
+    clearInterval(this.#ticking)
+    for (const stream of this.#subscriptions.values().flatMap(({ streams }) => streams)) {
+      stream.send(Buffer.from(retryText(this.#reconnectMs())))
+      stream.end()
+      await yieldToEventLoop()
+    }
+  }
+
+  #reconnectMs(): number {
+    return reconnectMs.min + this.#dependencies.random() * (reconnectMs.max - reconnectMs.min)
+  }
+
+  #subscriptionOf(userId: string): Subscription {
+    const known = this.#subscriptions.get(userId)
+    if (known !== undefined) return known
+    const slot = Math.floor(this.#dependencies.random() * slotCount) % slotCount
+    return new Subscription(userId, slot)
+  }
+
+  #add(subscription: Subscription, stream: LiveStream): void {
+    this.#subscriptions.set(subscription.userId, subscription)
+    this.#slots[subscription.slot]?.add(subscription)
+    subscription.streams = [...subscription.streams, stream]
+  }
+
+  /** One function for all streams: a closure for each would keep what opened it. */
+  readonly #onOver = (stream: LiveStream): void => {
+    this.#dependencies.streamLimits.release(stream.userId)
+    const subscription = this.#subscriptions.get(stream.userId) as Subscription
+    subscription.streams = subscription.streams.filter((one) => one !== stream)
+    if (subscription.streams.length > 0) return
+    this.#subscriptions.delete(subscription.userId)
+    this.#slots[subscription.slot]?.delete(subscription)
+    this.#reading.remove(subscription)
+  }
+
+  #begin(subscription: Subscription, stream: LiveStream, { from, inbox }: Beginning): void {
+    if (subscription.version === undefined) subscription.follow(this.#dependencies.store.history)
+    const { inboxTag } = subscription
+    const since = from === undefined ? inbox.version : versionIn(from, inboxTag)
+    const isLost =
+      since === null || since > inbox.version || since < inbox.resetVersion || inbox.version - since > maxBehind
+    const hello = helloText(inbox, { from: isLost ? null : since, inboxTag })
+    const text = retryText(this.#reconnectMs()) + hello + (isLost ? resyncText(inbox, inboxTag) : '')
+    stream.begin(isLost ? inbox.version : since, text)
+    if (subscription.version !== undefined) return
+    subscription.version = inbox.version
+    // The inbox may have changed since it was read, before this subscription had a version to compare.
+    this.#reading.add(subscription)
+  }
+
+  /** Sends the missed changes to this stream alone, as fast as its client reads them. Then the stream is live, without a gap (N4). */
+  async #catchUp(subscription: Subscription, stream: LiveStream): Promise<void> {
+    const { userId, inboxTag } = subscription
+    try {
+      while (!stream.hasEnded && stream.position < (subscription.version ?? 0)) {
+        const query = { userId, version: stream.position, limit: changesAtOnce, maxBehind }
+        const found = await this.#dependencies.store.changesSince(query)
+        if (found === 'reset') await this.#resync(stream, inboxTag)
+        else await stream.replay(eventsOf(found, inboxTag), reached(found))
+        await yieldToEventLoop()
+      }
+      stream.isLive = true
+    } catch (error) {
+      // The client reconnects and resumes from its last event.
+      this.#dependencies.onFailure(error)
+      stream.end()
+    }
+  }
+
+  /** In place of missed changes, if they are from before an undo. Otherwise the client gets the resync when it reconnects. */
+  async #resync(stream: LiveStream, inboxTag: string): Promise<void> {
+    const inbox = await this.#dependencies.store.readInbox(stream.userId)
+    if (stream.position < inbox.resetVersion) stream.resync(inbox.version, Buffer.from(resyncText(inbox, inboxTag)))
+    else stream.end()
+  }
+
+  #onSignal(signal: ChangeSignal): void {
+    if (signal.about === 'anything') this.checkEveryProof()
+    else if (signal.about === 'session') this.checkProofs(signal.userId)
+    else if (signal.about === 'inbox') {
+      const subscription = this.#subscriptions.get(signal.userId)
+      if (subscription !== undefined) this.#reading.add(subscription)
+    }
+  }
+
+  async #readChecked(subscription: Subscription): Promise<void> {
+    if (subscription.isProofDue) subscription.proofs = this.#checkProofsOf(subscription)
+    await subscription.proofs
+    await this.#read(subscription)
+  }
+
+  /** One read and one text, however many streams. After a lost change signal, the next heartbeat causes the read. */
+  async #read(subscription: Subscription): Promise<void> {
+    const { userId, inboxTag, version } = subscription
+    if (version === undefined) return
+    if (subscription.history !== this.#dependencies.store.history) return this.#restart(subscription, version)
+    const found = await this.#dependencies.store.changesSince({ userId, version, limit: changesAtOnce })
+    // A concurrent read of this user was sent first; this one may have found more changes, or fewer, so read again.
+    if (subscription.version !== version) return this.#reading.add(subscription)
+    if (found === 'reset') return this.#restart(subscription, version)
+    if (found.changes.length === 0) return
+    const events = eventsOf(found, inboxTag)
+    const sent = { whole: bytesOf(events), version: reached(found) }
+    subscription.version = sent.version
+    for (const stream of subscription.streams) stream.sendEvents(events, sent)
+    if (found.more) this.#reading.add(subscription)
+  }
+
+  /** After an undo, or for a store that has, or may have, lost changes that were sent: after a failover or a restore. */
+  async #restart(subscription: Subscription, reachedBefore: number): Promise<void> {
+    const { history } = this.#dependencies.store
+    const inbox = await this.#dependencies.store.readInbox(subscription.userId)
+    if (subscription.version !== reachedBefore) return
+    const isUndo = history === subscription.history && reachedBefore < inbox.resetVersion
+    subscription.follow(history)
+    const bytes = Buffer.from(resyncText(inbox, subscription.inboxTag))
+    if (isUndo) return this.#restartAfterUndo(subscription, inbox, bytes)
+    subscription.version = inbox.version
+    for (const stream of subscription.streams) stream.restart(inbox.version, bytes)
+  }
+
+  /** A stream that began after the undo has had its resync, and gets only the changes since the undo. */
+  #restartAfterUndo(subscription: Subscription, { version, resetVersion }: InboxState, resync: Buffer): void {
+    subscription.version = resetVersion
+    for (const stream of subscription.streams)
+      if (stream.isLive && stream.position < resetVersion) stream.resync(version, resync)
+    if (version > resetVersion) this.#reading.add(subscription)
+  }
+
+  async #checkProofsOf(subscription: Subscription): Promise<void> {
+    subscription.isProofDue = false
+    try {
+      for (const stream of subscription.streams) await stream.checkProof(this.#dependencies.now)
+    } catch (error) {
+      subscription.isProofDue = true
+      throw error
+    }
+  }
+
+  #tick(): void {
+    this.#ticks++
+    for (const subscription of this.#slots[this.#ticks % slotCount] ?? []) this.#sendHeartbeat(subscription)
+    // Every slot once a second, a tenth of them at each tick, so that no turn of the event loop has all the work.
+    for (let slot = this.#ticks % ticksBetweenChecks; slot < slotCount; slot += ticksBetweenChecks)
+      this.#checkExpiry(this.#slots[slot] ?? new Set())
+  }
+
+  #sendHeartbeat(subscription: Subscription): void {
+    for (const stream of subscription.streams) if (stream.isLive) stream.send(heartbeat)
+    subscription.heartbeats++
+    subscription.isProofDue ||= subscription.heartbeats % heartbeatsBetweenProofs === 0
+    this.#reading.add(subscription)
+  }
+
+  #checkExpiry(subscriptions: Iterable<Subscription>): void {
+    const now = this.#dependencies.now()
+    for (const { userId, streams } of subscriptions)
+      for (const stream of streams) if (now >= stream.endsAt) this.checkProofs(userId)
+  }
+}
+
+function eventsOf({ changes, inbox }: Changes, inboxTag: string): StreamEvent[] {
+  return changes.map((change) => eventOf(change, inbox, inboxTag))
+}

@@ -1,0 +1,59 @@
+// How many streams and held polls may be open at once: of one user, and in this process.
+import { CarillonError, overloaded } from '../basics/errors.ts'
+
+export type MaxStreams = { perUser: number; perProcess: number }
+
+/** Seconds. Random, so that clients that were refused together do not return together. */
+const retryAfter = { min: 5, max: 15 }
+
+export class StreamLimits {
+  readonly #max: MaxStreams
+  readonly #random: () => number
+  readonly #openByUser = new Map<string, number>()
+  #open = 0
+  #isClosed = false
+
+  constructor(max: MaxStreams, random: () => number) {
+    this.#max = max
+    this.#random = random
+  }
+
+  /** Counts one more, until `release` is called, once. Throws TOO_MANY_REQUESTS, or UNAVAILABLE after `close`. */
+  take(userId: string): void {
+    if (this.#isClosed) throw stopping()
+    const { perUser, perProcess } = this.#max
+    const ofUser = this.#openByUser.get(userId) ?? 0
+    if (ofUser >= perUser)
+      throw this.#full(`You have ${perUser} streams open (CARILLON_STREAMS_PER_USER): close one, or share one`)
+    if (this.#open >= perProcess)
+      throw this.#full(`This process has ${perProcess} streams open (CARILLON_STREAMS)`, 'overload')
+    this.#count(userId, 1)
+  }
+
+  release(userId: string): void {
+    this.#count(userId, -1)
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  #count(userId: string, difference: 1 | -1): void {
+    const open = (this.#openByUser.get(userId) ?? 0) + difference
+    if (open === 0) this.#openByUser.delete(userId)
+    else this.#openByUser.set(userId, open)
+    this.#open += difference
+  }
+
+  #full(message: string, report?: 'overload'): CarillonError {
+    const { min, max } = retryAfter
+    return new CarillonError('TOO_MANY_REQUESTS', message, {
+      retryAfter: min + Math.floor(this.#random() * (max - min)),
+      ...(report && { report }),
+    })
+  }
+}
+
+export function stopping(): CarillonError {
+  return overloaded('The service is stopping')
+}

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { build } from '../../element/build.js'
+import { ServedScripts } from './served-scripts.ts'
+
+test('without a build every script is UNAVAILABLE with the command that builds it, and works as soon as it is built', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-scripts-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const scripts = new ServedScripts(pathToFileURL(`${folder}/`))
+  for (const use of [() => scripts.hashed('carillon-inbox.js'), () => scripts.file('any.js', 'br')])
+    assert.throws(use, { code: 'UNAVAILABLE', message: /npm run build$/ })
+  await build(folder)
+  const name = scripts.hashed('carillon-client.js')
+  assert.match(scripts.file(name, undefined).bytes.toString(), /export/)
+})

@@ -1,0 +1,92 @@
+// Which files do pages load (scripts, style sheets, the icon), and in which encoding does a client get one? element/build.js bundles and compresses them
+// after `npm ci` (docs/decisions/0038-served-scripts.md). A name is looked up in a map and is never part of a path.
+import { readFileSync } from 'node:fs'
+import { CarillonError, noSuchRoute } from '../basics/errors.ts'
+import { acceptedOf, type EncodedFile, type Encoding } from '../http/response/encoded-file.ts'
+
+/** By the name of an entry: the names with hashes of itself and of the chunks that it loads on demand. */
+type Manifest = Readonly<Record<string, readonly string[]>>
+type Built = {
+  manifest: Manifest
+  files: ReadonlyMap<string, readonly EncodedFile[]>
+  /** Maps the name of a script to the names of those that it imports at once. */
+  imports: ReadonlyMap<string, readonly string[]>
+}
+
+/** The first that a client accepts is the smallest. */
+const endings = { br: '.br', gzip: '.gz', identity: '' } as const
+
+export class ServedScripts {
+  readonly #folder: URL
+  #built: Built | undefined
+
+  constructor(folder = new URL('../public/', import.meta.url)) {
+    this.#folder = folder
+  }
+
+  /** The name with a hash of `carillon-inbox.js`, `page.css` or another entry. Throws UNAVAILABLE if the scripts are not built. */
+  hashed(entry: string): string {
+    return this.#load().manifest[entry]?.[0] ?? refuseUnbuilt()
+  }
+
+  /** The names of all scripts that a browser needs before it runs one of these entries, beside the entries. */
+  preloads(entries: readonly string[]): string[] {
+    const needed = new Set(entries.map((entry) => this.hashed(entry)))
+    const own = [...needed]
+    for (const name of needed) for (const next of this.#load().imports.get(name) ?? []) needed.add(next)
+    return [...needed].filter((name) => !own.includes(name))
+  }
+
+  /** One file, as small as the client accepts it. Throws NOT_FOUND for an unknown name, UNAVAILABLE if the scripts are not built. */
+  file(name: string, acceptEncoding: string | undefined): EncodedFile {
+    const encodings = this.#load().files.get(name)
+    if (encodings === undefined) throw noSuchRoute()
+    return acceptedOf(encodings, acceptEncoding)
+  }
+
+  /** The entry that a name with another hash belongs to; undefined if there is none. */
+  entryOf(name: string): string | undefined {
+    const { manifest, files } = this.#load()
+    if (files.has(name)) return undefined
+    const [, stem, ending] = /^(.+)-[\da-f]{8}(\.\w+)$/.exec(name) ?? []
+    return Object.keys(manifest).find((entry) => entry === `${stem}${ending}`)
+  }
+
+  /** Reads all files at the first request and keeps them: a build that replaces them takes effect at the next start. */
+  #load(): Built {
+    this.#built ??= this.#read()
+    return this.#built
+  }
+
+  #read(): Built {
+    try {
+      const manifest = JSON.parse(readFileSync(new URL('manifest.json', this.#folder), 'utf8')) as Manifest
+      const names = [...new Set(Object.values(manifest).flat())]
+      const files = new Map(names.map((name) => [name, this.#encodingsOf(name)]))
+      return { manifest, files, imports: new Map(names.map((name) => [name, importsOf(files.get(name))])) }
+    } catch (error) {
+      return refuseUnbuilt(error)
+    }
+  }
+
+  #encodingsOf(name: string): EncodedFile[] {
+    return Object.entries(endings).map(([encoding, ending]) => {
+      const file = `${name}${ending}`
+      return { bytes: readFileSync(new URL(file, this.#folder)), etag: `"${file}"`, encoding: encoding as Encoding }
+    })
+  }
+}
+
+/** Reads the imports as the bundler writes them: `from"./a.js"` or `import"./a.js"`; an import on demand has a bracket. */
+function importsOf(files: readonly EncodedFile[] = []): string[] {
+  return [...String(files.at(-1)?.bytes).matchAll(/\b(?:from|import)\s*"\.\/([\w-]+\.js)"/g)].map(
+    ([, name = '']) => name,
+  )
+}
+
+function refuseUnbuilt(cause?: unknown): never {
+  throw new CarillonError('UNAVAILABLE', 'The scripts for pages are not built', {
+    remedy: 'Build them in the checkout of the service: npm run build',
+    cause,
+  })
+}

@@ -1,0 +1,57 @@
+// Is a password in a list of stolen ones? Asks a service with the range interface of Have I Been Pwned: it receives the first five of
+// the 40 digits of the SHA-1 hash, and returns the other 35 of all hashes that begin with them, so that it does not learn the password
+// (k-anonymity). SHA-1 is that interface's choice, and protects nothing here.
+import { hash } from 'node:crypto'
+import { boundedFetch } from '../basics/bounded-fetch.ts'
+import { CarillonError } from '../basics/errors.ts'
+
+/** The real answers have about 40 KiB. */
+const maxSize = 1024 * 1024
+const prefixLength = 5
+
+type BreachOptions = {
+  /** The five digits are appended to it. Without a slash at its end. */
+  url: string
+  timeoutMs: number
+  /** Called if the service could not be asked. */
+  onFailure: (error: unknown) => void
+}
+
+export class Breaches {
+  readonly #options: BreachOptions
+
+  constructor(options: BreachOptions) {
+    this.#options = options
+  }
+
+  /** False if the service cannot be reached in time: nobody is kept from a new password because another service is down. */
+  async has(password: string): Promise<boolean> {
+    const digest = hash('sha1', password, 'hex').toUpperCase()
+    try {
+      const answer = await this.#ask(digest.slice(0, prefixLength))
+      return answer.split('\n').some((line) => isHit(line, digest.slice(prefixLength)))
+    } catch (error) {
+      this.#options.onFailure(error)
+      return false
+    }
+  }
+
+  async #ask(prefix: string): Promise<string> {
+    const { url, timeoutMs } = this.#options
+    // Rows without a meaning are added, so that the length of the answer does not reveal the prefix.
+    const headers = { 'add-padding': 'true', 'user-agent': 'carillon' }
+    const response = await boundedFetch(`${url}/${prefix}`, { headers }, { timeoutMs, maxSize, fault })
+    if (response.status !== 200) throw fault(`the answer has the status ${response.status}`)
+    return response.text()
+  }
+}
+
+function fault(problem: string): CarillonError {
+  return new CarillonError('UNAVAILABLE', problem)
+}
+
+/** A line is `<35 digits>:<how often>`; a padding row has 0. */
+function isHit(line: string, suffix: string): boolean {
+  const [found = '', count = ''] = line.trim().split(':')
+  return found.toUpperCase() === suffix && Number(count) > 0
+}

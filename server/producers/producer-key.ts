@@ -1,0 +1,124 @@
+// The key of a producer, `crl_<id>_<secret>`: displayed once, stored as a hash, with scopes and an expiry. A producer is not
+// a user: its key opens no route of a user, and a user's proof opens no route of a producer.
+import { randomBytes } from 'node:crypto'
+import { recorded, type Source } from '../audit/entry.ts'
+import { BoundedCache } from '../basics/bounded-cache.ts'
+import { CarillonError } from '../basics/errors.ts'
+import { equalHashes, hashOf } from '../sealing/secrets.ts'
+import type { Producer, Store } from '../store/store.ts'
+
+export const scopes = ['send', 'users'] as const
+export type Scope = (typeof scopes)[number]
+
+const touchEveryMs = 60_000
+/** Within this time a request with a revoked key may get the refusal of another fault that it has, instead of 401. It never delivers. */
+const rememberedMs = 1_000
+const maxRemembered = 1_000
+const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/
+
+type Dependencies = {
+  store: Pick<Store, 'addProducer' | 'findProducer' | 'revokeProducer' | 'rotateProducer' | 'touchProducer'>
+  now: () => number
+  /** Who adds and revokes keys, for the audit log; the service itself if it is absent. */
+  source?: Source
+}
+
+type Wanted = { name: string; application?: string | undefined; scopes: readonly Scope[]; expiresAt: number | null }
+
+export class ProducerKeys {
+  readonly #dependencies: Dependencies
+  readonly #remembered = new BoundedCache<{ producer: Producer; at: number }>(maxRemembered)
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /** Stores a new key. `expiresAt` is in milliseconds, or null for a key that does not expire. */
+  async issue(wanted: Wanted): Promise<{ id: string; key: string }> {
+    const { store, now } = this.#dependencies
+    const id = randomBytes(8).toString('hex')
+    const secret = randomBytes(32).toString('base64url')
+    const { name, application = '' } = wanted
+    const detail = { keyId: id, name, scopes: wanted.scopes.join(','), ...(application && { application }) }
+    const entry = recorded(this.#dependencies, { event: 'key-created', detail })
+    await store.addProducer({ id, secretHash: hashOf(secret), createdAt: now(), ...wanted, application, ...entry })
+    return { id, key: `crl_${id}_${secret}` }
+  }
+
+  /** The producer, or null if the key is unknown, revoked or expired. */
+  async verify(key: string): Promise<Producer | null> {
+    const presented = parseKey(key)
+    if (presented === null) return null
+    const { store, now } = this.#dependencies
+    const producer = await store.findProducer(presented.id)
+    const at = now()
+    if (producer === undefined || !isValid(producer, { ...presented, at })) return null
+    this.#remembered.set(producer.id, { producer, at }, 1)
+    if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
+      // The request does not wait for it, and a failure loses only the time of this use.
+      const done = () => {}
+      store.touchProducer({ producerId: producer.id, at }).then(done, done)
+    }
+    return producer
+  }
+
+  /**
+   * As `verify` would have returned it up to a second ago, without reading the store; null if it is not known. Only for a caller that
+   * passes `secretHash` to the store, which checks in the same transaction that the key was not revoked or rotated since.
+   */
+  verifyRemembered(key: string): Producer | null {
+    const presented = parseKey(key)
+    const remembered = presented === null ? undefined : this.#remembered.get(presented.id)
+    if (presented === null || remembered === undefined) return null
+    const at = this.#dependencies.now()
+    if (at >= remembered.at + rememberedMs) return null
+    return isValid(remembered.producer, { ...presented, at }) ? remembered.producer : null
+  }
+
+  /**
+   * A new secret for the same key; the one before is accepted for `overlapMs` more. A secret before that one is refused at once.
+   * Throws NOT_FOUND if the key is unknown or revoked.
+   */
+  async rotate(producerId: string, overlapMs: number): Promise<{ key: string; previousUntil: number }> {
+    const { store, now } = this.#dependencies
+    const secret = randomBytes(32).toString('base64url')
+    const previousUntil = now() + overlapMs
+    const detail = { keyId: producerId, previousUntil }
+    const outcome = await store.rotateProducer({
+      producerId,
+      secretHash: hashOf(secret),
+      previousUntil,
+      ...recorded(this.#dependencies, { event: 'key-rotated', detail }),
+    })
+    if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}, or it is revoked`)
+    return { key: `crl_${producerId}_${secret}`, previousUntil }
+  }
+
+  /** Takes effect at once. Throws NOT_FOUND. */
+  async revoke(producerId: string): Promise<void> {
+    const { store, now } = this.#dependencies
+    const entry = recorded(this.#dependencies, { event: 'key-revoked', detail: { keyId: producerId } })
+    const outcome = await store.revokeProducer({ producerId, at: now(), ...entry })
+    if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)
+  }
+}
+
+type PresentedKey = { id: string; secretHash: string }
+
+function parseKey(key: string): PresentedKey | null {
+  const [, id, secret] = keyShape.exec(key) ?? []
+  return id === undefined || secret === undefined ? null : { id, secretHash: hashOf(secret) }
+}
+
+function isValid(producer: Producer, presented: PresentedKey & { at: number }): boolean {
+  if (!isSecretOf(producer, presented) || producer.revokedAt !== null) return false
+  return producer.expiresAt === null || presented.at < producer.expiresAt
+}
+
+/** The current secret, or the one before it until the overlap ends. */
+function isSecretOf(producer: Producer, { secretHash, at }: { secretHash: string; at: number }): boolean {
+  const { previousSecretHash, previousUntil } = producer
+  if (equalHashes(producer.secretHash, secretHash)) return true
+  if (previousSecretHash === null || previousUntil === null || at >= previousUntil) return false
+  return equalHashes(previousSecretHash, secretHash)
+}

@@ -1,0 +1,109 @@
+// Whose account at a provider is it? Users are found by issuer and subject and by nothing else: an e-mail address can be given to another
+// person, and not every provider verifies it (decision 0049).
+
+import { auditEntry, type Source } from '../audit/entry.ts'
+import { CarillonError } from '../basics/errors.ts'
+import { newId } from '../basics/ids.ts'
+import type { Sealing } from '../sealing/sealing.ts'
+import type { ProviderAccounts, Store, User } from '../store/store.ts'
+import { readProfile } from '../users/profile.ts'
+import type { Linking } from './flow.ts'
+import type { Identity, Provider } from './provider.ts'
+
+export type ProviderDependencies = {
+  store: Pick<Store, keyof ProviderAccounts | 'addChallenge' | 'findChallenge' | 'useChallenge'>
+  now: () => number
+  sealing: Sealing
+  /** By name, in the order of the setting. */
+  all: ReadonlyMap<string, Provider>
+}
+type SignedIn = { provider: Provider; identity: Identity; source: Source }
+
+/** The user who signs in, created if the provider's setting says so; may be disabled. Undefined for an unknown account. */
+export async function userOfAccount(
+  { store, now }: ProviderDependencies,
+  signedIn: SignedIn,
+): Promise<User | undefined> {
+  const { provider, identity, source } = signedIn
+  const { createUsers, name } = provider.setting
+  const { issuer, subject } = identity
+  const at = now()
+  const known = await store.useProviderAccount({ issuer, subject, at })
+  if (known !== undefined || !createUsers) return known
+  const id = newId(at)
+  const profile = await newProfile(identity)
+  const audit = [auditEntry(source, { event: 'user-created', at, userId: id, detail: { provider: name } })]
+  return store.addProviderUser({ issuer, subject, newId: id, ...profile, at, audit })
+}
+
+/** The same for an unknown and for a disabled user. */
+export function noActiveUser({ setting }: Provider): CarillonError {
+  return new CarillonError('FORBIDDEN', `Your account at ${setting.displayName} belongs to no active user here`, {
+    remedy: 'Sign in in another way, and link the account then; or ask the operator.',
+  })
+}
+
+/** Throws CONFLICT if the account, or another one of this provider, is linked already; FORBIDDEN if the user's sign-in has ended. */
+export async function linkAccount(
+  { store, now }: ProviderDependencies,
+  signedIn: SignedIn,
+  linking: Linking,
+): Promise<void> {
+  const { provider, identity, source } = signedIn
+  const { displayName, name } = provider.setting
+  const { userId, generation: checkedGeneration = 0, signInId } = linking
+  const { issuer, subject } = identity
+  const at = now()
+  const { email } = await newProfile(identity)
+  const audit = [auditEntry(source, { event: 'provider-linked', at, userId, signInId, detail: { provider: name } })]
+  const outcome = await store.linkProviderAccount({ issuer, subject, userId, checkedGeneration, email, at, audit })
+  if (outcome === 'refused') throw signInEnded()
+  if (outcome === 'taken')
+    throw new CarillonError('CONFLICT', `This account at ${displayName} is linked to another user`, {
+      remedy: 'Nothing was changed.',
+    })
+  if (outcome === 'has-another')
+    throw new CarillonError('CONFLICT', `Another account at ${displayName} is linked to you already`, {
+      remedy: 'Unlink that one first.',
+    })
+}
+
+/** FORBIDDEN, because the proof is not that of the request: it is in the flow that began before. */
+export function signInEnded(): CarillonError {
+  return new CarillonError('FORBIDDEN', 'The sign-in that began to link an account has ended', {
+    remedy: 'Sign in and begin again.',
+  })
+}
+
+/** Throws NOT_FOUND if none is linked; CONFLICT if it is the last way to sign in. */
+export async function unlinkAccount(
+  { store, now, all }: ProviderDependencies,
+  {
+    userId,
+    signInId,
+    provider,
+    source,
+  }: {
+    userId: string
+    signInId: string
+    provider: Provider
+    source: Source
+  },
+): Promise<void> {
+  const { issuer, name, displayName } = provider.setting
+  const detail = { provider: name }
+  const audit = [auditEntry(source, { event: 'provider-unlinked', at: now(), userId, signInId, detail })]
+  const issuers = [...all.values()].map(({ setting }) => setting.issuer)
+  const outcome = await store.unlinkProviderAccount({ userId, issuer, issuers, audit })
+  if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
+  if (outcome === 'last')
+    throw new CarillonError('CONFLICT', `Your account at ${displayName} is your only way to sign in`, {
+      remedy: 'Set up another way first, such as a passkey.',
+    })
+}
+
+/** A name or an address that Carillon would not accept is left out: it must not stop the sign-in. */
+async function newProfile(identity: Identity): Promise<{ displayName: string | null; email: string | null }> {
+  const { displayName = null, email = null } = readProfile(await identity.profile()).profile
+  return { displayName, email }
+}

@@ -1,0 +1,243 @@
+// One OpenID provider (OpenID Connect Core 1.0): where a browser signs in there, and who came back, by the authorization code flow with
+// PKCE (RFC 7636). openid-client checks what the specifications require; it is loaded at the first sign-in with a provider.
+import type { Configuration, IDToken } from 'openid-client'
+import { boundedFetch } from '../basics/bounded-fetch.ts'
+import { CarillonError, overloaded } from '../basics/errors.ts'
+import type { ProviderSetting } from '../config/providers.ts'
+
+/** What binds a response to the browser that started: RFC 6749 section 10.12, Core section 3.1.2.1, RFC 7636. */
+export type Checks = { state: string; nonce: string; verifier: string }
+
+/** What the provider says about the user. `email` only if the provider verified it. */
+export type Identity = {
+  issuer: string
+  subject: string
+  profile: () => Promise<{ displayName: string | null; email: string | null }>
+}
+
+type Dependencies = { now: () => number; onFailure: (provider: string, reason: string) => void }
+
+/** A provider changes its endpoints rarely; its keys are read again by openid-client. */
+const metadataKeptForMs = 3_600_000
+/** A provider that cannot be reached gets one request in this time, whatever clients send. */
+const attemptEveryMs = 5_000
+const logEveryMs = 60_000
+/** Sign-ins that wait for the provider at the same time. */
+const maxWaiting = 50
+/** Core, section 2: ASCII characters. */
+const subjectShape = /^[\x20-\x7e]{1,255}$/
+/** Seconds that the clock of the provider may differ. */
+const clockToleranceSeconds = 60
+
+export class Provider {
+  readonly setting: ProviderSetting
+  readonly #dependencies: Dependencies
+  #metadata: { configuration: Promise<Configuration>; readAt: number } | undefined
+  #failedAt = Number.NEGATIVE_INFINITY
+  #loggedAt = Number.NEGATIVE_INFINITY
+  #waiting = 0
+
+  constructor(setting: ProviderSetting, dependencies: Dependencies) {
+    this.setting = setting
+    this.#dependencies = dependencies
+  }
+
+  /** Where to send the browser. Throws UNAVAILABLE. */
+  async authorizationUrl(redirectUri: string, { state, nonce, verifier }: Checks): Promise<string> {
+    return this.#guarded(async () => {
+      const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import('openid-client')
+      const configuration = await this.#configuration()
+      refuseElsewhere(configuration.serverMetadata().authorization_endpoint ?? '', this.setting.origins)
+      const url = buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: this.setting.scopes.join(' '),
+        state,
+        nonce,
+        code_challenge: await calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      })
+      return url.href
+    })
+  }
+
+  /**
+   * Who signed in. `response` is the redirect URI with the query that the browser brought. Throws FORBIDDEN if the provider refused, or if
+   * its response fails a check; INVALID_REQUEST if the code was used or has expired; UNAVAILABLE if the provider fails.
+   */
+  async identify(response: URL, { state, nonce, verifier }: Checks): Promise<Identity> {
+    return this.#guarded(async () => {
+      const client = await import('openid-client')
+      const configuration = await this.#configuration()
+      const tokens = await client.authorizationCodeGrant(configuration, response, {
+        expectedState: state,
+        expectedNonce: nonce,
+        pkceCodeVerifier: verifier,
+        idTokenExpected: true,
+      })
+      const claims = tokens.claims() as IDToken
+      const { sub: subject } = claims
+      if (!subjectShape.test(subject)) throw this.#failedCheck('the subject is not 1 to 255 ASCII characters')
+      const userInfo = () => client.fetchUserInfo(configuration, tokens.access_token, subject)
+      const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined
+      const profile = () =>
+        this.#guarded(async () => profileOf(hasUserInfo ? { ...claims, ...(await userInfo()) } : claims))
+      return { issuer: this.setting.issuer, subject, profile }
+    })
+  }
+
+  /** Joins a running read. */
+  #configuration(): Promise<Configuration> {
+    const at = this.#dependencies.now()
+    if (this.#metadata !== undefined && at < this.#metadata.readAt + metadataKeptForMs)
+      return this.#metadata.configuration
+    if (at < this.#failedAt + attemptEveryMs) throw this.#unavailable()
+    const configuration = this.#discover().catch((error: unknown) => {
+      throw ownErrorIn(error) ?? providerFault(`discovery fails: ${reasonOf(error)}`)
+    })
+    this.#metadata = { configuration, readAt: at }
+    configuration.catch(() => {
+      this.#metadata = undefined
+      this.#failedAt = this.#dependencies.now()
+    })
+    return configuration
+  }
+
+  async #discover(): Promise<Configuration> {
+    const client = await import('openid-client')
+    const { issuer, clientId, clientSecret, algorithm, origins } = this.setting
+    const metadata = { id_token_signed_response_alg: algorithm, [client.clockTolerance]: clockToleranceSeconds }
+    const authenticate: import('openid-client').ClientAuth = (as, ...request) => {
+      if (clientSecret === undefined) return client.None()(as, ...request)
+      // Discovery 1.0, section 3: without the list, client_secret_basic.
+      const isBasic = as.token_endpoint_auth_methods_supported?.includes('client_secret_basic') ?? true
+      return (isBasic ? client.ClientSecretBasic : client.ClientSecretPost)(clientSecret)(as, ...request)
+    }
+    const configuration = await client.discovery(new URL(issuer), clientId, metadata, authenticate, {
+      [client.customFetch]: (address, options) => {
+        refuseElsewhere(address, origins)
+        return boundedFetch(address, options as RequestInit, { fault: providerFault })
+      },
+      // The setting allows plain http for this machine only.
+      execute: [
+        client.enableNonRepudiationChecks,
+        ...(issuer.startsWith('http:') ? [client.allowInsecureRequests] : []),
+      ],
+    })
+    if (configuration.serverMetadata().issuer !== issuer)
+      throw providerFault('the discovery document names another issuer; write "issuer" exactly as the document does')
+    return configuration
+  }
+
+  async #guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#waiting >= maxWaiting) throw overloaded('Too many sign-ins wait for this provider')
+    this.#waiting++
+    try {
+      return await work()
+    } catch (error) {
+      throw await this.#refusalOf(error)
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  /** The errors of openid-client contain tokens and claims as causes: neither a response nor the log gets them. */
+  async #refusalOf(error: unknown): Promise<CarillonError> {
+    const { AuthorizationResponseError, ClientError, ResponseBodyError } = await import('openid-client')
+    const { displayName } = this.setting
+    if (error instanceof AuthorizationResponseError) return this.#refusedThere(error.error)
+    if (error instanceof ResponseBodyError && error.error === 'invalid_grant') return usedOrExpired(displayName)
+    const own = ownErrorIn(error)
+    if (own !== undefined && (own.code !== 'UNAVAILABLE' || own.report === 'overload')) return own
+    const reason = own?.problem ?? reasonOf(error)
+    if (own === undefined && error instanceof ClientError && !unreadable.test(error.code ?? ''))
+      return this.#failedCheck(reason)
+    return this.#unavailable(reason)
+  }
+
+  #failedCheck(reason: string): CarillonError {
+    this.#note(reason)
+    const { displayName } = this.setting
+    return new CarillonError('FORBIDDEN', `The response of ${displayName} failed a check, so nobody was signed in`, {
+      remedy: 'Sign in again. If it fails again, tell the operator: the log of the service has the reason.',
+    })
+  }
+
+  /** RFC 6749, section 4.1.2.1. The codes of a provider are texts of its own, so only a plain one is repeated. */
+  #refusedThere(code: string): CarillonError {
+    if (code === 'server_error' || code === 'temporarily_unavailable')
+      return this.#unavailable(`the provider responds with ${code}`)
+    const named = /^[a-z_]{1,40}$/.test(code) ? ` (${code})` : ''
+    return new CarillonError('FORBIDDEN', `The sign-in with ${this.setting.displayName} was refused there${named}`, {
+      remedy: 'Nothing was changed. Sign in again, or in another way.',
+    })
+  }
+
+  #note(reason: string): void {
+    const at = this.#dependencies.now()
+    if (at < this.#loggedAt + logEveryMs) return
+    this.#loggedAt = at
+    this.#dependencies.onFailure(this.setting.name, reason)
+  }
+
+  #unavailable(reason?: string): CarillonError {
+    if (reason !== undefined) this.#note(reason)
+    return new CarillonError('UNAVAILABLE', `${this.setting.displayName} cannot be used for a sign-in now`, {
+      remedy: 'Try again in a moment, or sign in in another way; the log of the service has the reason.',
+      retryAfter: attemptEveryMs / 1000,
+      report: 'nothing',
+    })
+  }
+}
+
+/** What openid-client throws for a response that it cannot read; every other of its errors is a check that failed. */
+const unreadable =
+  /^OAUTH_(TIMEOUT|ABORT|PARSE_ERROR|RESPONSE_IS_NOT_(CONFORM|JSON)|(MISSING|INVALID)_SERVER_METADATA)$/
+
+function usedOrExpired(provider: string): CarillonError {
+  const problem = `${provider} does not accept this sign-in: it was used, or has expired`
+  return new CarillonError('INVALID_REQUEST', problem, { remedy: 'Sign in again.' })
+}
+
+/** openid-client wraps what boundedFetch throws. */
+function ownErrorIn(error: unknown): CarillonError | undefined {
+  if (error instanceof CarillonError) return error
+  const { cause } = error as Error
+  return cause instanceof CarillonError ? cause : undefined
+}
+
+/** The messages are constants of openid-client and oauth4webapi; `error` of a token endpoint is a text of the provider. */
+function reasonOf(error: unknown): string {
+  const { message, cause, error: code } = error as Error & { error?: unknown }
+  const parts = [
+    message,
+    cause instanceof Error ? cause.message : undefined,
+    typeof code === 'string' ? code : undefined,
+  ]
+  return parts
+    .filter((part) => part !== undefined)
+    .join(': ')
+    .slice(0, 300)
+}
+
+/** Requests go to configured origins only. */
+function refuseElsewhere(address: string, origins: readonly string[]): void {
+  const origin = URL.parse(address)?.origin ?? 'an address that is no URL'
+  if (!origins.includes(origin))
+    throw providerFault(
+      `the provider names ${origin.slice(0, 200)}, which is neither the origin of the issuer nor in "origins"`,
+    )
+}
+
+/** `problem` is for the log: a user who signs in learns only that the provider fails. */
+function providerFault(problem: string): CarillonError {
+  return new CarillonError('UNAVAILABLE', problem, { report: 'nothing' })
+}
+
+function profileOf(claims: Readonly<Record<string, unknown>>) {
+  const { name, email, email_verified: isVerified } = claims
+  return {
+    displayName: typeof name === 'string' ? name : null,
+    // Some providers send "true". An address that was not verified is one that anybody can write into an account there.
+    email: typeof email === 'string' && (isVerified === true || isVerified === 'true') ? email : null,
+  }
+}

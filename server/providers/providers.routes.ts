@@ -1,0 +1,338 @@
+// The routes of a sign-in with a provider (OpenID Connect): which providers there are, the redirect to one, the way back, and the code
+// that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.ts.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { stripBlanks } from '../basics/blanks.ts'
+import { CarillonError, invalidField, type SecondFactor } from '../basics/errors.ts'
+import { findChallenge, makeChallenge } from '../factors/challenges.ts'
+import { continueSignIn } from '../factors/second-factor.routes.ts'
+import { visitor } from '../guards/guards.ts'
+import { renewOwnCookie } from '../guards/own-sign-in.ts'
+import { type RequestSource, sourceOf } from '../guards/source.ts'
+import type { Dependencies } from '../http/dependencies.ts'
+import { ProviderCodeBody, ProviderForm, ProviderQuery } from '../http/openapi/request-schemas.ts'
+import { forAnyone, type GuardedRequest } from '../http/operation.ts'
+import { sessionSecret } from '../http/request/cookies.ts'
+import { setCookie } from '../http/response/cookies.ts'
+import { sendObject } from '../http/response/send.ts'
+import { pagePath } from '../pages/page.ts'
+import { acceptedPlace, originOf } from '../sessions/accepted-place.ts'
+import type { Exchange } from '../sessions/finish-sign-in.ts'
+import type { User } from '../store/store.ts'
+import type { TokenSubject } from '../tokens/access-token.ts'
+import { linkAccount, noActiveUser, signInEnded, userOfAccount } from './accounts.ts'
+import { beginFlow, type Flow, flowId, flowLifetimeMs, type Linking, openFlow, sealFlow } from './flow.ts'
+import { type Bond, bondOf, flowCookie, flowPrefix, forgetFlow, isBound } from './flow-bond.ts'
+import type { Provider } from './provider.ts'
+
+const codeLifetimeMs = 60_000
+/** Sign-ins that one browser may have open. More of these cookies would fill the header fields of its requests. */
+const maxFlows = 4
+const purpose = 'provider'
+
+export const list = forAnyone({
+  summary: 'The providers with which users can sign in, for the buttons of a page',
+  responses: { 200: 'ProviderList' },
+  async handle({ providers, publicUrl }, _, reply) {
+    const items = [...providers.all.values()].map(({ setting: { name, displayName } }) => {
+      return { name, displayName, url: `${publicUrl()}/login/with/${name}` }
+    })
+    return sendObject(reply, { items })
+  },
+})
+
+export const start = forAnyone({
+  summary:
+    'Sign in with a provider by a link: the browser goes on to the provider. A sign-in whose code a page of another origin gets begins by a form',
+  query: ProviderQuery,
+  responses: { 302: 'none' },
+  refusals: ['UNAVAILABLE'],
+  failurePage,
+  async handle(dependencies, request, reply) {
+    const { variant = dependencies.variant, return_to: wanted, challenge } = request.query
+    const provider = providerOf(dependencies, request)
+    const place = readReturnTo(dependencies, 'return_to', wanted)
+    // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
+    const field = challenge !== undefined ? 'challenge' : 'return_to'
+    const { name } = provider.setting
+    if (
+      challenge !== undefined ||
+      (variant === 'stateless' && originOf(dependencies, place) !== originOf(dependencies, '/'))
+    )
+      throw invalidField(field, `needs a form of the page: POST /login/with/${name}/start (docs/sign-in.md)`)
+    const begun = { provider: name, variant, returnTo: place }
+    return reply.redirect(await begin(dependencies, { provider, begun }, { request, reply }), 302)
+  },
+})
+
+export const startByForm = forAnyone({
+  summary:
+    'Begin a sign-in whose code a page exchanges: a form that the page itself submits; the browser goes on to the provider',
+  body: ProviderForm,
+  acceptsForm: true,
+  responses: { 303: 'none' },
+  refusals: ['FORBIDDEN', 'UNAVAILABLE'],
+  failurePage,
+  /** A browser sets `Origin`, so the flow begins on a page that may use its code, and not by a link of another site. */
+  async handle(dependencies, request, reply) {
+    const { origin } = request.raw.headers
+    const isOurs = origin === originOf(dependencies, '/')
+    if (origin === undefined || !(isOurs || dependencies.allowedOrigins.includes(origin))) throw unknownPage(origin)
+    const { return_to: wanted, challenge } = request.body
+    const provider = providerOf(dependencies, request)
+    const place = readReturnTo(dependencies, 'return_to', wanted)
+    if (originOf(dependencies, place) !== origin)
+      throw invalidField('return_to', `must have the origin of the page that sent the form, ${origin}`)
+    const flow = { provider: provider.setting.name, returnTo: place, challenge, ...(!isOurs && { origin }) }
+    const begun = { ...flow, variant: 'stateless' as const }
+    return reply.redirect(await begin(dependencies, { provider, begun }, { request, reply }), 303)
+  },
+})
+
+function unknownPage(origin = 'no origin'): CarillonError {
+  return new CarillonError('FORBIDDEN', `This sign-in was begun by a page of ${origin.slice(0, 200)}`, {
+    remedy:
+      'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.',
+  })
+}
+
+async function failurePage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
+  const { providerFailurePage } = await import('../pages/failure-page.ts')
+  return providerFailurePage(dependencies, error, { request, place: await placeOfFlow(dependencies, request) })
+}
+
+type Begin = { provider: Provider; begun: Parameters<typeof beginFlow>[0] }
+
+/** Sets the cookie of a new flow, and returns the address at the provider. */
+export async function begin(dependencies: Dependencies, { provider, begun }: Begin, { request, reply }: Exchange) {
+  const { sealing, now } = dependencies.providers
+  const flow = beginFlow(begun, now())
+  const address = await provider.authorizationUrl(redirectUri(dependencies, provider), flow)
+  // Browsers send older cookies first (RFC 6265bis, section 5.8.3).
+  for (const name of flowCookies(dependencies, request).slice(0, 1 - maxFlows))
+    setCookie(reply, { ...dependencies.cookie, name }, '')
+  setCookie(reply, flowCookie(dependencies, flowId(flow.state)), await sealFlow(sealing, flow))
+  return address
+}
+
+/** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the account page. */
+export function readReturnTo(dependencies: Dependencies, field: string, wanted: string | null | undefined): string {
+  if (typeof wanted !== 'string') return pagePath(dependencies, 'account')
+  const place = acceptedPlace(dependencies, wanted)
+  if (place !== undefined) return place
+  const reason =
+    dependencies.returnUrls.length > 0
+      ? 'must be a URL in CARILLON_RETURN_URLS, byte by byte, or the path of a page of this service'
+      : 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
+  throw invalidField(field, reason)
+}
+
+export const callback = forAnyone({
+  summary: 'Where the provider sends the browser back: it goes on to `return_to`',
+  responses: { 303: 'none' },
+  refusals: ['INVALID_REQUEST', 'FORBIDDEN', 'CONFLICT', 'UNAVAILABLE'],
+  failurePage,
+  async handle(dependencies, request, reply) {
+    const provider = providerOf(dependencies, request)
+    const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
+    const { search } = new URL(request.url, 'http://localhost')
+    const response = new URL(redirectUri(dependencies, provider) + search)
+    const flow = await flowOf(dependencies, { request, provider, state: oneState(response) })
+    const forget = () => forgetFlow(dependencies, reply, flowId(flow.state))
+    let user: User | undefined
+    try {
+      const signedIn = { provider, identity: await provider.identify(response, flow), source }
+      if (flow.linking === undefined) user = await userOfAccount(dependencies.providers, signedIn)
+      const next = await finishFlow(dependencies, { flow, user, signedIn }, { request, reply })
+      // The cookie proves later that this browser may use the code or the challenge. The user has five minutes for a second factor.
+      if (next === undefined || bondOf(flow).flow === undefined) forget()
+      else
+        setCookie(
+          reply,
+          flowCookie(dependencies, flowId(flow.state)),
+          await sealFlow(dependencies.providers.sealing, flow),
+        )
+      return reply.redirect(landing(flow.returnTo, next), 303)
+    } catch (error) {
+      forget()
+      noteRefusal(dependencies, error, { user, source, variant: flow.variant })
+      throw error
+    }
+  },
+})
+
+type Attempt = { user: User | undefined; source: RequestSource; variant: Flow['variant'] }
+
+/** A failure of the provider or of the service is not a refusal. Without a known user, the entry has a hash of the provider's name. */
+function noteRefusal({ signInLog }: Dependencies, error: unknown, { user, source, variant }: Attempt): void {
+  const { code, status = 500 } = error as Partial<CarillonError>
+  if (code === undefined || code === 'SECOND_FACTOR_REQUIRED' || status >= 500) return
+  signInLog.refused(source, { name: source.actor, user }, { code, variant })
+}
+
+type Finished = {
+  flow: Flow
+  user: User | undefined
+  signedIn: Parameters<typeof userOfAccount>[1] & { source: RequestSource }
+}
+/** What the page at `returnTo` needs to complete the sign-in; undefined if it is complete. */
+type Next = { code?: string; secondFactor?: SecondFactor } | undefined
+
+async function finishFlow(
+  dependencies: Dependencies,
+  { flow, user, signedIn }: Finished,
+  exchange: Exchange,
+): Promise<Next> {
+  if (flow.linking !== undefined) {
+    const { request, reply } = exchange
+    const caller = await callerOf(dependencies, request, flow.linking)
+    await linkAccount(dependencies.providers, signedIn, flow.linking)
+    if (caller !== null) await renewOwnCookie(dependencies, { request: { caller, raw: request.raw }, reply })
+    return undefined
+  }
+  if (user === undefined || user.disabledAt !== null) throw noActiveUser(signedIn.provider)
+  if (flow.variant === 'stateless') return { code: await newCode(dependencies, user, flow) }
+  const { source } = signedIn
+  try {
+    const facts = { variant: 'stateful', method: 'provider', source, bond: bondOf(flow) } as const
+    await continueSignIn(dependencies, user, facts, exchange)
+    return undefined
+  } catch (error) {
+    const { secondFactor, code } = error as Partial<CarillonError>
+    if (secondFactor !== undefined) return { secondFactor }
+    throw code === 'INVALID_CREDENTIALS' ? noActiveUser(signedIn.provider) : error
+  }
+}
+
+/** In the fragment, which browsers send to no server. */
+function landing(place: string, next: Next): string {
+  const { code, secondFactor } = next ?? {}
+  const facts = new URLSearchParams()
+  if (code !== undefined) facts.set('sign-in-code', code)
+  if (secondFactor !== undefined) {
+    facts.set('challenge', secondFactor.challenge)
+    facts.set('factors', secondFactor.factors.join(' '))
+  }
+  return facts.size === 0 ? place : `${place.replace(/#.*$/, '')}#${facts}`
+}
+
+export const exchangeCode = forAnyone({
+  summary: 'An access token for the code that a stateless sign-in with a provider added to `return_to`',
+  body: ProviderCodeBody,
+  responses: { 200: 'StatelessLogin' },
+  refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
+  async handle(dependencies, request, reply) {
+    const provider = providerOf(dependencies, request)
+    const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
+    let user: User | undefined
+    try {
+      user = await userOfCode(dependencies, { provider, request, reply })
+      const facts = { variant: 'stateless', method: 'provider', source } as const
+      return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
+    } catch (error) {
+      noteRefusal(dependencies, error, { user, source, variant: 'stateless' })
+      throw error
+    }
+  },
+})
+
+type Coded = { provider: Provider; request: GuardedRequest<null, unknown, ProviderCodeBody>; reply: FastifyReply }
+
+/** Uses the code up. Throws INVALID_CREDENTIALS. */
+async function userOfCode(dependencies: Dependencies, { provider, request, reply }: Coded) {
+  const { code, verifier } = request.body
+  const { store, now } = dependencies.providers
+  const found = await findChallenge(dependencies.providers, code, purpose)
+  const data = found?.data as CodeData | undefined
+  if (found === undefined || data?.provider !== provider.setting.name) throw invalidCode()
+  if (!(await isBound(dependencies, request, { bond: data, verifier }))) throw invalidCode()
+  const user =
+    (await store.useChallenge({ ...found.key, at: now() })) && (await dependencies.store.findUser(found.key.userId))
+  if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
+  forgetFlow(dependencies, reply, data.flow)
+  return user
+}
+
+type CodeData = Bond & { provider: string; generation: number }
+
+function newCode({ providers }: Dependencies, user: User, flow: Flow): Promise<string> {
+  const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...bondOf(flow) }
+  return makeChallenge(providers, { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs })
+}
+
+/** The same for every code that is not valid here and now. */
+function invalidCode(): CarillonError {
+  return new CarillonError(
+    'INVALID_CREDENTIALS',
+    'This code is not valid here: it was used, has expired, or belongs to another browser or page',
+    {
+      remedy: 'Sign in again.',
+    },
+  )
+}
+
+/** Throws NOT_FOUND. */
+export function providerOf({ providers }: Dependencies, { params }: FastifyRequest): Provider {
+  const provider = providers.all.get((params as { provider: string }).provider)
+  if (provider === undefined)
+    throw new CarillonError('NOT_FOUND', 'There is no such provider', { remedy: 'GET /login/providers lists them.' })
+  return provider
+}
+
+function redirectUri({ publicUrl }: Dependencies, { setting }: Provider): string {
+  return `${publicUrl()}/login/with/${setting.name}/callback`
+}
+
+/** '' without one, or with several. */
+function oneState({ searchParams }: URL): string {
+  const [state = '', ...others] = searchParams.getAll('state')
+  return others.length === 0 ? state : ''
+}
+
+type Wanted = { request: FastifyRequest; provider: Provider; state: string }
+
+/** Throws INVALID_REQUEST without the cookie of this flow: another browser began it, or nobody did. */
+async function flowOf(dependencies: Dependencies, { request, provider, state }: Wanted): Promise<Flow> {
+  const { sealing, now } = dependencies.providers
+  const sealed = sessionSecret(request.raw.headers.cookie, flowCookie(dependencies, flowId(state)).name)
+  const expected = { state, provider: provider.setting.name, now: now() }
+  const flow = sealed === null ? undefined : await openFlow(sealing, sealed, expected)
+  if (flow !== undefined) return flow
+  const minutes = flowLifetimeMs / 60_000
+  throw new CarillonError(
+    'INVALID_REQUEST',
+    `This sign-in did not begin in this browser in the last ${minutes} minutes`,
+    {
+      remedy: `Begin again at ${dependencies.publicUrl()}/login/with/${provider.setting.name}.`,
+    },
+  )
+}
+
+/** The names of the cookies of flows that the browser sends, in its order. */
+function flowCookies(dependencies: Dependencies, { raw }: FastifyRequest): string[] {
+  const names = (raw.headers.cookie ?? '').split(';').map((pair) => stripBlanks(pair.split('=', 1)[0] ?? ''))
+  return names.filter((name) => name.startsWith(flowPrefix(dependencies)) && /^[\w-]+$/.test(name))
+}
+
+/** Where the sign-in of this callback began, for a way back; undefined if that is not known. */
+async function placeOfFlow(dependencies: Dependencies, request: FastifyRequest): Promise<string | undefined> {
+  const provider = dependencies.providers.all.get((request.params as { provider: string }).provider)
+  if (provider === undefined) return undefined
+  const state = oneState(new URL(request.url, 'http://localhost'))
+  return flowOf(dependencies, { request, provider, state }).then(
+    ({ returnTo: place }) => place,
+    () => undefined,
+  )
+}
+
+/** The session that began to link an account; null if it was a token. Throws FORBIDDEN if that sign-in has ended since. */
+async function callerOf(dependencies: Dependencies, request: FastifyRequest, linking: Linking) {
+  const { proof, userId, signInId } = linking
+  const caller = proof === 'session' ? await visitor.admit(dependencies, request) : null
+  const isLive =
+    proof === 'session'
+      ? caller?.userId === userId && caller.signInId === signInId
+      : dependencies.accessTokens.validUntil({ ...linking, expiresAt: Infinity } as unknown as TokenSubject) !== null
+  if (!isLive) throw signInEnded()
+  return caller
+}

@@ -1,0 +1,163 @@
+// The route table: every route with its id, method, path, guard and operation, by tag. app.ts serves it, and openapi.json is made from it.
+
+import * as activity from './audit/activity.routes.ts'
+import * as deliveries from './delivery/delivery.routes.ts'
+import * as confirmation from './factors/confirm.routes.ts'
+import * as factors from './factors/factors.routes.ts'
+import * as passkeys from './factors/passkeys/passkeys.routes.ts'
+import * as secondFactor from './factors/second-factor.routes.ts'
+import {
+  fresh,
+  inbox,
+  longLived,
+  open,
+  producer,
+  restricted,
+  sender,
+  token,
+  unscopedVisitor,
+  user,
+  verified,
+  visitor,
+} from './guards/guards.ts'
+import * as forward from './guards/verify.routes.ts'
+import * as health from './http/health.routes.ts'
+import { type Route, route, routesAt } from './http/operation.ts'
+import * as notifications from './inbox/inbox.routes.ts'
+import * as live from './live/live.routes.ts'
+import * as accountPage from './pages/account.routes.ts'
+import * as demonstrationPage from './pages/demonstration.routes.ts'
+import * as docsPage from './pages/docs.routes.ts'
+import * as forgotPages from './pages/forgot.routes.ts'
+import * as frontPage from './pages/front.routes.ts'
+import * as inboxPage from './pages/inbox.routes.ts'
+import * as passwordPages from './pages/password.routes.ts'
+import * as scripts from './pages/scripts.routes.ts'
+import * as signInPages from './pages/sign-in.routes.ts'
+import * as theme from './pages/theme.routes.ts'
+import * as passwords from './passwords/passwords.routes.ts'
+import * as providerAccounts from './providers/provider-accounts.routes.ts'
+import * as providers from './providers/providers.routes.ts'
+import * as sessions from './sessions/sessions.routes.ts'
+import * as signIn from './sessions/sign-in.routes.ts'
+import * as tokens from './tokens/tokens.routes.ts'
+import * as ownProfile from './users/own-profile.routes.ts'
+import * as users from './users/users.routes.ts'
+
+const keeper = producer('users')
+
+/** By tag and `operationId`. */
+const api = {
+  'sign-in': {
+    signIn: route('POST', '/login', open, signIn.login),
+    requestPasskeyOptions: route('POST', '/login/passkey/options', open, passkeys.requestOptions),
+    signInWithPasskey: route('POST', '/login/passkey', open, passkeys.login),
+    completeSignIn: route('POST', '/login/second-factor', open, secondFactor.complete),
+    getRestricted: route('GET', '/routeRestreinte', restricted, signIn.restricted),
+    signOut: route('POST', '/logout', open, signIn.logout),
+    renewToken: route('POST', '/token/renew', token, tokens.renew),
+    requestPasswordReset: route('POST', '/password/forgot', open, passwords.forgot),
+    resetPassword: route('POST', '/password/reset', open, passwords.reset),
+    readPasswordLink: route('POST', '/password/link', open, passwords.readLink),
+    listProviders: route('GET', '/login/providers', open, providers.list),
+    signInWith: route('GET', '/login/with/:provider', open, providers.start),
+    beginSignInWith: route('POST', '/login/with/:provider/start', open, providers.startByForm),
+    finishSignInWith: route('GET', '/login/with/:provider/callback', open, providers.callback),
+    exchangeSignInCode: route('POST', '/login/with/:provider', open, providers.exchangeCode),
+    changePassword: route('PUT', '/api/me/password', user, passwords.change),
+    getKeySet: route('GET', '/.well-known/jwks.json', open, tokens.keySet),
+    getSession: route('GET', '/api/session', visitor, signIn.session),
+    verifyRequest: route('GET', '/verify', verified, forward.verify),
+    getMe: route('GET', '/api/me', inbox, signIn.me),
+    createToken: route('POST', '/api/me/token', user, tokens.create),
+    listActivity: route('GET', '/api/me/activity', user, activity.list),
+    listSessions: route('GET', '/api/me/sessions', user, sessions.list),
+    endOtherSessions: route('DELETE', '/api/me/sessions', fresh, sessions.endOthers),
+    endSession: route('DELETE', '/api/me/sessions/:id', user, sessions.end),
+    disownSession: route('POST', '/api/me/sessions/:id/disown', fresh, sessions.disown),
+    createPasskeyOptions: route('POST', '/api/me/factors/passkeys/options', fresh, passkeys.creationOptions),
+    updateMe: route('PATCH', '/api/me', user, ownProfile.change),
+    listProviderAccounts: route('GET', '/api/me/providers', user, providerAccounts.list),
+    linkProviderAccount: route('POST', '/api/me/providers/:provider/link', fresh, providerAccounts.link),
+    unlinkProviderAccount: route('DELETE', '/api/me/providers/:provider', fresh, providerAccounts.unlink),
+    addPasskey: route('POST', '/api/me/factors/passkeys', fresh, passkeys.add),
+    confirmSignIn: route('POST', '/api/me/confirm', user, confirmation.confirm),
+    listFactors: route('GET', '/api/me/factors', user, factors.list),
+    addTotp: route('POST', '/api/me/factors/totp', fresh, factors.startTotp),
+    confirmTotp: route('POST', '/api/me/factors/totp/confirm', fresh, factors.endTotp),
+    createRecoveryCodes: route('POST', '/api/me/factors/recovery-codes', fresh, factors.recoveryCodes),
+    removeFactor: route('DELETE', '/api/me/factors/:id', fresh, factors.remove),
+  },
+  inbox: {
+    listNotifications: route('GET', '/api/notifications', inbox, notifications.list),
+    countNotifications: route('GET', '/api/notifications/counts', inbox, notifications.counts),
+    listChanges: route('GET', '/api/notifications/changes', longLived, live.changes),
+    streamEvents: route('GET', '/api/notifications/stream', longLived, live.stream),
+    getNotification: route('GET', '/api/notifications/:id', inbox, notifications.one),
+    markRead: route('PATCH', '/api/notifications/:id/read', inbox, notifications.read),
+    markUnread: route('PATCH', '/api/notifications/:id/unread', inbox, notifications.unread),
+    markAllRead: route('POST', '/api/notifications/read-all', inbox, notifications.readAll),
+    undoReadAll: route('POST', '/api/notifications/undo', inbox, notifications.undo),
+  },
+  producers: {
+    sendNotification: route('POST', '/api/notifications', sender, deliveries.send),
+  },
+  users: {
+    issueUserToken: route('POST', '/api/users/:id/tokens', keeper, tokens.issue),
+    revokeUserTokens: route('DELETE', '/api/users/:id/tokens', keeper, tokens.revoke),
+    issueExternalUserToken: route('POST', '/api/users/external/:externalId/tokens', keeper, tokens.issueExternal),
+    revokeExternalUserTokens: route('DELETE', '/api/users/external/:externalId/tokens', keeper, tokens.revokeExternal),
+    createUserLink: route('POST', '/api/users/:id/links', keeper, passwords.linkFor),
+    createExternalUserLink: route('POST', '/api/users/external/:externalId/links', keeper, passwords.linkForExternal),
+    listUsers: route('GET', '/api/users', keeper, users.list),
+    createUser: route('POST', '/api/users', keeper, users.create),
+    putUsers: route('PUT', '/api/users', keeper, users.putMany),
+    putExternalUser: route('PUT', '/api/users/external/:externalId', keeper, users.put),
+    getExternalUser: route('GET', '/api/users/external/:externalId', keeper, users.oneExternal),
+    updateExternalUser: route('PATCH', '/api/users/external/:externalId', keeper, users.changeExternal),
+    deleteExternalUser: route('DELETE', '/api/users/external/:externalId', keeper, users.eraseExternal),
+    getUser: route('GET', '/api/users/:id', keeper, users.one),
+    updateUser: route('PATCH', '/api/users/:id', keeper, users.change),
+    deleteUser: route('DELETE', '/api/users/:id', keeper, users.erase),
+  },
+  scripts: {
+    getInboxScript: route('GET', '/carillon-inbox.js', open, scripts.inboxScript),
+    getClientScript: route('GET', '/carillon-client.js', open, scripts.clientScript),
+    getScript: route('GET', '/carillon-scripts/:name', open, scripts.asset),
+  },
+  health: {
+    getLiveness: route('GET', '/livez', open, health.live),
+    getReadiness: route('GET', '/readyz', open, health.ready),
+  },
+  documentation: {
+    getOpenApi: route('GET', '/openapi.json', open, docsPage.openApi),
+    getDocs: route('GET', '/docs', visitor, docsPage.docs),
+    getDocsStyle: route('GET', '/docs/style.css', open, docsPage.style),
+  },
+  pages: {
+    getPageTheme: route('GET', '/carillon-theme.css', open, theme.theme),
+    getPageLogo: route('GET', '/carillon-logo', open, theme.logo),
+    getStart: route('GET', '/', unscopedVisitor, frontPage.front),
+  },
+}
+
+/** The pages for browsers, below CARILLON_PAGES_PREFIX. */
+const pages = {
+  getSignInPage: route('GET', '/sign-in', unscopedVisitor, signInPages.signInPage),
+  postSignIn: route('POST', '/sign-in', open, signInPages.signIn),
+  postSignOut: route('POST', '/sign-out', open, signInPages.signOut),
+  getDemonstrationPage: route('GET', '/demonstration', unscopedVisitor, demonstrationPage.demonstration),
+  getAccountPage: route('GET', '/account', unscopedVisitor, accountPage.account),
+  getInboxPage: route('GET', '/inbox', unscopedVisitor, inboxPage.inbox),
+  getResetPage: route('GET', '/reset', unscopedVisitor, passwordPages.resetPage),
+  getInvitePage: route('GET', '/invite', unscopedVisitor, passwordPages.invitePage),
+  getForgotPage: route('GET', '/forgot', unscopedVisitor, forgotPages.forgotPage),
+  postForgot: route('POST', '/forgot', open, forgotPages.forgot),
+}
+
+/** Every route. `prefix`: '' or such as `/hello`. */
+export function routesWith(prefix: string): readonly Route[] {
+  return [...routesAt('', api), ...routesAt(prefix, { pages })]
+}
+
+export const routes = routesWith('')

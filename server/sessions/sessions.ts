@@ -1,0 +1,241 @@
+// Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. See also access-token.ts.
+import { randomBytes } from 'node:crypto'
+import { auditEntry, type Source, serviceSource, signOutEntry } from '../audit/entry.ts'
+import { invalidCredentials } from '../basics/errors.ts'
+import type { Subject } from '../guards/subject.ts'
+import { hashOf } from '../sealing/secrets.ts'
+import type {
+  AuditEntry,
+  EndedSession,
+  Familiarity,
+  LiveBounds,
+  NewSession,
+  SessionKey,
+  Store,
+  User,
+} from '../store/store.ts'
+import { revocationKeptForMs } from '../tokens/access-token.ts'
+import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
+
+/** A use is stored once a minute, and more often if the idle timeout is less than 20 minutes. */
+const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
+const pauseAfterFailureMs = 10_000
+// Another node's clock may be this much ahead. If the last use of a session is further in the future, the clock was set
+// back before this process started: the session's age is unknown, and it counts as ended.
+const clockLeewayMs = 60_000
+/** After the first use of a new secret, a request with the old one may still be on its way. */
+const copyGraceMs = 10_000
+/** The cookie's value: the user's id, which is no secret and makes the look-up cheap, and 32 random bytes as base64url. */
+const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
+
+/** What a session keeps of its sign-in, beside the user. */
+export type SignInDetail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'audit'>
+
+type SessionOptions = {
+  store: Pick<
+    Store,
+    | 'addSession'
+    | 'confirmSession'
+    | 'findSession'
+    | 'findRenewedSession'
+    | 'renewSession'
+    | 'touchSession'
+    | 'signInOfSession'
+    | 'endSessions'
+    | 'removeStaleSessions'
+  >
+  /** Receives the revocations that the end of a session causes. */
+  revocations: Pick<TokenRevocations, 'note'>
+  now: () => number
+  idleMs: number
+  /** Counts from the sign-in, even if the session is used. */
+  lifetimeMs: number
+  /** The oldest session of a user ends if there would be more. Default: any number. */
+  maxPerUser?: number
+}
+
+export class Sessions {
+  readonly #options: SessionOptions
+  readonly #touching = new Set<string>()
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Stores a new session with a new secret and ends the sessions with the secrets in `replaces`. Says how well the device `from`
+   * was known, if it is given. Throws INVALID_CREDENTIALS if
+   * the user was disabled or the password was changed since the user was read.
+   */
+  async issue(
+    user: Pick<User, 'id' | 'credentialGeneration'>,
+    { replaces, ...detail }: SignInDetail & { replaces: readonly string[] },
+  ): Promise<{ secret: string; expiresAt: number; familiarity: Familiarity | undefined }> {
+    const { store, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
+    const secret = newSecretOf(user.id)
+    const at = now()
+    const key = { userId: user.id, secretHash: hashOf(secret) }
+    const checkedGeneration = user.credentialGeneration
+    const end = { replaces: keysOf(replaces), at, revocationExpiresAt: at + revocationKeptForMs }
+    const outcome = await store.addSession({ ...key, checkedGeneration, ...detail, ...end, maxSessions })
+    if (outcome === 'refused') throw invalidCredentials()
+    for (const signIn of outcome.revoked) this.#note(signIn, at)
+    await this.#endCopied(end.replaces)
+    return { secret, expiresAt: at + lifetimeMs, familiarity: outcome.device }
+  }
+
+  /** Null without a live session. The inbox's version is read in the same store call: one round trip on PostgreSQL. */
+  async verify(secret: string): Promise<Subject | null> {
+    const key = keyOf(secret)
+    if (key === null) return null
+    const { store, now, idleMs, lifetimeMs } = this.#options
+    const session = await store.findSession(key)
+    if (session === undefined) {
+      await this.#endCopied([key])
+      return null
+    }
+    const at = now()
+    if (at >= this.#endOf(session, at)) return null
+    const expiresAt = session.createdAt + lifetimeMs
+    if (at >= session.lastSeenAt + touchEveryMs(idleMs)) this.#touch(key, at)
+    const { userId, username, signInId, confirmedAt, inboxVersion } = session
+    return { userId, username, proof: 'session', signInId, confirmedAt, expiresAt, inboxVersion }
+  }
+
+  /**
+   * When the session ends if it is not used again, in milliseconds; null if it has ended. The check does not count as a use. Of a sign-in
+   * whose secret was replaced since, the old secret does as well: what was opened with it stays open.
+   */
+  async validUntil(secret: string, signInId: string | null = null): Promise<number | null> {
+    const key = keyOf(secret)
+    if (key === null) return null
+    const { store, now } = this.#options
+    const session = (await store.findSession(key)) ?? (await store.findRenewedSession({ ...key, signInId }))
+    if (session === undefined) return null
+    const at = now()
+    const endsAt = this.#endOf(session, at)
+    return at >= endsAt ? null : endsAt
+  }
+
+  /**
+   * The sign-in of a live session that the guard has verified, for a token of it, and when the session ends if it is not
+   * used again. Undefined if it has ended since.
+   */
+  async signInOf(secret: string, { expiresAt }: Subject): Promise<(SignIn & { endsAt: number }) | undefined> {
+    const key = keyOf(secret)
+    if (key === null) return undefined
+    const { store, now, idleMs, lifetimeMs } = this.#options
+    const signedInAt = expiresAt - lifetimeMs
+    const found = await store.signInOfSession(key)
+    if (found === undefined) return undefined
+    const at = now()
+    // The request is a use. Unless that is stored, the token would end with the use before.
+    const isNoted = at < found.lastSeenAt + touchEveryMs(idleMs)
+    if (!isNoted) await store.touchSession({ ...key, at })
+    const endsAt = this.#endOf(isNoted ? found : { ...found, lastSeenAt: at }, at)
+    const { signInId, credentialGeneration: generation } = found
+    return { userId: key.userId, signInId, signedInAt, generation, endsAt }
+  }
+
+  /** Records that the user of this session proved a password or a factor now: every node finds it fresh. False if it has ended. */
+  async confirm(secret: string, audit: readonly AuditEntry[]): Promise<boolean> {
+    const key = keyOf(secret)
+    const { store, now } = this.#options
+    return key !== null && (await store.confirmSession({ ...key, at: now(), audit })) === 'done'
+  }
+
+  /**
+   * Gives a session a new secret; the old one is refused at once, on every node. Null if it has ended. A copy of the cookie thus gains
+   * nothing from what the user proves (ASVS 5.0, 7.2.4).
+   */
+  async renew(secret: string): Promise<string | null> {
+    const key = keyOf(secret)
+    if (key === null) return null
+    const { store, now, idleMs } = this.#options
+    const renewed = newSecretOf(key.userId)
+    // A time this long ago makes the first use due to be stored.
+    const lastSeenAt = now() - touchEveryMs(idleMs)
+    const outcome = await store.renewSession({ ...key, newHash: hashOf(renewed), lastSeenAt })
+    return outcome === 'done' ? renewed : null
+  }
+
+  /** Ends the sessions with these secrets in one transaction. Returns those that were alive. With `source`, it is a sign-out for the audit log. */
+  async revoke(secrets: readonly string[], source?: Source): Promise<EndedSession[]> {
+    const keys = keysOf(secrets)
+    if (keys.length === 0) return []
+    const { store, now } = this.#options
+    const at = now()
+    const live = this.liveBounds()
+    const audit = source && keys.map(({ userId }) => signOutEntry(source, { userId, at, variant: 'stateful' }))
+    const ended = await store.endSessions({ keys, at, revocationExpiresAt: at + revocationKeptForMs, live, audit })
+    for (const { userId, signInId, hadTokens } of ended) if (hadTokens) this.#note({ userId, signInId }, at)
+    await this.#endCopied(keys)
+    return ended.filter((session) => at < this.#endOf(session, at))
+  }
+
+  async removeStale(): Promise<void> {
+    const { store, now, idleMs, lifetimeMs } = this.#options
+    const at = now()
+    const [createdBefore, lastSeenBefore] = [at - lifetimeMs, at - idleMs]
+    await store.removeStaleSessions({ createdBefore, lastSeenBefore, lastSeenAfter: at + clockLeewayMs })
+  }
+
+  /** Outside of these bounds a session has ended, although the store may still have it. */
+  liveBounds(): LiveBounds {
+    const { now, idleMs, lifetimeMs } = this.#options
+    const at = now()
+    return { createdAfter: at - lifetimeMs, lastSeenAfter: at - idleMs, lastSeenUntil: at + clockLeewayMs }
+  }
+
+  /**
+   * Ends the sign-ins of which a key is an old secret although the new one has been in use: then two clients have copies of the cookie.
+   * Before the first use of the new one, its response may have been lost.
+   */
+  async #endCopied(keys: readonly SessionKey[]): Promise<void> {
+    const { store, now } = this.#options
+    for (const { userId, secretHash } of keys) {
+      const session = await store.findRenewedSession({ userId, secretHash })
+      const at = now()
+      if (session === undefined || at >= this.#endOf(session, at)) continue
+      if (at <= (session.secretUsedAt ?? at) + copyGraceMs) continue
+      const audit = [
+        auditEntry(serviceSource, { event: 'old-session-presented', at, userId, signInId: session.signInId }),
+      ]
+      const current = { userId, secretHash: session.secretHash }
+      const end = { keys: [current], at, revocationExpiresAt: at + revocationKeptForMs, live: this.liveBounds(), audit }
+      for (const { signInId, hadTokens } of await store.endSessions(end))
+        if (hadTokens) this.#note({ userId, signInId }, at)
+    }
+  }
+
+  #note(signIn: { userId: string; signInId: string }, at: number): void {
+    this.#options.revocations.note({ ...signIn, at, expiresAt: at + revocationKeptForMs })
+  }
+
+  #endOf({ createdAt, lastSeenAt }: Pick<EndedSession, 'createdAt' | 'lastSeenAt'>, at: number): number {
+    if (lastSeenAt > at + clockLeewayMs) return Number.NEGATIVE_INFINITY
+    return Math.min(createdAt + this.#options.lifetimeMs, lastSeenAt + this.#options.idleMs)
+  }
+
+  // No request waits for it, and after a failure only the idle timeout comes a little early. The next attempt waits ten
+  // seconds, because a store that refuses writes (during a move, for instance) still serves reads.
+  #touch(key: SessionKey, at: number): void {
+    if (this.#touching.has(key.secretHash)) return
+    this.#touching.add(key.secretHash)
+    const done = () => this.#touching.delete(key.secretHash)
+    this.#options.store.touchSession({ ...key, at }).then(done, () => setTimeout(done, pauseAfterFailureMs).unref())
+  }
+}
+
+function newSecretOf(userId: string): string {
+  return `${userId}.${randomBytes(32).toString('base64url')}`
+}
+
+function keyOf(secret: string): SessionKey | null {
+  const userId = cookieShape.exec(secret)?.[1]
+  return userId === undefined ? null : { userId, secretHash: hashOf(secret) }
+}
+
+function keysOf(secrets: readonly string[]): SessionKey[] {
+  return secrets.map(keyOf).filter((key) => key !== null)
+}

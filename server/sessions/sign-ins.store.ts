@@ -1,0 +1,118 @@
+// Lists and ends the sign-ins of a user, and notes the devices that users sign in from.
+import { firstIdAt } from '../basics/ids.ts'
+import { forgetDevices, note } from '../guessing/devices.store.ts'
+import { all, get, lock, type Read, record, send, type Write } from '../store/statements/statements.ts'
+import type { Familiarity, Input, ListedSignIn, LiveBounds } from '../store/store.ts'
+import { lockUser, lockUsers } from '../store/user-lock.ts'
+import { endProofs, isExceptionAlive } from '../tokens/proofs.store.ts'
+import { revoke } from '../tokens/tokens.store.ts'
+
+export const signInReads = { listSignIns }
+export const signInWrites = { endOtherSignIns, endSignIn, noteDevice }
+
+function* endOtherSignIns(change: Input<'endOtherSignIns'>): Write<'done' | 'refused'> {
+  const { userId } = change
+  yield* lockUser(userId)
+  if (!(yield* isExceptionAlive(change))) return 'refused'
+  const user = yield* get<{ generation: number }>`
+    update "user" set credential_generation = credential_generation + 1
+    where id = ${userId} returning credential_generation as generation`
+  yield* endProofs({ ...change, ...(user as { generation: number }) })
+  yield* record(change.audit)
+  return 'done'
+}
+
+function* listSignIns(query: Input<'listSignIns'>): Read<ListedSignIn[]> {
+  const { userId, ownSignInId, alive, after, limit } = query
+  const listed = [...(yield* liveSessions(userId, alive.sessions)), ...(yield* tokenSignIns(userId, alive.tokensSince))]
+  const rank = ({ signInId }: ListedSignIn) => (signInId === ownSignInId ? 'own' : signInId)
+  return listed
+    .filter(({ signInId }) => after === undefined || (signInId < after && signInId !== ownSignInId))
+    .toSorted((one, other) => (rank(one) < rank(other) ? 1 : -1))
+    .slice(0, limit)
+}
+
+function* liveSessions(userId: string, bounds: LiveBounds): Read<ListedSignIn[]> {
+  const { createdAfter, lastSeenAfter, lastSeenUntil } = bounds
+  return yield* all<ListedSignIn>`
+    select sign_in_id as "signInId", 'stateful' as variant, created_at as "createdAt", last_seen_at as "lastSeenAt",
+      device, null as "userAgent", address
+    from session
+    where user_id = ${userId} and created_at > ${createdAfter} and last_seen_at > ${lastSeenAfter}
+      and last_seen_at <= ${lastSeenUntil}`
+}
+
+type TokenSignIn = Omit<ListedSignIn, 'variant' | 'device'> & { detail: string | null }
+
+/** The stateless sign-ins that are alive: the audit log has their start and no end, and no revocation names them, by id or generation. */
+function* tokenSignIns(userId: string, since: number): Read<ListedSignIn[]> {
+  const user = yield* get<{ generation: number; spared: string | null }>`
+    select credential_generation as generation,
+      (select except_sign_in_id from token_cutoff where user_id = ${userId} and sign_in_id = '') as spared
+    from "user" where id = ${userId}`
+  const begun = yield* all<TokenSignIn>`
+    select a.sign_in_id as "signInId", min(a.at) filter (where a.event = 'sign-in') as "createdAt",
+      max(a.at) as "lastSeenAt", max(a.user_agent) filter (where a.event = 'sign-in') as "userAgent",
+      max(a.address) filter (where a.event = 'sign-in') as address, max(a.detail) filter (where a.event = 'sign-in') as detail
+    from audit a
+    where a.user_id = ${userId} and a.id >= ${firstIdAt(since)} and a.sign_in_id is not null
+      and not exists (select 1 from token_cutoff c where c.user_id = ${userId} and c.sign_in_id = a.sign_in_id)
+    group by a.sign_in_id
+    having max(case when a.event in ('sign-out', 'session-ended', 'sign-in-disowned') then 1 else 0 end) = 0`
+  return begun.flatMap(({ detail, ...signIn }) => {
+    const { variant, generation } = JSON.parse(detail ?? '{}') as { variant?: string; generation?: number }
+    const isValid = generation === user?.generation || signIn.signInId === user?.spared
+    return variant === 'stateless' && isValid ? [{ ...signIn, variant, device: null }] : []
+  })
+}
+
+type End = Input<'endSignIn'>
+
+function* endSignIn(end: End): Write<'stateful' | 'stateless' | 'absent'> {
+  const { userId, signInId, at, revocationExpiresAt, disowned } = end
+  if (disowned !== undefined) yield* lockUser(userId)
+  const variant = (yield* isSessionAlive(end)) ? 'stateful' : 'stateless'
+  const isFound = variant === 'stateful' || end.isOwn || (yield* isTokenAlive(end))
+  if (!isFound && !(disowned !== undefined && (yield* isRecorded(end)))) return 'absent'
+  // Ends the session too.
+  yield* revoke({ userId, signInId, at, expiresAt: revocationExpiresAt })
+  if (disowned !== undefined) {
+    yield* send`
+      update "user" set device_generation = device_generation + 1, password_reported_at = ${at} where id = ${userId}`
+    yield* forgetDevices(userId)
+    yield* note({ userId, at, device: disowned })
+  }
+  yield* record(end.audit)
+  return variant
+}
+
+function* isSessionAlive({ userId, signInId, alive }: End): Write<boolean> {
+  const { createdAfter, lastSeenAfter, lastSeenUntil } = alive.sessions
+  const session = yield* lock`
+    select 1 from session where user_id = ${userId} and sign_in_id = ${signInId}
+      and created_at > ${createdAfter} and last_seen_at > ${lastSeenAfter} and last_seen_at <= ${lastSeenUntil}`
+  return session !== undefined
+}
+
+function* isTokenAlive({ userId, signInId, alive }: End): Read<boolean> {
+  const found = yield* tokenSignIns(userId, alive.tokensSince)
+  return found.some((one) => one.signInId === signInId)
+}
+
+/** A sign-in that has ended can still be disowned. Its entry has the time of its id. */
+function* isRecorded({ userId, signInId }: End): Read<boolean> {
+  const entry = yield* get`
+    select 1 from audit where user_id = ${userId} and id >= ${signInId.slice(0, 13)}
+      and sign_in_id = ${signInId} and event = 'sign-in' limit 1`
+  return entry !== undefined
+}
+
+function* noteDevice({ userId, device, at, audit }: Input<'noteDevice'>): Write<Familiarity | 'absent'> {
+  const deviceGeneration = device.deviceGeneration ?? null
+  yield* lockUsers()
+  const user = yield* lock`
+    select 1 from "user" where id = ${userId} and device_generation = coalesce(${deviceGeneration}, device_generation)`
+  if (user === undefined) return 'absent'
+  yield* record(audit)
+  return yield* note({ userId, device, at })
+}

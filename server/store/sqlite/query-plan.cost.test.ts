@@ -1,0 +1,200 @@
+// How SQLite finds the rows of each read: by key or index, without sorting, independent of the content of the tables.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as changes from '../../inbox/sqlite/changes.ts'
+import * as foundInbox from '../../inbox/sqlite/found-inbox.ts'
+import * as inbox from '../../inbox/sqlite/inbox.ts'
+import * as pages from '../../inbox/sqlite/pages.ts'
+import * as runs from '../../inbox/sqlite/runs.ts'
+import * as sessions from '../../sessions/sessions.sqlite.ts'
+import { reads } from '../../stored.ts'
+import type { Read } from '../statements/statements.ts'
+import { Texts } from '../statements/templates.ts'
+import { Database } from './database.ts'
+import { migrate } from './migrate.ts'
+
+const readAt = 'm by read_mark_by_seq alone, m by key'
+const readAtInRange = 'm by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone'
+const readAtByAnyMark = 'm by read_mark_by_seq alone, m by key, m by key, sorted'
+
+/** Each table that is searched, and by which key; `alone` if the index holds all that is read. Tables read `whole` are small. */
+const paths: Record<string, Record<string, string>> = {
+  sessions: {
+    sessionWithInbox: 's by key, i by key',
+  },
+  inbox: {
+    notificationById: `n by notification_by_id, ${readAt}`,
+    notificationByIdByAnyMark: `n by notification_by_id, ${readAtByAnyMark}`,
+    categoryCounts: 'inbox_category by key',
+    inboxVersion: 'inbox by key',
+  },
+  foundInbox: { inboxByUser: 'inbox by key' },
+  pages: {
+    chosenItemsByAnyMark: `n by key, ${readAtByAnyMark}`,
+    rangeByAnyMark: `n by key, ${readAtByAnyMark}`,
+    chosenItems: `n by key, ${readAtInRange}`,
+    range: `n by key, ${readAtInRange}`,
+  },
+  runs: {
+    categoryTotals: 'inbox_category by key',
+    allOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
+    unreadOfCategories: 'n by notification_unread_by_category alone, n by notification_unread_by_category alone',
+    readOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
+    allRead: 'n by notification_read alone, n by notification_unread alone',
+    allReadAmongMarkedUnread:
+      'n by notification_read alone, n by notification_marked_unread alone, n by notification_unread alone',
+    // The marked ones are listed once for both categories.
+    readOfCategoriesAmongMarkedUnread:
+      'n by notification_read_by_category alone, n by notification_marked_unread alone, n by notification_unread_by_category alone, n by notification_read_by_category alone, n by notification_unread_by_category alone',
+    // Sorts only the notifications that the user marked as unread since the last read-all.
+    unreadWithMarkedUnread: 'n by notification_unread alone, n by notification_marked_unread alone, sorted',
+    unreadOfCategoryWithMarkedUnread:
+      'n by notification_unread_by_category alone, n by notification_marked_unread, sorted',
+  },
+  changes: {
+    newestUpTo: 'notification by key',
+    arrivals: `n by key, ${readAt}`,
+    laterChanges: `n by notification_changed, ${readAt}`,
+    arrivalsByAnyMark: `n by key, ${readAtByAnyMark}`,
+    laterChangesByAnyMark: `n by notification_changed, ${readAtByAnyMark}, m by read_mark_by_seq alone, m by key, m by key, sorted`,
+    readAlls: 'm by key, n by key, c by key, c by key',
+  },
+}
+
+/** The reads that are written once for both engines: a call of each, and the paths of its statements. */
+const byId = 'u by key'
+const byUsername = 'u by sqlite_autoindex_user_2'
+const byExternalId = 'u by user_by_external_id'
+const alive = { sessions: { createdAfter: 0, lastSeenAfter: 0, lastSeenUntil: 9 }, tokensSince: 0 }
+const stored: { of: keyof typeof reads; run: Read<unknown>; path: string }[] = [
+  { of: 'findUser', run: reads.findUser('u'), path: byId },
+  { of: 'findUserByUsername', run: reads.findUserByUsername('ann'), path: byUsername },
+  { of: 'findUserByExternalId', run: reads.findUserByExternalId({ issuer: '', externalId: 'e' }), path: byExternalId },
+  { of: 'findCredentials', run: reads.findCredentials('ann'), path: byUsername },
+  { of: 'findUsersByEmail', run: reads.findUsersByEmail({ email: 'a', limit: 1 }), path: 'u by user_by_email, sorted' },
+  { of: 'listUsers', run: reads.listUsers({ after: '', limit: 1 }), path: byId },
+  {
+    of: 'listUsers',
+    run: reads.listUsers({ after: '', limit: 1, externalId: 'e', issuer: '' }),
+    path: `${byExternalId}, sorted`,
+  },
+  {
+    of: 'listUsers',
+    run: reads.listUsers({ after: '', limit: 1, application: 'shop' }),
+    path: 'u by user_of_application',
+  },
+  { of: 'findRenewedSession', run: reads.findRenewedSession({ userId: 'u', secretHash: 'h' }), path: 'session by key' },
+  {
+    of: 'listSignIns',
+    run: reads.listSignIns({ userId: 'u', ownSignInId: 's', alive, limit: 1 }),
+    path: 'session by key, user by key, token_cutoff by key, a by key, c by key, sorted',
+  },
+  // At the start, and after a command revoked tokens. A later revocation removes expired rows.
+  { of: 'tokenRevocations', run: reads.tokenRevocations(1), path: 'token_cutoff by token_cutoff_by_expiry' },
+  { of: 'listAudit', run: reads.listAudit({ limit: 1 }), path: 'audit by audit_by_id' },
+  { of: 'listAudit', run: reads.listAudit({ userId: 'u', limit: 1 }), path: 'audit by key' },
+  { of: 'lastSettingsEntry', run: reads.lastSettingsEntry(), path: 'whole audit USING INDEX audit_of_settings' },
+  { of: 'factorsOf', run: reads.factorsOf('u'), path: 'factor by key, recovery_code by key' },
+  { of: 'findChallenge', run: reads.findChallenge({ userId: 'u', hash: 'h', at: 1 }), path: 'challenge by key' },
+  { of: 'providerAccounts', run: reads.providerAccounts('u'), path: 'provider_account by provider_account_by_owner' },
+  { of: 'findLink', run: reads.findLink('h'), path: 'one_time_link by one_time_link_by_hash' },
+  // By a command.
+  {
+    of: 'factorsSealedOtherwise',
+    run: reads.factorsSealedOtherwise({ prefix: 'p', after: { userId: '', id: '' }, limit: 9 }),
+    path: 'factor by key',
+  },
+  { of: 'findProducer', run: reads.findProducer('p'), path: 'producer by key' },
+  // For a person at the command line.
+  { of: 'listProducers', run: reads.listProducers(), path: 'whole producer, sorted' },
+  {
+    of: 'guessRefusals',
+    run: reads.guessRefusals({ counts: { keys: ['k'], delaysMs: [], keptMs: 1 }, rates: [], at: 1 }),
+    path: 'guess_count by key',
+  },
+  // Once a minute, and after a change: a handful of keys.
+  { of: 'signingKeys', run: reads.signingKeys(), path: 'whole signing_key, sorted' },
+]
+
+/** These statements are made for each filter. */
+const filter = { categoryCount: 0, hasMarkedUnread: false, hasCategoryMarks: false }
+const filtered = {
+  unreadOfCategories: runs.seqsSql({ ...filter, status: 'unread', categoryCount: 2 }),
+  allOfCategory: runs.seqsSql({ ...filter, status: 'all', categoryCount: 1 }),
+  readOfCategory: runs.seqsSql({ ...filter, status: 'read', categoryCount: 1 }),
+  allRead: runs.seqsSql({ ...filter, status: 'read' }),
+  allReadAmongMarkedUnread: runs.seqsSql({ ...filter, status: 'read', hasMarkedUnread: true }),
+  readOfCategoriesAmongMarkedUnread: runs.seqsSql({
+    ...filter,
+    status: 'read',
+    categoryCount: 2,
+    hasMarkedUnread: true,
+  }),
+  unreadWithMarkedUnread: runs.seqsSql({ ...filter, status: 'unread', hasMarkedUnread: true }),
+  unreadOfCategoryWithMarkedUnread: runs.seqsSql({
+    ...filter,
+    status: 'unread',
+    categoryCount: 1,
+    hasMarkedUnread: true,
+  }),
+}
+
+const modules: Record<string, Record<string, unknown>> = {
+  sessions,
+  foundInbox,
+  inbox,
+  pages,
+  runs: { ...runs, ...filtered },
+  changes,
+}
+const isStatement = (exported: unknown): exported is string => /^\s*select /.test(String(exported))
+
+const database = new Database(':memory:')
+await migrate(database)
+
+const texts = new Texts('sqlite', (text) => text)
+test('the paths of every read that is written once are here', () => {
+  assert.deepEqual(
+    Object.keys(reads).filter((name) => !stored.some((one) => one.of === name)),
+    [],
+  )
+})
+for (const { of: name, run, path } of stored)
+  test(`${name} reads ${path}`, () => {
+    const plan: string[] = []
+    for (let step = run.next(); !step.done; step = run.next([])) plan.push(...pathOf(texts.of(step.value)))
+    assert.equal(plan.join(', '), path)
+  })
+
+for (const [noun, exports] of Object.entries(modules)) {
+  const statements = Object.entries(exports).filter(([, exported]) => isStatement(exported))
+  test(`every read of ${noun} has its path here`, () => {
+    assert.deepEqual(statements.map(([name]) => name).sort(), Object.keys(paths[noun] ?? {}).sort())
+  })
+  for (const [name, sql] of statements)
+    test(`${noun}.${name} reads ${paths[noun]?.[name]}`, () => {
+      assert.equal(pathOf(sql).join(', '), paths[noun]?.[name])
+    })
+}
+
+function pathOf(sql: unknown): string[] {
+  const plan = database.prepare(`explain query plan ${sql}`).all()
+  return plan.flatMap(({ detail }) => inWords(String(detail)) ?? [])
+}
+
+/** The rows of a page are merged and joined into one row, in their order and without being stored. */
+const isStreamed = /^((CO-ROUTINE|SCAN) \(subquery-\d+\)|MERGE \(UNION ALL\)|COMPOUND QUERY|UNION ALL|LEFT|RIGHT)$/
+/** A list in a parameter, and the filter that SQLite makes of a list before it looks a value up in it. */
+const isList = /^(SCAN json_each VIRTUAL TABLE INDEX 1:|CREATE BLOOM FILTER)$/
+
+/** A step of a plan, or undefined for one that reads no table; https://sqlite.org/eqp.html */
+function inWords(detail: string): string | undefined {
+  const [, table, alone, index] = /^SEARCH (\w+) USING (?:PRIMARY KEY|(COVERING )?INDEX (\w+))/.exec(detail) ?? []
+  if (table !== undefined) return `${table} by ${index ?? 'key'}${alone === undefined ? '' : ' alone'}`
+  if (detail.startsWith('SCAN ') && !isStreamed.test(detail) && !isList.test(detail))
+    return `whole ${detail.slice('SCAN '.length)}`
+  if (detail.startsWith('USE TEMP B-TREE')) return 'sorted'
+  return /SUBQUERY( \d+)?$/.test(detail) || isStreamed.test(detail) || isList.test(detail)
+    ? undefined
+    : `unknown: ${detail}`
+}

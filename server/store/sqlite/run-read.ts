@@ -1,0 +1,12 @@
+// Runs a read that is written once for both engines, on the main thread.
+import type { Read } from '../statements/statements.ts'
+import { boundValues, Texts } from '../statements/templates.ts'
+import type { Reader } from './connection.ts'
+
+const texts = new Texts('sqlite', (text) => text)
+
+export function runRead<Result>(read: Read<Result>, reader: Reader): Result {
+  let step = read.next()
+  while (!step.done) step = read.next(reader.objects(texts.of(step.value), ...boundValues(step.value)))
+  return step.value
+}

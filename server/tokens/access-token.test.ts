@@ -1,0 +1,89 @@
+// Access tokens without a running service: the order of checks, unknown keys, and a revocation that comes before the token.
+import assert from 'node:assert/strict'
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { importJWK } from 'jose'
+import { newId } from '../basics/ids.ts'
+import { AccessTokens } from './access-token.ts'
+import type { TokenRevocations } from './revocations.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+type Key = { kid: string; publicKey: KeyObject; privateKey: Awaited<ReturnType<typeof importJWK>> }
+
+async function newKey(kid: string): Promise<Key> {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  return {
+    kid,
+    publicKey: createPublicKey(publicKey.export({ format: 'pem', type: 'spki' })),
+    privateKey: await importJWK(privateKey.export({ format: 'jwk' }), 'EdDSA'),
+  }
+}
+
+/** The test may add keys to `known` later, as another node does when it makes a key. */
+function tokensWith(
+  current: Key,
+  known: readonly Key[],
+  issuer = 'http://127.0.0.1:7464',
+  isRevoked: TokenRevocations['isRevoked'] = () => false,
+): AccessTokens {
+  const find = (kid: string) => known.find((key) => key.kid === kid)?.publicKey
+  const keys = { current, find, learn: async (kid: string) => find(kid), isDropped: () => false }
+  return new AccessTokens({
+    keys: keys as unknown as SigningKeys,
+    revocations: { isRevoked } as unknown as TokenRevocations,
+    now: Date.now,
+    issuer: () => issuer,
+    lifetimeMs: 60_000,
+    chainMs: 3_600_000,
+  })
+}
+
+const user = () => ({ id: newId(Date.now()), username: 'ann', credentialGeneration: 0 })
+
+test('a token that was verified before does not wait for the signature checks of forged tokens', async () => {
+  const key = await newKey('one')
+  const tokens = tokensWith(key, [key])
+  const { token } = await tokens.issue(user(), newId(Date.now()))
+  const body = token.slice(0, token.lastIndexOf('.'))
+  let [refused, served] = [0, 0]
+  const forged = Array.from({ length: 300 }, async () => {
+    assert.equal(await tokens.verify(`${body}.${randomBytes(64).toString('base64url')}`), null)
+    refused++
+  })
+  for (let n = 0; n < 100; n++) if ((await tokens.verify(token)) !== null) served++
+  assert.deepEqual([served, refused], [100, 0])
+  await Promise.all(forged)
+})
+
+test('a token whose key is not known yet is refused, and valid as soon as the key is known', async () => {
+  const [old, fresh] = [await newKey('old'), await newKey('fresh')]
+  const known = [old]
+  const tokens = tokensWith(old, known)
+  const { token } = await tokensWith(fresh, [fresh]).issue(user(), newId(Date.now()))
+  for (let n = 0; n < 3; n++) assert.equal(await tokens.verify(token), null)
+  known.push(fresh)
+  assert.equal((await tokens.verify(token))?.username, 'ann')
+})
+
+test('the longest username and public URL fit into a token', async () => {
+  const key = await newKey('A'.repeat(43))
+  const issuer = `https://${`${'a'.repeat(62)}.`.repeat(4)}a:65535`
+  const tokens = tokensWith(key, [key], issuer)
+  const long = {
+    id: newId(Date.now()),
+    username: '\u{20000}'.repeat(64),
+    credentialGeneration: Number.MAX_SAFE_INTEGER,
+  }
+  const { token } = await tokens.issue(long, newId(Date.now()))
+  // A node that has not cached the token checks it in full.
+  assert.equal((await tokensWith(key, [key], issuer).verify(token))?.username, long.username)
+})
+
+test('no token is issued for a password that was changed while it was checked: the generation is the one that was read (T7)', async () => {
+  const key = await newKey('one')
+  const isRevoked: TokenRevocations['isRevoked'] = ({ generation }) => generation !== undefined && generation < 1
+  const tokens = tokensWith(key, [key], undefined, isRevoked)
+  await assert.rejects(tokens.issue(user(), newId(Date.now())), { code: 'INVALID_CREDENTIALS' })
+  const { token } = await tokens.issue({ ...user(), credentialGeneration: 1 }, newId(Date.now()))
+  assert.equal((await tokens.verify(token))?.generation, 1)
+})

@@ -1,0 +1,221 @@
+// Variant 2, stateless: the service stores nothing, the client sends a signed token (RFC 9068, `at+jwt`). A stateless
+// proof usually cannot be revoked; ours can, by a small table in memory (revocations.ts). Same verbs as session.ts.
+
+import { type Source, signOutEntry } from '../audit/entry.ts'
+import { BoundedCache } from '../basics/bounded-cache.ts'
+import { insufficientScope, invalidCredentials, notAuthenticated } from '../basics/errors.ts'
+import { madeAt, newId } from '../basics/ids.ts'
+import type { Subject } from '../guards/subject.ts'
+import type { ForeignTokens } from '../issuers/foreign-tokens.ts'
+import type { AuditEntry, User } from '../store/store.ts'
+import { signToken } from './key-material.ts'
+import {
+  ageOf,
+  type Claimed,
+  type Claims,
+  claimsOf,
+  clockLeewaySeconds,
+  maxTokenLifeMs,
+  readToken,
+} from './read-token.ts'
+import type { SignIn, TokenRevocations } from './revocations.ts'
+import { isSignedByUs, SignatureChecks } from './signature-checks.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+/** A revocation is kept until no token that it revokes is alive, including one that a node renewed before it received the revocation. */
+export const revocationKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
+const maxCachedTokens = 20_000
+/** In characters: about 8,000 of our tokens. */
+const maxRefused = 4_000_000
+
+type TokenOptions = {
+  keys: SigningKeys
+  revocations: TokenRevocations
+  now: () => number
+  /** `iss` and `aud`: the service's public URL. Without a setting it is known only after the service listens. */
+  issuer: () => string
+  lifetimeMs: number
+  /** How long after the sign-in a token may still be renewed, in milliseconds. */
+  chainMs: number
+  /** Undefined if the service accepts its own tokens only. */
+  foreign?: ForeignTokens | undefined
+}
+export type IssuedToken = { token: string; expiresAt: number }
+/** `isOfSession`: the token came from a session, and is not renewed. `kid`: the key that signed it; absent in a foreign token. */
+export type TokenSubject = Subject & SignIn & { isOfSession?: boolean; kid?: string }
+
+type Signed = { claims: Claims; kid: string }
+
+export class AccessTokens {
+  readonly #options: TokenOptions
+  readonly #verified = new BoundedCache<TokenSubject>(maxCachedTokens)
+  /** Tokens that can never become valid: expired, or not signed by the key that they name. */
+  readonly #refused = new BoundedCache<true>(maxRefused)
+  readonly #signatures = new SignatureChecks(isSignedByUs)
+
+  constructor(options: TokenOptions) {
+    this.#options = options
+  }
+
+  /**
+   * `signInId`: a new UUIDv7. `credentialGeneration` was read with the password hash, so a password change during the check revokes the token.
+   * Throws INVALID_CREDENTIALS if this node has already received that revocation.
+   */
+  async issue(user: Pick<User, 'id' | 'username' | 'credentialGeneration'>, signInId: string): Promise<IssuedToken> {
+    const { id: userId, username, credentialGeneration: generation } = user
+    const signIn = { userId, username, signInId, signedInAt: madeAt(signInId), generation }
+    if (this.#options.revocations.isRevoked(signIn)) throw invalidCredentials()
+    return this.#sign(signIn, this.#endOf(signIn))
+  }
+
+  /** A token of scope `inbox`, a sign-in of its own. The user's generations are as they are now. */
+  issueForInbox(
+    { id: userId, credentialGeneration: generation, issuedGeneration }: User,
+    { lifetimeMs }: { lifetimeMs: number },
+  ): IssuedToken {
+    const at = this.#options.now()
+    const signIn = { userId, username: null, signInId: newId(at), signedInAt: at, generation, issuedGeneration }
+    return this.#sign(signIn, at + lifetimeMs)
+  }
+
+  /** A token of a session's sign-in: it ends with the session at the latest. */
+  issueForSession(signIn: SignIn & { username: string | null; endsAt: number; confirmedAt: number }): IssuedToken {
+    const endsAt = Math.min(this.#options.now() + this.#options.lifetimeMs, signIn.endsAt)
+    return this.#sign({ ...signIn, isOfSession: true }, endsAt)
+  }
+
+  /**
+   * The token's user, or null if the token is neither ours nor of a configured issuer, has expired or is revoked. Reads the
+   * store only for a foreign token that is not cached, and for a key that this node does not know. Throws UNAVAILABLE if the keys of its issuer cannot be read.
+   */
+  async verify(token: string): Promise<TokenSubject | null> {
+    const { foreign } = this.#options
+    const known = this.#verified.get(token) ?? foreign?.cached(token)
+    if (known !== undefined) return this.validUntil(known) === null ? null : known
+    return (await this.verifyOurs(token)) ?? foreign?.verify(token) ?? null
+  }
+
+  /** Does what `verify` does, but returns null for a foreign token. Reads the store only for a key that this node does not know. */
+  async verifyOurs(token: string): Promise<TokenSubject | null> {
+    const subject = this.#verified.get(token) ?? (await this.#checkNew(token))
+    return subject === null || this.validUntil(subject) === null ? null : subject
+  }
+
+  /** When a verified token expires, in milliseconds; null if it has expired or is revoked. */
+  validUntil(subject: TokenSubject): number | null {
+    const { revocations, keys, now } = this.#options
+    if (now() >= subject.expiresAt || revocations.isRevoked(subject)) return null
+    return subject.kid !== undefined && keys.isDropped(subject.kid) ? null : subject.expiresAt
+  }
+
+  /** Revokes every token of this sign-in, renewed ones included. With `source`, it is a sign-out for the audit log. */
+  async revoke({ userId, username, signInId }: TokenSubject, source?: Source): Promise<void> {
+    const at = this.#options.now()
+    const signOut = { userId, username, signInId, at, variant: 'stateless' } as const
+    const audit = source && [signOutEntry(source, signOut)]
+    const expiresAt = at + revocationKeptForMs
+    await this.#options.revocations.revoke({ userId, signInId, at, expiresAt, audit })
+  }
+
+  /** Revokes the tokens that were issued for a user; they are refused on this node when it resolves. */
+  async revokeIssued(userId: string, audit?: readonly AuditEntry[]): Promise<'done' | 'absent'> {
+    const at = this.#options.now()
+    const revocationExpiresAt = at + revocationKeptForMs
+    return this.#options.revocations.revokeIssued({ userId, at, revocationExpiresAt, audit })
+  }
+
+  /**
+   * `user` is the user's current row, whose generation the new token gets. Throws UNAUTHORIZED if the sign-in is too old, or if the
+   * row has another generation and the revocation that raised it did not spare the sign-in: this node may not have received that
+   * revocation, or a backup was restored. Throws FORBIDDEN for a
+   * token of a session: a renewed one would outlive the session.
+   */
+  async renew(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
+    if (subject.isOfSession)
+      throw insufficientScope('The token of a session is not renewed', {
+        remedy: 'Request another one with the session: POST /api/me/token.',
+      })
+    return this.#sign(await this.#renewable(subject, user), this.#endOf(subject))
+  }
+
+  /**
+   * A token of the same sign-in for a user who has just proved a password or a factor: `auth_time` is now. That of a session ends with
+   * the presented one. Throws UNAUTHORIZED as `renew`.
+   */
+  async confirm(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
+    const renewable = await this.#renewable(subject, user)
+    const endsAt = subject.isOfSession ? subject.expiresAt : this.#endOf(subject)
+    return this.#sign({ ...renewable, confirmedAt: this.#options.now() }, endsAt)
+  }
+
+  async #renewable(subject: TokenSubject, user: { credentialGeneration: number }): Promise<TokenSubject> {
+    const { credentialGeneration: generation } = user
+    const isTooOld = !subject.isOfSession && this.#options.now() >= subject.signedInAt + this.#options.chainMs
+    if (isTooOld || !(await this.#isOf(subject, generation))) throw notAuthenticated()
+    return { ...subject, generation }
+  }
+
+  async #isOf(subject: TokenSubject, generation: number): Promise<boolean> {
+    const { generation: known } = subject
+    return known === generation || (known < generation && this.#options.revocations.isExcepted(subject, generation))
+  }
+
+  #endOf({ signedInAt }: SignIn): number {
+    return Math.min(this.#options.now() + this.#options.lifetimeMs, signedInAt + this.#options.chainMs)
+  }
+
+  /** The first use of the token needs no check of its signature. */
+  #sign(claimed: Claimed, endsAt: number): IssuedToken {
+    const { now, issuer, keys } = this.#options
+    const at = now()
+    const claims = claimsOf(claimed, { issuer: issuer(), at, endsAt: Math.min(endsAt, at + maxTokenLifeMs) })
+    const key = keys.current
+    const token = signToken(key, claims)
+    return { token, expiresAt: this.#remember(token, { claims, kid: key.kid }).expiresAt }
+  }
+
+  async #checkNew(token: string): Promise<TokenSubject | null> {
+    if (this.#refused.get(token)) return null
+    const read = readToken(token, this.#options.issuer())
+    if (read === null) return null
+    const age = ageOf(read.claims, this.#options.now())
+    if (age !== 'valid') return age === 'expired' ? this.#refuse(token) : null
+    const { keys } = this.#options
+    const key = keys.find(read.kid) ?? (await keys.learn(read.kid))
+    if (key === undefined) return null
+    return this.#signatures.enqueue(async (isSigned) => {
+      // An earlier check in the queue may have had the same token.
+      const known = this.#verified.get(token)
+      if (known !== undefined || this.#refused.get(token)) return known ?? null
+      const { signed, signature } = read
+      return (await isSigned({ key, signed, signature })) ? this.#remember(token, read) : this.#refuse(token)
+    })
+  }
+
+  #remember(token: string, { claims, kid }: Signed): TokenSubject {
+    const subject = { ...subjectOf(claims), kid }
+    this.#verified.set(token, subject, 1)
+    return subject
+  }
+
+  #refuse(token: string): null {
+    this.#refused.set(token, true, token.length)
+    return null
+  }
+}
+
+function subjectOf(claims: Claims): TokenSubject {
+  const subject: TokenSubject = {
+    userId: claims.sub,
+    username: claims.preferred_username ?? null,
+    proof: 'access-token',
+    confirmedAt: claims.auth_time * 1000,
+    expiresAt: claims.exp * 1000,
+    signInId: claims.sid,
+    signedInAt: madeAt(claims.sid),
+    generation: claims.gen,
+  }
+  if (claims.from !== undefined) subject.isOfSession = true
+  if (claims.scope === undefined) return subject
+  return { ...subject, scope: claims.scope, issuedGeneration: claims.ign as number }
+}

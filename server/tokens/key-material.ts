@@ -1,0 +1,68 @@
+// One signing key: how it is made and sealed, how it is opened, and how it signs. Ed25519 (RFC 8037); stored with the private part
+// encrypted by the service's secret, so that a stolen database cannot sign tokens.
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { calculateJwkThumbprint, type JWK } from 'jose'
+import { CarillonError } from '../basics/errors.ts'
+import { Sealing, type Secrets } from '../sealing/sealing.ts'
+import type { NewSigningKey, SigningKey } from '../store/store.ts'
+import type { Claims } from './read-token.ts'
+
+export type PrivateKey = { kid: string; privateKey: KeyObject }
+export type PublicKey = { kid: string; publicJwk: JWK; publicKey: KeyObject }
+
+export async function makeSigningKey(
+  sealing: Sealing,
+  times: Pick<SigningKey, 'createdAt' | 'startsAt'>,
+): Promise<NewSigningKey> {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const publicJwk = publicKey.export({ format: 'jwk' }) as JWK
+  const kid = await calculateJwkThumbprint(publicJwk)
+  // The command line would take it for an option.
+  if (kid.startsWith('-')) return makeSigningKey(sealing, times)
+  const sealedPrivateJwk = await sealing.seal('signing-keys', JSON.stringify(privateKey.export({ format: 'jwk' })))
+  return { kid, publicJwk: JSON.stringify(publicJwk), sealedPrivateJwk, ...times }
+}
+
+export function openPublic({ kid, publicJwk }: SigningKey): PublicKey {
+  const jwk = JSON.parse(publicJwk) as JWK
+  return { kid, publicJwk: jwk, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
+}
+
+/** Undefined if the key was sealed with another secret. `secret`: which one had sealed it. */
+export async function openPrivate(
+  { kid, sealedPrivateJwk }: SigningKey,
+  sealing: Sealing,
+): Promise<(PrivateKey & { secret: keyof Secrets }) | undefined> {
+  const opened = await sealing.openWith('signing-keys', sealedPrivateJwk)
+  if (opened === undefined) return undefined
+  const privateKey = createPrivateKey({ key: JSON.parse(opened.text), format: 'jwk' })
+  return { kid, privateKey, secret: opened.secret }
+}
+
+/** The secrets, of which the one that sealed the keys is in use. Throws UNAVAILABLE if neither opens one of them. */
+export async function sealingOf(secrets: Secrets, keys: readonly SigningKey[]): Promise<Sealing> {
+  const sealing = new Sealing(secrets)
+  const sealed = keys.filter(({ retiredAt }) => retiredAt === null)
+  const opened = await Promise.all(sealed.map((key) => openPrivate(key, sealing)))
+  if (opened.includes(undefined)) throw sealedWithAnother()
+  sealing.use(opened.some((key) => key?.secret === 'previous') ? 'previous' : 'current')
+  return sealing
+}
+
+export function sealedWithAnother(): CarillonError {
+  return new CarillonError('UNAVAILABLE', 'The signing keys in the store were sealed with another secret', {
+    remedy:
+      'Set CARILLON_SECRET to that one (on SQLite it is kept beside the database, in the file that ends in .secret), or ' +
+      'CARILLON_SECRET_PREVIOUS while the secret is being changed: docs/operations.md, "Change the secret".',
+  })
+}
+
+/** In the event loop: that costs half the processor time of WebCrypto's threads, which argon2 needs, too. */
+export function signToken({ kid, privateKey }: PrivateKey, claims: Claims): string {
+  const signed = `${segmentOf({ alg: 'EdDSA', typ: 'at+jwt', kid })}.${segmentOf(claims)}`
+  return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`
+}
+
+function segmentOf(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
+}

@@ -1,0 +1,33 @@
+// Ends what users prove their identity with: all sessions and tokens of a user, or all but those of one sign-in.
+import { get, type Read, send, signal, type Write } from '../store/statements/statements.ts'
+import type { Excepted, UserChange } from '../store/store.ts'
+import { revoke } from './tokens.store.ts'
+
+/**
+ * Whether the excepted sign-in is alive: its session is stored, or its token has the user's generation or was spared by the
+ * revocation that raised it. Otherwise a request that began before its sign-in ended could revive it (T7). The caller has locked the user.
+ */
+export function* isExceptionAlive({ userId, ...excepted }: { userId: string } & Excepted): Read<boolean> {
+  const { exceptSignInId: signInId, exceptGeneration: generation = null } = excepted
+  if (signInId === undefined) return true
+  const alive = yield* get`
+    select 1 from "user" u where u.id = ${userId} and (
+      exists (select 1 from session where user_id = ${userId} and sign_in_id = ${signInId})
+      or not exists (select 1 from token_cutoff where user_id = ${userId} and sign_in_id = ${signInId}) and (
+        u.credential_generation = ${generation}
+        or cast(${generation} as bigint) is not null and exists (
+          select 1 from token_cutoff where user_id = ${userId} and sign_in_id = '' and except_sign_in_id = ${signInId})))`
+  return alive !== undefined
+}
+
+/** `generation`: the credential generation of the user, after it was raised. */
+export function* endProofs(change: UserChange & Excepted & { generation: number }): Write<void> {
+  const { userId, at, revocationExpiresAt, generation, exceptSignInId: spared = null } = change
+  yield* send`
+    delete from session where user_id = ${userId} and (cast(${spared} as text) is null or sign_in_id <> ${spared})`
+  yield* signal({ about: 'session', userId })
+  yield* revoke({ userId, signInId: '', at, expiresAt: revocationExpiresAt })
+  yield* send`
+    update token_cutoff set first_generation = ${generation}, except_sign_in_id = ${spared}
+    where user_id = ${userId} and sign_in_id = ''`
+}

@@ -1,0 +1,138 @@
+// Which tokens are revoked before they expire? A small table, all of it in memory, so that a check costs no read. It is loaded
+// at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
+
+import {
+  type Audited,
+  issuedSignIns,
+  type NewRevocation,
+  type Store,
+  type TokenRevocation,
+  type UserChange,
+} from '../store/store.ts'
+import { erasedKey, isErasedKey } from '../users/erased-key.ts'
+import { Reloads } from './reloads.ts'
+
+type Dependencies = {
+  store: Pick<Store, 'revokeTokens' | 'revokeIssuedTokens' | 'tokenRevocations' | 'onChange'>
+  /** `now` never goes back; `wall` is the wall clock, which other processes use for their rows. */
+  now: () => number
+  wall: () => number
+  /** An entry stays at least this long after it arrived: until no token that it revokes is alive by `now`. */
+  keepMs: number
+}
+
+/** The sign-in that a token names. Only an issued token has an `issuedGeneration`. */
+export type SignIn = {
+  userId: string
+  signInId: string
+  signedInAt: number
+  generation: number
+  issuedGeneration?: number
+}
+
+export class TokenRevocations {
+  readonly #dependencies: Dependencies
+  readonly #revocations = new Map<string, TokenRevocation>()
+  /** The `erasedKey` of each erased user whose tokens may be alive. */
+  readonly #erased = new Set<string>()
+  readonly #listeners = new Set<(userId: string) => void>()
+
+  private constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies
+  }
+
+  static async load(dependencies: Dependencies, onFailure: (error: unknown) => void): Promise<TokenRevocations> {
+    const revocations = new TokenRevocations(dependencies)
+    await revocations.#reload()
+    const reloads = new Reloads(() => revocations.#reload(), onFailure)
+    dependencies.store.onChange(({ about }) => {
+      if (about === 'token-revocation' || about === 'anything') reloads.soon()
+    })
+    return revocations
+  }
+
+  /** When it resolves, the revocation is stored and applies on this node; on other nodes it applies after the change signal. */
+  async revoke({ audit, ...revocation }: NewRevocation & Audited): Promise<void> {
+    await this.#dependencies.store.revokeTokens({ ...revocation, audit })
+    this.note(revocation)
+  }
+
+  /** Revokes the tokens that were issued for a user. */
+  async revokeIssued(change: UserChange): Promise<'done' | 'absent'> {
+    const outcome = await this.#dependencies.store.revokeIssuedTokens(change)
+    if (outcome === 'done') await this.refresh()
+    return outcome
+  }
+
+  /** For a revocation that is stored: it applies on this node at once. */
+  note({ userId, signInId, expiresAt }: NewRevocation): void {
+    this.#add({ userId, signInId, expiresAt, firstGeneration: 0, exceptSignInId: null })
+  }
+
+  /** When it resolves, everything that was revoked before the call applies on this node. */
+  refresh(): Promise<void> {
+    return this.#reload()
+  }
+
+  /** Calls `listener` for each later revocation, also of another node; with the `erasedKey` if the user was erased. */
+  onRevocation(listener: (userId: string) => void): void {
+    this.#listeners.add(listener)
+  }
+
+  /** A token is compared by its generation, not by time; an issued token by its issued generation too. A sign-out revokes by the id of the sign-in. The excepted sign-in passes with any generation. */
+  isRevoked({ userId, signInId, generation, issuedGeneration }: SignIn): boolean {
+    if (this.#revocations.size === 0) return false
+    if (this.#revocations.has(keyOf(userId, signInId))) return true
+    if (issuedGeneration !== undefined) {
+      const issued = this.#revocations.get(keyOf(userId, issuedSignIns))
+      if (issued !== undefined && issuedGeneration < issued.firstGeneration) return true
+    }
+    if (this.#erased.size > 0 && this.#erased.has(erasedKey(userId))) return true
+    const everySignIn = this.#revocations.get(keyOf(userId, null))
+    if (everySignIn === undefined || everySignIn.exceptSignInId === signInId) return false
+    return generation < everySignIn.firstGeneration
+  }
+
+  /**
+   * Whether the revocation that raised the user's generation to this one spared the sign-in: it then gets tokens with the new
+   * generation. Loads the revocations if this node has not received that one yet.
+   */
+  async isExcepted({ userId, signInId }: SignIn, generation: number): Promise<boolean> {
+    const key = keyOf(userId, null)
+    if ((this.#revocations.get(key)?.firstGeneration ?? 0) < generation) await this.refresh()
+    const everySignIn = this.#revocations.get(key)
+    if (everySignIn === undefined || everySignIn.firstGeneration < generation) return false
+    return everySignIn.exceptSignInId === signInId
+  }
+
+  async #reload(): Promise<void> {
+    const { store, now, wall } = this.#dependencies
+    // If the wall clock was set back, other processes write their rows with the earlier time.
+    for (const revocation of await store.tokenRevocations(Math.min(now(), wall()))) this.#add(revocation)
+    const at = now()
+    for (const [key, { expiresAt, userId }] of this.#revocations)
+      if (expiresAt <= at) {
+        this.#revocations.delete(key)
+        this.#erased.delete(userId)
+      }
+  }
+
+  #add(revocation: TokenRevocation): void {
+    const key = keyOf(revocation.userId, revocation.signInId)
+    const known = this.#revocations.get(key)
+    const firstGeneration = Math.max(revocation.firstGeneration, known?.firstGeneration ?? 0)
+    // The exception belongs to the revocation that raised the generation last.
+    const isLatest = known === undefined || revocation.firstGeneration >= known.firstGeneration
+    const { exceptSignInId } = isLatest ? revocation : known
+    const isSame = known?.exceptSignInId === exceptSignInId && known.firstGeneration === firstGeneration
+    if (isSame && revocation.expiresAt <= known.expiresAt) return
+    const expiresAt = Math.max(revocation.expiresAt, this.#dependencies.now() + this.#dependencies.keepMs)
+    this.#revocations.set(key, { ...revocation, firstGeneration, exceptSignInId, expiresAt })
+    if (isErasedKey(revocation.userId)) this.#erased.add(revocation.userId)
+    for (const listener of this.#listeners) listener(revocation.userId)
+  }
+}
+
+function keyOf(userId: string, signInId: string | null): string {
+  return `${userId} ${signInId ?? ''}`
+}

@@ -1,0 +1,76 @@
+// Checks signatures of tokens, in the order of arrival, and limits the processor time that forged ones take: a failed
+// check uses up a small allowance, and while that is used up, checks wait. A token verified before needs no check.
+import { type KeyObject, verify } from 'node:crypto'
+import { overloaded } from '../basics/errors.ts'
+import { yieldToEventLoop } from '../basics/event-loop.ts'
+
+/** The share of the event loop for failed checks: about 900 a second, at 110 us each. */
+const allowedShare = 0.1
+/** Enough for about 180 failed checks before the first one waits. It is full again after a fifth of a second. */
+const maxAllowanceMs = 20
+/** About one second of failed checks. */
+const maxWaiting = 1_000
+const waitMs = 1
+
+/** One failed check uses up no more of the allowance, even if it had to wait for another thread. */
+const maxChargeMs = 1
+
+export type Signature = { key: KeyObject; signed: string; signature: string }
+type Check<Checked, Result> = (isSigned: (signature: Checked) => Promise<boolean>) => Promise<Result>
+
+export class SignatureChecks<Checked = Signature> {
+  readonly #isSigned: (signature: Checked) => boolean | Promise<boolean>
+  readonly #now: () => number
+  readonly #waiting: (() => Promise<void>)[] = []
+  #allowanceMs = maxAllowanceMs
+  #creditedAt: number
+  #isRunning = false
+
+  /** `now` is in milliseconds and never goes back. */
+  constructor(
+    isSigned: (signature: Checked) => boolean | Promise<boolean>,
+    now: () => number = () => performance.now(),
+  ) {
+    this.#isSigned = isSigned
+    this.#now = now
+    this.#creditedAt = now()
+  }
+
+  /** `check` calls `isSigned` only if it still needs the result. Throws UNAVAILABLE if too many wait. */
+  enqueue<Result>(check: Check<Checked, Result>): Promise<Result> {
+    if (this.#waiting.length >= maxWaiting) throw overloaded('Too many tokens wait for a signature check')
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    this.#waiting.push(() => check((signature) => this.#check(signature)).then(resolve, reject))
+    if (!this.#isRunning) void this.#run()
+    return promise
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      while (!this.#hasAllowance()) await new Promise((resolve) => setTimeout(resolve, waitMs))
+      await yieldToEventLoop()
+      await next()
+    }
+    this.#isRunning = false
+  }
+
+  #hasAllowance(): boolean {
+    const now = this.#now()
+    this.#allowanceMs = Math.min(maxAllowanceMs, this.#allowanceMs + (now - this.#creditedAt) * allowedShare)
+    this.#creditedAt = now
+    return this.#allowanceMs > 0
+  }
+
+  async #check(signature: Checked): Promise<boolean> {
+    const from = this.#now()
+    const isSigned = await this.#isSigned(signature)
+    if (!isSigned) this.#allowanceMs -= Math.min(this.#now() - from, maxChargeMs)
+    return isSigned
+  }
+}
+
+/** In the event loop: a thread of libuv's pool would cost a third more, and argon2 needs that pool. */
+export function isSignedByUs({ key, signed, signature }: Signature): boolean {
+  return verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64url'))
+}

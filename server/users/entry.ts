@@ -1,0 +1,91 @@
+// One user as an application or a file describes them, checked field by field: every fault is found, not only the first.
+import { CarillonError, type Fault } from '../basics/errors.ts'
+import { readHash } from '../passwords/imported-hash.ts'
+import { externalIdFault } from './external-id.ts'
+import { type GivenProfile, readProfile } from './profile.ts'
+import { prepareUsername } from './username.ts'
+
+/** A null says that the user has none, as in a response. */
+export type UserEntry = GivenProfile & {
+  username?: string | null
+  externalId?: string | null
+  /** The hash of another system, or of ours (password/imported-hash.ts). */
+  passwordHash?: string | null
+  disabled?: boolean
+}
+
+/** `username` is prepared; the profile has the fields that were given. */
+export type CheckedEntry = {
+  username: string | null
+  externalId: string | null
+  passwordHash: string | null
+  disabled: boolean | undefined
+  profile: GivenProfile
+}
+
+const kinds: Readonly<Record<keyof UserEntry, 'text' | 'boolean'>> = {
+  username: 'text',
+  externalId: 'text',
+  displayName: 'text',
+  locale: 'text',
+  email: 'text',
+  emailVerified: 'boolean',
+  passwordHash: 'text',
+  disabled: 'boolean',
+}
+
+/** A parsed JSON value as an entry, with the fields that have the right type. A fault of the whole value has an empty field. */
+export function parseEntry(value: unknown): { entry: UserEntry; faults: Fault[] } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { entry: {}, faults: [{ field: '', reason: 'must be a JSON object' }] }
+  const faults: Fault[] = []
+  const sound = Object.entries(value).filter(([field, given]) => {
+    const reason = typeFault(field, given)
+    if (reason !== undefined) faults.push({ field, reason })
+    return reason === undefined
+  })
+  return { entry: Object.fromEntries(sound), faults }
+}
+
+function typeFault(field: string, given: unknown): string | undefined {
+  if (!Object.hasOwn(kinds, field)) return 'is not a known field'
+  if (kinds[field as keyof UserEntry] === 'boolean')
+    return typeof given === 'boolean' ? undefined : 'must be true or false'
+  return typeof given === 'string' || given === null ? undefined : 'must be a text or null'
+}
+
+export function readEntry(entry: UserEntry): { checked: CheckedEntry; faults: Fault[] } {
+  const { username = null, externalId = null, passwordHash = null, disabled } = entry
+  const { profile, faults } = readProfile(entry)
+  const reason = externalId === null ? undefined : externalIdFault(externalId)
+  if (reason !== undefined) faults.push({ field: 'externalId', reason })
+  const prepared = username === null ? null : faulting(faults, () => prepareUsername(username))
+  if (passwordHash !== null) faulting(faults, () => readHash(passwordHash))
+  return { checked: { username: prepared ?? null, externalId, passwordHash, disabled, profile }, faults }
+}
+
+/** Adds the details of an INVALID_REQUEST to `faults`. */
+export function faulting<Value>(faults: Fault[], check: () => Value): Value | undefined {
+  try {
+    return check()
+  } catch (error) {
+    if (!(error instanceof CarillonError) || error.code !== 'INVALID_REQUEST') throw error
+    faults.push(...(error.details ?? []))
+    return undefined
+  }
+}
+
+/** Throws INVALID_REQUEST if there are faults. Its message has every one, for the command line. */
+export function refuseFaults(faults: readonly Fault[]): void {
+  if (faults.length === 0) return
+  const problem = faults.map(({ field, reason }) => `The ${names[field] ?? field} is not acceptable: ${reason}`)
+  throw new CarillonError('INVALID_REQUEST', problem.join('; '), { details: faults })
+}
+
+const names: Readonly<Record<string, string>> = {
+  externalId: 'external id',
+  displayName: 'display name',
+  email: 'e-mail address',
+  passwordHash: 'password hash',
+  newPassword: 'password',
+}

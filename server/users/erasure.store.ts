@@ -1,0 +1,71 @@
+// Erases a user: every row of the user, and the user in the outcomes of deliveries. One write, so that nothing is left half done.
+
+import { all, onCitus, onPostgres, record, send, signal, type Write } from '../store/statements/statements.ts'
+import { Part } from '../store/statements/templates.ts'
+import type { DeliveryOutcome, Input } from '../store/store.ts'
+import { lockUser } from '../store/user-lock.ts'
+import { revoke } from '../tokens/tokens.store.ts'
+import { erasedKey } from './erased-key.ts'
+
+export const erasureWrites = { deleteUser }
+
+/** The tables of inboxes on SQLite have the 16 bytes of a user id. */
+const [userKey, end] = [new Part('unhex(replace(', '('), new Part(", '-', ''))", ')')]
+
+function* deleteUser(change: Input<'deleteUser'>): Write<'done' | 'absent'> {
+  const { userId, at, revocationExpiresAt } = change
+  // On Citus the table of deliveries is copied to every node, and an update locks the whole copy. A delivery with an idempotency key
+  // writes to it before it locks an inbox, and an erasure after that. So an erasure waits for these deliveries first.
+  yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
+  if (!(yield* lockUser(userId))) return 'absent'
+  yield* eraseInbox(userId)
+  yield* send`delete from session where user_id = ${userId}`
+  yield* send`delete from token_cutoff where user_id = ${userId}`
+  yield* send`delete from known_device where user_id = ${userId}`
+  yield* send`delete from one_time_link where user_id = ${userId}`
+  yield* send`delete from factor where user_id = ${userId}`
+  yield* send`delete from recovery_code where user_id = ${userId}`
+  yield* send`delete from challenge where user_id = ${userId}`
+  yield* send`delete from audit where user_id = ${userId}`
+  yield* send`delete from provider_account where owner_id = ${userId}`
+  yield* send`delete from guess_count where key >= ${`user ${userId} `} and key < ${`user ${userId}!`}`
+  yield* send`delete from "user" where id = ${userId}`
+  yield* removeFromOutcomes(userId)
+  yield* revoke({ userId: erasedKey(userId), signInId: '', at, expiresAt: revocationExpiresAt })
+  yield* record(change.audit)
+  yield* signal({ about: 'session', userId })
+  yield* signal({ about: 'inbox', userId })
+  return 'done'
+}
+
+/** Waits for the deliveries that have locked the inbox, also those that create it. Later ones find no user. */
+function* eraseInbox(userId: string): Write<void> {
+  yield* onPostgres`
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
+    values (${userId}, 0, 1, 0, 0, 0, 0) on conflict do nothing`
+  yield* onPostgres`select 1 from inbox where user_id = ${userId} for update`
+  yield* send`delete from inbox_category where user_id = ${userKey}${userId}${end}`
+  yield* send`delete from notification where user_id = ${userKey}${userId}${end}`
+  yield* send`delete from category_read_mark where user_id = ${userKey}${userId}${end}`
+  yield* send`delete from read_mark where user_id = ${userKey}${userId}${end}`
+  yield* send`delete from inbox where user_id = ${userKey}${userId}${end}`
+}
+
+type Outcome = { producerId: string; idempotencyKey: string; answer: string }
+
+/** One caller at a time: two could change the same outcomes in different orders. */
+function* removeFromOutcomes(userId: string): Write<void> {
+  yield* onPostgres`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
+  const outcomes = yield* all<Outcome>`
+    select producer_id as "producerId", idempotency_key as "idempotencyKey", answer from delivery
+    where answer like ${`%${userId}%`}`
+  for (const { producerId, idempotencyKey, answer } of outcomes) {
+    const { deliveryId, results } = JSON.parse(answer) as DeliveryOutcome
+    const others = results.map((result) =>
+      result.userId === userId ? { userId: null, id: null, status: 'unknown_recipient' } : result,
+    )
+    yield* send`
+      update delivery set answer = ${JSON.stringify({ deliveryId, results: others })}
+      where producer_id = ${producerId} and idempotency_key = ${idempotencyKey}`
+  }
+}

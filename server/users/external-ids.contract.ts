@@ -1,0 +1,160 @@
+// The promises about users of applications: an external id is one user of its issuer, compared byte by byte.
+import assert from 'node:assert/strict'
+import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
+import type { User } from '../store/store.ts'
+
+type Put = Parameters<World['store']['putUsers']>[0]['users'][number]
+
+export function externalIdPromises(promise: PromiseOf): void {
+  promise('creates a user without username and password, and finds the user by external id', async ({ store }) => {
+    const [ann] = await put(store, { externalId: 'a/1', displayName: 'Ann', locale: 'de', email: 'ann@example.com' })
+    assert.ok(ann?.created)
+    assert.deepEqual(ann.user, {
+      id: ann.user.id,
+      username: null,
+      displayName: 'Ann',
+      createdAt: at(7),
+      disabledAt: null,
+      credentialGeneration: 0,
+      application: '',
+      externalId: 'a/1',
+      issuer: '',
+      locale: 'de',
+      email: 'ann@example.com',
+      issuedGeneration: 0,
+      deviceGeneration: 0,
+      emailVerifiedAt: null,
+      passwordReportedAt: null,
+    })
+    assert.deepEqual(await store.findUser(ann.user.id), ann.user)
+    assert.deepEqual(await store.findUserByExternalId({ issuer: '', externalId: 'a/1' }), ann.user)
+  })
+
+  promise('updates the fields that are given, and null clears a field', async ({ store }) => {
+    const [first] = await put(store, { externalId: '1', displayName: 'Ann', locale: 'de', email: 'ann@example.com' })
+    const [second] = await put(store, { externalId: '1', locale: null, email: 'a@example.com' })
+    assert.deepEqual(second, {
+      user: { ...first?.user, locale: null, email: 'a@example.com' },
+      created: false,
+    })
+    const [third] = await put(store, { externalId: '1' })
+    assert.deepEqual(third, second)
+  })
+
+  promise('compares external ids byte by byte, and separately for each issuer (U1)', async ({ store }) => {
+    const externalIds = ['aB', 'Ab', 'ab', 'é', 'e\u0301', ' ab', 'ab ', 'ß', 'ss', 'Ａ', 'A']
+    const plain = await put(store, ...externalIds.map((externalId) => ({ externalId })))
+    const foreign = await store.putUsers({
+      issuer: 'https://id.example',
+      at: at(7),
+      users: externalIds.map((externalId) => ({ newId: newId(), externalId })),
+    })
+    assert.equal(new Set([...plain, ...foreign].map(({ user }) => user.id)).size, 2 * externalIds.length)
+    for (const [n, externalId] of externalIds.entries()) {
+      assert.deepEqual(await store.findUserByExternalId({ issuer: '', externalId }), plain[n]?.user)
+      assert.deepEqual(await store.findUserByExternalId({ issuer: 'https://id.example', externalId }), foreign[n]?.user)
+    }
+    assert.equal(await store.findUserByExternalId({ issuer: '', externalId: 'AB' }), undefined)
+    assert.equal(await store.findUserByExternalId({ issuer: 'https://other.example', externalId: 'ab' }), undefined)
+  })
+
+  promise('an external id that is named twice is one user, with the later values', async ({ store }) => {
+    const named = [
+      { externalId: '1', displayName: 'A', email: 'a@example.com' },
+      { externalId: '2' },
+      { externalId: '1', displayName: 'B' },
+    ]
+    const [first, second, again] = await put(store, ...named)
+    assert.deepEqual([first?.user.displayName, first?.user.email], ['B', 'a@example.com'])
+    assert.deepEqual(again, { user: first?.user, created: false })
+    assert.deepEqual([first?.created, second?.created], [true, true])
+    assert.equal((await store.listUsers({ after: '', limit: 9 })).length, 2)
+  })
+
+  promise('calls at the same time with the same external ids create each user once', async ({ store }) => {
+    const externalIds = Array.from({ length: 40 }, (_, n) => ({ externalId: `${n}` }))
+    const results = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => put(store, ...(n % 2 === 0 ? externalIds : externalIds.toReversed()))),
+    )
+    const users = results.flat()
+    assert.equal(users.filter(({ created }) => created).length, 40)
+    assert.equal(new Set(users.map(({ user }) => user.id)).size, 40)
+    assert.equal((await store.listUsers({ after: '', limit: 100 })).length, 40)
+  })
+
+  promise('returns "external-id-taken" for an external id that is taken, and changes nothing', async ({ store }) => {
+    const ann = {
+      id: newId(),
+      username: 'ann',
+      displayName: null,
+      createdAt: at(0),
+      passwordHash: 'hash',
+      externalId: '1',
+    }
+    assert.equal(await store.addUser(ann), 'added')
+    const before = await store.findUserByExternalId({ issuer: '', externalId: '1' })
+    assert.equal(await store.addUser({ ...ann, id: newId(), username: 'ben' }), 'external-id-taken')
+    assert.equal(await store.addUser({ ...ann, id: newId(), externalId: '2' }), 'username-taken')
+    assert.deepEqual(await store.listUsers({ after: '', limit: 9 }), [before])
+    assert.equal(await store.addUser({ ...ann, id: newId(), username: 'ben', issuer: 'https://id.example' }), 'added')
+  })
+
+  promise('a user without a password has no credentials until a password is set', async ({ store }) => {
+    const [ann] = await put(store, { externalId: '1' })
+    const userId = ann?.user.id ?? ''
+    assert.equal(await store.updateUser({ userId, username: 'ann' }), 'done')
+    assert.equal(await store.findCredentials('ann'), undefined)
+    assert.equal((await store.findUserByUsername('ann'))?.id, userId)
+    await store.setPassword({ userId, passwordHash: 'hash', at: at(8), revocationExpiresAt: at(9) })
+    assert.equal((await store.findCredentials('ann'))?.passwordHash, 'hash')
+  })
+
+  promise(
+    'lists the users whose name, e-mail address or external id contains a text, ASCII case ignored',
+    async (world) => {
+      const { store } = world
+      await put(
+        store,
+        { externalId: 'X_7', displayName: 'Ann Bee' },
+        { externalId: '8%', displayName: 'Élan', email: 'ELAN@example.com' },
+        { externalId: '9', displayName: 'Cay' },
+      )
+      const found = async (search: string) => externalIdsOf(await store.listUsers({ after: '', limit: 9, search }))
+      assert.deepEqual(await found('BEE'), ['X_7'])
+      assert.deepEqual(await found('elan@'), ['8%'])
+      assert.deepEqual(await found('x_'), ['X_7'])
+      assert.deepEqual(await found('%'), ['8%'])
+      assert.deepEqual(await found('Éla'), ['8%'])
+      assert.deepEqual(await found('éla'), [])
+      assert.deepEqual(await found('nobody'), [])
+      assert.deepEqual((await found('')).toSorted(), ['8%', '9', 'X_7'])
+      const dee = await world.addUser('Dee')
+      assert.deepEqual(
+        (await store.listUsers({ after: '', limit: 9, search: 'dEE' })).map(({ id }) => id),
+        [dee.id],
+      )
+    },
+  )
+
+  promise('lists the users with an external id, of one issuer or of all', async ({ store }) => {
+    const issuer = 'https://id.example'
+    const [plain] = await put(store, { externalId: '1', displayName: 'Ann' }, { externalId: '2' })
+    const [foreign] = await store.putUsers({ issuer, at: at(7), users: [{ newId: newId(), externalId: '1' }] })
+    const found = (query: object) => store.listUsers({ after: '', limit: 9, externalId: '1', ...query })
+    const both = [plain?.user, foreign?.user].toSorted((a, b) => ((a?.id ?? '') < (b?.id ?? '') ? -1 : 1))
+    assert.deepEqual(await found({}), both)
+    assert.deepEqual(await found({ limit: 1 }), both.slice(0, 1))
+    assert.deepEqual(await found({ after: both[0]?.id }), both.slice(1))
+    assert.deepEqual(await found({ issuer: '' }), [plain?.user])
+    assert.deepEqual(await found({ issuer }), [foreign?.user])
+    assert.deepEqual(await found({ search: 'ANN' }), [plain?.user])
+  })
+}
+
+function put(store: World['store'], ...users: Omit<Put, 'newId'>[]): ReturnType<World['store']['putUsers']> {
+  return store.putUsers({ issuer: '', at: at(7), users: users.map((user) => ({ newId: newId(), ...user })) })
+}
+
+function externalIdsOf(users: readonly User[]): (string | null)[] {
+  return users.map(({ externalId }) => externalId)
+}

@@ -1,0 +1,197 @@
+// Many users at once, from a file or a request: created if they are new, changed if they exist. Everything is checked before
+// anything is stored, so that one fault leaves no user half imported.
+
+import { recorded } from '../audit/entry.ts'
+import type { Fault } from '../basics/errors.ts'
+import type { User } from '../store/store.ts'
+import { type CheckedEntry, parseEntry, readEntry } from './entry.ts'
+import { profileAt } from './profile.ts'
+import {
+  disableUser,
+  enableUser,
+  isInReach,
+  newUserOf,
+  recordedChange,
+  refuseAddress,
+  revocationNow,
+  storeUser,
+  taken,
+  type UserDependencies,
+} from './users.ts'
+
+/**
+ * `position` counts the entries from 0. `isTaken`: another user has the name. `sameAs`: the position of an earlier entry
+ * with the same name or id.
+ */
+export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
+export type Imported = { user: User; created: boolean }
+/** `report` gets the number of entries that are stored. */
+type ImportOptions = { needsExternalId?: boolean; report?: (done: number) => void }
+export type ImportOutcome = { faults: EntryFault[] } | { imported: Imported[] }
+
+/** How many entries wait for the store at the same time. */
+const atOnce = 32
+/** How many users without a name or password are stored in one transaction; a request has at most as many. */
+const putAtOnce = 1_000
+
+/**
+ * `values` are parsed JSON; each should be a `UserEntry`. One names an existing user by its external id, or by its username if it has
+ * no external id. A field that is given applies, and one that is absent stays; a password hash applies only to a user without a
+ * password. With any fault nothing is stored. Throws CONFLICT if another request takes a name after the check: what was stored by then
+ * stays, and a repetition does the rest.
+ */
+export async function importUsers(
+  dependencies: UserDependencies,
+  values: readonly unknown[],
+  { needsExternalId = false, report = () => {} }: ImportOptions = {},
+): Promise<ImportOutcome> {
+  const read = values.map((value) => readValue(value, needsExternalId))
+  const checked = read.map((one) => one.checked)
+  const isSound = read.map((one) => one.faults.length === 0)
+  const existing = checked.every(isProfileOnly)
+    ? undefined
+    : await inParallel(checked, (entry, n) => (isSound[n] ? existingOf(dependencies, entry) : { user: undefined }))
+  const faults: EntryFault[] = [
+    ...read.flatMap(({ faults: found }, position) => found.map((fault) => ({ position, ...fault }))),
+    ...repetitions(checked),
+    ...(existing ?? []).flatMap(({ conflict }, position) =>
+      conflict === undefined ? [] : [{ position, ...conflict }],
+    ),
+  ]
+  if (faults.length > 0) return { faults: faults.toSorted((a, b) => a.position - b.position) }
+  const imported = await storeAll(dependencies, { checked, existing, report })
+  const created = imported.filter((one) => one.created).length
+  const detail = { created, updated: imported.length - created }
+  await dependencies.store.recordAudit(recorded(dependencies, { event: 'users-imported', detail }).audit)
+  return { imported }
+}
+
+type Checked = { checked: readonly CheckedEntry[]; existing: readonly Existing[] | undefined }
+
+async function storeAll(
+  dependencies: UserDependencies,
+  { checked, existing, report }: Checked & { report: (done: number) => void },
+): Promise<Imported[]> {
+  if (existing === undefined) return putProfiles(dependencies, checked, report)
+  let done = 0
+  return inParallel(checked, async (entry, position) => {
+    const one = await storeEntry(dependencies, entry, existing[position]?.user)
+    report(++done)
+    return one
+  })
+}
+
+function readValue(value: unknown, needsExternalId: boolean): ReturnType<typeof readEntry> {
+  const { entry, faults: ofTypes } = parseEntry(value)
+  const { checked, faults } = readEntry(entry)
+  const isWhole = ofTypes.length === 0
+  const { username = null, externalId = null, passwordHash = null } = entry
+  if (isWhole && externalId === null && needsExternalId) faults.push({ field: 'externalId', reason: 'is missing' })
+  else if (isWhole && externalId === null && username === null)
+    faults.push({ field: 'externalId', reason: 'is missing: a user needs an external id or a username' })
+  if (isWhole && username === null && passwordHash !== null)
+    faults.push({ field: 'username', reason: 'is missing: a user with a password signs in by it' })
+  return { checked, faults: [...ofTypes, ...faults] }
+}
+
+function repetitions(entries: readonly CheckedEntry[]): EntryFault[] {
+  return (['externalId', 'username'] as const).flatMap((field) => {
+    const first = new Map<string, number>()
+    return entries.flatMap((entry, position) => {
+      const value = entry[field]
+      if (value === null) return []
+      const earlier = first.get(value)
+      if (earlier === undefined) first.set(value, position)
+      return earlier === undefined ? [] : [{ position, field, reason: 'is named twice', sameAs: earlier }]
+    })
+  })
+}
+
+function isProfileOnly({ username, externalId, disabled }: CheckedEntry): boolean {
+  return username === null && externalId !== null && disabled === undefined
+}
+
+/** One transaction for each thousand. */
+async function putProfiles(
+  dependencies: UserDependencies,
+  entries: readonly CheckedEntry[],
+  report: (done: number) => void,
+): Promise<Imported[]> {
+  const { store, now, application } = dependencies
+  const imported: Imported[] = []
+  for (let from = 0; from < entries.length; from += putAtOnce) {
+    const at = now()
+    const batch = entries.slice(from, from + putAtOnce)
+    const users = await inParallel(batch, ({ externalId, profile }) =>
+      newUserOf(dependencies, { externalId: externalId ?? '', profile }, at),
+    )
+    imported.push(...(await store.putUsers({ application, issuer: '', at, users })))
+    report(imported.length)
+  }
+  return imported
+}
+
+type Conflict = Fault & { isTaken: true }
+type Existing = { user: User | undefined; conflict?: Conflict }
+
+async function existingOf(dependencies: UserDependencies, { username, externalId }: CheckedEntry): Promise<Existing> {
+  const { store, application } = dependencies
+  const byName = username === null ? undefined : await store.findUserByUsername(username)
+  if (externalId === null && (byName === undefined || isInReach(dependencies, byName))) return { user: byName }
+  const user =
+    externalId === null ? undefined : await store.findUserByExternalId({ application, issuer: '', externalId })
+  if (byName === undefined || byName.id === user?.id) return { user }
+  return { user, conflict: { field: 'username', reason: 'is taken', isTaken: true } }
+}
+
+async function storeEntry(
+  dependencies: UserDependencies,
+  entry: CheckedEntry,
+  existing: User | undefined,
+): Promise<Imported> {
+  const { username, externalId, passwordHash, profile, disabled } = entry
+  const user = existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
+  if (existing !== undefined) await change(dependencies, existing, entry)
+  if (disabled === true && user.disabledAt === null) await disableUser(dependencies, { id: user.id })
+  if (disabled === false && user.disabledAt !== null) await enableUser(dependencies, { id: user.id })
+  return { user: (await dependencies.store.findUser(user.id)) ?? user, created: existing === undefined }
+}
+
+async function change(dependencies: UserDependencies, user: User, { username, passwordHash, profile }: CheckedEntry) {
+  const { store } = dependencies
+  const renamed = username !== null && username !== user.username
+  if (renamed) await refuseAddress(dependencies, username, user.id)
+  const fields = { ...(renamed && { username }), ...profile }
+  const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
+  const outcome = await store.updateUser({ ...changed, ...recordedChange(dependencies, user, fields) })
+  if (outcome === 'username-taken') throw taken('username', username)
+  if (username === null || passwordHash === null || (await store.findCredentials(username)) !== undefined) return
+  // Setting a password enables the user.
+  const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })
+  await store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies), ...entry })
+  if (user.disabledAt !== null) await disableUser(dependencies, { id: user.id })
+}
+
+/** Results in the order of the items. Ends with the first error; work that has begun is awaited first. */
+async function inParallel<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, position: number) => Promise<Result> | Result,
+): Promise<Result[]> {
+  const results: Result[] = []
+  let next = 0
+  const worker = async () => {
+    while (next < items.length) {
+      const position = next++
+      results[position] = await work(items[position] as Item, position)
+    }
+  }
+  const workers = Array.from({ length: Math.min(atOnce, items.length) }, () =>
+    worker().catch((error) => {
+      next = items.length
+      throw error
+    }),
+  )
+  const failed = (await Promise.allSettled(workers)).find((outcome) => outcome.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  return results
+}

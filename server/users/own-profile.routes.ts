@@ -1,0 +1,36 @@
+import { auditEntry } from '../audit/entry.ts'
+import { notAuthenticated } from '../basics/errors.ts'
+import { sourceOf } from '../guards/source.ts'
+import { OwnProfile } from '../http/openapi/request-schemas.ts'
+import { forUser } from '../http/operation.ts'
+import { sendData } from '../http/response/send.ts'
+import { displaySession, findEnabledUser } from '../sessions/sign-in.routes.ts'
+import { refuseFaults } from './entry.ts'
+import { readProfile } from './profile.ts'
+
+/** A display name of the longest text, each character sent as an escape. */
+const bodyLimit = 16 * 1024
+
+export const change = forUser({
+  summary: 'Change the display name or the language of the signed-in user',
+  body: OwnProfile,
+  bodyLimit,
+  responses: { 200: 'MeResponse' },
+  refusals: ['TOO_MANY_REQUESTS'],
+  async handle(dependencies, request, reply) {
+    const { caller } = request
+    const { users } = dependencies
+    const source = sourceOf(dependencies, request)
+    const { profile, faults } = readProfile(request.body)
+    refuseFaults(faults)
+    const user = await findEnabledUser(dependencies, caller)
+    const changed = Object.entries(profile).filter(([field, value]) => value !== user[field as keyof OwnProfile])
+    if (changed.length === 0) return sendData(reply, displaySession(user, caller))
+    const [{ id: userId }, { signInId }] = [user, caller]
+    const detail = { fields: changed.map(([field]) => field).join(' ') }
+    const audit = [auditEntry(source, { event: 'user-changed', at: users.now(), userId, signInId, detail })]
+    const outcome = await users.store.updateUser({ userId, ...Object.fromEntries(changed), audit })
+    if (outcome === 'absent') throw notAuthenticated()
+    return sendData(reply, displaySession(await findEnabledUser(dependencies, caller), caller))
+  },
+})

@@ -1,0 +1,19 @@
+// What a change of a profile makes of the values before it.
+import type { Profile } from '../store/store.ts'
+
+/** An absent field keeps its value. A new address has no proof unless one is given with it; the time of the first proof of an address stays. */
+export function profileAfter(before: Required<Profile>, given: Profile): Required<Profile> {
+  const { displayName = before.displayName, locale = before.locale, email = before.email } = given
+  return { displayName, locale, email, emailVerifiedAt: proofAfter(before, email, given.emailVerifiedAt) }
+}
+
+function proofAfter(before: Required<Profile>, email: string | null, given: number | null | undefined): number | null {
+  if (email === null || given === null) return null
+  if (email !== before.email) return given ?? null
+  return before.emailVerifiedAt ?? given ?? null
+}
+
+/** Of a new user. */
+export function proofOf({ email = null, emailVerifiedAt = null }: Profile): number | null {
+  return email === null ? null : emailVerifiedAt
+}

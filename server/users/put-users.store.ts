@@ -1,0 +1,86 @@
+// Creates and updates many users by their external ids, in one step.
+
+import { lockAll, record, send, type Write } from '../store/statements/statements.ts'
+import { inList, rowsOf } from '../store/statements/templates.ts'
+import type { AuditEntry, Input, Profile, PutUser } from '../store/store.ts'
+import { lockUsers } from '../store/user-lock.ts'
+import { namespaceOf } from './namespaces.ts'
+import { profileAfter } from './profiles.store.ts'
+import { toUser, type UserRow, userColumns } from './user-rows.store.ts'
+
+export const putUsersWrites = { putUsers }
+
+type Put = Input<'putUsers'>['users'][number]
+
+/** Locks the users in the order of their external ids, so that two calls cannot deadlock. */
+function* putUsers({ at, users, ...of }: Input<'putUsers'>): Write<PutUser[]> {
+  const namespace = namespaceOf(of)
+  const offered = byExternalId(users)
+  yield* lockUsers()
+  const rows = yield* lockOrAdd([...offered.values()], { namespace, at })
+  const changed: UserRow[] = []
+  const entries: AuditEntry[] = []
+  const recorded = new Set<string>()
+  const found = new Map<string | null, UserRow>()
+  for (const row of rows) {
+    const { entry, newId, ...given } = offered.get(row.externalId ?? '') as Put
+    const after = { ...row, ...profileAfter(row, given) }
+    found.set(row.externalId, after)
+    const isNew = row.id === newId
+    const hasChanged = profileFields.some((field) => after[field] !== row[field])
+    if (hasChanged) changed.push(after)
+    if (entry === undefined || !(isNew || hasChanged)) continue
+    entries.push(isNew ? entry : { ...entry, event: 'user-changed', userId: row.id })
+    recorded.add(row.id)
+  }
+  yield* setProfiles(changed)
+  yield* record(entries)
+  // The id is an offered one only if this call created the user.
+  const unused = new Set(users.map(({ newId }) => newId))
+  return users.map(({ externalId }) => {
+    const user = toUser(found.get(externalId) as UserRow)
+    return { user, created: unused.delete(user.id), ...(recorded.delete(user.id) && { recorded: true as const }) }
+  })
+}
+
+const profileFields = ['displayName', 'locale', 'email', 'emailVerifiedAt'] as const
+
+/** One for each external id, with the later values and the first new id. */
+function byExternalId(users: readonly Put[]): Map<string, Put> {
+  const merged = new Map<string, Put>()
+  for (const user of users) {
+    const { newId, entry } = merged.get(user.externalId) ?? user
+    merged.set(user.externalId, { ...merged.get(user.externalId), ...givenOf(user), newId, ...(entry && { entry }) })
+  }
+  return new Map([...merged].toSorted(([one], [other]) => Buffer.compare(Buffer.from(one), Buffer.from(other))))
+}
+
+/** Without the fields that are undefined. */
+function givenOf({ externalId, ...user }: Put): Omit<Put, 'newId' | 'entry'> {
+  const profile = Object.fromEntries(Object.entries(user).filter(([, value]) => value !== undefined)) as Profile
+  return { ...profile, externalId }
+}
+
+/** A user can be erased before the lock, and is then added again. */
+function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: string; at: number }): Write<UserRow[]> {
+  const externalIds = users.map(({ externalId }) => externalId)
+  const added = users.map(({ newId, externalId }) => ({ newId, externalId }))
+  for (;;) {
+    yield* send`
+      insert into "user" (id, created_at, external_id, issuer)
+      select given.value ->> 'newId', ${at}, given.value ->> 'externalId', ${namespace} from ${rowsOf(added)} where true
+      on conflict (external_id, issuer) where external_id is not null do nothing`
+    const rows = yield* lockAll<UserRow>`
+      select ${userColumns} from "user" u
+      where u.external_id ${inList(externalIds)} and u.issuer = ${namespace} order by u.external_id`
+    if (rows.length === users.length) return rows
+  }
+}
+
+function* setProfiles(rows: readonly UserRow[]): Write<void> {
+  if (rows.length === 0) return
+  yield* send`
+    update "user" set display_name = given.value ->> 'displayName', locale = given.value ->> 'locale',
+      email = given.value ->> 'email', email_verified_at = cast(given.value ->> 'emailVerifiedAt' as bigint)
+    from ${rowsOf(rows)} where "user".id = given.value ->> 'id'`
+}

@@ -1,0 +1,124 @@
+// The routes by which an application keeps its users: one by external id or by id, a list, and up to 1,000 at once.
+import type { FastifyReply } from 'fastify'
+import { CarillonError, type Fault, invalidRequest } from '../basics/errors.ts'
+import { maxKeys } from '../basics/strict-json.ts'
+import { userKey, usersFor } from '../guards/source.ts'
+import {
+  NewUser,
+  UncheckedEntries,
+  UserChange,
+  UserEntries,
+  UserProfile,
+  UserQuery,
+} from '../http/openapi/request-schemas.ts'
+import { forProducer } from '../http/operation.ts'
+import { displayAccount, sendData, sendPageOf } from '../http/response/send.ts'
+import type { User } from '../store/store.ts'
+import { type EntryFault, importUsers } from './import.ts'
+import { addUser, changeUser, deleteUser, findUser, putUser } from './users.ts'
+
+/** A profile of the longest texts, each character sent as an escape. */
+const profileLimit = 16 * 1024
+/** 1,000 users, each with the longest texts. */
+const entriesLimit = 4 * 1024 * 1024
+
+export const list = forProducer({
+  summary: 'The users in the order of their creation, in pages; all, or those that a search finds',
+  query: UserQuery,
+  responses: { 200: 'UserPageResponse' },
+  async handle(dependencies, request, reply) {
+    const { limit = 20, after = '', ...filter } = request.query
+    const { store, application } = usersFor(dependencies, request)
+    const found = await store.listUsers({ after, limit: limit + 1, application, ...filter })
+    return sendPageOf(reply, { found, limit, display: displayAccount })
+  },
+})
+
+export const create = forProducer({
+  summary: 'Create a user who signs in here, by username and a password or the hash of one',
+  body: NewUser,
+  bodyLimit: profileLimit,
+  responses: { 201: 'UserAccountResponse' },
+  refusals: ['CONFLICT'],
+  async handle(dependencies, request, reply) {
+    return sendUser(reply.code(201), await addUser(usersFor(dependencies, request), request.body))
+  },
+})
+
+export const putMany = forProducer({
+  summary: 'Create or change up to 1,000 users by external id: all of them, or none if one has a fault',
+  body: UserEntries,
+  shallowBody: UncheckedEntries,
+  bodyLimit: entriesLimit,
+  maxFields: maxKeys,
+  responses: { 200: 'UserPutsResponse' },
+  refusals: ['CONFLICT'],
+  async handle(dependencies, request, reply) {
+    const { users } = request.body
+    const outcome = await importUsers(usersFor(dependencies, request), users, { needsExternalId: true })
+    if ('faults' in outcome) throw refusalOf(outcome.faults)
+    const results = outcome.imported.map(({ user, created }) => {
+      return { externalId: user.externalId, status: created ? 'created' : 'updated', user: displayAccount(user) }
+    })
+    return sendData(reply, { results })
+  },
+})
+
+/** CONFLICT if every entry is sound and a name belongs to another user. */
+function refusalOf(faults: readonly EntryFault[]): CarillonError {
+  const details = faults.map(({ position, field, reason, sameAs }): Fault => {
+    const place = `users.${position}${field === '' ? '' : `.${field}`}`
+    return { field: place, reason: sameAs === undefined ? reason : `is the same as in users.${sameAs}` }
+  })
+  if (!faults.every(({ isTaken }) => isTaken)) return invalidRequest(details)
+  return new CarillonError('CONFLICT', 'A username is taken', { details })
+}
+
+export const put = forProducer({
+  summary: 'Create the user with this external id (201), or change the fields that are given (200)',
+  body: UserProfile,
+  bodyLimit: profileLimit,
+  responses: { 200: 'UserAccountResponse', 201: 'UserAccountResponse' },
+  async handle(dependencies, request, reply) {
+    const users = usersFor(dependencies, request)
+    const { externalId } = userKey(request) as { externalId: string }
+    const { user, created } = await putUser(users, externalId, request.body)
+    return sendUser(reply.code(created ? 201 : 200), user)
+  },
+})
+
+export const one = forProducer({
+  summary: 'A user, by id',
+  responses: { 200: 'UserAccountResponse' },
+  async handle(dependencies, request, reply) {
+    return sendUser(reply, await findUser(usersFor(dependencies, request), userKey(request)))
+  },
+})
+
+export const oneExternal = { ...one, summary: 'A user, by external id' }
+
+export const change = forProducer({
+  summary: 'Change the fields that are given, by id',
+  body: UserChange,
+  bodyLimit: profileLimit,
+  responses: { 200: 'UserAccountResponse' },
+  refusals: ['CONFLICT'],
+  async handle(dependencies, request, reply) {
+    return sendUser(reply, await changeUser(usersFor(dependencies, request), userKey(request), request.body))
+  },
+})
+
+export const changeExternal = { ...change, summary: 'Change the fields that are given, by external id' }
+
+export const erase = forProducer({
+  summary: 'Erase a user, by id: the inbox, sessions and tokens; open streams end',
+  async handle(dependencies, request) {
+    await deleteUser(usersFor(dependencies, request), userKey(request))
+  },
+})
+
+export const eraseExternal = { ...erase, summary: 'The same, by external id' }
+
+function sendUser(reply: FastifyReply, user: User): FastifyReply {
+  return sendData(reply, displayAccount(user))
+}

@@ -1,0 +1,161 @@
+// Finds, lists and adds users, and changes their profiles. What ends their proofs is in user-changes.ts.
+
+import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
+import { Part } from '../store/statements/templates.ts'
+import type { Audited, Credentials, Input, NewUser, Profile, User } from '../store/store.ts'
+import { lockUsers } from '../store/user-lock.ts'
+import { namespaceOf, prefixOf } from './namespaces.ts'
+import { profileAfter, proofOf } from './profiles.store.ts'
+import { toUser, type UserRow, userColumns } from './user-rows.store.ts'
+
+export const userReads = {
+  findUser,
+  findUserByUsername,
+  findUserByExternalId,
+  findCredentials,
+  findUsersByEmail,
+  listUsers,
+}
+export const userWrites = { addUser, updateUser, rehashPassword, enableUser }
+
+function* findUser(userId: string): Read<User | undefined> {
+  const row = yield* get<UserRow>`select ${userColumns} from "user" u where u.id = ${userId}`
+  return row && toUser(row)
+}
+
+function* findUserByUsername(username: string): Read<User | undefined> {
+  const row = yield* get<UserRow>`select ${userColumns} from "user" u where u.username = ${username}`
+  return row && toUser(row)
+}
+
+function* findUserByExternalId({ externalId, ...of }: Input<'findUserByExternalId'>): Read<User | undefined> {
+  const row = yield* get<UserRow>`
+    select ${userColumns} from "user" u where u.external_id = ${externalId} and u.issuer = ${namespaceOf(of)}`
+  return row && toUser(row)
+}
+
+function* findCredentials(username: string): Read<Credentials | undefined> {
+  const row = yield* get<UserRow & Pick<Credentials, 'username' | 'passwordHash'>>`
+    select ${userColumns}, u.password_hash as "passwordHash" from "user" u
+    where u.username = ${username} and u.password_hash is not null`
+  return row && toUser(row)
+}
+
+// In the collation "C", lower() of PostgreSQL changes ASCII letters only, as on SQLite.
+const lowerEmail = new Part('lower(u.email)', 'lower(u.email collate "C")')
+const searched = new Part(
+  'lower(concat_ws(char(1), u.username, u.display_name, u.email, u.external_id))',
+  'lower(concat_ws(chr(1), u.username, u.display_name, u.email, u.external_id) collate "C")',
+)
+/** The place of a text in another one, from 1; 0 if it is not there. */
+const placeIn = new Part('instr', 'strpos')
+const isOfApplication = new Part('instr(u.issuer, char(1)) > 0', 'strpos(u.issuer, chr(1)) > 0')
+const ofApplication = new Part(
+  'substr(u.issuer, 1, instr(u.issuer, char(1)))',
+  'substr(u.issuer, 1, strpos(u.issuer, chr(1)))',
+)
+
+/** As lower() of the engines. */
+function lowerCase(text: string): string {
+  return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
+function* findUsersByEmail({ email, limit, canSignIn = false }: Input<'findUsersByEmail'>): Read<User[]> {
+  const rows = yield* all<UserRow>`
+    select ${userColumns} from "user" u
+    where ${lowerEmail} = ${lowerCase(email)} and u.email is not null and u.username is not null
+      and (${Number(canSignIn)} = 0 or u.email_verified_at is not null and not ${isOfApplication})
+    order by ${isOfApplication}, u.id limit ${limit}`
+  return rows.map(toUser)
+}
+
+function* listUsers(query: Input<'listUsers'>): Read<User[]> {
+  const rows = yield* usersOf(query)
+  return rows.map(toUser)
+}
+
+function usersOf(query: Input<'listUsers'>): Read<UserRow[]> {
+  const { after, limit, externalId, issuer, application } = query
+  const search = lowerCase(query.search ?? '')
+  const prefix = prefixOf(application)
+  if (externalId !== undefined) {
+    const namespace = issuer === undefined ? null : namespaceOf({ application, issuer })
+    return all<UserRow>`
+      select ${userColumns} from "user" u
+      where u.external_id = ${externalId} and (cast(${namespace} as text) is null or u.issuer = ${namespace})
+        and ${placeIn}(u.issuer, ${prefix}) = 1 and u.id > ${after}
+        and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
+      order by u.id limit ${limit}`
+  }
+  if (prefix !== '')
+    return all<UserRow>`
+      select ${userColumns} from "user" u
+      where ${isOfApplication} and ${ofApplication} = ${prefix} and u.id > ${after}
+        and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
+      order by u.id limit ${limit}`
+  return all<UserRow>`
+    select ${userColumns} from "user" u
+    where u.id > ${after} and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
+    order by u.id limit ${limit}`
+}
+
+function* addUser(user: NewUser & Audited): Write<'added' | 'username-taken' | 'external-id-taken'> {
+  yield* lockUsers()
+  const added = yield* run`
+    insert into "user" (id, username, display_name, password_hash, created_at, external_id, issuer, locale, email,
+      email_verified_at)
+    values (${user.id}, ${user.username}, ${user.displayName}, ${user.passwordHash}, ${user.createdAt},
+      ${user.externalId ?? null}, ${namespaceOf(user)}, ${user.locale ?? null}, ${user.email ?? null}, ${proofOf(user)})
+    on conflict do nothing`
+  if (added > 0) {
+    yield* record(user.audit)
+    return 'added'
+  }
+  return (yield* isUsernameTaken(user.username, user.id)) ? 'username-taken' : 'external-id-taken'
+}
+
+/** By another user. */
+function* isUsernameTaken(username: string | null, userId: string): Read<boolean> {
+  return (yield* get`select 1 from "user" where username = ${username} and id <> ${userId}`) !== undefined
+}
+
+/** If another call takes the username at this moment, the update fails, and the write runs again and finds it taken. */
+function* updateUser({
+  userId,
+  username,
+  audit,
+  ...profile
+}: Input<'updateUser'>): Write<'done' | 'absent' | 'username-taken'> {
+  yield* lockUsers()
+  const before = yield* lock<Required<Profile>>`
+    select display_name as "displayName", locale, email, email_verified_at as "emailVerifiedAt"
+    from "user" where id = ${userId}`
+  if (before === undefined) return 'absent'
+  if (username !== undefined) {
+    if (yield* isUsernameTaken(username, userId)) return 'username-taken'
+    yield* send`update "user" set username = ${username} where id = ${userId}`
+    yield* send`update session set username = ${username} where user_id = ${userId}`
+  }
+  const { displayName, locale, email, emailVerifiedAt } = profileAfter(before, profile)
+  yield* send`
+    update "user" set display_name = ${displayName}, locale = ${locale}, email = ${email},
+      email_verified_at = ${emailVerifiedAt}
+    where id = ${userId}`
+  yield* record(audit)
+  return 'done'
+}
+
+function* enableUser({ userId, audit }: Input<'enableUser'>): Write<'done' | 'absent'> {
+  yield* lockUsers()
+  if ((yield* run`update "user" set disabled_at = null where id = ${userId}`) === 0) return 'absent'
+  yield* record(audit)
+  return 'done'
+}
+
+function* rehashPassword(change: Input<'rehashPassword'>): Write<'done' | 'refused'> {
+  yield* lockUsers()
+  const changed = yield* run`
+    update "user" set password_hash = ${change.passwordHash}
+    where id = ${change.userId} and password_hash = ${change.checkedPasswordHash}`
+  return changed === 0 ? 'refused' : 'done'
+}

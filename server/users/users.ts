@@ -1,0 +1,308 @@
+// Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Many users at once
+// are in import.ts.
+import { randomBytes } from 'node:crypto'
+import { auditEntry, recorded, type Source, serviceSource } from '../audit/entry.ts'
+import { CarillonError, invalidRequest, notAuthenticated } from '../basics/errors.ts'
+import { newId } from '../basics/ids.ts'
+import { type PasswordRules, passwordFaults } from '../passwords/new-password.ts'
+import type { Passwords } from '../passwords/passwords.ts'
+import { preparePassword } from '../passwords/policy.ts'
+import type { Excepted, NewUser, Store, User } from '../store/store.ts'
+import { revocationKeptForMs } from '../tokens/access-token.ts'
+import type { TokenRevocations } from '../tokens/revocations.ts'
+import { faulting, readEntry, refuseFaults } from './entry.ts'
+import { erasedKey } from './erased-key.ts'
+import { externalIdFault } from './external-id.ts'
+import { type GivenProfile, profileAt, readProfile } from './profile.ts'
+import { findableUsername, prepareUsername } from './username.ts'
+
+/** The name of the user whom the first start adds. */
+export const firstUsername = 'operator'
+
+export type UserDependencies = PasswordRules & {
+  store: Pick<
+    Store,
+    | 'addUser'
+    | 'putUsers'
+    | 'findUser'
+    | 'findUserByUsername'
+    | 'findUserByExternalId'
+    | 'findCredentials'
+    | 'listUsers'
+    | 'updateUser'
+    | 'setPassword'
+    | 'disableUser'
+    | 'enableUser'
+    | 'deleteUser'
+    | 'revokeTokens'
+    | 'recordAudit'
+    | 'addLink'
+    | 'findLink'
+    | 'resetPassword'
+    | 'findUsersByEmail'
+  >
+  passwords: Passwords
+  now: () => number
+  /** Only its users are found, and new ones belong to it. Without one, all users are found, and new ones belong to none. */
+  application?: string | undefined
+  /** Who makes the changes, for the audit log; the service itself if it is absent. */
+  source?: Source
+  /** The revocations of this process, if it serves requests: it then refuses what was revoked as soon as the call resolves. */
+  revocations?: Pick<TokenRevocations, 'refresh'>
+}
+
+/** Which user: by our own id, by the id in the application (a plain one, without an issuer), or by username. */
+export type UserKey = { id: string } | { externalId: string } | { username: string }
+
+/** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
+type Wanted = GivenProfile & {
+  username: string
+  password?: string
+  isGenerated?: boolean
+  passwordHash?: string
+  externalId?: string | null
+}
+
+/** Without a password or a hash, the user cannot sign in yet. Throws INVALID_REQUEST with every fault, or CONFLICT (name or id taken). */
+export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User & { username: string }> {
+  const { password, isGenerated, ...entry } = wanted
+  const { checked, faults } = readEntry(entry)
+  if (password !== undefined && entry.passwordHash !== undefined)
+    faults.push({ field: 'passwordHash', reason: 'takes the place of password: send one of the two' })
+  const username = checked.username ?? ''
+  if (password !== undefined && !isGenerated)
+    faults.push(...(await passwordFaults(dependencies, { username, password })))
+  refuseFaults(faults)
+  const passwordHash = password === undefined ? checked.passwordHash : await hashPassword(dependencies, password)
+  const { externalId, profile } = checked
+  return storeUser(dependencies, { username, externalId, passwordHash, ...profile }) as Promise<
+    User & { username: string }
+  >
+}
+
+/** For a user of an application, who does not sign in here. Throws INVALID_REQUEST with every fault, or CONFLICT (id taken). */
+export async function addUserWithoutName(
+  dependencies: UserDependencies,
+  wanted: GivenProfile & { externalId: string },
+): Promise<User> {
+  const { checked, faults } = readEntry(wanted)
+  refuseFaults(faults)
+  const { externalId, profile } = checked
+  return storeUser(dependencies, { username: null, passwordHash: null, externalId, ...profile })
+}
+
+type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string | null } & GivenProfile
+
+/** Throws CONFLICT with the field that is taken. */
+export async function storeUser(dependencies: UserDependencies, stored: Stored): Promise<User> {
+  const { store, now, application = '' } = dependencies
+  const createdAt = now()
+  const { passwordHash, ...fields } = stored
+  await refuseAddress(dependencies, fields.username)
+  const none = { displayName: null, application, issuer: '', locale: null, email: null, emailVerifiedAt: null }
+  const user = { id: newId(createdAt), createdAt, ...none, ...profileAt(fields, createdAt) }
+  if (user.email === null) user.emailVerifiedAt = null
+  const entry = { event: 'user-created', userId: user.id, username: user.username } as const
+  const outcome = await store.addUser({ ...user, passwordHash, ...recorded(dependencies, entry) })
+  if (outcome === 'username-taken') throw taken('username', user.username)
+  if (outcome === 'external-id-taken') throw taken('externalId', user.externalId)
+  const unchanged = { credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
+  return { ...user, ...unchanged, disabledAt: null, passwordReportedAt: null }
+}
+
+/** A user signs in by a verified address, too: it must not become the username of another one. Throws CONFLICT. */
+export async function refuseAddress(
+  { store }: Pick<UserDependencies, 'store'>,
+  username: string | null | undefined,
+  userId?: string,
+): Promise<void> {
+  if (!username?.includes('@')) return
+  const owners = await store.findUsersByEmail({ email: username, limit: 2, canSignIn: true })
+  if (owners.some(({ id }) => id !== userId)) throw taken('username', username)
+}
+
+/** Does not say by whom, nor whether it is a name or an address: the caller may be an application, and the user another one's. */
+export function taken(field: 'username' | 'externalId', text: string | null | undefined): CarillonError {
+  return new CarillonError('CONFLICT', `The ${field} ${text} is taken`, { details: [{ field, reason: 'is taken' }] })
+}
+
+/** Creates the user with this external id, or changes the given fields of the existing one. Throws INVALID_REQUEST. */
+export async function putUser(
+  dependencies: UserDependencies,
+  externalId: string,
+  given: GivenProfile,
+): Promise<{ user: User; created: boolean }> {
+  const { store, now, application } = dependencies
+  const { profile, faults } = readProfile(given)
+  const reason = externalIdFault(externalId)
+  if (reason !== undefined) faults.unshift({ field: 'externalId', reason })
+  refuseFaults(faults)
+  const at = now()
+  const users = [await newUserOf(dependencies, { externalId, profile }, at)]
+  const [put] = await store.putUsers({ application, issuer: '', at, users })
+  return put as { user: User; created: boolean }
+}
+
+/** The entry for `putUsers`, which turns it into one of a change if the user exists. It then says what changed, for the notice of a new address. */
+export async function newUserOf(
+  dependencies: UserDependencies,
+  { externalId, profile }: { externalId: string; profile: GivenProfile },
+  at: number,
+) {
+  const { store, application, source = serviceSource } = dependencies
+  const wanted = { application, issuer: '', externalId }
+  const before = profile.email === undefined ? undefined : await store.findUserByExternalId(wanted)
+  const [change] = (before && recordedChange(dependencies, before, profile).audit) ?? []
+  const { detail = null, formerEmail = null } = change ?? {}
+  const userId = newId(at)
+  const entry = { ...auditEntry(source, { event: 'user-created', at, userId, detail }), formerEmail }
+  return { newId: userId, externalId, ...profileAt(profile, at), entry }
+}
+
+/** Throws NOT_FOUND. */
+export async function findUser(dependencies: Finding, key: UserKey): Promise<User> {
+  const user = await lookUp(dependencies, key)
+  if (user === undefined || !isInReach(dependencies, user)) throw noSuchUser(key)
+  return user
+}
+
+type Finding = Pick<UserDependencies, 'store' | 'application'>
+
+/** Whether a caller of the application, or of none, sees the user. */
+export function isInReach({ application = '' }: Pick<UserDependencies, 'application'>, user: User): boolean {
+  return application === '' || user.application === application
+}
+
+async function lookUp({ store, application }: Finding, key: UserKey): Promise<User | undefined> {
+  if ('id' in key) return store.findUser(key.id)
+  if ('externalId' in key) return store.findUserByExternalId({ application, issuer: '', externalId: key.externalId })
+  const username = findableUsername(key.username)
+  return username === undefined ? undefined : store.findUserByUsername(username)
+}
+
+function noSuchUser(key: UserKey): CarillonError {
+  if ('username' in key) return new CarillonError('NOT_FOUND', `There is no user ${key.username}`)
+  return new CarillonError('NOT_FOUND', `There is no user with this ${'id' in key ? 'id' : 'external id'}`)
+}
+
+export type UserChange = GivenProfile & { username?: string | null; disabled?: boolean }
+
+/** Changes the given fields and returns the user as it is afterwards. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */
+export async function changeUser(dependencies: UserDependencies, key: UserKey, change: UserChange): Promise<User> {
+  const { store } = dependencies
+  const user = await findUser(dependencies, key)
+  const { profile, faults } = readProfile(change)
+  const username = faulting(faults, () => changedUsername(user, change.username))
+  refuseFaults(faults)
+  await refuseAddress(dependencies, username, user.id)
+  const fields = { ...(username !== undefined && { username }), ...profile }
+  const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
+  const outcome = await store.updateUser({ ...changed, ...recordedChange(dependencies, user, fields) })
+  if (outcome === 'username-taken') throw taken('username', username)
+  if (change.disabled === true) await disableUser(dependencies, { id: user.id })
+  if (change.disabled === false) await enableUser(dependencies, { id: user.id })
+  return findUser(dependencies, { id: user.id })
+}
+
+/** The entry names the fields, not their values; there is none if every value stays as it was. */
+export function recordedChange(
+  dependencies: UserDependencies,
+  user: User,
+  fields: GivenProfile & { username?: string },
+) {
+  const before = { ...user, emailVerified: user.emailVerifiedAt !== null }
+  const changed = Object.entries(fields).filter(([name, value]) => before[name as keyof typeof fields] !== value)
+  if (changed.length === 0) return {}
+  const detail = { fields: changed.map(([name]) => name).join(',') }
+  const { audit } = recorded(dependencies, { event: 'user-changed', userId: user.id, username: user.username, detail })
+  const formerEmail = user.emailVerifiedAt !== null && changed.some(([name]) => name === 'email') ? user.email : null
+  return { audit: audit.map((entry) => ({ ...entry, formerEmail })) }
+}
+
+/** Undefined if the username stays as it is. */
+function changedUsername(user: User, username: string | null | undefined): string | undefined {
+  if (username === undefined || username === user.username) return undefined
+  if (username === null)
+    throw invalidRequest([{ field: 'username', reason: 'cannot be removed: a user with a username keeps one' }])
+  return prepareUsername(username)
+}
+
+/** Ends every session and token of the user. Throws INVALID_REQUEST or NOT_FOUND. */
+export async function setPassword(
+  dependencies: UserDependencies,
+  wanted: { username: string; password: string; isGenerated?: boolean },
+): Promise<void> {
+  const user = await findUser(dependencies, { username: wanted.username })
+  const { password, isGenerated = false } = wanted
+  if (!isGenerated) refuseFaults(await passwordFaults(dependencies, { username: user.username ?? '', password }))
+  const passwordHash = await hashPassword(dependencies, password)
+  const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })
+  await dependencies.store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies), ...entry })
+  await dependencies.revocations?.refresh()
+}
+
+/** Sets the password that the user chose: the caller's own sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that sign-in has ended since. */
+export async function changePassword(
+  dependencies: UserDependencies,
+  wanted: { id: string; username: string; newPassword: string } & Excepted,
+): Promise<void> {
+  const { id: userId, username, newPassword: password, ...except } = wanted
+  refuseFaults(await passwordFaults(dependencies, { username, password, field: 'newPassword' }))
+  const passwordHash = await hashPassword(dependencies, password)
+  const entry = recorded(dependencies, {
+    event: 'password-changed',
+    userId,
+    username,
+    signInId: except.exceptSignInId ?? null,
+  })
+  const change = { userId, passwordHash, ...except, ...revocationNow(dependencies), ...entry }
+  if ((await dependencies.store.setPassword(change)) !== 'done') throw notAuthenticated()
+  await dependencies.revocations?.refresh()
+}
+
+/** Ends every session and token of the user and refuses every later sign-in. Throws NOT_FOUND. */
+export async function disableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
+  const user = await findUser(dependencies, key)
+  const entry = recorded(dependencies, { event: 'user-disabled', userId: user.id, username: user.username })
+  await dependencies.store.disableUser({ userId: user.id, ...revocationNow(dependencies), ...entry })
+  await dependencies.revocations?.refresh()
+  return user
+}
+
+/** Throws NOT_FOUND. */
+export async function enableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
+  const user = await findUser(dependencies, key)
+  const entry = recorded(dependencies, { event: 'user-enabled', userId: user.id, username: user.username })
+  await dependencies.store.enableUser({ userId: user.id, ...entry })
+  return user
+}
+
+/**
+ * Erases the user with inbox, sessions and tokens, and ends the user's streams; no data of the user is left. Returns the user
+ * as they were. Throws NOT_FOUND.
+ */
+export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
+  const user = await findUser(dependencies, key)
+  // Nothing of the entry leads to the user, except for somebody who has the id.
+  const entry = recorded(dependencies, { event: 'user-erased', detail: { user: erasedKey(user.id) } })
+  const outcome = await dependencies.store.deleteUser({ userId: user.id, ...revocationNow(dependencies), ...entry })
+  if (outcome === 'absent') throw noSuchUser(key)
+  await dependencies.revocations?.refresh()
+  return user
+}
+
+/** Twenty characters of 32 in groups of five: 100 bits, easy to read out and to type. */
+export function makePassphrase(): string {
+  const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
+  const characters = Array.from(randomBytes(20), (byte) => alphabet[byte % 32]).join('')
+  return (characters.match(/.{5}/g) ?? []).join('-')
+}
+
+function hashPassword({ passwords }: UserDependencies, password: string): Promise<string> {
+  return passwords.hash(preparePassword(password))
+}
+
+export function revocationNow({ now }: UserDependencies): { at: number; revocationExpiresAt: number } {
+  const at = now()
+  return { at, revocationExpiresAt: at + revocationKeptForMs }
+}
