@@ -1,7 +1,8 @@
 // How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. Its row has the JSON text
 // of what a delivery gives. A read joins all members in SQL, so no row is parsed or becomes an object on the way from the database to the
 // response.
-import type { Content, ReadAll } from '../store/store.ts'
+import type { Content } from '../delivery/delivery.ts'
+import type { ReadAll } from './inbox-state.ts'
 
 /** What a delivery says: `data` is JSON already checked by the request's schema. */
 type Given = { title: string; body?: string | null; url?: string | null; data?: Record<string, unknown> | null }
