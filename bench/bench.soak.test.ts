@@ -2,7 +2,6 @@
 // runs one.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { tmpdir } from 'node:os'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
