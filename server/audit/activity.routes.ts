@@ -1,5 +1,5 @@
 import { iso } from '../basics/times.ts'
-import { deviceLabel } from '../guessing/device-label.ts'
+import { deviceLabel } from './device-label.ts'
 import { PageQuery } from '../http/openapi/request-schemas.ts'
 import { actors } from '../http/openapi/response-schemas.ts'
 import { forUser } from '../http/operation.ts'

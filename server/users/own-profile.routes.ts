@@ -1,10 +1,10 @@
 import { auditEntry } from '../audit/entry.ts'
 import { notAuthenticated } from '../basics/errors.ts'
-import { sourceOf } from '../guards/source.ts'
+import { sourceOf } from '../audit/source.ts'
 import { OwnProfile } from '../http/openapi/request-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
-import { displaySession, findEnabledUser } from '../sessions/sign-in.routes.ts'
+import { displaySession, findEnabledUser } from '../sign-in/sign-in.routes.ts'
 import { refuseFaults } from './entry.ts'
 import { readProfile } from './profile.ts'
 

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { CarillonError, type Fault, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
-import { userKey, usersFor } from '../guards/source.ts'
+import { userKey, usersFor } from '../audit/source.ts'
 import {
   NewUser,
   UncheckedEntries,
