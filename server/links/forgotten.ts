@@ -3,10 +3,10 @@
 
 import type { Source } from '../audit/entry.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
-import { displayTime } from '../basics/times.ts'
-import type { Guess, Guesses } from '../guessing/guesses.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
+import { displayTime } from '../basics/times.ts'
+import type { Guess, Guesses } from '../guessing/guesses.ts'
 import type { User } from '../store/store.ts'
 import { findableUsername } from '../users/username.ts'
 import type { UserDependencies } from '../users/users.ts'

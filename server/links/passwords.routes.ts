@@ -1,24 +1,28 @@
 // The routes of passwords: a new one by the signed-in user or by a one-time link, and the links that an application requests for its users.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type RequestSource, sourceOf } from '../audit/source.ts'
 import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import { offeredFactors } from '../factors/factors.ts'
-import { continueSignIn } from '../factors/second-factor.routes.ts'
-import { ownSignIn, renewOwnCookie } from '../sessions/own-sign-in.ts'
-import { presentedDevices, type RequestSource, sourceOf, userKey, usersFor } from '../audit/source.ts'
+import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
+import { presentedDevices } from '../guessing/device-tokens.ts'
 import type { Subject } from '../http/callers.ts'
-import type { Dependencies } from '../http/dependencies.ts'
 import { ForgotBody, LinkBody, LinkTokenBody, PasswordChangeBody, ResetBody } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forProducer, forUser, type GuardedRequest } from '../http/operation.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData, sendObject } from '../http/response/send.ts'
-import type { Forgotten } from './forgotten.ts'
-import { createLink, findLiveLink, linkInvalid, resetPassword } from './links.ts'
-import { findEnabledUser } from '../sign-in/sign-in.routes.ts'
+import type { Site } from '../http/site.ts'
+import { ownSignIn, renewOwnCookie } from '../sessions/own-sign-in.ts'
 import type { Link } from '../store/store.ts'
-import { changePassword } from '../users/users.ts'
 import { checkCredentials } from '../users/credentials.ts'
+import { changePassword, findEnabledUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
+import type { Forgotten, ForgottenPasswords } from './forgotten.ts'
+import { createLink, findLiveLink, type LinkSettings, linkInvalid, resetPassword } from './links.ts'
+
+/** `forgotten`: undefined without a mail server. */
+export type ForgotNeeds = { site: Site; forgotten: ForgottenPasswords | undefined }
 
 /** Longer than any password that is accepted, so that the policy says what is wrong with a long one. */
 export const passwordBodyLimit = 16 * 1024
@@ -28,7 +32,7 @@ export const linkFor = forProducer({
   body: LinkBody,
   responses: { 201: 'UserLinkResponse' },
   refusals: ['CONFLICT'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: UserNeeds & { links: LinkSettings }, request, reply) {
     const users = usersFor(dependencies, request)
     const { url, expiresAt } = await createLink(users, dependencies.links, userKey(request), request.body)
     return sendData(reply.code(201), { url, expiresAt: iso(expiresAt) })
@@ -44,9 +48,9 @@ export const reset = forAnyone({
   bodyLimit: passwordBodyLimit,
   responses: { 200: 'Login', 204: 'none' },
   refusals: ['LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { token, newPassword, variant } = request.body
-    const { guesses, signInLog, devices, deviceCookie } = dependencies
+    const { guesses, signInLog, devices, site } = dependencies
     const source = sourceOf(dependencies, request)
     const signal = goneSignal(reply)
     const users = { ...dependencies.users, source }
@@ -64,7 +68,7 @@ export const reset = forAnyone({
     await guesses.forgetPasswordGuesses(userId)
     const deviceToken = devices.afterLink(presentedDevices(dependencies, request), { before, user })
     if (variant === undefined) {
-      setCookie(reply, deviceCookie, deviceToken)
+      setCookie(reply, site.deviceCookie, deviceToken)
       return reply.code(204).send()
     }
     try {
@@ -78,7 +82,7 @@ export const reset = forAnyone({
       if (code === 'INVALID_CREDENTIALS') throw linkInvalid()
       if (secondFactor === undefined) throw error
       if (variant === 'stateless') throw secondFactorRequired({ ...secondFactor, deviceToken })
-      setCookie(reply, deviceCookie, deviceToken)
+      setCookie(reply, site.deviceCookie, deviceToken)
       throw error
     }
   },
@@ -91,7 +95,7 @@ const noAccount = { name: '', user: undefined }
  * A wrong token counts as a guess of its address. A right one is not delayed by the guesses of others at that address: 32 random bytes
  * are not guessed, and the owner of an account that is being attacked needs a way in (docs/decisions/0042-links-and-mail.md).
  */
-async function presentedLink(dependencies: Dependencies, token: string, source: RequestSource): Promise<Link> {
+async function presentedLink(dependencies: FactorNeeds, token: string, source: RequestSource): Promise<Link> {
   const { guesses, signInLog, users } = dependencies
   const link = await findLiveLink(users, token)
   if (link !== undefined) return link
@@ -105,7 +109,7 @@ export const readLink = forAnyone({
   body: LinkTokenBody,
   responses: { 200: 'LinkFactsResponse' },
   refusals: ['LINK_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { token } = request.body
     const { userId, purpose, expiresAt } = await presentedLink(dependencies, token, sourceOf(dependencies, request))
     const user = await dependencies.store.findUser(userId)
@@ -120,7 +124,7 @@ export const forgot = forAnyone({
   responses: { 202: 'none' },
   refusals: ['NOT_FOUND'],
   /** Whether the service can send mail at all says nothing about a user, and a page needs to know it: 404 then, and not a false 202. */
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: ForgotNeeds, request, reply) {
     const { username, email } = request.body
     requestReset(dependencies, username === undefined ? { email: email as string } : { username }, request)
     return reply.code(202).send()
@@ -128,7 +132,7 @@ export const forgot = forAnyone({
 })
 
 /** Throws NOT_FOUND without a mail server. */
-export function requestReset(dependencies: Dependencies, whose: Forgotten, request: FastifyRequest): void {
+export function requestReset(dependencies: ForgotNeeds, whose: Forgotten, request: FastifyRequest): void {
   const { forgotten } = dependencies
   if (forgotten === undefined)
     throw new CarillonError('NOT_FOUND', 'This service sends no mail', {
@@ -144,7 +148,7 @@ export const change = forUser({
   bodyLimit: passwordBodyLimit,
   refusals: ['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   /** The current password is proof enough that the user is there: the sign-in may be older than ten minutes. */
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { currentPassword, newPassword } = request.body
     const { store, devices } = dependencies
     const source = sourceOf(dependencies, request)
@@ -166,7 +170,7 @@ export const change = forUser({
  * Fresh only without a second factor: a person who has learned the password could otherwise remove the factor (confirm.ts). A token cannot
  * become fresh, only another one can: POST /api/me/confirm.
  */
-async function renewCookie(dependencies: Dependencies, request: GuardedRequest<Subject>, reply: FastifyReply) {
+async function renewCookie(dependencies: FactorNeeds, request: GuardedRequest<Subject>, reply: FastifyReply) {
   const { factors, sessions } = dependencies
   const secret = await renewOwnCookie(dependencies, { request, reply })
   if (secret === null || offeredFactors(await factors.store.factorsOf(request.caller.userId)).length > 0) return

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { CarillonError } from '../basics/errors.ts'
-import { noticeTexts } from './notice-texts.ts'
-import type { User } from '../store/store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
+import { CarillonError } from '../basics/errors.ts'
+import type { User } from '../store/store.ts'
+import { noticeTexts } from './notice-texts.ts'
 import { type ChangesMail, Notices } from './notices.ts'
 
 const user: User = {
@@ -38,6 +38,7 @@ test('changes beyond the limit wait, and one mail has them all when it allows th
       },
     },
     deliver: async () => true,
+    ofNewDevices: true,
     mail: async (mail) => void mails.push(mail),
     texts: noticeTexts,
     pagesUrl: () => 'https://app.example',

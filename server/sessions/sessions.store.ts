@@ -1,6 +1,5 @@
 // Adds, renews, touches and ends sessions. An engine finds a session in a form of its own, because every request with a cookie does.
 
-import { note } from './devices.store.ts'
 import { all, get, lock, type Read, record, run, send, signal, type Write } from '../store/statements/statements.ts'
 import {
   type EndedSession,
@@ -14,6 +13,7 @@ import {
 } from '../store/store.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { revoke } from '../tokens/tokens.store.ts'
+import { note } from './devices.store.ts'
 
 export const sessionReads = { findRenewedSession }
 export const sessionWrites = {

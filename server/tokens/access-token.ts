@@ -6,7 +6,6 @@ import { BoundedCache } from '../basics/bounded-cache.ts'
 import { insufficientScope, invalidCredentials, notAuthenticated } from '../basics/errors.ts'
 import { madeAt, newId } from '../basics/ids.ts'
 import type { Subject } from '../http/callers.ts'
-import type { ForeignTokens } from '../issuers/foreign-tokens.ts'
 import type { AuditEntry, User } from '../store/store.ts'
 import { signToken } from './key-material.ts'
 import {
@@ -27,6 +26,12 @@ export const revocationKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
 const maxCachedTokens = 20_000
 /** In characters: about 8,000 of our tokens. */
 const maxRefused = 4_000_000
+
+/** The tokens of other issuers (issuers/foreign-tokens.ts). */
+type ForeignTokens = {
+  cached(token: string): TokenSubject | undefined
+  verify(token: string): Promise<TokenSubject | null>
+}
 
 type TokenOptions = {
   keys: SigningKeys

@@ -1,9 +1,12 @@
 // Username and password -> user. Unknown user, wrong password, disabled user: the same response, after the same work.
+
+import { recorded } from '../audit/entry.ts'
 import { invalidCredentials } from '../basics/errors.ts'
-import type { Guesses } from '../guessing/guesses.ts'
-import type { Credentials, Store } from '../store/store.ts'
-import { findableUsername } from './username.ts'
+import { type Guesses, prefixOf } from '../guessing/guesses.ts'
 import type { Passwords } from '../passwords/passwords.ts'
+import type { Credentials, Store, User } from '../store/store.ts'
+import { findableUsername } from './username.ts'
+import { findUser, type UserDependencies, type UserKey } from './users.ts'
 
 /** A proof is issued only if the user still has the credential generation that was read with the password hash. */
 export type CheckedUser = Credentials
@@ -32,17 +35,21 @@ export async function findAccount(
 /** `device`: the id of a known device of the user. */
 type Presented = { password: string; device: string | undefined; address: string; signal: AbortSignal }
 
-type Dependencies = { store: Pick<Store, 'findCredentials' | 'rehashPassword'>; passwords: Passwords; guesses: Guesses }
+type CheckNeeds = {
+  users: { store: Pick<Store, 'findCredentials' | 'rehashPassword'>; passwords: Passwords }
+  guesses: Guesses
+}
 
 /**
  * Replaces a hash of another system by ours. Throws INVALID_CREDENTIALS; TOO_MANY_REQUESTS, before anything is hashed, after too many
  * failures; or UNAVAILABLE if too many passwords wait. `signal` aborts if the client disconnects.
  */
 export async function checkCredentials(
-  { store, passwords, guesses }: Dependencies,
+  { users, guesses }: CheckNeeds,
   { name, user }: Account,
   presented: Presented,
 ): Promise<CheckedUser> {
+  const { store, passwords } = users
   const { password, device, address, signal } = presented
   const guess = guesses.of({ account: user?.id ?? { unknownName: name }, address, device }, 'password')
   await guess.refuseIfDelayed()
@@ -57,5 +64,19 @@ export async function checkCredentials(
   if ((await store.rehashPassword(change)) === 'done') return { ...user, passwordHash: replacement }
   // Another sign-in replaced the hash at the same moment, or the password was changed: check the hash that is stored now.
   const account = { name, user: await store.findCredentials(name) }
-  return checkCredentials({ store, passwords, guesses }, account, presented)
+  return checkCredentials({ users, guesses }, account, presented)
+}
+
+/**
+ * Forgets every failure of the user, of every kind, from every address and on every device: no guess is delayed any more. Returns the
+ * user, and if there were failures. Throws NOT_FOUND.
+ */
+export async function unlock(
+  users: Pick<UserDependencies, 'now' | 'source'> & { store: Pick<Store, 'forgetGuesses'> & UserDependencies['store'] },
+  key: UserKey,
+): Promise<{ user: User; hadFailures: boolean }> {
+  const user = await findUser(users, key)
+  const entry = recorded(users, { event: 'account-unlocked', userId: user.id, username: user.username })
+  const outcome = await users.store.forgetGuesses({ prefix: prefixOf(user.id), ...entry })
+  return { user, hadFailures: outcome === 'done' }
 }

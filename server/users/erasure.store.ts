@@ -4,8 +4,8 @@ import { all, onCitus, onPostgres, record, send, signal, type Write } from '../s
 import { Part } from '../store/statements/templates.ts'
 import type { DeliveryOutcome, Input } from '../store/store.ts'
 import { lockUser } from '../store/user-lock.ts'
-import { revoke } from '../tokens/tokens.store.ts'
 import { erasedKey } from '../tokens/erased-key.ts'
+import { revoke } from '../tokens/tokens.store.ts'
 
 export const erasureWrites = { deleteUser }
 

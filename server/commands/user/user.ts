@@ -1,8 +1,8 @@
 // `carillon user`: add, list, rename, disable, enable, delete, password. Each of the others has a file: user-*.ts.
 
 import { Command } from 'commander'
-import { displayAccount } from '../../http/response/send.ts'
 import type { User } from '../../store/store.ts'
+import { displayAccount } from '../../users/display-user.ts'
 import {
   addUser,
   addUserWithoutName,
