@@ -1,7 +1,6 @@
 // Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
 
 import { AuditLines } from './audit/audit-lines.ts'
-import { auditedStore } from './audit/audited-store.ts'
 import { SignInLog } from './audit/sign-in-log.ts'
 import type { Clock } from './basics/clock.ts'
 import type { Log } from './basics/log.ts'
@@ -10,6 +9,7 @@ import type { Deliveries } from './delivery/deliver.ts'
 import { type DemonstrationNeeds, demonstrationRoutes } from './demonstration/visits.ts'
 import { addWorlds } from './demonstration/world-service.ts'
 import type { Worlds } from './demonstration/worlds.ts'
+import { limitingChanges } from './guessing/change-limits.ts'
 import { DelayedAccounts } from './guessing/delayed-accounts.ts'
 import { DeviceTokens } from './guessing/device-tokens.ts'
 import { Guesses } from './guessing/guesses.ts'
@@ -87,7 +87,11 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const { observed = unobserved } = own ?? {}
   let notices: Notices | undefined
   const lines = new AuditLines(log)
-  const store = auditedStore(observed('store', bareStore), { lines, now, note: async (entry) => notices?.note(entry) })
+  const store = limitingChanges(bareStore, now)
+  store.onRecorded(async (entries) => {
+    for (const entry of entries) lines.write(entry)
+    await Promise.all(entries.map((entry) => notices?.note(entry)))
+  })
   const secrets = await sealingSecrets(config, store)
   void reportPreviousSecret(store, secrets, log)
   const sealing = new Sealing(secrets, () => secretsIn(config))
@@ -101,7 +105,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const { live, changes, deliveries } = notifications
   proofs.revocations.onRevocation((userId) => live.checkProofs(userId))
   proofs.keys.onDropped(() => live.checkEveryProof())
-  const signInLog = new SignInLog({ log, rows: { store: bareStore, now }, nameHash: nameHasher(sealing) })
+  const signInLog = new SignInLog({ log, rows: { store, now }, nameHash: nameHasher(sealing) })
   const { sendMail: mail, ...mails } = linksAndMails(config, { users, guesses, signInLog, publicUrl: url, log })
   notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }

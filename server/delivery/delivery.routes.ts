@@ -7,9 +7,9 @@ import { DeliveryBody } from '../http/openapi/request-schemas.ts'
 import { operationFor } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Sender } from '../producers/producer-key.ts'
-import type { Recipient } from '../store/store.ts'
 import { externalIdFault } from '../users/external-id.ts'
 import type { Deliveries } from './deliver.ts'
+import type { Recipient } from './delivery.ts'
 
 const mebibyte = 1024 * 1024
 

@@ -1,3 +1,4 @@
+import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry } from '../audit/entry.ts'
 import { type RequestSource, sourceOf } from '../audit/source.ts'
 import { invalidCredentials, notAuthenticated } from '../basics/errors.ts'
@@ -9,10 +10,12 @@ import { forUser } from '../http/operation.ts'
 import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData } from '../http/response/send.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
-import type { User } from '../store/store.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import { checkCredentials } from '../users/credentials.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findCredentials } from '../users/users.store.ts'
 import { findEnabledUser } from '../users/users.ts'
+import { factorsOf } from './factors.store.ts'
 import { offeredFactors } from './factors.ts'
 import {
   demandSecondFactor,
@@ -57,7 +60,7 @@ export const confirm = forUser({
       return reply.code(204).send()
     }
     const { token, expiresAt } = await accessTokens.confirm(caller as TokenSubject, user)
-    await store.recordAudit([entry])
+    await store.write(recordAudit, [entry])
     return sendData(reply.code(201), { token, expiresAt: iso(expiresAt) })
   },
 })
@@ -72,12 +75,12 @@ async function provePassword(dependencies: FactorNeeds, password: string, provin
   const { user, caller, source, signal, device } = proving
   const { factors, store } = dependencies
   const name = user.username ?? ''
-  const found = await store.findCredentials(name)
+  const found = await store.read(findCredentials, name)
   // A user without a password, or a name that has become another user's meanwhile.
   if (found?.id !== user.id) throw invalidCredentials()
   const { address } = source
   await checkCredentials(dependencies, { name, user: found }, { password, address, signal, device })
-  const offered = offeredFactors(await factors.store.factorsOf(user.id))
+  const offered = offeredFactors(await factors.store.read(factorsOf, user.id))
   if (offered.length === 0) return 'password'
   const variant = caller.proof === 'session' ? 'stateful' : 'stateless'
   throw await demandSecondFactor(dependencies, user, { facts: { variant, method: 'password', source }, offered })

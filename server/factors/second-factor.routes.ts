@@ -17,10 +17,12 @@ import {
   type SignInFacts,
   type Variant,
 } from '../sessions/finish-sign-in.ts'
-import type { ChallengeKey, User } from '../store/store.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findUser } from '../users/users.store.ts'
 import { type Bond, forgetFlow, isBound } from './bond.ts'
 import { findChallenge, makeChallenge } from './challenges.ts'
 import type { FactorDependencies } from './dependencies.ts'
+import { type ChallengeKey, factorsOf } from './factors.store.ts'
 import { offeredFactors } from './factors.ts'
 import type { Assertion } from './passkeys/passkeys.ts'
 import { relyingPartyFor } from './passkeys/relying-party.ts'
@@ -36,7 +38,7 @@ export type FactorNeeds = SessionNeeds & { factors: FactorDependencies; signInLo
 
 /** For a user whose password was right; `bond` says who may use the challenge. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
 export async function continueSignIn(dependencies: FactorNeeds, user: User, facts: Facts, exchange: Exchange) {
-  const offered = offeredFactors(await dependencies.factors.store.factorsOf(user.id))
+  const offered = offeredFactors(await dependencies.factors.store.read(factorsOf, user.id))
   if (offered.length === 0) return finishSignIn(dependencies, user, facts, exchange)
   throw await demandSecondFactor(dependencies, user, { facts, offered })
 }
@@ -140,7 +142,7 @@ type WaitingNeeds = Pick<FactorNeeds, 'factors' | 'store' | 'site'>
  */
 export async function findWaiting(dependencies: WaitingNeeds, text: string, request: FastifyRequest) {
   const found = await findChallenge(dependencies.factors, text, purpose)
-  const user = found === undefined ? undefined : await dependencies.store.findUser(found.key.userId)
+  const user = found === undefined ? undefined : await dependencies.store.read(findUser, found.key.userId)
   if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()
   const { variant, generation, bond } = found.data as FirstStep
   if (generation !== user.credentialGeneration) throw challengeEnded()

@@ -6,9 +6,9 @@ import type { Guard } from '../http/operation.ts'
 import { authorizationsOf, bearerToken } from '../http/request/bearer.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import type { ProducerKeys, Scope, Sender } from '../producers/producer-key.ts'
+import type { Producer } from '../producers/producers.store.ts'
 import { refuseStale } from '../sessions/own-sign-in.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import type { Producer } from '../store/store.ts'
 import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
 
 /** What tells users by their proofs. */

@@ -10,9 +10,8 @@ import type { FastifyRequest } from 'fastify'
 import { sessionSecrets } from '../http/request/cookies.ts'
 import type { Site } from '../http/site.ts'
 import type { Sealing } from '../sealing/sealing.ts'
-import type { User } from '../store/store.ts'
 
-export type DeviceUser = Pick<User, 'id' | 'deviceGeneration'>
+export type DeviceUser = { id: string; deviceGeneration: number }
 
 /** Users of one device. The one who signed in longest ago is forgotten first. */
 const maxUsers = 10

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/source.ts'
 import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
+import { factorsOf } from '../factors/factors.store.ts'
 import { offeredFactors } from '../factors/factors.ts'
 import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
@@ -15,10 +16,11 @@ import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData, sendObject } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import { ownSignIn, renewOwnCookie } from '../sessions/own-sign-in.ts'
-import type { Link } from '../store/store.ts'
 import { checkCredentials } from '../users/credentials.ts'
+import { findCredentials, findUser } from '../users/users.store.ts'
 import { changePassword, findEnabledUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
 import type { Forgotten, ForgottenPasswords } from './forgotten.ts'
+import type { Link } from './links.store.ts'
 import { createLink, findLiveLink, type LinkSettings, linkInvalid, resetPassword } from './links.ts'
 
 /** `forgotten`: undefined without a mail server. */
@@ -112,7 +114,7 @@ export const readLink = forAnyone({
   async handle(dependencies: FactorNeeds, request, reply) {
     const { token } = request.body
     const { userId, purpose, expiresAt } = await presentedLink(dependencies, token, sourceOf(dependencies, request))
-    const user = await dependencies.store.findUser(userId)
+    const user = await dependencies.store.read(findUser, userId)
     if (typeof user?.username !== 'string' || user.disabledAt !== null) throw linkInvalid()
     return sendData(reply, { username: user.username, purpose, expiresAt: iso(expiresAt) })
   },
@@ -155,7 +157,7 @@ export const change = forUser({
     const signal = goneSignal(reply)
     const { id, username } = await findEnabledUser(dependencies, request.caller)
     // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
-    const found = username === null ? undefined : await store.findCredentials(username)
+    const found = username === null ? undefined : await store.read(findCredentials, username)
     const account = { name: username ?? '', user: found?.id === id ? found : undefined }
     const device = devices.knownDevice(presentedDevices(dependencies, request), account.user)
     const presented = { password: currentPassword, device, address: source.address, signal }
@@ -173,6 +175,6 @@ export const change = forUser({
 async function renewCookie(dependencies: FactorNeeds, request: GuardedRequest<Subject>, reply: FastifyReply) {
   const { factors, sessions } = dependencies
   const secret = await renewOwnCookie(dependencies, { request, reply })
-  if (secret === null || offeredFactors(await factors.store.factorsOf(request.caller.userId)).length > 0) return
+  if (secret === null || offeredFactors(await factors.store.read(factorsOf, request.caller.userId)).length > 0) return
   await sessions.confirm(secret, [])
 }

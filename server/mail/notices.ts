@@ -9,7 +9,10 @@ import type { Log } from '../basics/log.ts'
 import { displayTime, iso } from '../basics/times.ts'
 import type { Guesses } from '../guessing/guesses.ts'
 import type { NewDevice } from '../sessions/finish-sign-in.ts'
-import type { AuditEntry, Store } from '../store/store.ts'
+import { noteDevice } from '../sessions/sign-ins.store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { findUser } from '../users/users.store.ts'
 
 const noticeKinds = [
   'password-changed',
@@ -46,7 +49,7 @@ const maxWaiting = { users: 10_000, changes: 50 }
 export type Notice = { title: string; body: string; url: string; category: string; data: Record<string, unknown> }
 
 export type NoticeOptions = {
-  store: Pick<Store, 'findUser' | 'noteDevice'>
+  store: Store
   guesses: Pick<Guesses, 'beginNoticeMail'>
   /** Delivers to one user, once for each `id`. Resolves with false if it was delivered before. */
   deliver: (userId: string, notice: Notice, id: string) => Promise<boolean>
@@ -121,7 +124,7 @@ export class Notices {
       data: { sessionId: signInId, device, address, at: iso(at) },
     }
     await deliver(userId, notice, signInId)
-    await store.noteDevice({ userId, device: { ...from, isKnown: true }, at })
+    await store.write(noteDevice, { userId, device: { ...from, isKnown: true }, at })
   }
 
   /** Sends the mails that wait. */
@@ -134,7 +137,7 @@ export class Notices {
 
   async #send(userId: string, kind: NoticeKind, entry: AuditEntry): Promise<void> {
     const { store, deliver, pagesUrl } = this.#options
-    const user = await store.findUser(userId)
+    const user = await store.read(findUser, userId)
     // A user without a username signs in by neither a name nor an address.
     if (user === undefined || (user.username === null && entry.event === 'user-changed')) return
     const texts = await this.#options.texts(user.locale)

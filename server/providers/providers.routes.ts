@@ -7,6 +7,7 @@ import { stripBlanks } from '../basics/blanks.ts'
 import { CarillonError, invalidField, type SecondFactor } from '../basics/errors.ts'
 import { type Bond, flowCookie, flowLifetimeMs, flowPrefix, forgetFlow, isBound } from '../factors/bond.ts'
 import { findChallenge, makeChallenge } from '../factors/challenges.ts'
+import { useChallenge } from '../factors/factors.store.ts'
 import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
 import { visitor } from '../guards/guards.ts'
 import { ProviderCodeBody, ProviderForm, ProviderQuery } from '../http/openapi/request-schemas.ts'
@@ -18,8 +19,9 @@ import { type PageNeeds, viewOf, writePage } from '../pages/page.ts'
 import { acceptedPlace, originOf, pagePath } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
-import type { User } from '../store/store.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findUser } from '../users/users.store.ts'
 import { linkAccount, noActiveUser, type ProviderDependencies, signInEnded, userOfAccount } from './accounts.ts'
 import { beginFlow, bondOf, type Flow, flowId, type Linking, openFlow, sealFlow } from './flow.ts'
 import type { Provider } from './provider.ts'
@@ -259,7 +261,8 @@ async function userOfCode(dependencies: ProviderNeeds, { provider, request, repl
   if (found === undefined || data?.provider !== provider.setting.name) throw invalidCode()
   if (!(await isBound(dependencies, request, { bond: data, verifier }))) throw invalidCode()
   const user =
-    (await store.useChallenge({ ...found.key, at: now() })) && (await dependencies.store.findUser(found.key.userId))
+    (await store.write(useChallenge, { ...found.key, at: now() })) &&
+    (await dependencies.store.read(findUser, found.key.userId))
   if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
   forgetFlow(dependencies, reply, data.flow)
   return user

@@ -15,12 +15,16 @@ import { presentedTokens } from '../http/request/bearer.ts'
 import { sessionSecrets } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import type { Site } from '../http/site.ts'
-import type { AuditEntry, SeenDevice, Store, User } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
 import type { AccessTokens } from '../tokens/access-token.ts'
 import { displayUser } from '../users/display-user.ts'
+import type { User } from '../users/user-rows.store.ts'
 import type { UserDependencies } from '../users/users.ts'
+import type { SeenDevice } from './devices.store.ts'
 import { endPresented, endTokens } from './end-presented.ts'
 import type { Sessions } from './sessions.ts'
+import { noteDevice } from './sign-ins.store.ts'
 
 export type Variant = 'stateful' | 'stateless'
 export type Exchange = { request: FastifyRequest; reply: FastifyReply }
@@ -116,7 +120,7 @@ async function issueToken(dependencies: SessionNeeds, user: User, issue: Issue) 
   const { accessTokens, devices, store } = dependencies
   const { cookie } = dependencies.site
   const { token, expiresAt } = await accessTokens.issue(user, signInId)
-  const familiarity = await store.noteDevice({ userId: user.id, device: from, at: entry.at, audit: [entry] })
+  const familiarity = await store.write(noteDevice, { userId: user.id, device: from, at: entry.at, audit: [entry] })
   if (familiarity === 'absent') throw invalidCredentials()
   const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
   await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })

@@ -6,6 +6,7 @@ import type { View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
+import { listUsers } from '../users/users.store.ts'
 import { firstUsername, type UserDependencies } from '../users/users.ts'
 
 type Needs = PageNeeds & { users: UserDependencies; inbox: Inbox }
@@ -64,7 +65,7 @@ function place(address: string, name: string, text: string): Html {
 /** For the operator who has just started the service, on that machine; other readers learn nothing of its users. */
 async function firstHint({ pages, users }: Needs, texts: Texts): Promise<Html | undefined> {
   if (!pages.isHere) return undefined
-  const [first, ...others] = await users.store.listUsers({ after: '', limit: 2 })
+  const [first, ...others] = await users.store.read(listUsers, { after: '', limit: 2 })
   if (first === undefined) return hintOf(texts.noUsersTitle, texts.noUsers, 'npx carillon user add NAME')
   if (others.length > 0 || first.username !== firstUsername) return undefined
   return hintOf(texts.firstStartTitle, texts.firstStart(firstUsername), 'first-sign-in.txt')

@@ -16,6 +16,7 @@ import { endPresented } from '../sessions/end-presented.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { checkCredentials, findAccount } from '../users/credentials.ts'
 import { displaySession } from '../users/display-user.ts'
+import { findUser } from '../users/users.store.ts'
 
 export const login = forAnyone({
   summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
@@ -81,7 +82,7 @@ export const session = forVisitor({
   summary: 'Who is signed in, if anyone: null and no error without a valid proof',
   responses: { 200: 'SessionResponse' },
   async handle({ store }: Pick<FactorNeeds, 'store'>, { caller }, reply) {
-    const user = caller === null ? undefined : await store.findUser(caller.userId)
+    const user = caller === null ? undefined : await store.read(findUser, caller.userId)
     if (caller === null || user === undefined || user.disabledAt !== null) return sendData(reply, null)
     return sendData(reply, displaySession(user, caller))
   },

@@ -1,9 +1,12 @@
 // What the service deletes and replaces at its start and every hour.
+import { removeOldAudit } from '../audit/audit.store.ts'
 import type { Clock } from '../basics/clock.ts'
 import { iso } from '../basics/times.ts'
 import type { Config } from '../config/settings.ts'
 import type { Deliveries } from '../delivery/deliver.ts'
+import { removeExpiredChallenges } from '../factors/factors.store.ts'
 import type { Guesses } from '../guessing/guesses.ts'
+import { removeExpiredLinks } from '../links/links.store.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
@@ -22,18 +25,13 @@ type Parts = {
 export async function tidy({ database, auditRetentionMs }: Config, parts: Parts): Promise<void> {
   const { store, clock, sessions, keys, guesses, deliveries } = parts
   const { now, wall } = clock
-  const removeEnded = () => Promise.all([store.removeExpiredLinks(now()), store.removeExpiredChallenges(now())])
-  const removeOldAudit = async () => {
+  const removeEnded = () =>
+    Promise.all([store.write(removeExpiredLinks, now()), store.write(removeExpiredChallenges, now())])
+  const removeOld = async () => {
     await removeEnded()
     // In batches, so that no other write waits long.
-    while ((await store.removeOldAudit(now() - auditRetentionMs)) > 0);
+    while ((await store.write(removeOldAudit, now() - auditRetentionMs)) > 0);
     if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(wall()).slice(0, 10))
   }
-  await Promise.all([
-    sessions.removeStale(),
-    deliveries.removeOld(),
-    guesses.removeOld(),
-    keys.tend(),
-    removeOldAudit(),
-  ])
+  await Promise.all([sessions.removeStale(), deliveries.removeOld(), guesses.removeOld(), keys.tend(), removeOld()])
 }

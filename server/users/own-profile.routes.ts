@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import { displaySession } from './display-user.ts'
 import { refuseFaults } from './entry.ts'
 import { readProfile } from './profile.ts'
+import { updateUser } from './users.store.ts'
 import { findEnabledUser, type UserNeeds } from './users.ts'
 
 type Needs = UserNeeds & { store: Store }
@@ -44,7 +45,7 @@ export const change = forUser({
     const [{ id: userId }, { signInId }] = [user, caller]
     const detail = { fields: changed.map(([field]) => field).join(' ') }
     const audit = [auditEntry(source, { event: 'user-changed', at: users.now(), userId, signInId, detail })]
-    const outcome = await users.store.updateUser({ userId, ...Object.fromEntries(changed), audit })
+    const outcome = await users.store.write(updateUser, { userId, ...Object.fromEntries(changed), audit })
     if (outcome === 'absent') throw notAuthenticated()
     return sendData(reply, displaySession(await findEnabledUser(dependencies, caller), caller))
   },

@@ -5,6 +5,7 @@ import { forAnyone, forUser } from '../../http/operation.ts'
 import { sendData, sendObject } from '../../http/response/send.ts'
 import { finishSignIn } from '../../sessions/finish-sign-in.ts'
 import { renewOwnCookie } from '../../sessions/own-sign-in.ts'
+import { findUser } from '../../users/users.store.ts'
 import { findEnabledUser } from '../../users/users.ts'
 import { displayFactor } from '../factors.routes.ts'
 import { type FactorNeeds, findWaiting, passkeyLimits } from '../second-factor.routes.ts'
@@ -87,7 +88,7 @@ export const login = forAnyone({
       const name = namedUser(response) ?? ''
       // The failure itself is more important than the name of its user.
       const isUser = name !== '' && refusalCode(error) !== undefined
-      const user = isUser ? await dependencies.store.findUser(name).catch(() => undefined) : undefined
+      const user = isUser ? await dependencies.store.read(findUser, name).catch(() => undefined) : undefined
       throw dependencies.signInLog.noted(error, source, { account: { name, user }, variant })
     }
   },
