@@ -1,8 +1,10 @@
 // How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. Its row has the JSON text
 // of what a delivery gives. A read joins all members in SQL, so no row is parsed or becomes an object on the way from the database to the
 // response.
-import type { Content } from '../delivery/delivery.ts'
 import type { ReadAll } from './inbox-state.ts'
+
+/** The columns of the same names: JSON text, the title without its quotes; null for what the delivery did not give. */
+export type Content = { title: string; body: string | null; url: string | null; data: string | null }
 
 /** What a delivery says: `data` is JSON already checked by the request's schema. */
 type Given = { title: string; body?: string | null; url?: string | null; data?: Record<string, unknown> | null }

@@ -3,8 +3,8 @@
 import { all, onCitus, onPostgres, record, send, signal, type Write } from '../store/statements/statements.ts'
 import { Part } from '../store/statements/templates.ts'
 import { lockUser } from '../store/user-lock.ts'
+import { erasedKey } from '../tokens/erased-key.ts'
 import { revoke, type UserChange } from '../tokens/tokens.store.ts'
-import { erasedKey } from './erased-key.ts'
 
 /** The tables of inboxes on SQLite have the 16 bytes of a user id. */
 const [userKey, end] = [new Part('unhex(replace(', '('), new Part(", '-', ''))", ')')]

@@ -1,7 +1,6 @@
 // Makes the OpenAPI 3.1 document from the route table, so that the published description cannot differ from what is served.
 import { type ErrorCode, statusOf } from '../../basics/errors.ts'
-import type { Guard } from '../../guards/guards.ts'
-import { type ResponseBody, type Route, type Tag, tags } from '../operation.ts'
+import { type Guard, type ResponseBody, type Route, type Tag, tags } from '../operation.ts'
 import { Components } from './components.ts'
 import { errorSchemas } from './error-schemas.ts'
 import { errorExample, requestExamples, responseExamples, streamExample } from './examples.ts'
@@ -61,7 +60,7 @@ function tagsOf(routes: readonly Route[]) {
 }
 
 /** The token comes first: some generators offer the first scheme only, and a program that is no browser uses tokens. */
-const security: Record<Guard<unknown>['name'], readonly object[]> = {
+const security: Record<Guard<never, unknown>['name'], readonly object[]> = {
   open: [],
   visitor: [{}, { token: [] }, { session: [] }],
   user: [{ token: [] }, { session: [] }],
