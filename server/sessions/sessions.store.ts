@@ -182,7 +182,8 @@ function* endAll({ keys, audit, live, ...end }: EndSessions): Write<EndedSession
     if (ended === undefined) continue
     sessions.push(ended)
     const entry = audit?.[n]
-    if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, signInId: ended.signInId }])
+    const { username, signInId } = ended
+    if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, username, signInId }])
   }
   return sessions
 }
