@@ -30,7 +30,7 @@ export type RenewedSession = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'sig
   secretUsedAt: number | null
 }
 
-export type End = { at: number; revocationExpiresAt: number }
+type End = { at: number; revocationExpiresAt: number }
 
 export type NewSession = SessionKey &
   End &
@@ -53,7 +53,6 @@ export type AddedSession = { revoked: { userId: string; signInId: string }[]; de
 
 /** Finds a session whose user is not disabled. The caller checks if it has expired. */
 export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
-  name: 'findSession',
   sqlite: findSessionOnSqlite,
   postgres: findSessionOnPostgres,
 }
