@@ -17,7 +17,6 @@ import type { Delivery, DeliveryOutcome, UnknownRecipients } from './delivery.ts
  * idempotency key.
  */
 export const deliver: WriteForms<Delivery, DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients> = {
-  name: 'deliver',
   sqlite: onSqlite.deliver,
   postgres: onPostgres.deliver,
   weightOf: ({ recipients }) => recipients.length,
@@ -25,7 +24,6 @@ export const deliver: WriteForms<Delivery, DeliveryOutcome | 'mismatch' | 'refus
 
 /** Removes the idempotency keys that were used before `before`. */
 export const removeOldDeliveries: WriteForms<number, void> = {
-  name: 'removeOldDeliveries',
   sqlite: onSqlite.removeOldDeliveries,
   postgres: onPostgres.removeOldDeliveries,
 }

@@ -18,11 +18,7 @@ import * as changesOnSqlite from './sqlite/changes.ts'
 import * as onSqlite from './sqlite/inbox.ts'
 import * as marksOnSqlite from './sqlite/marks.ts'
 
-export const readInbox: ReadForms<string, InboxState> = {
-  name: 'readInbox',
-  sqlite: onSqlite.readInbox,
-  postgres: onPostgres.readInbox,
-}
+export const readInbox: ReadForms<string, InboxState> = { sqlite: onSqlite.readInbox, postgres: onPostgres.readInbox }
 
 /**
  * Reads a page: newest first, in the order of sequence numbers. A page past the end is empty. A page by cursor costs the same
@@ -31,23 +27,17 @@ export const readInbox: ReadForms<string, InboxState> = {
  * passes over those that a read-all of categories covers. Returns 'unchanged' if the inbox still has the version `unlessVersion`.
  */
 export const readPage: ReadForms<PageQuery, Page | 'unchanged'> = {
-  name: 'readPage',
   sqlite: onSqlite.readPage,
   postgres: onPostgres.readPage,
 }
 
 /** Reads one notification of this user as JSON text; another user's notification is absent. */
 export const readNotification: ReadForms<OneNotification, string | undefined> = {
-  name: 'readNotification',
   sqlite: onSqlite.readNotification,
   postgres: onPostgres.readNotification,
 }
 
-export const readCounts: ReadForms<string, Counts> = {
-  name: 'readCounts',
-  sqlite: onSqlite.readCounts,
-  postgres: onPostgres.readCounts,
-}
+export const readCounts: ReadForms<string, Counts> = { sqlite: onSqlite.readCounts, postgres: onPostgres.readCounts }
 
 /**
  * Reads what changed after a version, in order, at most `limit` changes; `more` says that further changes follow. Each
@@ -56,7 +46,6 @@ export const readCounts: ReadForms<string, Counts> = {
  * the inbox never reached the version, is more than `maxBehind` changes ahead of it, or had a read-all undone since.
  */
 export const changesSince: ReadForms<ChangesQuery, Changes | 'reset'> = {
-  name: 'changesSince',
   sqlite: changesOnSqlite.changesSince,
   postgres: changesOnPostgres.changesSince,
 }
@@ -66,7 +55,6 @@ export const changesSince: ReadForms<ChangesQuery, Changes | 'reset'> = {
  * read-all the call says that the notification is to stay read: an undo of the read-all leaves it read.
  */
 export const markRead: WriteForms<MarkRead, 'done' | 'absent'> = {
-  name: 'markRead',
   sqlite: marksOnSqlite.markRead,
   postgres: onPostgres.markRead,
 }
@@ -80,7 +68,6 @@ export const markRead: WriteForms<MarkRead, 'done' | 'absent'> = {
  * category keeps its read state; if a read-all of a category ever reached as far as its sequence number, it also leaves the undo.
  */
 export const markAllRead: WriteForms<MarkAllRead, 'done' | 'absent'> = {
-  name: 'markAllRead',
   sqlite: marksOnSqlite.markAllRead,
   postgres: onPostgres.markAllRead,
 }
@@ -90,7 +77,6 @@ export const markAllRead: WriteForms<MarkAllRead, 'done' | 'absent'> = {
  * call changes nothing.
  */
 export const markUnread: WriteForms<OneNotification, 'done' | 'absent'> = {
-  name: 'markUnread',
   sqlite: marksOnSqlite.markUnread,
   postgres: onPostgres.markUnread,
 }
@@ -101,7 +87,6 @@ export const markUnread: WriteForms<OneNotification, 'done' | 'absent'> = {
  * Returns 'nothing' if there was no read-all, or the last one is too old. The cost does not depend on how many were made read.
  */
 export const undoReadAll: WriteForms<UndoReadAll, 'done' | 'nothing'> = {
-  name: 'undoReadAll',
   sqlite: marksOnSqlite.undoReadAll,
   postgres: onPostgres.undoReadAll,
 }

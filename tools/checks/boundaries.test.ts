@@ -20,14 +20,17 @@ const rooms = [
 const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/config/**'], knows: [] },
   { room: rooms, knows: ['server/store/**', 'server/routes.ts'] },
-  { room: ['server/doctor/store/**'], knows: ['server/doctor/*.ts', 'server/store/**'] },
+  {
+    room: ['server/doctor/store/**'],
+    knows: ['server/doctor/*.ts', 'server/store/**', 'server/tokens/signing-keys.store.ts'],
+  },
   {
     room: ['server/doctor/**'],
     knows: [
       'server/store/*.ts',
       'server/start/{sealing-secret,database-file}.ts',
       'server/sealing/sealing.ts',
-      'server/tokens/{key-material,probe-token}.ts',
+      'server/tokens/{key-material,probe-token,signing-keys.store}.ts',
       'server/issuers/key-set.ts',
       'server/http/response/security-headers.ts',
     ],
