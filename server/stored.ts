@@ -1,7 +1,10 @@
 // The operations that are written once for both engines, by the names of their methods in store.ts.
 import { auditReads, auditWrites } from './audit/audit.store.ts'
+import { deliveryWrites } from './delivery/delivery.store.ts'
 import { factorReads, factorWrites } from './factors/factors.store.ts'
 import { guessReads, guessWrites } from './guessing/guesses.store.ts'
+import { inboxReads } from './inbox/inbox.store.ts'
+import { markWrites } from './inbox/marks.store.ts'
 import { linkReads, linkWrites } from './links/links.store.ts'
 import { producerReads, producerWrites } from './producers/producers.store.ts'
 import { providerAccountReads, providerAccountWrites } from './providers/provider-accounts.store.ts'
@@ -28,6 +31,7 @@ export const reads = {
   ...producerReads,
   ...signingKeyReads,
   ...sealedTextReads,
+  ...inboxReads,
 }
 
 export const writes = {
@@ -46,4 +50,6 @@ export const writes = {
   ...producerWrites,
   ...signingKeyWrites,
   ...sealedTextWrites,
+  ...markWrites,
+  ...deliveryWrites,
 }

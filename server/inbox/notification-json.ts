@@ -1,7 +1,9 @@
 // How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. Its row has the JSON text
 // of what a delivery gives. A read joins all members in SQL, so no row is parsed or becomes an object on the way from the database to the
 // response.
+import { Part } from '../store/statements/templates.ts'
 import type { Content, ReadAll } from '../store/store.ts'
+import { readAtByAnyMarkSql } from './read-at.ts'
 
 /** What a delivery says: `data` is JSON already checked by the request's schema. */
 type Given = { title: string; body?: string | null; url?: string | null; data?: Record<string, unknown> | null }
@@ -15,6 +17,12 @@ function textOf(value: unknown): string | null {
 }
 
 const beforeId = '{"id":"'
+
+/** The JSON of a text, which may be null. */
+export const jsonOf = {
+  sqlite: (text: string) => `json_quote(${text})`,
+  postgres: (text: string) => `coalesce(to_json(${text})::text, 'null')`,
+}
 
 type Expressions = { readAt: string; jsonOf: (text: string) => string }
 
@@ -32,6 +40,12 @@ export function notificationJsonSql({ readAt, jsonOf }: Expressions): string {
     case n.count when 1 then ',"count":1,"read":' else concat(',"count":', n.count, ',"read":') end,
     coalesce('true,"readAt":"' || ${readAt} || '","archivedAt":null}', 'false,"readAt":null,"archivedAt":null}'))`
 }
+
+/** In a statement whose first value is the user. */
+export const notificationText = new Part(
+  notificationJsonSql({ readAt: readAtByAnyMarkSql('n.user_id'), jsonOf: jsonOf.sqlite }),
+  notificationJsonSql({ readAt: readAtByAnyMarkSql('$1'), jsonOf: jsonOf.postgres }),
+)
 
 export const noItems = '[]'
 

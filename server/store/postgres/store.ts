@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import * as deliveries from '../../delivery/delivery.postgres.ts'
 import * as changes from '../../inbox/postgres/changes.ts'
 import * as inbox from '../../inbox/postgres/inbox.ts'
+import * as marks from '../../inbox/postgres/marks.ts'
 import * as sessions from '../../sessions/sessions.postgres.ts'
 import { reads, writes } from '../../stored.ts'
 import { bindOperations } from '../operations.ts'
@@ -78,15 +79,16 @@ export const operations = {
   ...sessions,
   ...inbox,
   ...changes,
+  ...marks,
   ...deliveries,
 }
 
 export function storeOn(db: Database): Store {
   const { changeSignals } = db
   return {
-    ...bindOperations(operations, db),
     ...methodsOf(reads, (start) => db.read(start())),
     ...methodsOf(writes, (start) => db.write(start)),
+    ...bindOperations(operations, db),
     get history() {
       return changeSignals.history
     },

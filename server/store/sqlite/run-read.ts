@@ -7,6 +7,9 @@ const texts = new Texts('sqlite', (text) => text)
 
 export function runRead<Result>(read: Read<Result>, reader: Reader): Result {
   let step = read.next()
-  while (!step.done) step = read.next(reader.objects(texts.of(step.value), ...boundValues(step.value)))
+  while (!step.done) {
+    const rows = reader.objects(texts.of(step.value), ...boundValues(step.value, 'sqlite'))
+    step = read.next(step.value.kind === 'get' ? rows[0] : rows)
+  }
   return step.value
 }

@@ -10,7 +10,7 @@ type Sql<Kind extends string> = { kind: Kind } & Template
 export type Query = Sql<'get' | 'all'>
 export type Statement =
   | Query
-  | Sql<'lock' | 'run' | 'send' | 'postgres' | 'citus'>
+  | Sql<'lock' | 'lockAll' | 'run' | 'send' | 'postgres' | 'citus'>
   | { kind: 'record'; entries: readonly AuditEntry[] }
   | { kind: 'signal'; signal: ChangeSignal }
 
@@ -19,7 +19,7 @@ export type Write<Result> = Generator<Statement, Result, unknown>
 
 /** The first row, or undefined without one. The names of its fields are those of the columns; quote a name with capitals. */
 export function* get<Row>(strings: TemplateStringsArray, ...values: Given[]): Read<Row | undefined> {
-  return ((yield { kind: 'get', strings, values }) as Row[])[0]
+  return (yield { kind: 'get', strings, values }) as Row | undefined
 }
 
 export function* all<Row>(strings: TemplateStringsArray, ...values: Given[]): Read<Row[]> {
@@ -31,12 +31,12 @@ export function* all<Row>(strings: TemplateStringsArray, ...values: Given[]): Re
  * calls at the same time take turns.
  */
 export function* lockAll<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row[]> {
-  return (yield { kind: 'lock', strings, values }) as Row[]
+  return (yield { kind: 'lockAll', strings, values }) as Row[]
 }
 
 /** As `lockAll`: the first row. */
 export function* lock<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
-  return (yield* lockAll<Row>(strings, ...values))[0]
+  return (yield { kind: 'lock', strings, values }) as Row | undefined
 }
 
 /** Returns how many rows it changed. */
@@ -51,7 +51,7 @@ export function* send(strings: TemplateStringsArray, ...values: Given[]): Write<
 
 /** A statement for an engine with several writers. Undefined on SQLite, which skips it. */
 export function* onPostgres<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
-  return ((yield { kind: 'postgres', strings, values }) as Row[] | undefined)?.[0]
+  return (yield { kind: 'postgres', strings, values }) as Row | undefined
 }
 
 /** A statement that only Citus needs. */
@@ -67,6 +67,9 @@ export function* record(entries: readonly AuditEntry[] = []): Write<void> {
 export function* signal(change: ChangeSignal): Write<void> {
   yield { kind: 'signal', signal: change }
 }
+
+/** What a write throws if another one has changed what it read: it is rolled back, and runs again from its beginning. */
+export class RunAgain extends Error {}
 
 /** The operations of a noun or of several, by their names. */
 export type Table<Yielded> = Readonly<Record<string, (input: never) => Generator<Yielded, unknown, unknown>>>

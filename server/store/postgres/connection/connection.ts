@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { BoundedCache } from '../../../basics/bounded-cache.ts'
 import { CarillonError, overloaded } from '../../../basics/errors.ts'
-import type { Read as StoredRead, Write } from '../../statements/statements.ts'
+import { RunAgain, type Read as StoredRead, type Write } from '../../statements/statements.ts'
 import type { InboxState } from '../../store.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
@@ -14,7 +14,6 @@ import { runRead, Transaction } from './transaction.ts'
 
 /** Calls that wait for a connection: as many as the pool can serve in the two seconds that each may wait. */
 const maxWaiting = 5_000
-const batchSize = 1_000
 /** How often a write runs that a deadlock or a lost connection ended. */
 const maxAttempts = 3
 
@@ -63,22 +62,9 @@ export class Database {
     return read(true)
   }
 
-  /** Every row as an object with the names of the columns. Slower than an array. */
-  async objects<Found>(name: string, text: string, values: Value[]): Promise<Found[]> {
-    this.#refuseIfClosing()
-    const { rows, fields } = await this.#query(queryOf(name, text, values))
-    return rows.map((row) => Object.fromEntries(fields.map((field, index) => [field.name, row[index]])) as Found)
-  }
-
   async one(name: string, text: string, values: Value[]): Promise<Row | undefined> {
     this.#refuseIfClosing()
     return (await this.#query(queryOf(name, text, values))).rows[0]
-  }
-
-  /** Returns how many rows were changed. */
-  async change(name: string, text: string, values: Value[]): Promise<number> {
-    this.#refuseIfClosing()
-    return (await this.#query(queryOf(name, text, values))).rowCount ?? 0
   }
 
   /** Runs a read that is written once for both engines. */
@@ -134,11 +120,6 @@ export class Database {
       if (!isOfOneCall(error)) throw error
       return calls.map(() => alone)
     }
-  }
-
-  /** Runs a statement whose last parameter limits its rows, until none are left: no single statement takes long. */
-  async removeInBatches(name: string, text: string, values: Value[]): Promise<void> {
-    while ((await this.change(name, text, [...values, batchSize])) === batchSize);
   }
 
   async check(): Promise<void> {
@@ -200,8 +181,9 @@ function queryOf(name: string, text: string, values: Value[]) {
 /** Ends what is left of a transaction that failed. */
 async function end(client: pg.PoolClient, error: unknown): Promise<void> {
   try {
-    if (isRefusal(error)) await client.query('rollback')
-    client.release(!isRefusal(error))
+    const isOpen = isRefusal(error) || error instanceof RunAgain
+    if (isOpen) await client.query('rollback')
+    client.release(!isOpen)
   } catch {
     client.release(true)
   }
@@ -212,6 +194,7 @@ async function end(client: pg.PoolClient, error: unknown): Promise<void> {
  * out has taken long enough.
  */
 function mayRunAgain(error: unknown): boolean {
+  if (error instanceof RunAgain) return true
   const code = sqlState(error)
   if (code === undefined)
     return error instanceof Error && ('code' in error || /terminated|queryable/.test(error.message))
@@ -239,15 +222,6 @@ export function asStoreError(error: unknown): unknown {
 /** The SQLSTATE that the server sent (PostgreSQL manual, appendix A), or undefined if it sent none. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
-}
-
-/**
- * The statement as a batch of one call runs it: it gives up a lock that is held for long, as the functions of batches do. The call then
- * runs alone, and the following ones do not wait behind it. Its column comes second.
- */
-export function briefly([name, text, values]: Parameters<Read>): Parameters<Read> {
-  const limited = text.replace(/^select /, "select set_config('lock_timeout', '250ms', true), ")
-  return [`${name}Briefly`, limited, values]
 }
 
 /** Deadlocks and locks that another transaction holds for long: the other calls of the batch are free of them. */
