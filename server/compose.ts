@@ -1,7 +1,7 @@
 // Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
 
+import { removeOldAudit } from './audit/audit.store.ts'
 import { AuditLines } from './audit/audit-lines.ts'
-import { auditedStore } from './audit/audited-store.ts'
 import { type Notice, type NoticeOptions, Notices } from './audit/notices.ts'
 import { OperatorLines } from './audit/operator-lines.ts'
 import { SignInLog } from './audit/sign-in-log.ts'
@@ -13,6 +13,8 @@ import { iso } from './basics/times.ts'
 import type { Config } from './config/settings.ts'
 import { Deliveries } from './delivery/deliver.ts'
 import type { Worlds } from './demonstration/worlds.ts'
+import { removeExpiredChallenges } from './factors/factors.store.ts'
+import { limitingChanges } from './guessing/change-limits.ts'
 import { DelayedAccounts } from './guessing/delayed-accounts.ts'
 import { DeviceTokens } from './guessing/device-tokens.ts'
 import { Guesses } from './guessing/guesses.ts'
@@ -20,6 +22,7 @@ import { createApp } from './http/app.ts'
 import type { Cookie, Readiness } from './http/dependencies.ts'
 import { Inbox } from './inbox/inbox.ts'
 import { ForeignTokens } from './issuers/foreign-tokens.ts'
+import { removeExpiredLinks } from './links/links.store.ts'
 import { ChangesSince } from './live/changes.ts'
 import { Live } from './live/live.ts'
 import { StreamLimits } from './live/stream-limits.ts'
@@ -94,7 +97,11 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const { observed = unobserved } = own ?? {}
   let notices: Notices | undefined
   const lines = new AuditLines(log)
-  const store = auditedStore(observed('store', bareStore), { lines, now, note: async (entry) => notices?.note(entry) })
+  const store = limitingChanges(bareStore, now)
+  store.onRecorded(async (entries) => {
+    for (const entry of entries) lines.write(entry)
+    await Promise.all(entries.map((entry) => notices?.note(entry)))
+  })
   const secrets = await sealingSecrets(config, store)
   void reportPreviousSecret(store, secrets, log)
   const sealing = new Sealing(secrets, () => secretsIn(config))
@@ -107,7 +114,7 @@ export async function compose(bareStore: Store, config: Config, environment: Env
   const streams = composeStreams(store, config, environment)
   proofs.revocations.onRevocation((userId) => streams.live.checkProofs(userId))
   proofs.keys.onDropped(() => streams.live.checkEveryProof())
-  const signInLog = new SignInLog({ log, rows: { store: bareStore, now }, nameHash: nameHasher(sealing) })
+  const signInLog = new SignInLog({ log, rows: { store, now }, nameHash: nameHasher(sealing) })
   const forLinks = { users, guesses, signInLog, publicUrl: environment.url, log }
   const { sendMail: mail, ...mails } = linksAndMails(config, forLinks)
   const deliveries = new Deliveries({ store, now, wall, prepareUsername: findableUsername, issuers: config.issuers })
@@ -237,9 +244,9 @@ function composeNotices(
 
 async function removeOld(store: Store, config: Config, { now, wall }: Clock) {
   const { database, auditRetentionMs } = config
-  await Promise.all([store.removeExpiredLinks(now()), store.removeExpiredChallenges(now())])
+  await Promise.all([store.write(removeExpiredLinks, now()), store.write(removeExpiredChallenges, now())])
   // In batches, so that no other write waits long.
-  while ((await store.removeOldAudit(now() - auditRetentionMs)) > 0);
+  while ((await store.write(removeOldAudit, now() - auditRetentionMs)) > 0);
   if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(wall()).slice(0, 10))
 }
 

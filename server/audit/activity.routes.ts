@@ -4,7 +4,8 @@ import { PageQuery } from '../http/openapi/request-schemas.ts'
 import { actors } from '../http/openapi/response-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendPageOf } from '../http/response/send.ts'
-import type { AuditEntry } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import { listAudit } from './audit.store.ts'
 
 export const list = forUser({
   summary: 'What happened to your account, newest first: sign-ins, refused ones, and changes',
@@ -13,7 +14,11 @@ export const list = forUser({
   async handle({ store }, request, reply) {
     const { userId } = request.caller
     const { limit = 20, after } = request.query
-    const found = await store.listAudit({ userId, limit: limit + 1, ...(after !== undefined && { before: after }) })
+    const found = await store.read(listAudit, {
+      userId,
+      limit: limit + 1,
+      ...(after !== undefined && { before: after }),
+    })
     return sendPageOf(reply, { found, limit, display: displayActivity })
   },
 })

@@ -1,31 +1,25 @@
 // Deliveries on PostgreSQL. Concurrent ones are written together, by functions/deliver-together.sql, and one alone by the same. What is rare
 // runs alone as on SQLite (delivery.store.ts): a repeated idempotency key, a key of notifications, a new user, many recipients, Citus.
 
-import { maxUnknown } from '../store/operations.ts'
-import type { Database, Together } from '../store/postgres/connection/connection.ts'
-import { alone } from '../store/postgres/connection/gathering.ts'
-import type { Delivery, DeliveryOutcome, Recipient, UnknownRecipients } from '../store/store.ts'
+import type { Database } from '../store/postgres/connection/connection.ts'
+import { alone, type Together } from '../store/postgres/connection/gathering.ts'
 import { namespaceOf, prefixOf } from '../users/namespaces.ts'
-import { deliveryWrites } from './delivery.store.ts'
+import { type Delivery, type DeliveryOutcome, maxUnknown, type Recipient, type UnknownRecipients } from './delivery.ts'
 
-type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
+type Outcome = DeliveryOutcome | 'refused' | UnknownRecipients
 
-export async function deliver(db: Database, delivery: Delivery): Promise<Outcome> {
-  const answer = isGathered(db, delivery) ? await db.together(deliveriesTogether, delivery) : alone
-  if (answer === alone) return db.write(() => deliveryWrites.deliver(delivery))
-  if (answer === 'refused') return answer
+/** A larger delivery gains nothing, and those beside it would wait for it. */
+const maxGathered = 100
+
+export async function deliverTogether(db: Database, delivery: Delivery): Promise<Outcome | typeof alone> {
+  if (delivery.key !== null || delivery.recipients.length > maxGathered) return alone
+  const answer = await db.together(deliveriesTogether, delivery)
+  if (answer === alone || answer === 'refused') return answer
   const outcome = JSON.parse(answer) as DeliveryOutcome | UnknownRecipients
   if ('results' in outcome)
     for (const userId of new Set(outcome.results.map((result) => result.userId)))
       if (userId !== null) db.changeSignals.send({ about: 'inbox', userId })
   return outcome
-}
-
-/** A larger delivery gains nothing, and those beside it would wait for it. */
-const maxGathered = 100
-
-function isGathered(db: Database, { key, recipients }: Delivery): boolean {
-  return key === null && recipients.length <= maxGathered && !db.isDistributed
 }
 
 const deliveriesTogether: Together<Delivery, string> = {

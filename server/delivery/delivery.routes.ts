@@ -1,4 +1,5 @@
 // The route of a producer: one request, notifications in many inboxes.
+
 import type { IncomingMessage } from 'node:http'
 import { type Fault, invalidField, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
@@ -6,8 +7,8 @@ import type { Sender } from '../guards/guards.ts'
 import { DeliveryBody } from '../http/openapi/request-schemas.ts'
 import { operationFor } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
-import type { Recipient } from '../store/store.ts'
 import { externalIdFault } from '../users/external-id.ts'
+import type { Recipient } from './delivery.ts'
 
 const mebibyte = 1024 * 1024
 

@@ -2,19 +2,62 @@
 // its own (delivery.postgres.ts). Both take their locks in one order, so that they cannot deadlock: idempotency keys, users who are created,
 // inboxes, each sorted.
 
-import { countMadeRead, isUnreadNow, keepReadState, leaveUndo, type ReadState, readByLastReadAll, readState } from '../inbox/undoable.store.ts'
-import { maxUnknown } from '../store/operations.ts'
-import { all, get, onCitus, onPostgres, RunAgain, run, send, signal, type Write } from '../store/statements/statements.ts'
+import {
+  countMadeRead,
+  isUnreadNow,
+  keepReadState,
+  leaveUndo,
+  type ReadState,
+  readByLastReadAll,
+  readState,
+} from '../inbox/undoable.store.ts'
+import type { WriteForms } from '../store/operations.ts'
+import {
+  all,
+  get,
+  onCitus,
+  onPostgres,
+  RunAgain,
+  run,
+  send,
+  signal,
+  type Write,
+} from '../store/statements/statements.ts'
 import { givenUser, inList, rowsOf, type UserKey, userKey } from '../store/statements/templates.ts'
-import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient, UnknownRecipients } from '../store/store.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { keyColumns, namespaceOf, prefixOf } from '../users/namespaces.ts'
-
-export const deliveryWrites = { deliver, removeOldDeliveries }
+import { deliverTogether } from './delivery.postgres.ts'
+import {
+  type Delivery,
+  type DeliveryOutcome,
+  type DeliveryResult,
+  maxUnknown,
+  type Recipient,
+  type UnknownRecipients,
+} from './delivery.ts'
 
 type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
 
-export function* deliver(delivery: Delivery): Write<Outcome> {
+/**
+ * Delivers to every known recipient or to none, and records the idempotency key in the same step. A recipient that is
+ * named twice, also in two ways, gets one notification. The same key with the same body returns the first outcome and changes
+ * nothing; the same key with another body returns 'mismatch'.
+ *
+ * If no recipient is known, or one is unknown and `unknownRecipients` is 'refuse', it stores nothing, not even the
+ * idempotency key, and returns the unknown ones. A recipient with an unknown external id and a `newUserId` is a
+ * new user, who is created in the same step. Of deliveries at the same time, one creates the user, and all deliver to that user.
+ *
+ * If the producer's key no longer has `secretHash` or was revoked, it stores nothing and returns 'refused', also for a repeated
+ * idempotency key.
+ */
+export const deliver: WriteForms<Delivery, Outcome> = {
+  name: 'deliver',
+  write: deliverAlone,
+  postgres: deliverTogether,
+  weightOf: ({ recipients }) => recipients.length,
+}
+
+function* deliverAlone(delivery: Delivery): Write<Outcome> {
   const { id, idempotency, recipients } = delivery
   if (!(yield* isKeyValid(delivery))) return 'refused'
   const earlier = yield* earlierOutcome(delivery)
@@ -72,7 +115,7 @@ function* keepOutcome({ producerId, idempotency, at }: Delivery, outcome: Delive
     on conflict (producer_id, idempotency_key) do update set answer = excluded.answer`
 }
 
-/** In statements of 1,000 rows, so that none takes long. */
+/** Removes the idempotency keys that were used before `before`, in statements of 1,000 rows, so that none takes long. */
 export function* removeOldDeliveries(before: number): Write<void> {
   let removed: number
   do
@@ -123,7 +166,9 @@ function* createRecipients({ recipients, application, at }: Delivery, places: re
     return [{ id, externalId: to.externalId, issuer: namespaceOf({ application, issuer: to.issuer }) }]
   })
   const sortKey = ({ externalId, issuer }: Created) => `${externalId}\0${issuer}`
-  const sorted = created.toSorted((one, other) => (sortKey(one) < sortKey(other) ? -1 : Number(sortKey(one) !== sortKey(other))))
+  const sorted = created.toSorted((one, other) =>
+    sortKey(one) < sortKey(other) ? -1 : Number(sortKey(one) !== sortKey(other)),
+  )
   yield* lockUsers()
   yield* send`
     insert into "user" (id, external_id, issuer, created_at)

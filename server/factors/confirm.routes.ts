@@ -1,3 +1,4 @@
+import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry } from '../audit/entry.ts'
 import { invalidCredentials, notAuthenticated } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
@@ -11,8 +12,10 @@ import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData } from '../http/response/send.ts'
 import { checkCredentials } from '../passwords/credentials.ts'
 import { findEnabledUser } from '../sessions/sign-in.routes.ts'
-import type { User } from '../store/store.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findCredentials } from '../users/users.store.ts'
+import { factorsOf } from './factors.store.ts'
 import { offeredFactors } from './factors.ts'
 import { demandSecondFactor, passkeyLimits, presentedFactor, proveFactor } from './second-factor.routes.ts'
 
@@ -51,7 +54,7 @@ export const confirm = forUser({
       return reply.code(204).send()
     }
     const { token, expiresAt } = await accessTokens.confirm(caller as TokenSubject, user)
-    await store.recordAudit([entry])
+    await store.write(recordAudit, [entry])
     return sendData(reply.code(201), { token, expiresAt: iso(expiresAt) })
   },
 })
@@ -66,12 +69,12 @@ async function provePassword(dependencies: Dependencies, password: string, provi
   const { user, caller, source, signal, device } = proving
   const { factors, store } = dependencies
   const name = user.username ?? ''
-  const found = await store.findCredentials(name)
+  const found = await store.read(findCredentials, name)
   // A user without a password, or a name that has become another user's meanwhile.
   if (found?.id !== user.id) throw invalidCredentials()
   const { address } = source
   await checkCredentials(dependencies, { name, user: found }, { password, address, signal, device })
-  const offered = offeredFactors(await factors.store.factorsOf(user.id))
+  const offered = offeredFactors(await factors.store.read(factorsOf, user.id))
   if (offered.length === 0) return 'password'
   const variant = caller.proof === 'session' ? 'stateful' : 'stateless'
   throw await demandSecondFactor(dependencies, user, { facts: { variant, method: 'password', source }, offered })

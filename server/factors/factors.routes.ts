@@ -5,14 +5,14 @@ import { NewTotpBody, TotpConfirmation } from '../http/openapi/factor-schemas.ts
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { findEnabledUser } from '../sessions/sign-in.routes.ts'
-import type { Factor } from '../store/store.ts'
+import { type Factor, factorsOf } from './factors.store.ts'
 import { addTotp, confirmTotp, removeFactor, renewRecoveryCodes } from './factors.ts'
 
 export const list = forUser({
   summary: 'The second factors of the signed-in user, without their secrets',
   responses: { 200: 'FactorListResponse' },
   async handle({ factors }, { caller }, reply) {
-    const found = await factors.store.factorsOf(caller.userId)
+    const found = await factors.store.read(factorsOf, caller.userId)
     return sendData(reply, { items: found.factors.map(displayFactor), recoveryCodesLeft: found.recoveryCodesLeft })
   },
 })

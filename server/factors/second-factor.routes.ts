@@ -1,5 +1,6 @@
 // The second step of a sign-in. `continueSignIn` follows the first one: it ends the sign-in, or demands a second factor, if the user
 // has one. POST /login/second-factor then ends it.
+
 import type { FastifyRequest } from 'fastify'
 import { auditEntry } from '../audit/entry.ts'
 import { type CarillonError, invalidField, type SecondFactorKind, secondFactorRequired } from '../basics/errors.ts'
@@ -10,8 +11,10 @@ import { forAnyone } from '../http/operation.ts'
 import { sendObject } from '../http/response/send.ts'
 import { type Bond, forgetFlow, isBound } from '../providers/flow-bond.ts'
 import { type Exchange, finishSignIn, type SignInFacts, type Variant } from '../sessions/finish-sign-in.ts'
-import type { ChallengeKey, User } from '../store/store.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findUser } from '../users/users.store.ts'
 import { findChallenge, makeChallenge } from './challenges.ts'
+import { type ChallengeKey, factorsOf } from './factors.store.ts'
 import { offeredFactors } from './factors.ts'
 import type { Assertion } from './passkeys/passkeys.ts'
 import { challengeEnded, type FactorMethod, type PresentedCode, proveByCode, proveByPasskey } from './proofs.ts'
@@ -22,7 +25,7 @@ type FirstStep = { variant: Variant; generation: number; bond?: Bond }
 
 /** For a user whose password was right. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
 export async function continueSignIn(dependencies: Dependencies, user: User, facts: SignInFacts, exchange: Exchange) {
-  const offered = offeredFactors(await dependencies.factors.store.factorsOf(user.id))
+  const offered = offeredFactors(await dependencies.factors.store.read(factorsOf, user.id))
   if (offered.length === 0) return finishSignIn(dependencies, user, facts, exchange)
   throw await demandSecondFactor(dependencies, user, { facts, offered })
 }
@@ -124,7 +127,7 @@ export function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFact
  */
 export async function findWaiting(dependencies: Dependencies, text: string, request: FastifyRequest) {
   const found = await findChallenge(dependencies.factors, text, purpose)
-  const user = found === undefined ? undefined : await dependencies.store.findUser(found.key.userId)
+  const user = found === undefined ? undefined : await dependencies.store.read(findUser, found.key.userId)
   if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()
   const { variant, generation, bond } = found.data as FirstStep
   if (generation !== user.credentialGeneration) throw challengeEnded()

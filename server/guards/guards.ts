@@ -1,4 +1,5 @@
 // Who is calling, and may they call this route? A guard either returns the caller of its route or throws the refusal.
+
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, insufficientScope, notAuthenticated } from '../basics/errors.ts'
@@ -6,7 +7,7 @@ import { refuseStale } from '../factors/freshness.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import type { Scope } from '../producers/producer-key.ts'
-import type { Producer } from '../store/store.ts'
+import type { Producer } from '../producers/producers.store.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import type { Subject } from './subject.ts'
 

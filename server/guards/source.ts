@@ -1,5 +1,6 @@
 // What a request says of its sender: who and from where, for the audit log and the log lines of sign-ins; its devices; the host whose
 // passkeys it uses; and for a producer, which users it means.
+
 import type { FastifyRequest } from 'fastify'
 import type { Source } from '../audit/entry.ts'
 import { noSuchRoute } from '../basics/errors.ts'
@@ -8,7 +9,7 @@ import type { Dependencies } from '../http/dependencies.ts'
 import type { GuardedRequest } from '../http/operation.ts'
 import { addressOf } from '../http/request/address.ts'
 import { sessionSecrets } from '../http/request/cookies.ts'
-import type { Producer } from '../store/store.ts'
+import type { Producer } from '../producers/producers.store.ts'
 import type { UserDependencies, UserKey } from '../users/users.ts'
 
 const maxUserAgent = 256

@@ -4,7 +4,7 @@ import type { Dependencies } from '../http/dependencies.ts'
 import { forVisitor } from '../http/operation.ts'
 import { acceptsHtml, readerOf } from '../pages/page.ts'
 import { acceptedPlace } from '../sessions/accepted-place.ts'
-import type { User } from '../store/store.ts'
+import type { User } from '../users/user-rows.store.ts'
 import { originalRequestOf } from './original-url.ts'
 
 export const verify = forVisitor({

@@ -4,9 +4,10 @@
 //
 // A token is no proof: it allows to try a password and nothing else. It names no user: `<id of the device>.<seal>~<seal>`, with one
 // seal for each user of the device, the last user first.
+
 import { randomBytes } from 'node:crypto'
 import type { Sealing } from '../sealing/sealing.ts'
-import type { User } from '../store/store.ts'
+import type { User } from '../users/user-rows.store.ts'
 
 export type DeviceUser = Pick<User, 'id' | 'deviceGeneration'>
 

@@ -1,10 +1,11 @@
 // What a route consists of: never without a guard, and a handler only fits a guard that gives it its kind of caller.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError, ErrorCode } from '../basics/errors.ts'
 import type { Guard } from '../guards/guards.ts'
 import type { Subject } from '../guards/subject.ts'
 import type { WholePage } from '../pages/page.ts'
-import type { Producer } from '../store/store.ts'
+import type { Producer } from '../producers/producers.store.ts'
 import type { Dependencies } from './dependencies.ts'
 import type { ResponseName } from './openapi/response-schemas.ts'
 import type { Schema } from './openapi/schema.ts'

@@ -1,13 +1,12 @@
 // Marks notifications as read or unread. Each change of an inbox raises its version by 1. PostgreSQL runs the usual marks by a function of
 // its own (postgres/marks.ts).
 import { iso } from '../basics/times.ts'
-import { undoableFor } from '../store/operations.ts'
+import type { WriteForms } from '../store/operations.ts'
 import { get, lock, onPostgres, send, signal, type Write } from '../store/statements/statements.ts'
 import { inList, Part, type UserKey, userKey } from '../store/statements/templates.ts'
-import type { Input } from '../store/store.ts'
+import { type MarkAllRead, type MarkRead, type OneNotification, type UndoReadAll, undoableFor } from './inbox-state.ts'
+import { markAllReadTogether, markReadTogether, markUnreadTogether } from './postgres/marks.ts'
 import { isUncovered, isUnreadNow, leaveUndo, type ReadState, readByLastReadAll, readState } from './undoable.store.ts'
-
-export const markWrites = { markRead, markUnread, markAllRead, undoReadAll }
 
 /** SQLite would take the primary key. Its index has the beginning of the id. */
 const byId = new Part('indexed by notification_by_id', '')
@@ -24,7 +23,17 @@ function* findOne(userId: string, id: string): Write<ReadState | undefined> {
   return found && { ...found, user }
 }
 
-export function* markRead({ userId, id, at }: Input<'markRead'>): Write<'done' | 'absent'> {
+/**
+ * Marks one notification of this user as read. Repeating the call changes nothing and keeps the first `readAt`. After a
+ * read-all the call says that the notification is to stay read: an undo of the read-all leaves it read.
+ */
+export const markRead: WriteForms<MarkRead, 'done' | 'absent'> = {
+  name: 'markRead',
+  write: markReadAlone,
+  postgres: markReadTogether,
+}
+
+function* markReadAlone({ userId, id, at }: MarkRead): Write<'done' | 'absent'> {
   const found = yield* findOne(userId, id)
   if (found === undefined) return 'absent'
   if (!(yield* isUnreadNow(found))) {
@@ -54,7 +63,17 @@ function* keepRead(found: ReadState): Write<void> {
   yield* leaveUndo(found)
 }
 
-export function* markUnread({ userId, id }: Input<'markUnread'>): Write<'done' | 'absent'> {
+/**
+ * Marks one notification of this user as unread, until it is marked as read or the next read-all covers it. Repeating the
+ * call changes nothing.
+ */
+export const markUnread: WriteForms<OneNotification, 'done' | 'absent'> = {
+  name: 'markUnread',
+  write: markUnreadAlone,
+  postgres: markUnreadTogether,
+}
+
+function* markUnreadAlone({ userId, id }: OneNotification): Write<'done' | 'absent'> {
   const found = yield* findOne(userId, id)
   if (found === undefined) return 'absent'
   if (yield* isUnreadNow(found)) return 'done'
@@ -91,7 +110,21 @@ type Box = {
   category_through: number
 }
 
-export function* markAllRead(change: Input<'markAllRead'>): Write<'done' | 'absent'> {
+/**
+ * Marks as read every notification that has arrived, or only those up to and including the sequence number of the notification
+ * `throughId`, or up to and including `throughSeq`. One that arrives during the call stays unread. The cost does not depend on
+ * how many were unread; it updates one row per category. Only if it ends before notifications that an earlier call covered and
+ * that were marked as unread since, it also updates one row for each of these, and they stay unread. With `categories` (distinct,
+ * at least one) it covers only what has one of these now, and adds one row for each of them. A notification that moves to another
+ * category keeps its read state; if a read-all of a category ever reached as far as its sequence number, it also leaves the undo.
+ */
+export const markAllRead: WriteForms<MarkAllRead, 'done' | 'absent'> = {
+  name: 'markAllRead',
+  write: markAllReadAlone,
+  postgres: markAllReadTogether,
+}
+
+function* markAllReadAlone(change: MarkAllRead): Write<'done' | 'absent'> {
   const { userId, throughId, throughSeq = Number.POSITIVE_INFINITY, categories, at } = change
   const user = userKey(userId)
   const found = yield* lock<Omit<Box, 'user'>>`
@@ -254,13 +287,20 @@ function* lowerCategories({ box, through }: { box: Box; through: number }): Writ
     where user_id = ${user} and inbox_category.category = found.category`
 }
 
-export function* undoReadAll({ userId, at }: Input<'undoReadAll'>): Write<'done' | 'nothing'> {
+/**
+ * Takes back the last read-all that changed something, until ten minutes after it: what it made read is unread again, except
+ * what was marked as read or unread or sent again since. What arrived since stays as it is. Repeating the call changes nothing.
+ * Returns 'nothing' if there was no read-all, or the last one is too old. The cost does not depend on how many were made read.
+ */
+export function* undoReadAll({ userId, at }: UndoReadAll): Write<'done' | 'nothing'> {
   const user = userKey(userId)
   const inbox = yield* lock<{ undo_version: number | null; reset_version: number }>`
     select undo_version, reset_version from inbox where user_id = ${user}`
   if (inbox === undefined) return 'nothing'
   if (inbox.undo_version === null) return inbox.reset_version === 0 ? 'nothing' : 'done'
-  const mark = yield* get<Pick<Box, 'read_through' | 'read_version'> & { made_read: number; categories: string | null }>`
+  const mark = yield* get<
+    Pick<Box, 'read_through' | 'read_version'> & { made_read: number; categories: string | null }
+  >`
     delete from read_mark
     where user_id = ${user} and version = ${inbox.undo_version} and at >= ${iso(at - undoableFor)}
     returning before_through as read_through, before_version as read_version, made_read, categories`

@@ -18,7 +18,8 @@ export type ReadState = {
 }
 
 /** Of the notification `n` and its inbox `i`. */
-export const readState = new Part(`n.seq, n.category, n.read_at, n.unread_version, i.version, i.read_through, i.read_version,
+export const readState =
+  new Part(`n.seq, n.category, n.read_at, n.unread_version, i.version, i.read_through, i.read_version,
   i.undo_version, i.category_through`)
 
 /** No read-all of its category covers the notification `n`, or it was marked as unread since. */

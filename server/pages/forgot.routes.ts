@@ -1,11 +1,12 @@
 // The page for a forgotten password: a form, which works without a script, that requests the mail with the link.
+
 import type { FastifyRequest } from 'fastify'
 import { type CarillonError, invalidField } from '../basics/errors.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { ForgotForm } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import { requestReset } from '../passwords/passwords.routes.ts'
-import type { User } from '../store/store.ts'
+import type { User } from '../users/user-rows.store.ts'
 import { commonSentence } from './failure-page.ts'
 import { pagePath, readerOf, sendPage, viewOf } from './page.ts'
 

@@ -1,6 +1,7 @@
 import { noSuchRoute } from '../basics/errors.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { forVisitor } from '../http/operation.ts'
+import { listUsers } from '../users/users.store.ts'
 import { firstUsername } from '../users/users.ts'
 import type { View } from './frame.ts'
 import { type Html, html } from './html.ts'
@@ -61,7 +62,7 @@ function place(address: string, name: string, text: string): Html {
 /** For the operator who has just started the service, on that machine; other readers learn nothing of its users. */
 async function firstHint({ pages, users }: Dependencies, texts: Texts): Promise<Html | undefined> {
   if (!pages.isHere) return undefined
-  const [first, ...others] = await users.store.listUsers({ after: '', limit: 2 })
+  const [first, ...others] = await users.store.read(listUsers, { after: '', limit: 2 })
   if (first === undefined) return hintOf(texts.noUsersTitle, texts.noUsers, 'npx carillon user add NAME')
   if (others.length > 0 || first.username !== firstUsername) return undefined
   return hintOf(texts.firstStartTitle, texts.firstStart(firstUsername), 'first-sign-in.txt')

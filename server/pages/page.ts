@@ -1,10 +1,12 @@
 // What all pages of the service share on the server: who reads the page, in which language, with which files, and what it may load.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Subject } from '../guards/subject.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { pathOf } from '../http/request/spelling.ts'
 import { sendCompressed } from '../http/response/encoded-file.ts'
-import type { User } from '../store/store.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findUser } from '../users/users.store.ts'
 import type { Page, View } from './frame.ts'
 
 /** The path of a page as browsers see it, also behind a proxy that strips the path of the public URL: for `Location`. */
@@ -14,7 +16,7 @@ export function pagePath({ publicUrl, pages }: Pick<Dependencies, 'publicUrl' | 
 
 /** The enabled user of a proof, whose language and name the page has; undefined without one. */
 export async function readerOf({ store }: Dependencies, subject: Subject | null): Promise<User | undefined> {
-  const user = subject === null ? undefined : await store.findUser(subject.userId)
+  const user = subject === null ? undefined : await store.read(findUser, subject.userId)
   return user?.disabledAt === null ? user : undefined
 }
 

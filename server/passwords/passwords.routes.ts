@@ -1,7 +1,9 @@
 // The routes of passwords: a new one by the signed-in user or by a one-time link, and the links that an application requests for its users.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
+import { factorsOf } from '../factors/factors.store.ts'
 import { offeredFactors } from '../factors/factors.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
 import { ownSignIn, renewOwnCookie } from '../guards/own-sign-in.ts'
@@ -14,9 +16,10 @@ import { setCookie } from '../http/response/cookies.ts'
 import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData, sendObject } from '../http/response/send.ts'
 import type { Forgotten } from '../links/forgotten.ts'
+import type { Link } from '../links/links.store.ts'
 import { createLink, findLiveLink, linkInvalid, resetPassword } from '../links/links.ts'
 import { findEnabledUser } from '../sessions/sign-in.routes.ts'
-import type { Link } from '../store/store.ts'
+import { findCredentials, findUser } from '../users/users.store.ts'
 import { changePassword } from '../users/users.ts'
 import { checkCredentials } from './credentials.ts'
 
@@ -108,7 +111,7 @@ export const readLink = forAnyone({
   async handle(dependencies, request, reply) {
     const { token } = request.body
     const { userId, purpose, expiresAt } = await presentedLink(dependencies, token, sourceOf(dependencies, request))
-    const user = await dependencies.store.findUser(userId)
+    const user = await dependencies.store.read(findUser, userId)
     if (typeof user?.username !== 'string' || user.disabledAt !== null) throw linkInvalid()
     return sendData(reply, { username: user.username, purpose, expiresAt: iso(expiresAt) })
   },
@@ -151,7 +154,7 @@ export const change = forUser({
     const signal = goneSignal(reply)
     const { id, username } = await findEnabledUser(dependencies, request.caller)
     // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
-    const found = username === null ? undefined : await store.findCredentials(username)
+    const found = username === null ? undefined : await store.read(findCredentials, username)
     const account = { name: username ?? '', user: found?.id === id ? found : undefined }
     const device = devices.knownDevice(presentedDevices(dependencies, request), account.user)
     const presented = { password: currentPassword, device, address: source.address, signal }
@@ -169,6 +172,6 @@ export const change = forUser({
 async function renewCookie(dependencies: Dependencies, request: GuardedRequest<Subject>, reply: FastifyReply) {
   const { factors, sessions } = dependencies
   const secret = await renewOwnCookie(dependencies, { request, reply })
-  if (secret === null || offeredFactors(await factors.store.factorsOf(request.caller.userId)).length > 0) return
+  if (secret === null || offeredFactors(await factors.store.read(factorsOf, request.caller.userId)).length > 0) return
   await sessions.confirm(secret, [])
 }

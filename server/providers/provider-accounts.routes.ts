@@ -6,6 +6,7 @@ import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { findEnabledUser } from '../sessions/sign-in.routes.ts'
 import { unlinkAccount } from './accounts.ts'
+import { providerAccounts } from './provider-accounts.store.ts'
 import { begin, providerOf, readReturnTo } from './providers.routes.ts'
 
 export const list = forUser({
@@ -13,7 +14,7 @@ export const list = forUser({
   responses: { 200: 'ProviderAccountsResponse' },
   async handle({ providers }, { caller }, reply) {
     const settings = new Map([...providers.all.values()].map(({ setting }) => [setting.issuer, setting]))
-    const accounts = await providers.store.providerAccounts(caller.userId)
+    const accounts = await providers.store.read(providerAccounts, caller.userId)
     const items = accounts.map(({ issuer, email, createdAt, lastUsedAt }) => {
       const { name = null, displayName = issuer } = settings.get(issuer) ?? {}
       return { provider: name, displayName, email, createdAt: iso(createdAt), lastUsedAt: iso(lastUsedAt) }

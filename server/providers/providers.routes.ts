@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stripBlanks } from '../basics/blanks.ts'
 import { CarillonError, invalidField, type SecondFactor } from '../basics/errors.ts'
 import { findChallenge, makeChallenge } from '../factors/challenges.ts'
+import { useChallenge } from '../factors/factors.store.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
 import { visitor } from '../guards/guards.ts'
 import { renewOwnCookie } from '../guards/own-sign-in.ts'
@@ -18,8 +19,9 @@ import { sendObject } from '../http/response/send.ts'
 import { pagePath } from '../pages/page.ts'
 import { acceptedPlace, originOf } from '../sessions/accepted-place.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
-import type { User } from '../store/store.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findUser } from '../users/users.store.ts'
 import { linkAccount, noActiveUser, signInEnded, userOfAccount } from './accounts.ts'
 import { beginFlow, type Flow, flowId, flowLifetimeMs, type Linking, openFlow, sealFlow } from './flow.ts'
 import { type Bond, bondOf, flowCookie, flowPrefix, forgetFlow, isBound } from './flow-bond.ts'
@@ -247,7 +249,8 @@ async function userOfCode(dependencies: Dependencies, { provider, request, reply
   if (found === undefined || data?.provider !== provider.setting.name) throw invalidCode()
   if (!(await isBound(dependencies, request, { bond: data, verifier }))) throw invalidCode()
   const user =
-    (await store.useChallenge({ ...found.key, at: now() })) && (await dependencies.store.findUser(found.key.userId))
+    (await store.write(useChallenge, { ...found.key, at: now() })) &&
+    (await dependencies.store.read(findUser, found.key.userId))
   if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
   forgetFlow(dependencies, reply, data.flow)
   return user

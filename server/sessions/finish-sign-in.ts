@@ -13,13 +13,16 @@ import { presentedTokens } from '../guards/guards.ts'
 import type { RequestSource } from '../guards/source.ts'
 import { presentedDevices } from '../guards/source.ts'
 import { deviceLabel } from '../guessing/device-label.ts'
+import type { SeenDevice } from '../guessing/devices.store.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { sessionSecrets } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { displayUser } from '../http/response/send.ts'
 import type { Bond } from '../providers/flow-bond.ts'
-import type { AuditEntry, SeenDevice, User } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { User } from '../users/user-rows.store.ts'
 import { endPresented, endTokens } from './end-presented.ts'
+import { noteDevice } from './sign-ins.store.ts'
 
 export type Variant = 'stateful' | 'stateless'
 export type Exchange = { request: FastifyRequest; reply: FastifyReply }
@@ -85,7 +88,7 @@ async function issueToken(dependencies: Dependencies, user: User, issue: Issue) 
   const { request, reply, entry, signInId, from, presented } = issue
   const { accessTokens, cookie, devices, store } = dependencies
   const { token, expiresAt } = await accessTokens.issue(user, signInId)
-  const familiarity = await store.noteDevice({ userId: user.id, device: from, at: entry.at, audit: [entry] })
+  const familiarity = await store.write(noteDevice, { userId: user.id, device: from, at: entry.at, audit: [entry] })
   if (familiarity === 'absent') throw invalidCredentials()
   const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
   await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })

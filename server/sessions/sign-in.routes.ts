@@ -1,4 +1,5 @@
 // The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
+
 import type { FastifyReply } from 'fastify'
 import { notAuthenticated } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
@@ -15,7 +16,8 @@ import { setCookie } from '../http/response/cookies.ts'
 import { goneSignal } from '../http/response/event-stream.ts'
 import { displayUser, sendData, sendObject } from '../http/response/send.ts'
 import { checkCredentials, findAccount } from '../passwords/credentials.ts'
-import type { User } from '../store/store.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findUser } from '../users/users.store.ts'
 import { endPresented } from './end-presented.ts'
 import type { Exchange } from './finish-sign-in.ts'
 
@@ -81,7 +83,7 @@ export const session = forVisitor({
   summary: 'Who is signed in, if anyone: null and no error without a valid proof',
   responses: { 200: 'SessionResponse' },
   async handle({ store }, { caller }, reply) {
-    const user = caller === null ? undefined : await store.findUser(caller.userId)
+    const user = caller === null ? undefined : await store.read(findUser, caller.userId)
     if (caller === null || user === undefined || user.disabledAt !== null) return sendData(reply, null)
     return sendData(reply, displaySession(user, caller))
   },
@@ -104,7 +106,7 @@ export function displaySession(user: User, { proof, expiresAt }: Subject) {
 
 /** Throws UNAUTHORIZED if the caller's user was disabled or deleted since the proof began. */
 export async function findEnabledUser({ store }: Dependencies, { userId }: Subject) {
-  const user = await store.findUser(userId)
+  const user = await store.read(findUser, userId)
   if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
   return user
 }

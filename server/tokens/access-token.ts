@@ -7,7 +7,8 @@ import { insufficientScope, invalidCredentials, notAuthenticated } from '../basi
 import { madeAt, newId } from '../basics/ids.ts'
 import type { Subject } from '../guards/subject.ts'
 import type { ForeignTokens } from '../issuers/foreign-tokens.ts'
-import type { AuditEntry, User } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { User } from '../users/user-rows.store.ts'
 import { signToken } from './key-material.ts'
 import {
   ageOf,

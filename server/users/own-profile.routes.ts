@@ -7,6 +7,7 @@ import { sendData } from '../http/response/send.ts'
 import { displaySession, findEnabledUser } from '../sessions/sign-in.routes.ts'
 import { refuseFaults } from './entry.ts'
 import { readProfile } from './profile.ts'
+import { updateUser } from './users.store.ts'
 
 /** A display name of the longest text, each character sent as an escape. */
 const bodyLimit = 16 * 1024
@@ -29,7 +30,7 @@ export const change = forUser({
     const [{ id: userId }, { signInId }] = [user, caller]
     const detail = { fields: changed.map(([field]) => field).join(' ') }
     const audit = [auditEntry(source, { event: 'user-changed', at: users.now(), userId, signInId, detail })]
-    const outcome = await users.store.updateUser({ userId, ...Object.fromEntries(changed), audit })
+    const outcome = await users.store.write(updateUser, { userId, ...Object.fromEntries(changed), audit })
     if (outcome === 'absent') throw notAuthenticated()
     return sendData(reply, displaySession(await findEnabledUser(dependencies, caller), caller))
   },

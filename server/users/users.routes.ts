@@ -1,4 +1,5 @@
 // The routes by which an application keeps its users: one by external id or by id, a list, and up to 1,000 at once.
+
 import type { FastifyReply } from 'fastify'
 import { CarillonError, type Fault, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
@@ -13,8 +14,9 @@ import {
 } from '../http/openapi/request-schemas.ts'
 import { forProducer } from '../http/operation.ts'
 import { displayAccount, sendData, sendPageOf } from '../http/response/send.ts'
-import type { User } from '../store/store.ts'
 import { type EntryFault, importUsers } from './import.ts'
+import type { User } from './user-rows.store.ts'
+import { listUsers } from './users.store.ts'
 import { addUser, changeUser, deleteUser, findUser, putUser } from './users.ts'
 
 /** A profile of the longest texts, each character sent as an escape. */
@@ -29,7 +31,7 @@ export const list = forProducer({
   async handle(dependencies, request, reply) {
     const { limit = 20, after = '', ...filter } = request.query
     const { store, application } = usersFor(dependencies, request)
-    const found = await store.listUsers({ after, limit: limit + 1, application, ...filter })
+    const found = await store.read(listUsers, { after, limit: limit + 1, application, ...filter })
     return sendPageOf(reply, { found, limit, display: displayAccount })
   },
 })

@@ -2,7 +2,8 @@
 
 import { Command } from 'commander'
 import { displayAccount } from '../../http/response/send.ts'
-import type { User } from '../../store/store.ts'
+import type { User } from '../../users/user-rows.store.ts'
+import { listUsers } from '../../users/users.store.ts'
 import {
   addUser,
   addUserWithoutName,
@@ -210,7 +211,7 @@ async function everyUser(dependencies: UserDependencies, { search, externalId }:
   }
   const users: User[] = []
   for (let page: User[] | undefined; page === undefined || page.length === listedAtOnce; users.push(...page))
-    page = await store.listUsers({ after: users.at(-1)?.id ?? '', limit: listedAtOnce, ...filter })
+    page = await store.read(listUsers, { after: users.at(-1)?.id ?? '', limit: listedAtOnce, ...filter })
   return users
 }
 

@@ -6,6 +6,7 @@ import { forAnyone, forUser } from '../../http/operation.ts'
 import { sendData, sendObject } from '../../http/response/send.ts'
 import { finishSignIn } from '../../sessions/finish-sign-in.ts'
 import { findEnabledUser } from '../../sessions/sign-in.routes.ts'
+import { findUser } from '../../users/users.store.ts'
 import { displayFactor } from '../factors.routes.ts'
 import { findWaiting, passkeyLimits } from '../second-factor.routes.ts'
 import {
@@ -86,7 +87,7 @@ export const login = forAnyone({
       const name = namedUser(response) ?? ''
       // The failure itself is more important than the name of its user.
       const isUser = name !== '' && refusalCode(error) !== undefined
-      const user = isUser ? await dependencies.store.findUser(name).catch(() => undefined) : undefined
+      const user = isUser ? await dependencies.store.read(findUser, name).catch(() => undefined) : undefined
       throw dependencies.signInLog.noted(error, source, { account: { name, user }, variant })
     }
   },

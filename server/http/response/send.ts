@@ -1,7 +1,8 @@
 // How a handler sends JSON (a finished text, an object, or the data of a success) or a style sheet; and whether it has to.
+
 import type { FastifyReply } from 'fastify'
 import { iso } from '../../basics/times.ts'
-import type { User } from '../../store/store.ts'
+import type { User } from '../../users/user-rows.store.ts'
 
 export const jsonType = 'application/json; charset=utf-8'
 

@@ -1,6 +1,7 @@
 // Reads a page of one user's inbox on PostgreSQL.
-import type { Database, Row } from '../../store/postgres/connection/connection.ts'
-import type { Page, PageQuery } from '../../store/store.ts'
+import type { Database } from '../../store/postgres/connection/connection.ts'
+import type { Row } from '../../store/postgres/connection/gathering.ts'
+import type { Page, PageQuery } from '../inbox-state.ts'
 import { pageParameters, pageStatement, toPage } from './pages.ts'
 
 export async function readPage(db: Database, query: PageQuery): Promise<Page | 'unchanged'> {

@@ -1,34 +1,30 @@
 // Marks on PostgreSQL. Concurrent ones are written together, by functions/mark-together.sql, and one alone by the same. What is rare runs
 // alone as on SQLite (marks.store.ts): what a read-all covered, a read-all that leaves something unread or has categories, Citus.
 import { iso } from '../../basics/times.ts'
-import type { Database, Together } from '../../store/postgres/connection/connection.ts'
-import { alone } from '../../store/postgres/connection/gathering.ts'
-import type { Write } from '../../store/statements/statements.ts'
-import type { Input } from '../../store/store.ts'
-import { markWrites } from '../marks.store.ts'
+import type { Database } from '../../store/postgres/connection/connection.ts'
+import { alone, type Together } from '../../store/postgres/connection/gathering.ts'
+import type { MarkAllRead, MarkRead, OneNotification } from '../inbox-state.ts'
 
 type Mark = { kind: 'read' | 'unread' | 'all'; userId: string; id: string | null; throughSeq?: number; at?: number }
 type Outcome = 'done' | 'absent'
 
-export async function markRead(db: Database, change: Input<'markRead'>): Promise<Outcome> {
-  return mark(db, { ...change, kind: 'read' }, () => markWrites.markRead(change))
+export function markReadTogether(db: Database, change: MarkRead): Promise<Outcome | typeof alone> {
+  return mark(db, { ...change, kind: 'read' })
 }
 
-export async function markUnread(db: Database, change: Input<'markUnread'>): Promise<Outcome> {
-  return mark(db, { ...change, kind: 'unread' }, () => markWrites.markUnread(change))
+export function markUnreadTogether(db: Database, change: OneNotification): Promise<Outcome | typeof alone> {
+  return mark(db, { ...change, kind: 'unread' })
 }
 
-export async function markAllRead(db: Database, change: Input<'markAllRead'>): Promise<Outcome> {
+export async function markAllReadTogether(db: Database, change: MarkAllRead): Promise<Outcome | typeof alone> {
   const { throughId: id, categories, ...more } = change
-  const runAlone = () => markWrites.markAllRead(change)
-  return categories === undefined ? mark(db, { ...more, id, kind: 'all' }, runAlone) : db.write(runAlone)
+  return categories === undefined ? mark(db, { ...more, id, kind: 'all' }) : alone
 }
 
-async function mark(db: Database, one: Mark, runAlone: () => Write<Outcome>): Promise<Outcome> {
-  const outcome = db.isDistributed ? alone : await db.together(marksTogether, one)
-  if (outcome === alone) return db.write(runAlone)
+async function mark(db: Database, one: Mark): Promise<Outcome | typeof alone> {
+  const outcome = await db.together(marksTogether, one)
   if (outcome === 'done') db.changeSignals.send({ about: 'inbox', userId: one.userId })
-  return outcome === 'absent' ? 'absent' : 'done'
+  return outcome === 'unchanged' ? 'done' : outcome
 }
 
 /** 'unchanged' is success, too, but nothing is signalled. */

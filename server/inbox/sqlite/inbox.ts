@@ -1,8 +1,8 @@
 // Reads a page of one user's inbox. Changes are in changes.ts.
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
-import type { Reader } from '../../store/sqlite/connection.ts'
+import type { Reader } from '../../store/sqlite/reader.ts'
 import { userKey } from '../../store/sqlite/user-key.ts'
-import type { Page, PageQuery } from '../../store/store.ts'
+import type { Page, PageQuery } from '../inbox-state.ts'
 import { inboxOf } from './found-inbox.ts'
 import { maxSkipped, pageOf, placeOf } from './pages.ts'
 import { seqsAt } from './runs.ts'
