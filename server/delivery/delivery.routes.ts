@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http'
 import { type Fault, invalidField, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
 import type { Sender } from '../guards/guards.ts'
-import { DeliveryBody } from '../http/openapi/request-schemas.ts'
 import { operationFor } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Recipient } from '../store/store.ts'
 import { externalIdFault } from '../users/external-id.ts'
+import { DeliveryBody, DeliveryResponse } from './delivery.schemas.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -17,7 +17,7 @@ export const send = operationFor<Sender>()({
   bodyLimit: mebibyte,
   maxFields: maxKeys,
   headers: { 'Idempotency-Key': 'The same key and body again: the same response and no second notification' },
-  responses: { 201: 'DeliveryResponse' },
+  responses: { 201: DeliveryResponse },
   refusals: ['CONFLICT', 'UNPROCESSABLE'],
   async handle({ deliveries }, request, reply) {
     const { caller, body, raw } = request

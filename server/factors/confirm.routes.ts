@@ -5,7 +5,6 @@ import { renewOwnCookie } from '../guards/own-sign-in.ts'
 import { presentedDevices, type RequestSource, sourceOf } from '../guards/source.ts'
 import type { Subject } from '../guards/subject.ts'
 import type { Dependencies } from '../http/dependencies.ts'
-import { ConfirmationBody } from '../http/openapi/factor-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData } from '../http/response/send.ts'
@@ -13,6 +12,8 @@ import { checkCredentials } from '../passwords/credentials.ts'
 import { findEnabledUser } from '../sessions/sign-in.routes.ts'
 import type { User } from '../store/store.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
+import { TokenResponse } from '../tokens/tokens.schemas.ts'
+import { ConfirmationBody } from './factors.schemas.ts'
 import { offeredFactors } from './factors.ts'
 import { demandSecondFactor, passkeyLimits, presentedFactor, proveFactor } from './second-factor.routes.ts'
 
@@ -21,7 +22,7 @@ export const confirm = forUser({
     'Makes this sign-in fresh for 10 minutes, by a second factor or a password: 204 and a new cookie for a session, a new token for a token',
   body: ConfirmationBody,
   ...passkeyLimits,
-  responses: { 201: 'TokenResponse', 204: 'none' },
+  responses: { 201: TokenResponse, 204: 'none' },
   refusals: [
     'INVALID_CREDENTIALS',
     'SECOND_FACTOR_REQUIRED',

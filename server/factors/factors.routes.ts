@@ -1,16 +1,23 @@
 import { iso } from '../basics/times.ts'
 import { renewOwnCookie } from '../guards/own-sign-in.ts'
 import { sourceOf } from '../guards/source.ts'
-import { NewTotpBody, TotpConfirmation } from '../http/openapi/factor-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { findEnabledUser } from '../sessions/sign-in.routes.ts'
 import type { Factor } from '../store/store.ts'
+import {
+  FactorAddedResponse,
+  FactorListResponse,
+  NewTotpBody,
+  RecoveryCodesResponse,
+  TotpConfirmation,
+  TotpResponse,
+} from './factors.schemas.ts'
 import { addTotp, confirmTotp, removeFactor, renewRecoveryCodes } from './factors.ts'
 
 export const list = forUser({
   summary: 'The second factors of the signed-in user, without their secrets',
-  responses: { 200: 'FactorListResponse' },
+  responses: { 200: FactorListResponse },
   async handle({ factors }, { caller }, reply) {
     const found = await factors.store.factorsOf(caller.userId)
     return sendData(reply, { items: found.factors.map(displayFactor), recoveryCodesLeft: found.recoveryCodesLeft })
@@ -20,7 +27,7 @@ export const list = forUser({
 export const startTotp = forUser({
   summary: 'Adds an authenticator app; it counts after its first code: confirmTotp',
   body: NewTotpBody,
-  responses: { 201: 'TotpResponse' },
+  responses: { 201: TotpResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies, request, reply) {
     const { label } = request.body ?? {}
@@ -32,7 +39,7 @@ export const startTotp = forUser({
 export const endTotp = forUser({
   summary: 'Confirms an authenticator app by a first code; with the first factor, recovery codes',
   body: TotpConfirmation,
-  responses: { 200: 'FactorAddedResponse' },
+  responses: { 200: FactorAddedResponse },
   refusals: ['INVALID_CREDENTIALS', 'FACTOR_UNREADABLE', 'NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies, request, reply) {
     const { id, code } = request.body
@@ -61,7 +68,7 @@ export const remove = forUser({
 
 export const recoveryCodes = forUser({
   summary: 'New recovery codes, displayed once; those before end',
-  responses: { 201: 'RecoveryCodesResponse' },
+  responses: { 201: RecoveryCodesResponse },
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies, request, reply) {
     const source = sourceOf(dependencies, request)

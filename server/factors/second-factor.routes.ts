@@ -5,13 +5,14 @@ import { auditEntry } from '../audit/entry.ts'
 import { type CarillonError, invalidField, type SecondFactorKind, secondFactorRequired } from '../basics/errors.ts'
 import { presentedDevices, type RequestSource, relyingPartyFor, sourceOf } from '../guards/source.ts'
 import type { Dependencies } from '../http/dependencies.ts'
-import { SecondFactorBody } from '../http/openapi/factor-schemas.ts'
 import { forAnyone } from '../http/operation.ts'
 import { sendObject } from '../http/response/send.ts'
 import { type Bond, forgetFlow, isBound } from '../providers/flow-bond.ts'
 import { type Exchange, finishSignIn, type SignInFacts, type Variant } from '../sessions/finish-sign-in.ts'
+import { Login } from '../sessions/sessions.schemas.ts'
 import type { ChallengeKey, User } from '../store/store.ts'
 import { findChallenge, makeChallenge } from './challenges.ts'
+import { SecondFactorBody } from './factors.schemas.ts'
 import { offeredFactors } from './factors.ts'
 import type { Assertion } from './passkeys/passkeys.ts'
 import { challengeEnded, type FactorMethod, type PresentedCode, proveByCode, proveByPasskey } from './proofs.ts'
@@ -48,7 +49,7 @@ export const complete = forAnyone({
   summary: 'Completes a sign-in that needs a second factor; the response is that of /login',
   body: SecondFactorBody,
   ...passkeyLimits,
-  responses: { 200: 'Login' },
+  responses: { 200: Login },
   refusals: [
     'INVALID_CREDENTIALS',
     'UNAUTHORIZED',

@@ -6,11 +6,10 @@ import type { Subject } from '../guards/subject.ts'
 import type { WholePage } from '../pages/page.ts'
 import type { Producer } from '../store/store.ts'
 import type { Dependencies } from './dependencies.ts'
-import type { ResponseName } from './openapi/response-schemas.ts'
 import type { Schema } from './openapi/schema.ts'
 
-/** The body of a response: a named JSON shape, events, a document of that type, or none. */
-export type ResponseBody = ResponseName | 'events' | 'json' | 'html' | 'css' | 'script' | 'asset' | 'image' | 'none'
+/** The body of a response: a shape, a document of that type, or none. */
+export type ResponseBody = Schema | 'json' | 'html' | 'css' | 'script' | 'asset' | 'image' | 'none'
 
 /** The parameters of all paths. */
 type Params = Readonly<Record<'id' | 'externalId' | 'provider' | 'name' | 'n', string>>

@@ -1,14 +1,20 @@
 // The routes of a user's own inbox: list, get one, counts, mark read or unread, mark all read, undo.
 import { CarillonError, invalidField } from '../basics/errors.ts'
-import { ListQuery, ReadAllQuery } from '../http/openapi/request-schemas.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'
 import { isKnown, sendData, sendJson } from '../http/response/send.ts'
+import {
+  CountsResponse,
+  ListQuery,
+  NotificationPageResponse,
+  NotificationResponse,
+  ReadAllQuery,
+} from './inbox.schemas.ts'
 
 export const list = forUser({
   summary: "The caller's notifications, newest first, in pages",
   query: ListQuery,
   headers: { 'If-None-Match': 'The ETag of an earlier response: 304 if nothing changed since' },
-  responses: { 200: 'NotificationPageResponse', 304: 'none' },
+  responses: { 200: NotificationPageResponse, 304: 'none' },
   async handle({ inbox }, request, reply) {
     const { page, limit = 20, before, status = 'all', category } = request.query
     if (page !== undefined && before !== undefined)
@@ -24,7 +30,7 @@ export const list = forUser({
 
 export const one = forUser({
   summary: "One of the caller's notifications",
-  responses: { 200: 'NotificationResponse' },
+  responses: { 200: NotificationResponse },
   async handle({ inbox }, request, reply) {
     return sendJson(reply, `{"success":true,"data":${await inbox.one(request.caller, notificationId(request))}}`)
   },
@@ -32,7 +38,7 @@ export const one = forUser({
 
 export const counts = forUser({
   summary: 'How many there are and how many are unread, also by category; exact',
-  responses: { 200: 'CountsResponse' },
+  responses: { 200: CountsResponse },
   async handle({ inbox }, { caller }, reply) {
     return sendData(reply, await inbox.counts(caller))
   },

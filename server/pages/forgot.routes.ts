@@ -2,12 +2,12 @@
 import type { FastifyRequest } from 'fastify'
 import { type CarillonError, invalidField } from '../basics/errors.ts'
 import type { Dependencies } from '../http/dependencies.ts'
-import { ForgotForm } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import { requestReset } from '../passwords/passwords.routes.ts'
 import type { User } from '../store/store.ts'
 import { commonSentence } from './failure-page.ts'
 import { pagePath, readerOf, sendPage, viewOf } from './page.ts'
+import { ForgotForm } from './pages.schemas.ts'
 
 export const forgotPage = forVisitor({
   summary: 'The page for a forgotten password; if the service sends no mail, it says whom to ask',

@@ -6,7 +6,6 @@ import { CarillonError, invalidCredentials, invalidField, invalidRequest, second
 import { signInByFactor } from '../factors/second-factor.routes.ts'
 import { relyingPartyFor } from '../guards/source.ts'
 import type { Dependencies } from '../http/dependencies.ts'
-import { SignInForm } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import { maxReturnToLength } from '../http/request/origin/return-to.ts'
 import { acceptedPlace, originOf } from '../sessions/accepted-place.ts'
@@ -15,6 +14,7 @@ import { endSignIn, signInByPassword } from '../sessions/sign-in.routes.ts'
 import type { User } from '../store/store.ts'
 import { commonSentence } from './failure-page.ts'
 import { acceptsHtml, pagePath, readerOf, sendPage, viewOf, type WholePage } from './page.ts'
+import { SignInForm } from './pages.schemas.ts'
 import type { SecondStep, SignInView } from './sign-in.ts'
 
 export const signInPage = forVisitor({

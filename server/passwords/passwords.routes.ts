@@ -8,17 +8,26 @@ import { ownSignIn, renewOwnCookie } from '../guards/own-sign-in.ts'
 import { presentedDevices, type RequestSource, sourceOf, userKey, usersFor } from '../guards/source.ts'
 import type { Subject } from '../guards/subject.ts'
 import type { Dependencies } from '../http/dependencies.ts'
-import { ForgotBody, LinkBody, LinkTokenBody, PasswordChangeBody, ResetBody } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forProducer, forUser, type GuardedRequest } from '../http/operation.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData, sendObject } from '../http/response/send.ts'
 import type { Forgotten } from '../links/forgotten.ts'
 import { createLink, findLiveLink, linkInvalid, resetPassword } from '../links/links.ts'
+import { Login } from '../sessions/sessions.schemas.ts'
 import { findEnabledUser } from '../sessions/sign-in.routes.ts'
 import type { Link } from '../store/store.ts'
 import { changePassword } from '../users/users.ts'
 import { checkCredentials } from './credentials.ts'
+import {
+  ForgotBody,
+  LinkBody,
+  LinkFactsResponse,
+  LinkTokenBody,
+  PasswordChangeBody,
+  ResetBody,
+  UserLinkResponse,
+} from './passwords.schemas.ts'
 
 /** Longer than any password that is accepted, so that the policy says what is wrong with a long one. */
 export const passwordBodyLimit = 16 * 1024
@@ -26,7 +35,7 @@ export const passwordBodyLimit = 16 * 1024
 export const linkFor = forProducer({
   summary: 'A link by which this user sets a password, once; the last three of a purpose are valid',
   body: LinkBody,
-  responses: { 201: 'UserLinkResponse' },
+  responses: { 201: UserLinkResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies, request, reply) {
     const users = usersFor(dependencies, request)
@@ -42,7 +51,7 @@ export const reset = forAnyone({
     'Set a new password with the token of a one-time link: every session and token of the user ends; with `variant`, the user is signed in',
   body: ResetBody,
   bodyLimit: passwordBodyLimit,
-  responses: { 200: 'Login', 204: 'none' },
+  responses: { 200: Login, 204: 'none' },
   refusals: ['LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   async handle(dependencies, request, reply) {
     const { token, newPassword, variant } = request.body
@@ -103,7 +112,7 @@ async function presentedLink(dependencies: Dependencies, token: string, source: 
 export const readLink = forAnyone({
   summary: 'Whose password a one-time link sets, for the page that it leads to; the link stays usable',
   body: LinkTokenBody,
-  responses: { 200: 'LinkFactsResponse' },
+  responses: { 200: LinkFactsResponse },
   refusals: ['LINK_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   async handle(dependencies, request, reply) {
     const { token } = request.body

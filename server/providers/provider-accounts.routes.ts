@@ -1,16 +1,16 @@
 import { iso } from '../basics/times.ts'
 import { renewOwnCookie } from '../guards/own-sign-in.ts'
 import { sourceOf } from '../guards/source.ts'
-import { ProviderLinkBody } from '../http/openapi/request-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { findEnabledUser } from '../sessions/sign-in.routes.ts'
 import { unlinkAccount } from './accounts.ts'
 import { begin, providerOf, readReturnTo } from './providers.routes.ts'
+import { ProviderAccountsResponse, ProviderLinkBody, ProviderLinkResponse } from './providers.schemas.ts'
 
 export const list = forUser({
   summary: 'The accounts at providers with which the signed-in user can sign in',
-  responses: { 200: 'ProviderAccountsResponse' },
+  responses: { 200: ProviderAccountsResponse },
   async handle({ providers }, { caller }, reply) {
     const settings = new Map([...providers.all.values()].map(({ setting }) => [setting.issuer, setting]))
     const accounts = await providers.store.providerAccounts(caller.userId)
@@ -25,7 +25,7 @@ export const list = forUser({
 export const link = forUser({
   summary: 'Begin to link an account at a provider: the page sends its browser to the URL in the response',
   body: ProviderLinkBody,
-  responses: { 201: 'ProviderLinkResponse' },
+  responses: { 201: ProviderLinkResponse },
   /** A POST of the page, and not a link, so that no other site can begin it for an account of its own. */
   async handle(dependencies, request, reply) {
     const { caller } = request

@@ -10,7 +10,6 @@ import { visitor } from '../guards/guards.ts'
 import { renewOwnCookie } from '../guards/own-sign-in.ts'
 import { type RequestSource, sourceOf } from '../guards/source.ts'
 import type { Dependencies } from '../http/dependencies.ts'
-import { ProviderCodeBody, ProviderForm, ProviderQuery } from '../http/openapi/request-schemas.ts'
 import { forAnyone, type GuardedRequest } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
@@ -18,12 +17,14 @@ import { sendObject } from '../http/response/send.ts'
 import { pagePath } from '../pages/page.ts'
 import { acceptedPlace, originOf } from '../sessions/accepted-place.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
+import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import type { User } from '../store/store.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import { linkAccount, noActiveUser, signInEnded, userOfAccount } from './accounts.ts'
 import { beginFlow, type Flow, flowId, flowLifetimeMs, type Linking, openFlow, sealFlow } from './flow.ts'
 import { type Bond, bondOf, flowCookie, flowPrefix, forgetFlow, isBound } from './flow-bond.ts'
 import type { Provider } from './provider.ts'
+import { ProviderCodeBody, ProviderForm, ProviderList, ProviderQuery } from './providers.schemas.ts'
 
 const codeLifetimeMs = 60_000
 /** Sign-ins that one browser may have open. More of these cookies would fill the header fields of its requests. */
@@ -32,7 +33,7 @@ const purpose = 'provider'
 
 export const list = forAnyone({
   summary: 'The providers with which users can sign in, for the buttons of a page',
-  responses: { 200: 'ProviderList' },
+  responses: { 200: ProviderList },
   async handle({ providers, publicUrl }, _, reply) {
     const items = [...providers.all.values()].map(({ setting: { name, displayName } }) => {
       return { name, displayName, url: `${publicUrl()}/login/with/${name}` }
@@ -219,7 +220,7 @@ function landing(place: string, next: Next): string {
 export const exchangeCode = forAnyone({
   summary: 'An access token for the code that a stateless sign-in with a provider added to `return_to`',
   body: ProviderCodeBody,
-  responses: { 200: 'StatelessLogin' },
+  responses: { 200: StatelessLogin },
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
   async handle(dependencies, request, reply) {
     const provider = providerOf(dependencies, request)

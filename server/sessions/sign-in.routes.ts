@@ -7,7 +7,6 @@ import { presentedTokens } from '../guards/guards.ts'
 import { presentedDevices, sourceOf } from '../guards/source.ts'
 import type { Subject } from '../guards/subject.ts'
 import type { Dependencies } from '../http/dependencies.ts'
-import { LoginBody } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forUser, forVisitor, type GuardedRequest } from '../http/operation.ts'
 import { comesFromOtherSite } from '../http/request/checks.ts'
 import { sessionSecrets } from '../http/request/cookies.ts'
@@ -18,12 +17,13 @@ import { checkCredentials, findAccount } from '../passwords/credentials.ts'
 import type { User } from '../store/store.ts'
 import { endPresented } from './end-presented.ts'
 import type { Exchange } from './finish-sign-in.ts'
+import { Login, LoginBody, MeResponse, RestrictedResponse, SessionResponse } from './sessions.schemas.ts'
 
 export const login = forAnyone({
   summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
   body: LoginBody,
   acceptsForm: true,
-  responses: { 200: 'Login' },
+  responses: { 200: Login },
   refusals: ['INVALID_CREDENTIALS', 'FORBIDDEN', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   async handle(dependencies, request, reply) {
     return sendObject(reply, await signInByPassword(dependencies, request.body, { request, reply }))
@@ -70,7 +70,7 @@ export async function endSignIn(dependencies: Dependencies, request: GuardedRequ
 
 export const restricted = forUser({
   summary: 'The restricted route: 200 with valid proof, 401 without',
-  responses: { 200: 'RestrictedResponse' },
+  responses: { 200: RestrictedResponse },
   async handle(_, { caller }, reply) {
     const { userId, username, proof } = caller
     return sendData(reply, { userId, username, proof })
@@ -79,7 +79,7 @@ export const restricted = forUser({
 
 export const session = forVisitor({
   summary: 'Who is signed in, if anyone: null and no error without a valid proof',
-  responses: { 200: 'SessionResponse' },
+  responses: { 200: SessionResponse },
   async handle({ store }, { caller }, reply) {
     const user = caller === null ? undefined : await store.findUser(caller.userId)
     if (caller === null || user === undefined || user.disabledAt !== null) return sendData(reply, null)
@@ -89,7 +89,7 @@ export const session = forVisitor({
 
 export const me = forUser({
   summary: 'The signed-in user and the proof in use',
-  responses: { 200: 'MeResponse' },
+  responses: { 200: MeResponse },
   async handle(dependencies, { caller }, reply) {
     const user = await findEnabledUser(dependencies, caller)
     return sendData(reply, displaySession(user, caller))

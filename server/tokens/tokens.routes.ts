@@ -7,20 +7,21 @@ import { iso } from '../basics/times.ts'
 import { userKey, usersFor } from '../guards/source.ts'
 import type { Subject } from '../guards/subject.ts'
 import type { Dependencies } from '../http/dependencies.ts'
-import { IssueBody } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forProducer, forUser, type GuardedRequest, operationFor } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import { displayUser, isKnown, sendData, sendJson, sendObject } from '../http/response/send.ts'
 import { hashOf } from '../sealing/secrets.ts'
+import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import { findEnabledUser } from '../sessions/sign-in.routes.ts'
 import { findUser } from '../users/users.ts'
 import type { IssuedToken, TokenSubject } from './access-token.ts'
 import { keySetMaxAgeMs } from './key-schedule.ts'
 import { maxTokenLifeSeconds } from './read-token.ts'
+import { IssueBody, KeySet, TokenResponse } from './tokens.schemas.ts'
 
 export const renew = operationFor<TokenSubject>()({
   summary: 'A fresh access token for a valid one, until the sign-in is too long ago',
-  responses: { 200: 'StatelessLogin' },
+  responses: { 200: StatelessLogin },
   async handle(dependencies, { caller }, reply) {
     const user = await findEnabledUser(dependencies, caller)
     const { token, expiresAt } = await dependencies.accessTokens.renew(caller, user)
@@ -31,7 +32,7 @@ export const renew = operationFor<TokenSubject>()({
 export const keySet = forAnyone({
   summary: 'The public keys that verify access tokens (RFC 7517); a key is here before any token is signed with it',
   headers: { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' },
-  responses: { 200: 'KeySet', 304: 'none' },
+  responses: { 200: KeySet, 304: 'none' },
   anyHost: true,
   async handle({ keys }, { headers }, reply) {
     const text = JSON.stringify(keys.publicKeySet)
@@ -43,7 +44,7 @@ export const keySet = forAnyone({
 
 export const create = forUser({
   summary: 'An access token of the same sign-in: it ends with the session, and no later than it',
-  responses: { 201: 'TokenResponse' },
+  responses: { 201: TokenResponse },
   async handle(dependencies, request, reply) {
     const { caller } = request
     if (caller.proof === 'session') return sendToken(reply, await tokenOfSession(dependencies, request))
@@ -64,7 +65,7 @@ async function tokenOfSession(
 export const issue = forProducer({
   summary: 'An access token for a user of your application, with scope `inbox`: it opens the inbox and nothing else',
   body: IssueBody,
-  responses: { 201: 'TokenResponse' },
+  responses: { 201: TokenResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies, request, reply) {
     const { lifetime = maxTokenLifeSeconds } = request.body

@@ -1,12 +1,13 @@
 import { auditEntry } from '../audit/entry.ts'
 import { notAuthenticated } from '../basics/errors.ts'
 import { sourceOf } from '../guards/source.ts'
-import { OwnProfile } from '../http/openapi/request-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
+import { MeResponse } from '../sessions/sessions.schemas.ts'
 import { displaySession, findEnabledUser } from '../sessions/sign-in.routes.ts'
 import { refuseFaults } from './entry.ts'
 import { readProfile } from './profile.ts'
+import { OwnProfile } from './users.schemas.ts'
 
 /** A display name of the longest text, each character sent as an escape. */
 const bodyLimit = 16 * 1024
@@ -15,7 +16,7 @@ export const change = forUser({
   summary: 'Change the display name or the language of the signed-in user',
   body: OwnProfile,
   bodyLimit,
-  responses: { 200: 'MeResponse' },
+  responses: { 200: MeResponse },
   refusals: ['TOO_MANY_REQUESTS'],
   async handle(dependencies, request, reply) {
     const { caller } = request

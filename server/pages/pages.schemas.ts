@@ -1,0 +1,18 @@
+// The shapes of the forms of the pages.
+import * as t from '../http/openapi/schema.ts'
+import { maxEmailLength } from '../users/profile.ts'
+
+const returnTo = t.string('Where the browser goes afterwards; a refused one is ignored')
+/** Of the sign-in page: either the password, or the second step. Too long a text is a wrong one. */
+export const SignInForm = t.component('SignInForm', {
+  username: t.optional(t.example(t.string(), 'ann')),
+  password: t.optional(t.example(t.string(), 'plum orchard gate 41')),
+  return_to: t.optional(t.example(returnTo, 'https://shop.example.org/orders')),
+  challenge: t.optional(t.text(0, 128, 'Of the second step')),
+  code: t.optional(t.string('Of the authenticator app, or a recovery code')),
+  factors: t.optional(t.text(0, 64, 'What the second step displays')),
+})
+export type SignInForm = t.TypeOf<typeof SignInForm>
+
+const account = t.example(t.text(0, maxEmailLength, 'A username or an e-mail address'), 'ann@example.org')
+export const ForgotForm = t.component('ForgotForm', { account })

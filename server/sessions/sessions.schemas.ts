@@ -1,0 +1,66 @@
+// The shapes of signing in: what a client sends and gets, who is signed in, and the list of the user's sign-ins.
+import { maxDeviceTokenLength } from '../guessing/device-tokens.ts'
+import { expiresAt, id, limit, pageOf, time, timeOf, uuid } from '../http/openapi/members.ts'
+import * as t from '../http/openapi/schema.ts'
+import { token } from '../tokens/tokens.schemas.ts'
+import { ownUsername, User, username } from '../users/users.schemas.ts'
+
+const variant = t.oneOf(['stateful', 'stateless'])
+export const variantOr = (otherwise: string) =>
+  t.optional(t.example({ ...variant, description: otherwise }, 'stateless'))
+export const byDefault = 'Default: the setting CARILLON_VARIANT'
+const deviceTokenNote =
+  '`deviceToken` of an earlier sign-in on this device: guesses of others do not delay this sign-in'
+export const deviceToken = (note = deviceTokenNote) => t.optional(t.text(0, maxDeviceTokenLength, note))
+/** What a sign-in may say besides its proof. */
+export const ofSignIn = { variant: variantOr(byDefault), deviceToken: deviceToken() }
+export const password = t.example(t.text(1, 256), 'plum orchard gate 41')
+
+export const LoginBody = t.component('Credentials', { username, password, ...ofSignIn })
+export type LoginBody = t.TypeOf<typeof LoginBody>
+
+const stateful = { User, expiresAt, variant: t.constant('stateful') }
+const StatefulLogin = t.component('StatefulLogin', stateful, 'The session is in the cookie')
+const newDeviceTokenNote = 'After a sign-in: keep it, and send it with the next sign-in on this device'
+export const StatelessLogin = t.component('StatelessLogin', {
+  User,
+  token,
+  expiresAt,
+  variant: t.constant('stateless'),
+  deviceToken: t.optional(t.string(newDeviceTokenNote)),
+})
+export const Login = t.named('Login', t.discriminated('variant', [StatelessLogin, StatefulLogin]))
+
+const proof = t.oneOf(['session', 'access-token'])
+export const RestrictedResponse = t.dataOf(t.component('Restricted', { userId: id, username: ownUsername, proof }))
+const Me = t.component('Me', {
+  user: User,
+  proof,
+  expiresAt,
+  emailVerified: t.boolean('Whether the user has an e-mail address that was verified'),
+  passwordChangeRequired: t.boolean('True after a session was disowned, until a new password is set'),
+})
+export const MeResponse = t.dataOf(Me)
+export const SessionResponse = t.dataOf(t.nullable(Me), 'Session')
+
+const deviceNote = 'Such as `Firefox on Linux`; null if the client did not say'
+const UserSession = t.component('UserSession', {
+  id,
+  current: t.example(t.boolean('It is the sign-in of this request'), true),
+  variant,
+  device: t.example(t.nullable(t.string(deviceNote)), 'Firefox on Linux'),
+  address: t.example(t.nullable(t.string()), '192.0.2.7'),
+  createdAt: time,
+  lastSeenAt: timeOf('Of a stateless sign-in: when the service recorded it last'),
+  expiresAt: t.example(timeOf('When it ends at the latest'), t.exampleOf(expiresAt)),
+})
+const orderNote = 'The one of this request first, then newest first'
+export const UserSessionPageResponse = t.dataOf(pageOf('UserSessionPage', UserSession, orderNote))
+export const SessionsQuery = t.object({ after: t.optional(uuid('`next` of an earlier page')), limit: limit(100, 100) })
+
+export const DisownedResponse = t.dataOf(
+  t.component('Disowned', {
+    passwordChangeRequired: t.constant(true),
+    deviceToken: t.optional(t.string('For a caller with a token: the device token from before is void')),
+  }),
+)
