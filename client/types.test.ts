@@ -9,7 +9,8 @@ import type { TypeOf } from '../server/http/openapi/schema.ts'
 import type * as inbox from '../server/inbox/inbox.schemas.ts'
 import { type ChangesQuery, type ChangesResponse, events, type StreamQuery } from '../server/live/live.schemas.ts'
 import type * as sessions from '../server/sessions/sessions.schemas.ts'
-import type { TokenResponse } from '../server/tokens/tokens.schemas.ts'
+import type { TokenResponse } from '../server/sessions/tokens.schemas.ts'
+import type * as signIn from '../server/sign-in/sign-in.schemas.ts'
 import type * as users from '../server/users/users.schemas.ts'
 import type * as client from './carillon-client.ts'
 import { eventTypes } from './stream/subscription.ts'
@@ -26,8 +27,8 @@ test('the response types of the client equal the schemas of the server', () => {
   holds<Same<client.User, TypeOf<typeof users.User>>>()
   holds<Same<client.StatefulLogin | client.StatelessLogin, TypeOf<typeof sessions.Login>>>()
   holds<Same<client.StatelessLogin, TypeOf<typeof sessions.StatelessLogin>>>()
-  holds<Same<client.Restricted, Data<typeof sessions.RestrictedResponse>>>()
-  holds<Same<client.Me, Data<typeof sessions.MeResponse>>>()
+  holds<Same<client.Restricted, Data<typeof signIn.RestrictedResponse>>>()
+  holds<Same<client.Me, Data<typeof users.MeResponse>>>()
   holds<Same<client.Notification, TypeOf<typeof inbox.Notification>>>()
   holds<Same<client.Notification, Data<typeof inbox.NotificationResponse>>>()
   holds<Same<client.NotificationPage, Data<typeof inbox.NotificationPageResponse>>>()
@@ -58,7 +59,7 @@ test('the request types of the client equal the schemas of the server', () => {
   holds<Same<Given<Omit<client.DeliveryRequest, 'recipients'>>, Omit<DeliveryBody, 'recipients'>>>()
   holds<Same<KeysOf<client.Recipient>, keyof DeliveryBody['recipients'][number]>>()
   holds<client.Recipient extends DeliveryBody['recipients'][number] ? true : false>()
-  holds<Same<client.Credentials & { variant?: client.Variant }, sessions.LoginBody>>()
+  holds<Same<client.Credentials & { variant?: client.Variant }, signIn.LoginBody>>()
   holds<Same<Given<client.UserProfile>, TypeOf<typeof users.UserProfile>>>()
   holds<Same<Given<client.UserChange>, TypeOf<typeof users.UserChange>>>()
   holds<Same<Given<client.NewUser>, TypeOf<typeof users.NewUser>>>()

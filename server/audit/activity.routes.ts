@@ -1,9 +1,9 @@
 import { iso } from '../basics/times.ts'
-import { deviceLabel } from '../guessing/device-label.ts'
 import { forUser } from '../http/operation.ts'
 import { sendPageOf } from '../http/response/send.ts'
 import type { AuditEntry } from '../store/store.ts'
 import { ActivityPageResponse, ActivityQuery, actors } from './audit.schemas.ts'
+import { deviceLabel } from './device-label.ts'
 
 export const list = forUser({
   summary: 'What happened to your account, newest first: sign-ins, refused ones, and changes',

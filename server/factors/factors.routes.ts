@@ -1,9 +1,9 @@
+import { sourceOf } from '../audit/source.ts'
 import { iso } from '../basics/times.ts'
-import { renewOwnCookie } from '../guards/own-sign-in.ts'
-import { sourceOf } from '../guards/source.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
-import { findEnabledUser } from '../sessions/sign-in.routes.ts'
+import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { findEnabledUser } from '../sign-in/sign-in.routes.ts'
 import type { Factor } from '../store/store.ts'
 import {
   FactorAddedResponse,

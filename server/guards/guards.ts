@@ -2,13 +2,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, insufficientScope, notAuthenticated } from '../basics/errors.ts'
-import { refuseStale } from '../factors/freshness.ts'
+import { refuseStale } from '../sessions/freshness.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import type { Scope } from '../producers/producer-key.ts'
 import type { Producer } from '../store/store.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../http/callers.ts'
 
 /** A user on a long-lived route. `validUntil` checks the proof again: until when it is valid, null if it has ended. */
 export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }

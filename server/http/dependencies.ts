@@ -1,6 +1,6 @@
 // The rest of the service, as the HTTP layer sees it: what compose.ts passes to createApp, and what every handler receives.
 
-import type { Notices } from '../audit/notices.ts'
+import type { Notices } from '../mail/notices.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'
 import type { AddressRanges } from '../basics/ip-addresses.ts'
 import type { Deliveries } from '../delivery/deliver.ts'
@@ -13,7 +13,7 @@ import type { ForgottenPasswords } from '../links/forgotten.ts'
 import type { LinkSettings } from '../links/links.ts'
 import type { ChangesSince } from '../live/changes.ts'
 import type { Live } from '../live/live.ts'
-import type { Log } from '../log/log.ts'
+import type { Log } from '../basics/log.ts'
 import type { ServedScripts } from '../pages/served-scripts.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import type { ProducerKeys } from '../producers/producer-key.ts'

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError, ErrorCode } from '../basics/errors.ts'
 import type { Guard } from '../guards/guards.ts'
-import type { Subject } from '../guards/subject.ts'
+import type { Subject } from './callers.ts'
 import type { WholePage } from '../pages/page.ts'
 import type { Producer } from '../store/store.ts'
 import type { Dependencies } from './dependencies.ts'

@@ -3,7 +3,7 @@
 import { notAuthenticated } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import type { ChangeSignal, Changes, InboxState, Store } from '../store/store.ts'
-import { erasedKey, isErasedKey } from '../users/erased-key.ts'
+import { erasedKey, isErasedKey } from '../tokens/erased-key.ts'
 import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent } from './events.ts'
 import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
 import { inboxTagOf, maxBehind, reached, versionIn } from './position.ts'

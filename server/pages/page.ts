@@ -1,6 +1,6 @@
 // What all pages of the service share on the server: who reads the page, in which language, with which files, and what it may load.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Subject } from '../guards/subject.ts'
+import type { Subject } from '../http/callers.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { pathOf } from '../http/request/spelling.ts'
 import { sendCompressed } from '../http/response/encoded-file.ts'

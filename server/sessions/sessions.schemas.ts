@@ -1,9 +1,9 @@
-// The shapes of signing in: what a client sends and gets, who is signed in, and the list of the user's sign-ins.
+// The shapes of a sign-in: what every way to sign in takes and returns, and the list of the user's sign-ins.
 import { maxDeviceTokenLength } from '../guessing/device-tokens.ts'
 import { expiresAt, id, limit, pageOf, time, timeOf, uuid } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
-import { token } from '../tokens/tokens.schemas.ts'
-import { ownUsername, User, username } from '../users/users.schemas.ts'
+import { User } from '../users/users.schemas.ts'
+import { token } from './tokens.schemas.ts'
 
 const variant = t.oneOf(['stateful', 'stateless'])
 export const variantOr = (otherwise: string) =>
@@ -16,9 +16,6 @@ export const deviceToken = (note = deviceTokenNote) => t.optional(t.text(0, maxD
 export const ofSignIn = { variant: variantOr(byDefault), deviceToken: deviceToken() }
 export const password = t.example(t.text(1, 256), 'plum orchard gate 41')
 
-export const LoginBody = t.component('Credentials', { username, password, ...ofSignIn })
-export type LoginBody = t.TypeOf<typeof LoginBody>
-
 const stateful = { User, expiresAt, variant: t.constant('stateful') }
 const StatefulLogin = t.component('StatefulLogin', stateful, 'The session is in the cookie')
 const newDeviceTokenNote = 'After a sign-in: keep it, and send it with the next sign-in on this device'
@@ -30,18 +27,6 @@ export const StatelessLogin = t.component('StatelessLogin', {
   deviceToken: t.optional(t.string(newDeviceTokenNote)),
 })
 export const Login = t.named('Login', t.discriminated('variant', [StatelessLogin, StatefulLogin]))
-
-const proof = t.oneOf(['session', 'access-token'])
-export const RestrictedResponse = t.dataOf(t.component('Restricted', { userId: id, username: ownUsername, proof }))
-const Me = t.component('Me', {
-  user: User,
-  proof,
-  expiresAt,
-  emailVerified: t.boolean('Whether the user has an e-mail address that was verified'),
-  passwordChangeRequired: t.boolean('True after a session was disowned, until a new password is set'),
-})
-export const MeResponse = t.dataOf(Me)
-export const SessionResponse = t.dataOf(t.nullable(Me), 'Session')
 
 const deviceNote = 'Such as `Firefox on Linux`; null if the client did not say'
 const UserSession = t.component('UserSession', {

@@ -1,6 +1,6 @@
 // Adds, renews, touches and ends sessions. An engine finds a session in a form of its own, because every request with a cookie does.
 
-import { note } from '../guessing/devices.store.ts'
+import { note } from './devices.store.ts'
 import { all, get, lock, type Read, record, run, send, signal, type Write } from '../store/statements/statements.ts'
 import {
   type EndedSession,

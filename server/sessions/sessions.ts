@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { auditEntry, type Source, serviceSource, signOutEntry } from '../audit/entry.ts'
 import { invalidCredentials } from '../basics/errors.ts'
-import type { Subject } from '../guards/subject.ts'
+import type { Subject } from '../http/callers.ts'
 import { hashOf } from '../sealing/secrets.ts'
 import type {
   AuditEntry,

@@ -1,6 +1,6 @@
 // Lists and ends the sign-ins of a user, and notes the devices that users sign in from.
 import { firstIdAt } from '../basics/ids.ts'
-import { forgetDevices, note } from '../guessing/devices.store.ts'
+import { forgetDevices, note } from './devices.store.ts'
 import { all, get, lock, type Read, record, send, type Write } from '../store/statements/statements.ts'
 import type { Familiarity, Input, ListedSignIn, LiveBounds } from '../store/store.ts'
 import { lockUser, lockUsers } from '../store/user-lock.ts'

@@ -1,7 +1,7 @@
 // Where is a user signed in? Lists the user's sign-ins of both variants, and ends one, all others, or one that was not the user's. How a proof
 // ends by itself is in session.ts and token/access-token.ts.
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
-import { deviceLabel } from '../guessing/device-label.ts'
+import { deviceLabel } from '../audit/device-label.ts'
 import type { AliveSignIns, AuditEntry, Excepted, ListedSignIn, SeenDevice, Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'

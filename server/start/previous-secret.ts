@@ -1,5 +1,5 @@
 // At start: is the previous secret, which the process was given, still needed? Says so in one line of the log.
-import type { Log } from '../log/log.ts'
+import type { Log } from '../basics/log.ts'
 import { Sealing, type Secrets } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
 

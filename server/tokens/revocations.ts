@@ -9,7 +9,7 @@ import {
   type TokenRevocation,
   type UserChange,
 } from '../store/store.ts'
-import { erasedKey, isErasedKey } from '../users/erased-key.ts'
+import { erasedKey, isErasedKey } from './erased-key.ts'
 import { Reloads } from './reloads.ts'
 
 type Dependencies = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
 import { emptyInbox } from '../store/store.ts'
-import { erasedKey } from './erased-key.ts'
+import { erasedKey } from '../tokens/erased-key.ts'
 
 const revocationExpiresAt = at(3_600)
 

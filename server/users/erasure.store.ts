@@ -5,7 +5,7 @@ import { Part } from '../store/statements/templates.ts'
 import type { DeliveryOutcome, Input } from '../store/store.ts'
 import { lockUser } from '../store/user-lock.ts'
 import { revoke } from '../tokens/tokens.store.ts'
-import { erasedKey } from './erased-key.ts'
+import { erasedKey } from '../tokens/erased-key.ts'
 
 export const erasureWrites = { deleteUser }
 

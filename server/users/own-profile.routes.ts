@@ -1,13 +1,12 @@
 import { auditEntry } from '../audit/entry.ts'
+import { sourceOf } from '../audit/source.ts'
 import { notAuthenticated } from '../basics/errors.ts'
-import { sourceOf } from '../guards/source.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
-import { MeResponse } from '../sessions/sessions.schemas.ts'
-import { displaySession, findEnabledUser } from '../sessions/sign-in.routes.ts'
+import { displaySession, findEnabledUser } from '../sign-in/sign-in.routes.ts'
 import { refuseFaults } from './entry.ts'
 import { readProfile } from './profile.ts'
-import { OwnProfile } from './users.schemas.ts'
+import { MeResponse, OwnProfile } from './users.schemas.ts'
 
 /** A display name of the longest text, each character sent as an escape. */
 const bodyLimit = 16 * 1024

@@ -1,8 +1,8 @@
 // The routes by which an application keeps its users: one by external id or by id, a list, and up to 1,000 at once.
 import type { FastifyReply } from 'fastify'
+import { userKey, usersFor } from '../audit/source.ts'
 import { CarillonError, type Fault, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
-import { userKey, usersFor } from '../guards/source.ts'
 import { forProducer } from '../http/operation.ts'
 import { displayAccount, sendData, sendPageOf } from '../http/response/send.ts'
 import type { User } from '../store/store.ts'

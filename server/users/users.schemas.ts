@@ -1,5 +1,5 @@
 // The shapes of a user: as everyone sees it, as its application does, and what can be changed.
-import { cursor, id, pageOf, time } from '../http/openapi/members.ts'
+import { cursor, expiresAt, id, pageOf, time } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 import { maxExternalIdLength } from './external-id.ts'
 import { maxDisplayNameLength, maxEmailLength, maxLocaleLength } from './profile.ts'
@@ -22,6 +22,17 @@ const ofUser = {
   createdAt: time,
 }
 export const User = t.component('User', ofUser)
+
+export const proof = t.oneOf(['session', 'access-token'])
+const Me = t.component('Me', {
+  user: User,
+  proof,
+  expiresAt,
+  emailVerified: t.boolean('Whether the user has an e-mail address that was verified'),
+  passwordChangeRequired: t.boolean('True after a session was disowned, until a new password is set'),
+})
+export const MeResponse = t.dataOf(Me)
+export const SessionResponse = t.dataOf(t.nullable(Me), 'Session')
 
 const applicationNote = 'The application that the user belongs to; absent if it belongs to none'
 const issuerNote = 'The issuer of foreign tokens that the external id belongs to; absent for a plain id'

@@ -1,7 +1,7 @@
 // The wall clock is set back while the service runs, or while it is down (R8): nothing lives longer than its lifetime and 60 s.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { createLog } from '../../../server/log/log.ts'
+import { createLog } from '../../../server/basics/log.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'

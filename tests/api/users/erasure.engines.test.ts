@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { backUp } from '../../../server/store/transfer/backup.ts'
-import { erasedKey } from '../../../server/users/erased-key.ts'
+import { erasedKey } from '../../../server/tokens/erased-key.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()

@@ -1,7 +1,7 @@
 // Is a sign-in recent enough to change how the user signs in? A browser that was left open, or a stolen cookie, must not be enough to
 // add or remove a factor (OWASP ASVS 5.0, 7.5.1). POST /api/me/confirm renews it.
 import { CarillonError } from '../basics/errors.ts'
-import type { Subject } from '../guards/subject.ts'
+import type { Subject } from '../http/callers.ts'
 
 export const freshForMs = 10 * 60_000
 

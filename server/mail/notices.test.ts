@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { CarillonError } from '../basics/errors.ts'
-import { noticeTexts } from '../mail/notice-texts.ts'
+import { noticeTexts } from './notice-texts.ts'
 import type { User } from '../store/store.ts'
-import { auditEntry, serviceSource } from './entry.ts'
+import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { type ChangesMail, Notices } from './notices.ts'
 
 const user: User = {

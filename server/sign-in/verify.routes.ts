@@ -3,7 +3,7 @@ import { isIdShaped } from '../basics/ids.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { forVisitor } from '../http/operation.ts'
 import { acceptsHtml, readerOf } from '../pages/page.ts'
-import { acceptedPlace } from '../sessions/accepted-place.ts'
+import { acceptedPlace } from '../pages/places.ts'
 import type { User } from '../store/store.ts'
 import { originalRequestOf } from './original-url.ts'
 

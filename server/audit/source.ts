@@ -1,7 +1,7 @@
 // What a request says of its sender: who and from where, for the audit log and the log lines of sign-ins; its devices; the host whose
 // passkeys it uses; and for a producer, which users it means.
 import type { FastifyRequest } from 'fastify'
-import type { Source } from '../audit/entry.ts'
+import type { Source } from './entry.ts'
 import { noSuchRoute } from '../basics/errors.ts'
 import { type RelyingParty, relyingPartyOf } from '../factors/passkeys/relying-party.ts'
 import type { Dependencies } from '../http/dependencies.ts'

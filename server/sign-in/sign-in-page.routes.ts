@@ -2,20 +2,20 @@
 // the sign-out button of all pages.
 
 import type { FastifyRequest } from 'fastify'
+import { relyingPartyFor } from '../audit/source.ts'
 import { CarillonError, invalidCredentials, invalidField, invalidRequest, secondFactorKinds } from '../basics/errors.ts'
 import { signInByFactor } from '../factors/second-factor.routes.ts'
-import { relyingPartyFor } from '../guards/source.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import { maxReturnToLength } from '../http/request/origin/return-to.ts'
-import { acceptedPlace, originOf } from '../sessions/accepted-place.ts'
+import { commonSentence } from '../pages/failure-page.ts'
+import { acceptsHtml, pagePath, readerOf, sendPage, viewOf, type WholePage } from '../pages/page.ts'
+import { acceptedPlace, originOf } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
-import { endSignIn, signInByPassword } from '../sessions/sign-in.routes.ts'
 import type { User } from '../store/store.ts'
-import { commonSentence } from './failure-page.ts'
-import { acceptsHtml, pagePath, readerOf, sendPage, viewOf, type WholePage } from './page.ts'
-import { SignInForm } from './pages.schemas.ts'
-import type { SecondStep, SignInView } from './sign-in.ts'
+import { endSignIn, signInByPassword } from './sign-in.routes.ts'
+import { SignInForm } from './sign-in.schemas.ts'
+import type { SecondStep, SignInView } from './sign-in-page.ts'
 
 export const signInPage = forVisitor({
   summary:
@@ -146,7 +146,7 @@ type Shown = {
 async function pageFor(dependencies: Dependencies, request: FastifyRequest, shown: Shown): Promise<WholePage> {
   const { user, wanted, username = '', step, error } = shown
   const view = await viewOf(dependencies, request, user)
-  const pages = await import('./sign-in.ts')
+  const pages = await import('./sign-in-page.ts')
   const texts = await view.textsOf('sign-in')
   const place = placeIn(dependencies, wanted)
   const given: SignInView = {

@@ -1,6 +1,8 @@
-// The shapes of the forms of the pages.
+// The shapes of signing in: what a client or the form of the page sends, and who is signed in.
+import { id } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
-import { maxEmailLength } from '../users/profile.ts'
+import { ofSignIn, password } from '../sessions/sessions.schemas.ts'
+import { ownUsername, proof, username } from '../users/users.schemas.ts'
 
 const returnTo = t.string('Where the browser goes afterwards; a refused one is ignored')
 /** Of the sign-in page: either the password, or the second step. Too long a text is a wrong one. */
@@ -14,5 +16,7 @@ export const SignInForm = t.component('SignInForm', {
 })
 export type SignInForm = t.TypeOf<typeof SignInForm>
 
-const account = t.example(t.text(0, maxEmailLength, 'A username or an e-mail address'), 'ann@example.org')
-export const ForgotForm = t.component('ForgotForm', { account })
+export const LoginBody = t.component('Credentials', { username, password, ...ofSignIn })
+export type LoginBody = t.TypeOf<typeof LoginBody>
+
+export const RestrictedResponse = t.dataOf(t.component('Restricted', { userId: id, username: ownUsername, proof }))

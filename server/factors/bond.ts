@@ -6,7 +6,7 @@ import type { Dependencies } from '../http/dependencies.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { equalSecrets, hashOf } from '../sealing/secrets.ts'
-import { type Flow, flowId, flowLifetimeMs } from './flow.ts'
+import { type Flow, flowId, flowLifetimeMs } from '../providers/flow.ts'
 
 /** Kept with a code or a challenge. `flow`: the cookie that is needed. `origin`: the page's, if it is not that of the service. */
 export type Bond = { flow?: string; stateHash?: string; challenge?: string | undefined; origin?: string | undefined }

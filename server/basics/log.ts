@@ -2,7 +2,7 @@
 // protection in case one does.
 import { Writable } from 'node:stream'
 import { type Logger, pino, stdSerializers } from 'pino'
-import { escapeControls } from '../basics/control-characters.ts'
+import { escapeControls } from './control-characters.ts'
 
 export type Log = Pick<Logger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'isLevelEnabled'>
 

@@ -1,7 +1,7 @@
 // The shapes of access tokens: what an application requests, what it gets, and the public keys.
 import { expiresAt } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
-import { maxTokenLifeSeconds } from './read-token.ts'
+import { maxTokenLifeSeconds } from '../tokens/read-token.ts'
 
 const lifetime = { minimum: 1, maximum: maxTokenLifeSeconds, default: maxTokenLifeSeconds, description: 'Seconds' }
 export const IssueBody = t.component('TokenRequest', {

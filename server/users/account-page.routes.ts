@@ -1,7 +1,7 @@
 import type { Dependencies } from '../http/dependencies.ts'
 import { forVisitor } from '../http/operation.ts'
-import { html } from './html.ts'
-import { pagePath, readerOf, sendPage, viewOf } from './page.ts'
+import { html } from '../pages/html.ts'
+import { pagePath, readerOf, sendPage, viewOf } from '../pages/page.ts'
 
 export const account = forVisitor({
   summary: 'The account page of the signed-in user; without a session it leads to the sign-in page',

@@ -1,8 +1,8 @@
 // The texts of the documentation, which are the same for every reader. Each is made at its first request and kept: anyone can request it.
 import { readFileSync } from 'node:fs'
-import type { Route } from '../operation.ts'
-import { KeptTexts } from '../response/encoded-file.ts'
-import { openApi } from './openapi.ts'
+import type { Route } from '../../http/operation.ts'
+import { KeptTexts } from '../../http/response/encoded-file.ts'
+import { openApi } from '../../http/openapi/openapi.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string

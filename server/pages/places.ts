@@ -1,7 +1,7 @@
 // The places to which the settings of this service let a sign-in lead. returnTo() checks the form of the text.
 import type { Dependencies } from '../http/dependencies.ts'
 import { returnTo } from '../http/request/origin/return-to.ts'
-import { pagePath } from '../pages/page.ts'
+import { pagePath } from './page.ts'
 
 /** The pages of this service to which one of its own pages, mails or providers may lead back, by a path. */
 const ownPages = ['sign-in', 'account', 'inbox']

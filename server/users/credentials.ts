@@ -2,8 +2,8 @@
 import { invalidCredentials } from '../basics/errors.ts'
 import type { Guesses } from '../guessing/guesses.ts'
 import type { Credentials, Store } from '../store/store.ts'
-import { findableUsername } from '../users/username.ts'
-import type { Passwords } from './passwords.ts'
+import { findableUsername } from './username.ts'
+import type { Passwords } from '../passwords/passwords.ts'
 
 /** A proof is issued only if the user still has the credential generation that was read with the password hash. */
 export type CheckedUser = Credentials

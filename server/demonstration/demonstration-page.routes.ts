@@ -1,7 +1,7 @@
 import { noSuchRoute } from '../basics/errors.ts'
 import { forVisitor } from '../http/operation.ts'
-import { html } from './html.ts'
-import { readerOf, sendPage, viewOf } from './page.ts'
+import { html } from '../pages/html.ts'
+import { readerOf, sendPage, viewOf } from '../pages/page.ts'
 
 export const demonstration = forVisitor({
   summary: 'The demonstration of both variants, if `CARILLON_DEMONSTRATION` is on; otherwise 404',

@@ -1,7 +1,7 @@
 import { forVisitor } from '../http/operation.ts'
-import { signInPath } from './account.routes.ts'
-import { html } from './html.ts'
-import { readerOf, sendPage, viewOf } from './page.ts'
+import { signInPath } from '../users/account-page.routes.ts'
+import { html } from '../pages/html.ts'
+import { readerOf, sendPage, viewOf } from '../pages/page.ts'
 
 export const inbox = forVisitor({
   summary: 'The inbox of the signed-in user; without a session it leads to the sign-in page',

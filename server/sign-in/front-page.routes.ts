@@ -2,10 +2,10 @@ import { noSuchRoute } from '../basics/errors.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { forVisitor } from '../http/operation.ts'
 import { firstUsername } from '../users/users.ts'
-import type { View } from './frame.ts'
-import { type Html, html } from './html.ts'
-import { acceptsHtml, readerOf, sendPage, viewOf } from './page.ts'
-import type { TextsOf } from './texts/texts.ts'
+import type { View } from '../pages/frame.ts'
+import { type Html, html } from '../pages/html.ts'
+import { acceptsHtml, readerOf, sendPage, viewOf } from '../pages/page.ts'
+import type { TextsOf } from '../pages/texts/texts.ts'
 
 export const front = forVisitor({
   summary:

@@ -4,9 +4,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import { displayTime, iso } from '../basics/times.ts'
-import { deviceLabel } from '../guessing/device-label.ts'
+import { deviceLabel } from '../audit/device-label.ts'
 import type { Guesses } from '../guessing/guesses.ts'
-import type { Log } from '../log/log.ts'
+import type { Log } from '../basics/log.ts'
 import type { AuditEntry, SeenDevice, Store } from '../store/store.ts'
 
 const noticeKinds = [

@@ -1,9 +1,9 @@
-import type { Document } from '../http/openapi/openapi.ts'
-import { forAnyone, forVisitor } from '../http/operation.ts'
-import { acceptedOf, sendEncoded } from '../http/response/encoded-file.ts'
-import { jsonType, sendStyleSheet } from '../http/response/send.ts'
-import type { View } from './frame.ts'
-import { readerOf, setPageHeaders, viewOf } from './page.ts'
+import type { Document } from '../../http/openapi/openapi.ts'
+import { forAnyone, forVisitor } from '../../http/operation.ts'
+import { acceptedOf, sendEncoded } from '../../http/response/encoded-file.ts'
+import { jsonType, sendStyleSheet } from '../../http/response/send.ts'
+import type { View } from '../frame.ts'
+import { readerOf, setPageHeaders, viewOf } from '../page.ts'
 
 const headers = { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' }
 
@@ -24,8 +24,8 @@ export const docs = forVisitor({
 })
 
 async function render(view: View, document: Document): Promise<string> {
-  const { documentOf } = await import('./frame.ts')
-  const { documentationPage } = await import('../http/openapi/documentation-page.ts')
+  const { documentOf } = await import('../frame.ts')
+  const { documentationPage } = await import('./documentation-page.ts')
   const title = view.texts.documentation
   const nameless = {
     ...view,

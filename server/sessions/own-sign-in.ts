@@ -5,7 +5,7 @@ import type { Dependencies } from '../http/dependencies.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
-import type { Subject } from './subject.ts'
+import type { Subject } from '../http/callers.ts'
 
 /** As the store takes it (`Excepted`). */
 export type OwnSignIn = { exceptSignInId: string; exceptGeneration?: number | undefined }

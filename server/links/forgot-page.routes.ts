@@ -3,11 +3,11 @@ import type { FastifyRequest } from 'fastify'
 import { type CarillonError, invalidField } from '../basics/errors.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
-import { requestReset } from '../passwords/passwords.routes.ts'
+import { commonSentence } from '../pages/failure-page.ts'
+import { pagePath, readerOf, sendPage, viewOf } from '../pages/page.ts'
 import type { User } from '../store/store.ts'
-import { commonSentence } from './failure-page.ts'
-import { pagePath, readerOf, sendPage, viewOf } from './page.ts'
-import { ForgotForm } from './pages.schemas.ts'
+import { requestReset } from './passwords.routes.ts'
+import { ForgotForm } from './passwords.schemas.ts'
 
 export const forgotPage = forVisitor({
   summary: 'The page for a forgotten password; if the service sends no mail, it says whom to ask',
@@ -46,7 +46,7 @@ type Shown = { user?: User | undefined; isSent?: boolean; error?: CarillonError 
 
 async function pageFor(dependencies: Dependencies, request: FastifyRequest, { user, isSent, error }: Shown) {
   const view = await viewOf(dependencies, request, user)
-  const pages = await import('./forgot.ts')
+  const pages = await import('./forgot-page.ts')
   const given = { view, texts: (await view.textsOf('sign-in')).forgotten }
   if (dependencies.forgotten === undefined) return { view, page: pages.withoutMailPage(given) }
   if (isSent) return { view, page: pages.sentPage(given) }
