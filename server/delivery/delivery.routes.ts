@@ -7,6 +7,7 @@ import { operationFor } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Recipient } from '../store/store.ts'
 import { externalIdFault } from '../users/external-id.ts'
+import type { WithoutNulls } from './deliver.ts'
 import { DeliveryBody, DeliveryResponse } from './delivery.schemas.ts'
 
 const mebibyte = 1024 * 1024
@@ -47,7 +48,7 @@ function idempotencyKeyOf(raw: IncomingMessage): string | undefined {
 function withoutNulls<Members extends object>(members: Members) {
   const given: Partial<Members> = {}
   for (const name in members) if (members[name] !== null) given[name] = members[name]
-  return given as { [Name in keyof Members]: Exclude<Members[Name], null> }
+  return given as WithoutNulls<Members>
 }
 
 type NamedRecipient = DeliveryBody['recipients'][number]

@@ -1,6 +1,6 @@
 // What changed in an inbox since a position, in one response; if the client wants to wait, held until there is a change.
-import { readAllJson } from '../inbox/notification-json.ts'
 import type { Change, ChangeSignal, Changes, Store } from '../store/store.ts'
+import { readAllJson } from './events.ts'
 import { inboxTagOf, maxBehind, positionOf, reached, versionIn } from './position.ts'
 import type { StreamLimits } from './stream-limits.ts'
 

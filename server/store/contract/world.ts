@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { CarillonError } from '../../basics/errors.ts'
 import { iso } from '../../basics/times.ts'
-import { contentOf } from '../../inbox/notification-json.ts'
+import { type Content, contentOf } from '../../inbox/notification-json.ts'
 import type {
-  Content,
   Delivery,
   DeliveryOutcome,
   EndedSession,
