@@ -2,7 +2,7 @@
 // log gets its first lines, and then one a second with their count.
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
-import type { AuditEntry } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'
 import { messageOf, writeLine } from './log-line.ts'
 

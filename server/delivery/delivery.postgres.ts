@@ -1,11 +1,11 @@
 // Deliveries and their idempotency keys on PostgreSQL. Concurrent ones are written together by functions/deliveries-together.sql; the
 // rest is in functions/deliveries.sql, and who receives it in functions/recipients.sql.
 
-import { maxUnknown } from '../store/operations.ts'
-import { briefly, type Database, type Read, sqlState, type Together } from '../store/postgres/connection/connection.ts'
-import { alone } from '../store/postgres/connection/gathering.ts'
-import type { Delivery, DeliveryOutcome, Input, Recipient, UnknownRecipients } from '../store/store.ts'
+import type { Database } from '../store/postgres/connection/connection.ts'
+import { sqlState } from '../store/postgres/connection/failures.ts'
+import { alone, briefly, type Read, type Together } from '../store/postgres/connection/gathering.ts'
 import { keyColumns, namespaceOf, prefixOf } from '../users/namespaces.ts'
+import { type Delivery, type DeliveryOutcome, maxUnknown, type Recipient, type UnknownRecipients } from './delivery.ts'
 
 /** A recipient was erased between two statements of the delivery, which was rolled back. */
 const recipientErased = 'CA002'
@@ -94,7 +94,7 @@ function namespaceOfRecipient({ application }: Delivery, to: Recipient): string 
   return application ? prefixOf(application) : undefined
 }
 
-function valuesOf(delivery: Input<'deliver'>) {
+function valuesOf(delivery: Delivery) {
   const { id, producerId, idempotency, recipients, content, category, createdAt, again = false, at } = delivery
   const recipientsBy = (read: (to: Recipient) => string | undefined) => recipients.map(({ to }) => read(to) ?? null)
   return [

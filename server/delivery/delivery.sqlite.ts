@@ -9,11 +9,17 @@ import {
   type ReadState,
   readByLastReadAll,
 } from '../inbox/sqlite/undoable.ts'
-import { maxUnknown } from '../store/operations.ts'
 import type { WriteContext } from '../store/sqlite/context.ts'
 import { type UserKey, userKey } from '../store/sqlite/user-key.ts'
-import type { Delivery, DeliveryOutcome, DeliveryResult, Recipient, UnknownRecipients } from '../store/store.ts'
 import { keyColumns, namespaceOf, prefixOf } from '../users/namespaces.ts'
+import {
+  type Delivery,
+  type DeliveryOutcome,
+  type DeliveryResult,
+  maxUnknown,
+  type Recipient,
+  type UnknownRecipients,
+} from './delivery.ts'
 
 type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
 

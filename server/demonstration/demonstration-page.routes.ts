@@ -1,14 +1,14 @@
 import { noSuchRoute } from '../basics/errors.ts'
 import { forVisitor } from '../http/operation.ts'
 import { html } from '../pages/html.ts'
-import { readerOf, sendPage, viewOf } from '../pages/page.ts'
+import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
 
 export const demonstration = forVisitor({
   summary: 'The demonstration of both variants, if `CARILLON_DEMONSTRATION` is on; otherwise 404',
   responses: { 200: 'html' },
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: PageNeeds, request, reply) {
     if (!dependencies.pages.hasDemonstration) throw noSuchRoute()
-    const view = await viewOf(dependencies, request, await readerOf(dependencies, request.caller))
+    const view = await viewOf(dependencies, request, await dependencies.pages.readerOf(request.caller))
     const { title, lead } = await view.textsOf('demonstration')
     // A sandboxed frame of another site is part of an experiment.
     return sendPage(

@@ -2,23 +2,22 @@
 // that began, by the cookie of its flow, or the page that began, by its verifier and its origin. A redirect of that page may carry the
 // fragment to another site (RFC 9700, section 4.1), which has neither.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Dependencies } from '../http/dependencies.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
+import type { Site } from '../http/site.ts'
+import type { Sealing } from '../sealing/sealing.ts'
 import { equalSecrets, hashOf } from '../sealing/secrets.ts'
-import { type Flow, flowId, flowLifetimeMs } from '../providers/flow.ts'
 
 /** Kept with a code or a challenge. `flow`: the cookie that is needed. `origin`: the page's, if it is not that of the service. */
 export type Bond = { flow?: string; stateHash?: string; challenge?: string | undefined; origin?: string | undefined }
 
-/** Requests of a page on another site bring no cookie: its verifier and its origin take the place of the cookie. */
-export function bondOf({ state, challenge, origin }: Flow): Bond {
-  const isOfPage = challenge !== undefined && origin !== undefined
-  return isOfPage ? { challenge, origin } : { flow: flowId(state), stateHash: hashOf(state), challenge, origin }
-}
+/** How long a user may take at the provider. */
+export const flowLifetimeMs = 10 * 60_000
+
+type CookieNeeds = { site: Pick<Site, 'cookie'> }
 
 export async function isBound(
-  dependencies: Dependencies,
+  dependencies: CookieNeeds & { factors: { sealing: Sealing } },
   { raw: { headers } }: FastifyRequest,
   { bond, verifier }: { bond: Bond; verifier?: string | undefined },
 ): Promise<boolean> {
@@ -27,20 +26,20 @@ export async function isBound(
   if (challenge !== undefined && (verifier === undefined || !equalSecrets(hashOf(verifier), challenge))) return false
   if (flow === undefined) return challenge !== undefined
   const sealed = sessionSecret(headers.cookie, flowCookie(dependencies, flow).name)
-  const text = sealed === null ? undefined : await dependencies.providers.sealing.open('provider-sign-ins', sealed)
-  return text !== undefined && equalSecrets(hashOf((JSON.parse(text) as Flow).state), stateHash)
+  const text = sealed === null ? undefined : await dependencies.factors.sealing.open('provider-sign-ins', sealed)
+  return text !== undefined && equalSecrets(hashOf((JSON.parse(text) as { state: string }).state), stateHash)
 }
 
 /** Removes the cookie of the flow, if there is one. */
-export function forgetFlow(dependencies: Dependencies, reply: FastifyReply, id: string | undefined): void {
+export function forgetFlow(dependencies: CookieNeeds, reply: FastifyReply, id: string | undefined): void {
   if (id !== undefined) setCookie(reply, flowCookie(dependencies, id), '')
 }
 
-export function flowPrefix({ cookie }: Dependencies): string {
-  return `${cookie.name}-with-`
+export function flowPrefix({ site }: CookieNeeds): string {
+  return `${site.cookie.name}-with-`
 }
 
 /** `id`: see `flowId`. */
-export function flowCookie(dependencies: Dependencies, id: string) {
-  return { ...dependencies.cookie, name: flowPrefix(dependencies) + id, lifetimeMs: flowLifetimeMs }
+export function flowCookie(dependencies: CookieNeeds, id: string) {
+  return { ...dependencies.site.cookie, name: flowPrefix(dependencies) + id, lifetimeMs: flowLifetimeMs }
 }

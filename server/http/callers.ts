@@ -1,4 +1,4 @@
-// The user that a request's proof belongs to. Everything behind the guards knows the caller by this type alone.
+// Who a guard can admit to a route. Everything behind the guards knows the caller by these types alone.
 export type Subject = {
   userId: string
   /** Null for a user without a username, and for a token that does not name one. */
@@ -14,3 +14,9 @@ export type Subject = {
   /** The version of the user's inbox, if the look-up of the proof read it too. */
   inboxVersion?: number
 }
+
+/** A user on a long-lived route. `validUntil` checks the proof again: until when it is valid, null if it has ended. */
+export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
+
+/** An application, by its key. */
+export type ProducerCaller = { id: string; application: string }

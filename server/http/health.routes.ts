@@ -4,6 +4,9 @@ import { component, dataOf, example, string } from './openapi/schema.ts'
 import { forAnyone } from './operation.ts'
 import { sendData } from './response/send.ts'
 
+/** `isReady` becomes false when the service drains. `askedAt`: when `/readyz` was last requested, by `performance.now()`. */
+export type Readiness = { isReady: boolean; askedAt: number }
+
 const status = example(string(), 'ready')
 const HealthResponse = dataOf(component('Health', { status }))
 
@@ -21,7 +24,7 @@ export const ready = forAnyone({
   responses: { 200: HealthResponse },
   refusals: ['UNAVAILABLE'],
   anyHost: true,
-  async handle({ readiness, store }, _, reply) {
+  async handle({ readiness, store }: { readiness: Readiness; store: { check(): Promise<void> } }, _, reply) {
     readiness.askedAt = performance.now()
     if (!readiness.isReady)
       throw new CarillonError('UNAVAILABLE', 'The service is not ready: it is starting or stopping', {

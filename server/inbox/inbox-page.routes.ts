@@ -1,13 +1,13 @@
 import { forVisitor } from '../http/operation.ts'
-import { signInPath } from '../users/account-page.routes.ts'
 import { html } from '../pages/html.ts'
-import { readerOf, sendPage, viewOf } from '../pages/page.ts'
+import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
+import { signInPath } from '../pages/places.ts'
 
 export const inbox = forVisitor({
   summary: 'The inbox of the signed-in user; without a session it leads to the sign-in page',
   responses: { 200: 'html', 303: 'none' },
-  async handle(dependencies, request, reply) {
-    const user = await readerOf(dependencies, request.caller)
+  async handle(dependencies: PageNeeds, request, reply) {
+    const user = await dependencies.pages.readerOf(request.caller)
     const signIn = signInPath(dependencies, 'inbox')
     if (user === undefined) return reply.redirect(signIn, 303)
     const view = await viewOf(dependencies, request, user)

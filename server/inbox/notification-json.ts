@@ -1,6 +1,7 @@
 // How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. Its row has the JSON text
 // of what a delivery gives. A read joins all members in SQL, so no row is parsed or becomes an object on the way from the database to the
 // response.
+import type { ReadAll } from './inbox-state.ts'
 
 /** What a delivery may give besides the title: members of a notification in their order, and its columns of the same names. */
 const members = ['body', 'url', 'category', 'data', 'key'] as const
@@ -49,4 +50,10 @@ export function newestIdIn(items: string): string | undefined {
   if (items === noItems) return undefined
   const start = '['.length + beforeId.length
   return items.slice(start, items.indexOf('"', start))
+}
+
+/** The members that describe a change of type 'read-all', without braces. */
+export function readAllJson({ throughId, throughSeq, at, categories }: ReadAll): string {
+  const only = categories === undefined ? '' : `,"categories":${JSON.stringify(categories)}`
+  return `"through":${JSON.stringify(throughId)},"throughSeq":${throughSeq},"readAt":"${at}"${only}`
 }

@@ -1,19 +1,18 @@
 // The page for a forgotten password: a form, which works without a script, that requests the mail with the link.
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type CarillonError, invalidField } from '../basics/errors.ts'
-import type { Dependencies } from '../http/dependencies.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import { commonSentence } from '../pages/failure-page.ts'
-import { pagePath, readerOf, sendPage, viewOf } from '../pages/page.ts'
-import type { User } from '../store/store.ts'
-import { requestReset } from './passwords.routes.ts'
+import { type PageNeeds, type Reader, sendPage, viewOf, writePage } from '../pages/page.ts'
+import { pagePath } from '../pages/places.ts'
+import { type ForgotNeeds, requestReset } from './passwords.routes.ts'
 import { ForgotForm } from './passwords.schemas.ts'
 
 export const forgotPage = forVisitor({
   summary: 'The page for a forgotten password; if the service sends no mail, it says whom to ask',
   responses: { 200: 'html' },
-  async handle(dependencies, request, reply) {
-    const user = await readerOf(dependencies, request.caller)
+  async handle(dependencies: PageNeeds, request, reply) {
+    const user = await dependencies.pages.readerOf(request.caller)
     const { view, page } = await pageFor(dependencies, request, { user, isSent: 'sent' in (request.query as object) })
     return sendPage(reply, view, page)
   },
@@ -29,7 +28,7 @@ export const forgot = forAnyone({
   refusals: ['NOT_FOUND'],
   failurePage: failedPage,
   /** A username may look like an e-mail address, so a text with `@` is looked up as both. */
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: PageNeeds & ForgotNeeds, request, reply) {
     const account = request.body.account.trim()
     if (account === '') throw invalidField('account', 'is missing')
     if (account.includes('@')) requestReset(dependencies, { email: account }, request)
@@ -38,17 +37,18 @@ export const forgot = forAnyone({
   },
 })
 
-async function failedPage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
-  return pageFor(dependencies, request, { error })
+async function failedPage(dependencies: PageNeeds, error: CarillonError, { request, reply }: Failed) {
+  return writePage(reply, await pageFor(dependencies, request, { error }))
 }
 
-type Shown = { user?: User | undefined; isSent?: boolean; error?: CarillonError }
+type Failed = { request: FastifyRequest; reply: FastifyReply }
+type Shown = { user?: Reader | undefined; isSent?: boolean; error?: CarillonError }
 
-async function pageFor(dependencies: Dependencies, request: FastifyRequest, { user, isSent, error }: Shown) {
+async function pageFor(dependencies: PageNeeds, request: FastifyRequest, { user, isSent, error }: Shown) {
   const view = await viewOf(dependencies, request, user)
   const pages = await import('./forgot-page.ts')
   const given = { view, texts: (await view.textsOf('sign-in')).forgotten }
-  if (dependencies.forgotten === undefined) return { view, page: pages.withoutMailPage(given) }
+  if (!dependencies.pages.hasMail) return { view, page: pages.withoutMailPage(given) }
   if (isSent) return { view, page: pages.sentPage(given) }
   const isEmpty = error?.code === 'INVALID_REQUEST' && request.body != null
   const fault = error && (isEmpty ? given.texts.empty : commonSentence(view, error))

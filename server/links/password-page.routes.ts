@@ -2,18 +2,18 @@
 // (pages/password/) sends it to `POST /password/link` and `POST /password/reset` (passwords.ts).
 
 import type { Subject } from '../http/callers.ts'
-import type { Dependencies } from '../http/dependencies.ts'
 import { type Exchange, forVisitor } from '../http/operation.ts'
 import { html } from '../pages/html.ts'
-import { readerOf, sendPage, viewOf } from '../pages/page.ts'
+import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
 
+type Needs = PageNeeds & { users: { passwordMinLength: number } }
 type Purpose = 'reset' | 'invite'
 
 const passwordPage = (purpose: Purpose, summary: string) =>
   forVisitor({
     summary,
     responses: { 200: 'html' },
-    handle: (dependencies, request, reply) => sendPasswordPage(dependencies, purpose, { request, reply }),
+    handle: (dependencies: Needs, request, reply) => sendPasswordPage(dependencies, purpose, { request, reply }),
   })
 const newSummary = 'The page of a link to set a new password, unless `CARILLON_RESET_PAGE` names another one'
 export const resetPage = passwordPage('reset', newSummary)
@@ -23,8 +23,8 @@ export const invitePage = passwordPage('invite', firstSummary)
 type Visit = Exchange<Subject | null>
 
 /** No cache keeps it (the default): a browser would otherwise show it again by "back", with a typed password. */
-async function sendPasswordPage(dependencies: Dependencies, purpose: Purpose, { request, reply }: Visit) {
-  const view = await viewOf(dependencies, request, await readerOf(dependencies, request.caller))
+async function sendPasswordPage(dependencies: Needs, purpose: Purpose, { request, reply }: Visit) {
+  const view = await viewOf(dependencies, request, await dependencies.pages.readerOf(request.caller))
   const [{ front, password: texts }, { password: shared }, requests] = await Promise.all([
     view.textsOf('service'),
     view.textsOf('account'),

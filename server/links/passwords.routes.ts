@@ -1,24 +1,27 @@
 // The routes of passwords: a new one by the signed-in user or by a one-time link, and the links that an application requests for its users.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { presentedDevices, type RequestSource, sourceOf, userKey, usersFor } from '../audit/source.ts'
+import { type RequestSource, sourceOf } from '../audit/source.ts'
 import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
+import { factorsOf } from '../factors/factors.store.ts'
 import { offeredFactors } from '../factors/factors.ts'
-import { continueSignIn } from '../factors/second-factor.routes.ts'
+import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
+import { presentedDevices } from '../guessing/device-tokens.ts'
 import type { Subject } from '../http/callers.ts'
-import type { Dependencies } from '../http/dependencies.ts'
 import { forAnyone, forProducer, forUser, type GuardedRequest } from '../http/operation.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData, sendObject } from '../http/response/send.ts'
+import type { Site } from '../http/site.ts'
 import { ownSignIn, renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { Login } from '../sessions/sessions.schemas.ts'
-import { findEnabledUser } from '../sign-in/sign-in.routes.ts'
-import type { Link } from '../store/store.ts'
 import { checkCredentials } from '../users/credentials.ts'
-import { changePassword } from '../users/users.ts'
-import type { Forgotten } from './forgotten.ts'
-import { createLink, findLiveLink, linkInvalid, resetPassword } from './links.ts'
+import { findCredentials, findUser } from '../users/users.store.ts'
+import { changePassword, findEnabledUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
+import type { Forgotten, ForgottenPasswords } from './forgotten.ts'
+import type { Link } from './links.store.ts'
+import { createLink, findLiveLink, type LinkSettings, linkInvalid, resetPassword } from './links.ts'
 import {
   ForgotBody,
   LinkBody,
@@ -29,6 +32,9 @@ import {
   UserLinkResponse,
 } from './passwords.schemas.ts'
 
+/** `forgotten`: undefined without a mail server. */
+export type ForgotNeeds = { site: Site; forgotten: ForgottenPasswords | undefined }
+
 /** Longer than any password that is accepted, so that the policy says what is wrong with a long one. */
 export const passwordBodyLimit = 16 * 1024
 
@@ -37,7 +43,7 @@ export const linkFor = forProducer({
   body: LinkBody,
   responses: { 201: UserLinkResponse },
   refusals: ['CONFLICT'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: UserNeeds & { links: LinkSettings }, request, reply) {
     const users = usersFor(dependencies, request)
     const { url, expiresAt } = await createLink(users, dependencies.links, userKey(request), request.body)
     return sendData(reply.code(201), { url, expiresAt: iso(expiresAt) })
@@ -53,9 +59,9 @@ export const reset = forAnyone({
   bodyLimit: passwordBodyLimit,
   responses: { 200: Login, 204: 'none' },
   refusals: ['LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { token, newPassword, variant } = request.body
-    const { guesses, signInLog, devices, deviceCookie } = dependencies
+    const { guesses, signInLog, devices, site } = dependencies
     const source = sourceOf(dependencies, request)
     const signal = goneSignal(reply)
     const users = { ...dependencies.users, source }
@@ -73,7 +79,7 @@ export const reset = forAnyone({
     await guesses.forgetPasswordGuesses(userId)
     const deviceToken = devices.afterLink(presentedDevices(dependencies, request), { before, user })
     if (variant === undefined) {
-      setCookie(reply, deviceCookie, deviceToken)
+      setCookie(reply, site.deviceCookie, deviceToken)
       return reply.code(204).send()
     }
     try {
@@ -87,7 +93,7 @@ export const reset = forAnyone({
       if (code === 'INVALID_CREDENTIALS') throw linkInvalid()
       if (secondFactor === undefined) throw error
       if (variant === 'stateless') throw secondFactorRequired({ ...secondFactor, deviceToken })
-      setCookie(reply, deviceCookie, deviceToken)
+      setCookie(reply, site.deviceCookie, deviceToken)
       throw error
     }
   },
@@ -100,7 +106,7 @@ const noAccount = { name: '', user: undefined }
  * A wrong token counts as a guess of its address. A right one is not delayed by the guesses of others at that address: 32 random bytes
  * are not guessed, and the owner of an account that is being attacked needs a way in (docs/decisions/0042-links-and-mail.md).
  */
-async function presentedLink(dependencies: Dependencies, token: string, source: RequestSource): Promise<Link> {
+async function presentedLink(dependencies: FactorNeeds, token: string, source: RequestSource): Promise<Link> {
   const { guesses, signInLog, users } = dependencies
   const link = await findLiveLink(users, token)
   if (link !== undefined) return link
@@ -114,10 +120,10 @@ export const readLink = forAnyone({
   body: LinkTokenBody,
   responses: { 200: LinkFactsResponse },
   refusals: ['LINK_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { token } = request.body
     const { userId, purpose, expiresAt } = await presentedLink(dependencies, token, sourceOf(dependencies, request))
-    const user = await dependencies.store.findUser(userId)
+    const user = await dependencies.store.read(findUser, userId)
     if (typeof user?.username !== 'string' || user.disabledAt !== null) throw linkInvalid()
     return sendData(reply, { username: user.username, purpose, expiresAt: iso(expiresAt) })
   },
@@ -129,7 +135,7 @@ export const forgot = forAnyone({
   responses: { 202: 'none' },
   refusals: ['NOT_FOUND'],
   /** Whether the service can send mail at all says nothing about a user, and a page needs to know it: 404 then, and not a false 202. */
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: ForgotNeeds, request, reply) {
     const { username, email } = request.body
     requestReset(dependencies, username === undefined ? { email: email as string } : { username }, request)
     return reply.code(202).send()
@@ -137,7 +143,7 @@ export const forgot = forAnyone({
 })
 
 /** Throws NOT_FOUND without a mail server. */
-export function requestReset(dependencies: Dependencies, whose: Forgotten, request: FastifyRequest): void {
+export function requestReset(dependencies: ForgotNeeds, whose: Forgotten, request: FastifyRequest): void {
   const { forgotten } = dependencies
   if (forgotten === undefined)
     throw new CarillonError('NOT_FOUND', 'This service sends no mail', {
@@ -153,14 +159,14 @@ export const change = forUser({
   bodyLimit: passwordBodyLimit,
   refusals: ['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   /** The current password is proof enough that the user is there: the sign-in may be older than ten minutes. */
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { currentPassword, newPassword } = request.body
     const { store, devices } = dependencies
     const source = sourceOf(dependencies, request)
     const signal = goneSignal(reply)
     const { id, username } = await findEnabledUser(dependencies, request.caller)
     // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
-    const found = username === null ? undefined : await store.findCredentials(username)
+    const found = username === null ? undefined : await store.read(findCredentials, username)
     const account = { name: username ?? '', user: found?.id === id ? found : undefined }
     const device = devices.knownDevice(presentedDevices(dependencies, request), account.user)
     const presented = { password: currentPassword, device, address: source.address, signal }
@@ -175,9 +181,9 @@ export const change = forUser({
  * Fresh only without a second factor: a person who has learned the password could otherwise remove the factor (confirm.ts). A token cannot
  * become fresh, only another one can: POST /api/me/confirm.
  */
-async function renewCookie(dependencies: Dependencies, request: GuardedRequest<Subject>, reply: FastifyReply) {
+async function renewCookie(dependencies: FactorNeeds, request: GuardedRequest<Subject>, reply: FastifyReply) {
   const { factors, sessions } = dependencies
   const secret = await renewOwnCookie(dependencies, { request, reply })
-  if (secret === null || offeredFactors(await factors.store.factorsOf(request.caller.userId)).length > 0) return
+  if (secret === null || offeredFactors(await factors.store.read(factorsOf, request.caller.userId)).length > 0) return
   await sessions.confirm(secret, [])
 }

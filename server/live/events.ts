@@ -1,6 +1,7 @@
 // The changes of an inbox as the text of Server-Sent Events (WHATWG HTML, section 9.2). JSON text has line breaks only as escapes,
 // so nothing that a producer sent can end a line of an event (SECURITY.md, N1).
-import type { Change, InboxState, ReadAll } from '../store/store.ts'
+import type { Change, InboxState } from '../inbox/inbox-state.ts'
+import { readAllJson } from '../inbox/notification-json.ts'
 import { positionOf } from './position.ts'
 
 /** `text` ends with the empty line that ends the event. */
@@ -42,10 +43,4 @@ function framed(name: string, { inbox, version, inboxTag, more }: Framed): strin
 /** The counters are the current ones in every event of a batch: those in between were never displayed. */
 function stateOf({ unread, total }: InboxState, version: number): string {
   return `"version":${version},"unread":${unread},"total":${total}`
-}
-
-/** The members that describe a change of type 'read-all', without braces. */
-export function readAllJson({ throughId, throughSeq, at, categories }: ReadAll): string {
-  const only = categories === undefined ? '' : `,"categories":${JSON.stringify(categories)}`
-  return `"through":${JSON.stringify(throughId)},"throughSeq":${throughSeq},"readAt":"${at}"${only}`
 }

@@ -1,11 +1,14 @@
 // When the hour of a user's mails is over, one mail has the changes that waited.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { CarillonError } from '../basics/errors.ts'
-import { noticeTexts } from './notice-texts.ts'
-import type { User } from '../store/store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
+import { CarillonError } from '../basics/errors.ts'
+import { replaceOperation, stubStore } from '../store/testing/operations.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findUser } from '../users/users.store.ts'
+import { noticeTexts } from './notice-texts.ts'
 import { type ChangesMail, Notices } from './notices.ts'
 
 const user: User = {
@@ -30,14 +33,17 @@ test('changes beyond the limit wait, and one mail has them all when it allows th
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const mails: ChangesMail[] = []
   let isLimited = true
+  const store = stubStore()
+  replaceOperation(store, findUser, async () => user)
   const notices = new Notices({
-    store: { findUser: async () => user, noteDevice: async () => 'known' },
+    store,
     guesses: {
       async beginNoticeMail() {
         if (isLimited) throw new CarillonError('TOO_MANY_REQUESTS', 'Too many', { retryAfter: 1_800 })
       },
     },
     deliver: async () => true,
+    ofNewDevices: true,
     mail: async (mail) => void mails.push(mail),
     texts: noticeTexts,
     pagesUrl: () => 'https://app.example',

@@ -1,13 +1,18 @@
 // Notifies users in their own inbox of a sign-in from a device that they have not used before, and of every change of a credential (OWASP
 // ASVS 5.0, 6.3.7): these by mail to a verified address, too. The notice of a change is made from an entry of the audit log, so a change
 // cannot be recorded without its notice. Each links to the account page, where the user can say that it was another person.
+
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CarillonError, messageOf } from '../basics/errors.ts'
-import { displayTime, iso } from '../basics/times.ts'
 import { deviceLabel } from '../audit/device-label.ts'
-import type { Guesses } from '../guessing/guesses.ts'
+import { CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
-import type { AuditEntry, SeenDevice, Store } from '../store/store.ts'
+import { displayTime, iso } from '../basics/times.ts'
+import type { Guesses } from '../guessing/guesses.ts'
+import type { NewDevice } from '../sessions/finish-sign-in.ts'
+import { noteDevice } from '../sessions/sign-ins.store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { findUser } from '../users/users.store.ts'
 
 const noticeKinds = [
   'password-changed',
@@ -36,8 +41,6 @@ type NoticeTexts = {
   ended: string
 }
 
-/** How many devices are remembered for a user, those that were seen last. */
-export const maxKnownDevices = 50
 /** The inbox usually has the notice when the request gets its response, and the response never waits longer for it. */
 const maxDelayMs = 250
 /** Mails that wait for the end of a user's hour: how many users, and how many changes of each. The inbox has them all. */
@@ -46,26 +49,18 @@ const maxWaiting = { users: 10_000, changes: 50 }
 export type Notice = { title: string; body: string; url: string; category: string; data: Record<string, unknown> }
 
 export type NoticeOptions = {
-  store: Pick<Store, 'findUser' | 'noteDevice'>
+  store: Store
   guesses: Pick<Guesses, 'beginNoticeMail'>
   /** Delivers to one user, once for each `id`. Resolves with false if it was delivered before. */
   deliver: (userId: string, notice: Notice, id: string) => Promise<boolean>
+  /** Whether users are notified of new devices. */
+  ofNewDevices: boolean
   /** Undefined if the service sends no mail. */
   mail: ((mail: ChangesMail) => Promise<void>) | undefined
   /** The texts in the language of a user. */
   texts: (locale: string | null) => Promise<NoticeTexts>
   pagesUrl: () => string
   log: Log
-}
-
-export type NewDevice = {
-  userId: string
-  signInId: string
-  /** Null if the client does not say what it is. */
-  device: string | null
-  address: string
-  at: number
-  from: SeenDevice
 }
 
 type Change = { title: string; body: string }
@@ -86,6 +81,10 @@ export class Notices {
 
   constructor(options: NoticeOptions) {
     this.#options = options
+  }
+
+  get ofNewDevices(): boolean {
+    return this.#options.ofNewDevices
   }
 
   /** Resolves soon, whatever happens to the notice. Every node may note an entry of a command: one of them delivers it. */
@@ -125,7 +124,7 @@ export class Notices {
       data: { sessionId: signInId, device, address, at: iso(at) },
     }
     await deliver(userId, notice, signInId)
-    await store.noteDevice({ userId, device: { ...from, isKnown: true }, at })
+    await store.write(noteDevice, { userId, device: { ...from, isKnown: true }, at })
   }
 
   /** Sends the mails that wait. */
@@ -138,7 +137,7 @@ export class Notices {
 
   async #send(userId: string, kind: NoticeKind, entry: AuditEntry): Promise<void> {
     const { store, deliver, pagesUrl } = this.#options
-    const user = await store.findUser(userId)
+    const user = await store.read(findUser, userId)
     // A user without a username signs in by neither a name nor an address.
     if (user === undefined || (user.username === null && entry.event === 'user-changed')) return
     const texts = await this.#options.texts(user.locale)

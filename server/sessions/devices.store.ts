@@ -1,6 +1,15 @@
 // The devices that a user has signed in from, by label and network. The caller has locked the user.
 import { get, run, send, type Write } from '../store/statements/statements.ts'
-import type { Familiarity, SeenDevice } from '../store/store.ts'
+
+/**
+ * `isKnown`: the device proved by other means that the user has signed in from it before. `keep`: how many are kept for a user.
+ * `deviceGeneration`: that of the user when the proof was checked. If it was raised since, because the user disowned a sign-in,
+ * set a password by a link or was disabled, the sign-in is refused.
+ */
+export type SeenDevice = { label: string; network: string; isKnown: boolean; keep: number; deviceGeneration?: number }
+
+/** 'first': the user has no known device, and this is now the first. 'new': it is not known, and is not kept by this call. */
+export type Familiarity = 'first' | 'known' | 'new'
 
 type Note = { userId: string; device: SeenDevice; at: number }
 

@@ -1,20 +1,24 @@
 import { noSuchRoute } from '../basics/errors.ts'
-import type { Dependencies } from '../http/dependencies.ts'
 import { forVisitor } from '../http/operation.ts'
-import { firstUsername } from '../users/users.ts'
+import { acceptsHtml } from '../http/response/send.ts'
+import type { Inbox } from '../inbox/inbox.ts'
 import type { View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
-import { acceptsHtml, readerOf, sendPage, viewOf } from '../pages/page.ts'
+import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
+import { listUsers } from '../users/users.store.ts'
+import { firstUsername, type UserDependencies } from '../users/users.ts'
+
+type Needs = PageNeeds & { users: UserDependencies; inbox: Inbox }
 
 export const front = forVisitor({
   summary:
     'Greets a browser, signed in or not, and leads to the other pages; a request that does not accept HTML gets 404',
   responses: { 200: 'html' },
   refusals: ['NOT_FOUND'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: Needs, request, reply) {
     if (!acceptsHtml(request)) throw noSuchRoute()
-    const user = await readerOf(dependencies, request.caller)
+    const user = await dependencies.pages.readerOf(request.caller)
     const view = await viewOf(dependencies, request, user)
     const { front: texts } = await view.textsOf('service')
     const main =
@@ -59,9 +63,9 @@ function place(address: string, name: string, text: string): Html {
 }
 
 /** For the operator who has just started the service, on that machine; other readers learn nothing of its users. */
-async function firstHint({ pages, users }: Dependencies, texts: Texts): Promise<Html | undefined> {
+async function firstHint({ pages, users }: Needs, texts: Texts): Promise<Html | undefined> {
   if (!pages.isHere) return undefined
-  const [first, ...others] = await users.store.listUsers({ after: '', limit: 2 })
+  const [first, ...others] = await users.store.read(listUsers, { after: '', limit: 2 })
   if (first === undefined) return hintOf(texts.noUsersTitle, texts.noUsers, 'npx carillon user add NAME')
   if (others.length > 0 || first.username !== firstUsername) return undefined
   return hintOf(texts.firstStartTitle, texts.firstStart(firstUsername), 'first-sign-in.txt')

@@ -2,28 +2,29 @@
 // the sign-out button of all pages.
 
 import type { FastifyRequest } from 'fastify'
-import { relyingPartyFor } from '../audit/source.ts'
 import { CarillonError, invalidCredentials, invalidField, invalidRequest, secondFactorKinds } from '../basics/errors.ts'
-import { signInByFactor } from '../factors/second-factor.routes.ts'
-import type { Dependencies } from '../http/dependencies.ts'
+import { relyingPartyFor } from '../factors/passkeys/relying-party.ts'
+import { type FactorNeeds, signInByFactor } from '../factors/second-factor.routes.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import { maxReturnToLength } from '../http/request/origin/return-to.ts'
+import { acceptsHtml } from '../http/response/send.ts'
 import { commonSentence } from '../pages/failure-page.ts'
-import { acceptsHtml, pagePath, readerOf, sendPage, viewOf, type WholePage } from '../pages/page.ts'
-import { acceptedPlace, originOf } from '../pages/places.ts'
+import { type PageNeeds, type Reader, sendPage, viewOf, type WholePage, writePage } from '../pages/page.ts'
+import { acceptedPlace, originOf, pagePath } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
-import type { User } from '../store/store.ts'
 import { endSignIn, signInByPassword } from './sign-in.routes.ts'
 import { SignInForm } from './sign-in.schemas.ts'
 import type { SecondStep, SignInView } from './sign-in-page.ts'
+
+type Needs = PageNeeds & { providers: { all: ReadonlyMap<string, { setting: { name: string; displayName: string } }> } }
 
 export const signInPage = forVisitor({
   summary:
     'The sign-in page; `return_to` is where it leads afterwards: a path here, or a URL of an origin in `CARILLON_ALLOWED_ORIGINS`',
   responses: { 200: 'html', 303: 'none' },
   failurePage: failedPage,
-  async handle(dependencies, request, reply) {
-    const user = await readerOf(dependencies, request.caller)
+  async handle(dependencies: Needs, request, reply) {
+    const user = await dependencies.pages.readerOf(request.caller)
     const query = request.query as Query
     // The way back from a provider: the user has not to agree again.
     if (user !== undefined && query.after === 'provider')
@@ -49,7 +50,7 @@ export const signIn = forAnyone({
   responses: { 200: 'html', 303: 'none' },
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAUTHORIZED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   failurePage: failedPage,
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: Needs & FactorNeeds, request, reply) {
     const form = request.body
     const username = displayedName(form)
     const asPage = async (step: SecondStep) => {
@@ -77,7 +78,7 @@ export const signOut = forAnyone({
   acceptsForm: true,
   responses: { 303: 'none' },
   refusals: ['UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds & PageNeeds, request, reply) {
     await endSignIn(dependencies, request, reply)
     return reply.redirect(pagePath(dependencies, 'sign-in'), 303)
   },
@@ -93,7 +94,7 @@ function displayedName({ username = '' }: SignInForm): string {
 }
 
 /** Always a session, whatever CARILLON_VARIANT is: a page cannot keep a token. */
-async function proveUser(dependencies: Dependencies, form: SignInForm, exchange: Exchange): Promise<void> {
+async function proveUser(dependencies: FactorNeeds, form: SignInForm, exchange: Exchange): Promise<void> {
   const { password = '', challenge, code = '' } = form
   const username = form.username?.trim() ?? ''
   if (challenge !== undefined) {
@@ -120,14 +121,14 @@ function factorsIn({ factors = '' }: SignInForm): string[] {
 }
 
 /** The form again, with what was typed except the password, and why it was refused. */
-async function failedPage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
+async function failedPage(dependencies: Needs, error: CarillonError, { request, reply }: Exchange) {
   const form = textsIn(request.body)
   const wanted = form.return_to ?? (request.query as Query).return_to
   const username = displayedName(form)
   const { challenge } = form
   const isStep = challenge !== undefined && error.code !== 'UNAUTHORIZED'
   const step = isStep ? { challenge, factors: factorsIn(form), username } : undefined
-  return pageFor(dependencies, request, { wanted, username, step, error })
+  return writePage(reply, await pageFor(dependencies, request, { wanted, username, step, error }))
 }
 
 /** Of a body that may not have passed its check, and is undefined if the refusal came before it was read, such as that of another site's form. */
@@ -136,14 +137,14 @@ function textsIn(body: unknown): SignInForm {
 }
 
 type Shown = {
-  user?: User | undefined
+  user?: Reader | undefined
   wanted: unknown
   username?: string
   step?: SecondStep | undefined
   error?: CarillonError
 }
 
-async function pageFor(dependencies: Dependencies, request: FastifyRequest, shown: Shown): Promise<WholePage> {
+async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Shown): Promise<WholePage> {
   const { user, wanted, username = '', step, error } = shown
   const view = await viewOf(dependencies, request, user)
   const pages = await import('./sign-in-page.ts')
@@ -161,7 +162,7 @@ async function pageFor(dependencies: Dependencies, request: FastifyRequest, show
   const policy = { formAction: formTargets(dependencies) }
   if (user !== undefined) return { view, page: pages.signedInPage(given, view.user ?? ''), policy }
   if (step !== undefined) return { view, page: pages.secondStepPage(given, step), policy }
-  const hasMail = dependencies.forgotten !== undefined
+  const hasMail = dependencies.pages.hasMail
   const providers = providerLinks(dependencies, view.root, place)
   return { view, page: pages.passwordPage(given, { username, providers, hasMail }), policy }
 }
@@ -184,26 +185,26 @@ async function delayed(code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', seconds = 1, v
 }
 
 /** Undefined for a place that a link must not choose (P1): it is ignored. */
-function placeIn(dependencies: Dependencies, wanted: unknown): string | undefined {
+function placeIn(dependencies: Needs, wanted: unknown): string | undefined {
   return typeof wanted === 'string' ? acceptedPlace(dependencies, wanted) : undefined
 }
 
-function placeAfter(dependencies: Dependencies, wanted: unknown): string {
+function placeAfter(dependencies: Needs, wanted: unknown): string {
   return placeIn(dependencies, wanted) ?? pagePath(dependencies, 'account')
 }
 
-function hostElsewhere({ publicUrl }: Dependencies, place: string): string | undefined {
+function hostElsewhere({ site: { publicUrl } }: Needs, place: string): string | undefined {
   const { host, origin } = new URL(place, publicUrl())
   return origin === new URL(publicUrl()).origin ? undefined : host
 }
 
 /** Browsers apply `form-action` to the redirect that follows the form, too. */
-function formTargets(dependencies: Dependencies): string[] {
-  const listed = dependencies.returnUrls.map((url) => new URL(url).origin)
-  return [...new Set([originOf(dependencies, '/'), ...dependencies.allowedOrigins, ...listed])]
+function formTargets(dependencies: Needs): string[] {
+  const listed = dependencies.site.returnUrls.map((url) => new URL(url).origin)
+  return [...new Set([originOf(dependencies, '/'), ...dependencies.site.allowedOrigins, ...listed])]
 }
 
-function acceptsPasskeys(dependencies: Dependencies, request: FastifyRequest): boolean {
+function acceptsPasskeys(dependencies: Needs, request: FastifyRequest): boolean {
   try {
     relyingPartyFor(dependencies, request)
     return true
@@ -214,7 +215,7 @@ function acceptsPasskeys(dependencies: Dependencies, request: FastifyRequest): b
 }
 
 /** They lead back to this page, which completes the sign-in if a second factor is needed, and then goes on. */
-function providerLinks(dependencies: Dependencies, root: string, place: string | undefined) {
+function providerLinks(dependencies: Needs, root: string, place: string | undefined) {
   const back = `${pagePath(dependencies, 'sign-in')}?after=provider`
   const whole = place === undefined ? back : `${back}&return_to=${encodeURIComponent(place)}`
   const wanted = whole.length <= maxReturnToLength ? whole : (place as string)

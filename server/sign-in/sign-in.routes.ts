@@ -1,24 +1,23 @@
 // The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
+
 import type { FastifyReply } from 'fastify'
-import { presentedDevices, sourceOf } from '../audit/source.ts'
-import { notAuthenticated } from '../basics/errors.ts'
-import { iso } from '../basics/times.ts'
-import { continueSignIn } from '../factors/second-factor.routes.ts'
-import { presentedTokens } from '../guards/guards.ts'
-import type { Subject } from '../http/callers.ts'
-import type { Dependencies } from '../http/dependencies.ts'
+import { sourceOf } from '../audit/source.ts'
+import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
+import { presentedDevices } from '../guessing/device-tokens.ts'
 import { forAnyone, forUser, forVisitor, type GuardedRequest } from '../http/operation.ts'
+import { presentedTokens } from '../http/request/bearer.ts'
 import { comesFromOtherSite } from '../http/request/checks.ts'
 import { sessionSecrets } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { goneSignal } from '../http/response/event-stream.ts'
-import { displayUser, sendData, sendObject } from '../http/response/send.ts'
+import { sendData, sendObject } from '../http/response/send.ts'
 import { endPresented } from '../sessions/end-presented.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { Login } from '../sessions/sessions.schemas.ts'
-import type { User } from '../store/store.ts'
 import { checkCredentials, findAccount } from '../users/credentials.ts'
-import { MeResponse, SessionResponse } from '../users/users.schemas.ts'
+import { displaySession } from '../users/display-user.ts'
+import { SessionResponse } from '../users/users.schemas.ts'
+import { findUser } from '../users/users.store.ts'
 import { LoginBody, RestrictedResponse } from './sign-in.schemas.ts'
 
 export const login = forAnyone({
@@ -27,15 +26,15 @@ export const login = forAnyone({
   acceptsForm: true,
   responses: { 200: Login },
   refusals: ['INVALID_CREDENTIALS', 'FORBIDDEN', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     return sendObject(reply, await signInByPassword(dependencies, request.body, { request, reply }))
   },
 })
 
 /** What the response says. Throws the refusals of `login`. */
 export async function signInByPassword(
-  dependencies: Dependencies,
-  { variant = dependencies.variant, username, password }: LoginBody,
+  dependencies: FactorNeeds,
+  { variant = dependencies.site.variant, username, password }: LoginBody,
   { request, reply }: Exchange,
 ): Promise<object> {
   const { signInLog, devices } = dependencies
@@ -51,17 +50,19 @@ export async function signInByPassword(
   }
 }
 
+type EndNeeds = Pick<FactorNeeds, 'site' | 'sessions' | 'accessTokens'>
+
 export const logout = forAnyone({
   summary: 'Sign out: ends every session and token that the request presents; 204 even if none was valid',
   refusals: ['UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: EndNeeds, request, reply) {
     await endSignIn(dependencies, request, reply)
   },
 })
 
 /** Ends every session and token that the request presents, and removes the cookie. */
-export async function endSignIn(dependencies: Dependencies, request: GuardedRequest<null>, reply: FastifyReply) {
-  const { cookie, allowedOrigins } = dependencies
+export async function endSignIn(dependencies: EndNeeds, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { cookie, allowedOrigins } = dependencies.site
   const source = sourceOf(dependencies, request)
   // A form of another site can send a cookie past the cross-site check with a username in its URL (`Authorization: Basic`).
   const isForeign = comesFromOtherSite(request, allowedOrigins)
@@ -82,31 +83,9 @@ export const restricted = forUser({
 export const session = forVisitor({
   summary: 'Who is signed in, if anyone: null and no error without a valid proof',
   responses: { 200: SessionResponse },
-  async handle({ store }, { caller }, reply) {
-    const user = caller === null ? undefined : await store.findUser(caller.userId)
+  async handle({ store }: Pick<FactorNeeds, 'store'>, { caller }, reply) {
+    const user = caller === null ? undefined : await store.read(findUser, caller.userId)
     if (caller === null || user === undefined || user.disabledAt !== null) return sendData(reply, null)
     return sendData(reply, displaySession(user, caller))
   },
 })
-
-export const me = forUser({
-  summary: 'The signed-in user and the proof in use',
-  responses: { 200: MeResponse },
-  async handle(dependencies, { caller }, reply) {
-    const user = await findEnabledUser(dependencies, caller)
-    return sendData(reply, displaySession(user, caller))
-  },
-})
-
-export function displaySession(user: User, { proof, expiresAt }: Subject) {
-  const passwordChangeRequired = user.passwordReportedAt !== null
-  const emailVerified = user.emailVerifiedAt !== null
-  return { user: displayUser(user), proof, expiresAt: iso(expiresAt), emailVerified, passwordChangeRequired }
-}
-
-/** Throws UNAUTHORIZED if the caller's user was disabled or deleted since the proof began. */
-export async function findEnabledUser({ store }: Dependencies, { userId }: Subject) {
-  const user = await store.findUser(userId)
-  if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
-  return user
-}

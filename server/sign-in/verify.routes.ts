@@ -1,10 +1,9 @@
 import { notAuthenticated } from '../basics/errors.ts'
 import { isIdShaped } from '../basics/ids.ts'
-import type { Dependencies } from '../http/dependencies.ts'
 import { forVisitor } from '../http/operation.ts'
-import { acceptsHtml, readerOf } from '../pages/page.ts'
+import { acceptsHtml } from '../http/response/send.ts'
+import type { PageNeeds, Reader } from '../pages/page.ts'
 import { acceptedPlace } from '../pages/places.ts'
-import type { User } from '../store/store.ts'
 import { originalRequestOf } from './original-url.ts'
 
 export const verify = forVisitor({
@@ -21,9 +20,9 @@ export const verify = forVisitor({
     'x-forwarded-uri': 'Its path and query',
   },
   responses: { 200: 'none', 302: 'none' },
-  async handle(dependencies, request, reply) {
-    const { isAuthRequest, url } = originalRequestOf(request.raw, dependencies.trustedProxies)
-    const user = await readerOf(dependencies, request.caller)
+  async handle(dependencies: PageNeeds, request, reply) {
+    const { isAuthRequest, url } = originalRequestOf(request.raw, dependencies.site.trustedProxies)
+    const user = await dependencies.pages.readerOf(request.caller)
     if (user !== undefined) return reply.headers(identityOf(user)).code(200).send()
     const location = signInAddress(dependencies, url)
     if (!isAuthRequest && acceptsHtml(request)) return reply.redirect(location, 302)
@@ -34,7 +33,7 @@ export const verify = forVisitor({
 })
 
 /** Never the external id, which could equal the username of another user, nor a username that could be the id of another one (U1). */
-function identityOf({ id, username, displayName }: User): Readonly<Record<string, string>> {
+function identityOf({ id, username, displayName }: Reader): Readonly<Record<string, string>> {
   const name = username === null || isIdShaped(username) ? id : username
   return { 'remote-user': fieldValue(name), 'remote-name': fieldValue(displayName ?? name), 'remote-user-id': id }
 }
@@ -45,8 +44,8 @@ function fieldValue(text: string): string {
 }
 
 /** Absolute: Traefik resolves a relative address against its own name of this service. */
-function signInAddress(dependencies: Dependencies, original: string | undefined): string {
-  const page = `${dependencies.publicUrl()}${dependencies.pages.prefix}/sign-in`
+function signInAddress(dependencies: PageNeeds, original: string | undefined): string {
+  const page = `${dependencies.site.publicUrl()}${dependencies.pages.prefix}/sign-in`
   const goal = original && acceptedPlace(dependencies, original)
   return goal === undefined ? page : `${page}?return_to=${encodeURIComponent(goal)}`
 }

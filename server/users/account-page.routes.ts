@@ -1,13 +1,18 @@
-import type { Dependencies } from '../http/dependencies.ts'
 import { forVisitor } from '../http/operation.ts'
 import { html } from '../pages/html.ts'
-import { pagePath, readerOf, sendPage, viewOf } from '../pages/page.ts'
+import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
+import { signInPath } from '../pages/places.ts'
+
+type Needs = PageNeeds & {
+  users: { passwordMinLength: number }
+  providers: { all: ReadonlyMap<string, { setting: { name: string; displayName: string } }> }
+}
 
 export const account = forVisitor({
   summary: 'The account page of the signed-in user; without a session it leads to the sign-in page',
   responses: { 200: 'html', 303: 'none' },
-  async handle(dependencies, request, reply) {
-    const user = await readerOf(dependencies, request.caller)
+  async handle(dependencies: Needs, request, reply) {
+    const user = await dependencies.pages.readerOf(request.caller)
     if (user === undefined) return reply.redirect(signInPath(dependencies, 'account'), 303)
     const view = await viewOf(dependencies, request, user)
     const offered = [...dependencies.providers.all.values()].map(({ setting: { name, displayName } }) => ({
@@ -26,9 +31,3 @@ export const account = forVisitor({
     })
   },
 })
-
-/** The sign-in page, which leads back to the page `name`. */
-export function signInPath(dependencies: Dependencies, name: string): string {
-  const returnTo = encodeURIComponent(pagePath(dependencies, name))
-  return `${pagePath(dependencies, 'sign-in')}?return_to=${returnTo}`
-}

@@ -1,5 +1,5 @@
 // One user as an application or a file describes them, checked field by field: every fault is found, not only the first.
-import { CarillonError, type Fault } from '../basics/errors.ts'
+import { CarillonError, type Fault, faulting } from '../basics/errors.ts'
 import { readHash } from '../passwords/imported-hash.ts'
 import { externalIdFault } from './external-id.ts'
 import { type GivenProfile, readProfile } from './profile.ts'
@@ -62,17 +62,6 @@ export function readEntry(entry: UserEntry): { checked: CheckedEntry; faults: Fa
   const prepared = username === null ? null : faulting(faults, () => prepareUsername(username))
   if (passwordHash !== null) faulting(faults, () => readHash(passwordHash))
   return { checked: { username: prepared ?? null, externalId, passwordHash, disabled, profile }, faults }
-}
-
-/** Adds the details of an INVALID_REQUEST to `faults`. */
-export function faulting<Value>(faults: Fault[], check: () => Value): Value | undefined {
-  try {
-    return check()
-  } catch (error) {
-    if (!(error instanceof CarillonError) || error.code !== 'INVALID_REQUEST') throw error
-    faults.push(...(error.details ?? []))
-    return undefined
-  }
 }
 
 /** Throws INVALID_REQUEST if there are faults. Its message has every one, for the command line. */

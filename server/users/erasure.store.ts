@@ -2,17 +2,19 @@
 
 import { all, onCitus, onPostgres, record, send, signal, type Write } from '../store/statements/statements.ts'
 import { Part } from '../store/statements/templates.ts'
-import type { DeliveryOutcome, Input } from '../store/store.ts'
 import { lockUser } from '../store/user-lock.ts'
-import { revoke } from '../tokens/tokens.store.ts'
 import { erasedKey } from '../tokens/erased-key.ts'
-
-export const erasureWrites = { deleteUser }
+import { revoke, type UserChange } from '../tokens/tokens.store.ts'
 
 /** The tables of inboxes on SQLite have the 16 bytes of a user id. */
 const [userKey, end] = [new Part('unhex(replace(', '('), new Part(", '-', ''))", ')')]
 
-function* deleteUser(change: Input<'deleteUser'>): Write<'done' | 'absent'> {
+/**
+ * Erases a user. In one step it removes every row of the user (with sessions, inbox and revocations), and takes the user and the
+ * notifications out of the outcomes of deliveries. It revokes every token by one row that names the user by `erasedKey` only. A
+ * delivery at the same time is erased with the user, or does not find the user.
+ */
+export function* deleteUser(change: UserChange): Write<'done' | 'absent'> {
   const { userId, at, revocationExpiresAt } = change
   // On Citus the table of deliveries is copied to every node, and an update locks the whole copy. A delivery with an idempotency key
   // writes to it before it locks an inbox, and an erasure after that. So an erasure waits for these deliveries first.
@@ -60,7 +62,7 @@ function* removeFromOutcomes(userId: string): Write<void> {
     select producer_id as "producerId", idempotency_key as "idempotencyKey", answer from delivery
     where answer like ${`%${userId}%`}`
   for (const { producerId, idempotencyKey, answer } of outcomes) {
-    const { deliveryId, results } = JSON.parse(answer) as DeliveryOutcome
+    const { deliveryId, results } = JSON.parse(answer) as { deliveryId: string; results: { userId: string | null }[] }
     const others = results.map((result) =>
       result.userId === userId ? { userId: null, id: null, status: 'unknown_recipient' } : result,
     )

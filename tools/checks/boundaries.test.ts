@@ -32,14 +32,15 @@ const arrows: { room: string[]; knows: string[] }[] = [
       'server/http/response/security-headers.ts',
     ],
   },
-  { room: ['server/store/**'], knows: [...rooms, 'server/stored.ts'] },
-  { room: ['server/{stored,routes}.ts'], knows: rooms },
+  { room: ['server/store/**'], knows: [] },
+  { room: ['server/{writes,routes}.ts'], knows: rooms },
+  { room: ['server/{open-store,writer}.ts'], knows: ['server/writes.ts', 'server/store/**'] },
   {
     room: composition,
     knows: [
       ...rooms,
       'server/{config,doctor,start}/**',
-      'server/{carillon,serve,compose}.ts',
+      'server/{carillon,serve,compose,open-store}.ts',
       'server/store/*.ts',
       'server/store/transfer/**',
     ],

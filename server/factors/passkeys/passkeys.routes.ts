@@ -1,14 +1,15 @@
 import { refusalCode } from '../../audit/sign-in-log.ts'
-import { relyingPartyFor, sourceOf } from '../../audit/source.ts'
+import { sourceOf } from '../../audit/source.ts'
 import { forAnyone, forUser } from '../../http/operation.ts'
 import { sendData, sendObject } from '../../http/response/send.ts'
 import { finishSignIn } from '../../sessions/finish-sign-in.ts'
 import { renewOwnCookie } from '../../sessions/own-sign-in.ts'
 import { Login } from '../../sessions/sessions.schemas.ts'
-import { findEnabledUser } from '../../sign-in/sign-in.routes.ts'
+import { findUser } from '../../users/users.store.ts'
+import { findEnabledUser } from '../../users/users.ts'
 import { displayFactor } from '../factors.routes.ts'
 import { FactorAddedResponse } from '../factors.schemas.ts'
-import { findWaiting, passkeyLimits } from '../second-factor.routes.ts'
+import { type FactorNeeds, findWaiting, passkeyLimits } from '../second-factor.routes.ts'
 import {
   NewPasskeyBody,
   PasskeyCreationOptionsResponse,
@@ -26,12 +27,13 @@ import {
   type Registration,
   usePasskey,
 } from './passkeys.ts'
+import { relyingPartyFor } from './relying-party.ts'
 
 export const creationOptions = forUser({
   summary: 'What a browser needs to create a passkey: parseCreationOptionsFromJSON() reads it',
   responses: { 200: PasskeyCreationOptionsResponse },
   refusals: ['UNPROCESSABLE'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const relyingParty = relyingPartyFor(dependencies, request)
     const user = await findEnabledUser(dependencies, request.caller)
     return sendData(reply, await offerCreation(dependencies.factors, user, relyingParty))
@@ -44,7 +46,7 @@ export const add = forUser({
   ...passkeyLimits,
   responses: { 201: FactorAddedResponse },
   refusals: ['CONFLICT', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { response, label } = request.body
     const { userId } = request.caller
     const of = {
@@ -65,7 +67,7 @@ export const requestOptions = forAnyone({
   responses: { 200: PasskeyRequestOptions },
   refusals: ['UNAUTHORIZED', 'UNPROCESSABLE', 'UNAVAILABLE'],
   /** Anyone may request it. It stores nothing, and it says something of a user only to a client that knows the password. */
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { challenge } = request.body ?? {}
     const relyingParty = relyingPartyFor(dependencies, request)
     const waiting = challenge === undefined ? undefined : await findWaiting(dependencies, challenge, request)
@@ -79,8 +81,8 @@ export const login = forAnyone({
   ...passkeyLimits,
   responses: { 200: Login },
   refusals: ['INVALID_CREDENTIALS', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
-    const { variant = dependencies.variant, ...body } = request.body
+  async handle(dependencies: FactorNeeds, request, reply) {
+    const { variant = dependencies.site.variant, ...body } = request.body
     const response = body.response as Assertion
     const { factors } = dependencies
     const source = sourceOf(dependencies, request)
@@ -94,7 +96,7 @@ export const login = forAnyone({
       const name = namedUser(response) ?? ''
       // The failure itself is more important than the name of its user.
       const isUser = name !== '' && refusalCode(error) !== undefined
-      const user = isUser ? await dependencies.store.findUser(name).catch(() => undefined) : undefined
+      const user = isUser ? await dependencies.store.read(findUser, name).catch(() => undefined) : undefined
       throw dependencies.signInLog.noted(error, source, { account: { name, user }, variant })
     }
   },

@@ -1,7 +1,7 @@
 // The SQL that finds the notifications in some categories, the unread or the read ones. They lie in runs, such as the unread ones of a
 // category: each run is a range of one index, in the order of the list, of which a page by cursor reads no more than its size. A
 // numbered page passes over the index entries above it (decision 0030). The parameters are those of pages.ts; `$4` has the categories.
-import type { Filter, PageRequest } from '../../store/store.ts'
+import type { Filter, PageRequest } from '../inbox-state.ts'
 
 /** What pages.ts completes to a statement. `found` has the sequence numbers of the page and one more. */
 export type FilteredSql = { name: string; total: string; found: string }

@@ -1,16 +1,23 @@
 // One user's inbox on PostgreSQL: read its counters, pages and notifications, mark as read or unread. `$1` is always the user, so
 // that each statement touches one partition. The writes are in functions/inbox.sql.
+
 import { iso } from '../../basics/times.ts'
-import { inboxWidth, toInbox, undoableFor } from '../../store/operations.ts'
+import type { Database } from '../../store/postgres/connection/connection.ts'
+import { alone, briefly, type Read, type Row, type Together } from '../../store/postgres/connection/gathering.ts'
 import {
-  briefly,
-  type Database,
-  type Read,
-  type Row,
-  type Together,
-} from '../../store/postgres/connection/connection.ts'
-import { alone } from '../../store/postgres/connection/gathering.ts'
-import { type Counts, emptyInbox, type InboxState, type Input, type Page, type PageQuery } from '../../store/store.ts'
+  type Counts,
+  emptyInbox,
+  type InboxState,
+  inboxWidth,
+  type MarkAllRead,
+  type MarkRead,
+  type OneNotification,
+  type Page,
+  type PageQuery,
+  toInbox,
+  type UndoReadAll,
+  undoableFor,
+} from '../inbox-state.ts'
 import { notificationTextByAnyMark, pageParameters, pageStatement, toPage, withInbox } from './pages.ts'
 
 export async function readInbox(db: Database, userId: string): Promise<InboxState> {
@@ -35,7 +42,7 @@ async function readVersion(db: Database, userId: string): Promise<number> {
   return (row?.[0] as number | undefined) ?? 0
 }
 
-export async function readNotification(db: Database, of: Input<'readNotification'>): Promise<string | undefined> {
+export async function readNotification(db: Database, of: OneNotification): Promise<string | undefined> {
   const text = `select ${notificationTextByAnyMark} from notification n where n.user_id = $1 and n.id = $2`
   return (await db.one('notification', text, [of.userId, of.id]))?.[0] as string | undefined
 }
@@ -53,17 +60,17 @@ export async function readCounts(db: Database, userId: string): Promise<Counts> 
   return { inbox: toInbox(row), categories: Object.assign(Object.create(null), JSON.parse(row[inboxWidth] as string)) }
 }
 
-export async function markRead(db: Database, change: Input<'markRead'>): Promise<'done' | 'absent'> {
+export async function markRead(db: Database, change: MarkRead): Promise<'done' | 'absent'> {
   const { userId } = change
   const gathered = db.isDistributed ? alone : await db.together(readTogether, change)
   return signalInbox(db, userId, gathered === alone ? await db.one(...markReadStatement(change)) : [gathered])
 }
 
-function markReadStatement({ userId, id, at }: Input<'markRead'>): Parameters<Read> {
+function markReadStatement({ userId, id, at }: MarkRead): Parameters<Read> {
   return ['markRead', 'select mark_read($1, $2, $3)', [userId, id, iso(at)]]
 }
 
-const readTogether: Together<Input<'markRead'>, string> = {
+const readTogether: Together<MarkRead, string> = {
   async run(read, marks) {
     const [one, another] = marks
     if (one !== undefined && another === undefined)
@@ -76,7 +83,7 @@ const readTogether: Together<Input<'markRead'>, string> = {
   keyOf: () => undefined,
 }
 
-export async function markAllRead(db: Database, change: Input<'markAllRead'>): Promise<'done' | 'absent'> {
+export async function markAllRead(db: Database, change: MarkAllRead): Promise<'done' | 'absent'> {
   const { userId, throughId, throughSeq = null, categories, at } = change
   const values = [throughId, throughSeq, iso(at)]
   const row =
@@ -90,11 +97,11 @@ export async function markAllRead(db: Database, change: Input<'markAllRead'>): P
   return signalInbox(db, userId, row)
 }
 
-export async function markUnread(db: Database, { userId, id }: Input<'markUnread'>): Promise<'done' | 'absent'> {
+export async function markUnread(db: Database, { userId, id }: OneNotification): Promise<'done' | 'absent'> {
   return signalInbox(db, userId, await db.one('markUnread', 'select mark_unread($1, $2)', [userId, id]))
 }
 
-export async function undoReadAll(db: Database, { userId, at }: Input<'undoReadAll'>): Promise<'done' | 'nothing'> {
+export async function undoReadAll(db: Database, { userId, at }: UndoReadAll): Promise<'done' | 'nothing'> {
   const row = await db.one('undoReadAll', 'select undo_read_all($1, $2)', [userId, iso(at - undoableFor)])
   return signalInbox(db, userId, row)
 }

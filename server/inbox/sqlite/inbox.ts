@@ -1,8 +1,9 @@
 // Reads one user's inbox: its state, a page, one notification, counts. Changes are in changes.ts.
+
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
-import type { Reader } from '../../store/sqlite/connection.ts'
+import type { Reader } from '../../store/sqlite/reader.ts'
 import { userKey } from '../../store/sqlite/user-key.ts'
-import type { Counts, InboxState, Input, Page, PageQuery } from '../../store/store.ts'
+import type { Counts, InboxState, OneNotification, Page, PageQuery } from '../inbox-state.ts'
 import { inboxOf } from './found-inbox.ts'
 import { maxSkipped, notificationSql, pageOf, placeOf, readAt, readAtByAnyMark } from './pages.ts'
 import { seqsAt } from './runs.ts'
@@ -40,7 +41,7 @@ const byIdSql = (at: string) => `
 export const notificationById = byIdSql(readAt)
 export const notificationByIdByAnyMark = byIdSql(readAtByAnyMark)
 
-export async function readNotification(reader: Reader, of: Input<'readNotification'>): Promise<string | undefined> {
+export async function readNotification(reader: Reader, of: OneNotification): Promise<string | undefined> {
   const { user, inbox } = inboxOf(reader, of.userId)
   const text = inbox.categoryThrough ? notificationByIdByAnyMark : notificationById
   return reader.one<[string]>(text, user, of.id)?.[0]

@@ -1,9 +1,9 @@
 // Marks notifications as read or unread. Each write runs in the writer thread's transaction; each change raises the version by 1.
+
 import { iso } from '../../basics/times.ts'
-import { undoableFor } from '../../store/operations.ts'
 import type { WriteContext } from '../../store/sqlite/context.ts'
 import { type UserKey, userKey } from '../../store/sqlite/user-key.ts'
-import type { Input } from '../../store/store.ts'
+import { type MarkAllRead, type MarkRead, type OneNotification, type UndoReadAll, undoableFor } from '../inbox-state.ts'
 import { isMarkedUnread, isUnreadNow, leaveUndo, type ReadState, readByLastReadAll } from './undoable.ts'
 
 type Sql = WriteContext['sql']
@@ -17,7 +17,7 @@ function findOne(sql: Sql, userId: string, id: string): ReadState | undefined {
       and n.user_id = ${userKey(userId)}` as ReadState | undefined
 }
 
-export function markRead({ sql, signal }: WriteContext, { userId, id, at }: Input<'markRead'>): 'done' | 'absent' {
+export function markRead({ sql, signal }: WriteContext, { userId, id, at }: MarkRead): 'done' | 'absent' {
   const found = findOne(sql, userId, id)
   if (found === undefined) return 'absent'
   if (!isUnreadNow(sql, found)) {
@@ -47,7 +47,7 @@ function keepRead(sql: Sql, found: ReadState): void {
   leaveUndo(sql, found)
 }
 
-export function markUnread({ sql, signal }: WriteContext, { userId, id }: Input<'markUnread'>): 'done' | 'absent' {
+export function markUnread({ sql, signal }: WriteContext, { userId, id }: OneNotification): 'done' | 'absent' {
   const found = findOne(sql, userId, id)
   if (found === undefined) return 'absent'
   if (isUnreadNow(sql, found)) return 'done'
@@ -83,7 +83,7 @@ type Box = {
   marked_unread: number
 }
 
-export function markAllRead({ sql, signal }: WriteContext, change: Input<'markAllRead'>): 'done' | 'absent' {
+export function markAllRead({ sql, signal }: WriteContext, change: MarkAllRead): 'done' | 'absent' {
   const { userId, throughId, throughSeq = Number.POSITIVE_INFINITY, categories, at } = change
   const box = sql.get`
     select user_id, version, last_seq, unread, read_through, read_version, marked_unread from inbox
@@ -243,7 +243,7 @@ function lowerCategories(sql: Sql, { box, through }: { box: Box; through: number
     where user_id = ${user} and inbox_category.category = found.category`
 }
 
-export function undoReadAll({ sql, signal }: WriteContext, { userId, at }: Input<'undoReadAll'>): 'done' | 'nothing' {
+export function undoReadAll({ sql, signal }: WriteContext, { userId, at }: UndoReadAll): 'done' | 'nothing' {
   const inbox = sql.get`
     select undo_version, reset_version from inbox
     where user_id = ${userKey(userId)}`

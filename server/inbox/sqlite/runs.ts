@@ -2,9 +2,9 @@
 // category: each run is a range of one index, in the order of the list. SQLite merges the runs and reads no further than the page, so a
 // page by cursor costs the same at any depth. A numbered page passes over the index entries above it (decision 0030).
 
-import type { Reader } from '../../store/sqlite/connection.ts'
+import type { Reader } from '../../store/sqlite/reader.ts'
 import type { UserKey } from '../../store/sqlite/user-key.ts'
-import type { InboxState, PageRequest } from '../../store/store.ts'
+import type { InboxState, PageRequest } from '../inbox-state.ts'
 import type { FoundInbox } from './found-inbox.ts'
 
 type Runs = {

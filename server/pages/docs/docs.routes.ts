@@ -3,20 +3,23 @@ import { forAnyone, forVisitor } from '../../http/operation.ts'
 import { acceptedOf, sendEncoded } from '../../http/response/encoded-file.ts'
 import { jsonType, sendStyleSheet } from '../../http/response/send.ts'
 import type { View } from '../frame.ts'
-import { readerOf, setPageHeaders, viewOf } from '../page.ts'
+import { type PageNeeds, setPageHeaders, viewOf } from '../page.ts'
+import type { Documentation } from './documentation.ts'
 
 const headers = { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' }
+
+type Needs = { documentation: Documentation }
 
 export const docs = forVisitor({
   summary: 'This description, to read',
   headers,
   responses: { 200: 'html', 304: 'none' },
-  async handle(dependencies, request, reply) {
-    const user = await readerOf(dependencies, request.caller)
+  async handle(dependencies: PageNeeds & Needs, request, reply) {
+    const user = await dependencies.pages.readerOf(request.caller)
     const view = await viewOf(dependencies, request, user)
     const variant = `${view.language} ${view.canSignOut ? 'signed-in' : 'signed-out'}`
     const { document, kept } = dependencies.documentation
-    const files = await kept.get(variant, () => render(view, document() as Document))
+    const files = await kept.get(variant, () => render(view, document()))
     setPageHeaders(reply)
     reply.header('cache-control', 'no-cache')
     return sendEncoded(request, reply, acceptedOf(files, request.headers['accept-encoding']))
@@ -46,7 +49,7 @@ export const openApi = forAnyone({
   summary: 'This description (OpenAPI 3.1)',
   headers,
   responses: { 200: 'json', 304: 'none' },
-  async handle({ documentation }, request, reply) {
+  async handle({ documentation }: Needs, request, reply) {
     reply.headers({ 'cache-control': 'no-cache', vary: 'Origin, Accept-Encoding' }).type(jsonType)
     const files = await documentation.kept.get('json', () => JSON.stringify(documentation.document(), null, 2))
     return sendEncoded(request, reply, acceptedOf(files, request.headers['accept-encoding']))
@@ -61,7 +64,7 @@ export function docsPath(publicUrl: string): string {
 export const style = forAnyone({
   summary: 'The style sheet of the page of this description',
   responses: { 200: 'css' },
-  async handle({ documentation }, _, reply) {
+  async handle({ documentation }: Needs, _, reply) {
     return sendStyleSheet(reply, documentation.style())
   },
 })

@@ -1,7 +1,8 @@
 // The OpenAPI document as the content of an HTML page: every route with its parameters, its responses and examples, and a curl command to copy.
-import { type Html, html } from '../html.ts'
+
 import type { Described, Document, Parameter } from '../../http/openapi/openapi.ts'
 import type { Schema } from '../../http/openapi/schema.ts'
+import { type Html, html } from '../html.ts'
 
 /** What the page displays above and beside the description, in the language of the reader. */
 type Words = Readonly<Record<'title' | 'intro' | 'filter' | 'noMatch' | 'copy' | 'copied' | 'notCopied', string>>

@@ -1,13 +1,7 @@
 // The store on PostgreSQL, for many processes: pooled connections, one round trip for each frequent call, change signals by NOTIFY.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import * as deliveries from '../../delivery/delivery.postgres.ts'
-import * as changes from '../../inbox/postgres/changes.ts'
-import * as inbox from '../../inbox/postgres/inbox.ts'
-import * as sessions from '../../sessions/sessions.postgres.ts'
-import { reads, writes } from '../../stored.ts'
-import { bindOperations } from '../operations.ts'
-import { methodsOf } from '../statements/statements.ts'
 import type { Store } from '../store.ts'
 import { fillingTable, halfFilled } from '../transfer-state.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
@@ -73,25 +67,21 @@ async function isOnCitus(pool: Pool): Promise<boolean> {
   return rows[0]?.is_there === true
 }
 
-/** Every exported function of these files is the store's operation of that name. */
-export const operations = {
-  ...sessions,
-  ...inbox,
-  ...changes,
-  ...deliveries,
-}
-
 export function storeOn(db: Database): Store {
   const { changeSignals } = db
   return {
-    ...bindOperations(operations, db),
-    ...methodsOf(reads, (start) => db.read(start())),
-    ...methodsOf(writes, (start) => db.write(start)),
+    read(operation, ...input) {
+      return typeof operation === 'function' ? db.read(operation(...input)) : operation.postgres(db, ...input)
+    },
+    write(operation, input) {
+      return typeof operation === 'function' ? db.write(() => operation(input)) : operation.postgres(db, input)
+    },
     get history() {
       return changeSignals.history
     },
     clock: () => changeSignals.serverTime(),
     onChange: (listener) => changeSignals.on(listener),
+    onRecorded: (listener) => db.onRecorded(listener),
     /** Nothing here fails for good: the store waits for a server that cannot be reached. */
     failed: new Promise<Error>(() => {}),
     check: () => db.check(),

@@ -12,6 +12,11 @@ const waitTimeoutMs = 2_000
 /** Each settled call resumes a request. All requests of one batch in one turn would block the event loop for milliseconds. */
 const maxSettledInOneTurn = 4
 
+export type Row = readonly (string | number | boolean | null)[]
+export type Value = string | number | boolean | null | readonly (string | null)[] | readonly number[]
+/** `name` is that of the prepared statement: one text for each name. */
+export type Read = (name: string, text: string, values: Value[]) => Promise<Row[]>
+
 /** The result of a call that its batch did not run: the caller runs it alone. Nothing of it was stored. */
 export const alone = Symbol('alone')
 
@@ -21,6 +26,11 @@ export type Kind<Call, Result> = {
   weightOf: (call: Call) => number
   /** No batch has two calls with the same one; undefined if the call may share a batch with any other. */
   keyOf: (call: Call) => string | undefined
+}
+
+/** A kind of calls that share a statement. */
+export type Together<Call, Result> = Omit<Kind<Call, Result>, 'run'> & {
+  run: (read: Read, calls: readonly Call[]) => ReturnType<Kind<Call, Result>['run']>
 }
 
 type Waiting<Call, Result> = {
@@ -100,4 +110,13 @@ export class Gathering<Call, Result> {
     const dueMs = Math.max(1, (oldest?.since ?? 0) + waitTimeoutMs - performance.now())
     this.#timer = oldest === undefined ? undefined : setTimeout(() => this.#refuseLate(), dueMs).unref()
   }
+}
+
+/**
+ * The statement as a batch of one call runs it: it gives up a lock that is held for long, as the functions of batches do. The call then
+ * runs alone, and the following ones do not wait behind it. Its column comes second.
+ */
+export function briefly([name, text, values]: Parameters<Read>): Parameters<Read> {
+  const limited = text.replace(/^select /, "select set_config('lock_timeout', '250ms', true), ")
+  return [`${name}Briefly`, limited, values]
 }

@@ -1,8 +1,9 @@
 // Runs on PostgreSQL what is written once for both engines: reads, and each write in a transaction of its own.
 import type pg from 'pg'
+import type { AuditEntry, ChangeSignal } from '../../events.ts'
 import type { Read, Statement, Write } from '../../statements/statements.ts'
 import { boundValues, Texts } from '../../statements/templates.ts'
-import type { ChangeSignal } from '../../store.ts'
+
 import { noticeOf } from '../change-signals/listening-connection.ts'
 
 /** The prepared statement of each template: its name is the same on every connection of this process. */
@@ -41,6 +42,7 @@ export class Transaction {
   readonly #sent: Promise<void>[] = []
   #failure: { error: unknown } | undefined
   readonly signals: ChangeSignal[] = []
+  readonly recorded: AuditEntry[] = []
   /** From then on a lost connection leaves the outcome unknown. */
   isCommitting = false
 
@@ -67,11 +69,7 @@ export class Transaction {
   async #outcomeOf(statement: Statement): Promise<unknown> {
     switch (statement.kind) {
       case 'record':
-        return this.#send({
-          name: 'recordAudit',
-          text: 'select record_audit($1)',
-          values: [JSON.stringify(statement.entries)],
-        })
+        return void this.recorded.push(...statement.entries)
       case 'signal':
         return void this.signals.push(statement.signal)
       case 'send':

@@ -1,7 +1,9 @@
-// Opens the store of a database. The only file above the engines that knows them.
-import type { Database } from '../config/database-url.ts'
-import type { StartTimeout } from './postgres/connection/opening.ts'
-import type { Store } from './store.ts'
+// Opens the store of a database, with the writes of all rooms. The only file above the engines that knows them.
+
+import type { Database } from './config/database-url.ts'
+import type { StartTimeout } from './store/postgres/connection/opening.ts'
+import type { Store } from './store/store.ts'
+import { writes } from './writes.ts'
 
 /** How many partitions a new PostgreSQL database gets for each table that belongs to users. */
 export const usualPartitions = 8
@@ -24,9 +26,9 @@ export async function openStore(
   { partitions = usualPartitions, startTimeout, cacheMib, onMigrationWait }: Opening = {},
 ): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   if (database.engine === 'postgres') {
-    const { openPostgresStore } = await import('./postgres/store.ts')
+    const { openPostgresStore } = await import('./store/postgres/store.ts')
     return openPostgresStore(database.url, { partitions, startTimeout, onMigrationWait })
   }
-  const { openSqliteStore } = await import('./sqlite/store.ts')
-  return openSqliteStore(database.path, { cacheMib })
+  const { openSqliteStore } = await import('./store/sqlite/store.ts')
+  return openSqliteStore(database.path, { cacheMib, writes, writerEntry: new URL('./writer.ts', import.meta.url) })
 }

@@ -1,4 +1,4 @@
-// Deliveries of producers, who receives them, and the outcomes that are kept by idempotency key.
+// What a delivery is: its recipients and content, and the outcome that is kept by idempotency key.
 import type { Content } from '../inbox/notification-json.ts'
 
 /** An external id without an issuer is a plain one. */
@@ -32,27 +32,17 @@ export type Delivery = {
   unknownRecipients?: 'report' | 'refuse' | undefined
   at: number
 }
+
 /** The positions of the unknown recipients, counted from 0. Nothing was stored. */
 export type UnknownRecipients = { unknown: readonly number[] }
 
 export type DeliveryResult = { userId: string | null; id: string | null; status: DeliveryStatus }
+
 export type DeliveryStatus = 'delivered' | 'updated' | 'unknown_recipient'
+
 export type DeliveryOutcome = { deliveryId: string; results: readonly DeliveryResult[] }
 
-export interface Deliveries {
-  /**
-   * Delivers to every known recipient or to none, and records the idempotency key in the same step. A recipient that is
-   * named twice, also in two ways, gets one notification. The same key with the same body returns the first outcome and changes
-   * nothing; the same key with another body returns 'mismatch'.
-   *
-   * If no recipient is known, or one is unknown and `unknownRecipients` is 'refuse', it stores nothing, not even the
-   * idempotency key, and returns the unknown ones. A recipient with an unknown external id and a `newUserId` is a
-   * new user, who is created in the same step. Of deliveries at the same time, one creates the user, and all deliver to that user.
-   *
-   * If the producer's key no longer has `secretHash` or was revoked, it stores nothing and returns 'refused', also for a repeated
-   * idempotency key.
-   */
-  deliver(delivery: Delivery): Promise<DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients>
-  /** Removes the idempotency keys that were used before `before`. */
-  removeOldDeliveries(before: number): Promise<void>
+/** How many recipients may be unknown. At least one must be known. */
+export function maxUnknown({ unknownRecipients, recipients }: Delivery): number {
+  return unknownRecipients === 'refuse' ? 0 : recipients.length - 1
 }

@@ -1,5 +1,4 @@
-// The audit log: what happened to sign-ins, users, keys and settings, who did it and from where. Rows are only added, until they are
-// older than the retention or their user is erased.
+// What a write announces after its commit: change signals, and the entries that it added to the audit log.
 
 /** Never contains a secret, or the text that a client sent as a username of no known user. */
 export type AuditEntry = {
@@ -32,16 +31,14 @@ export type AuditEntry = {
 /** The entries of a change are recorded in the same step, if the change takes effect. */
 export type Audited = { audit?: readonly AuditEntry[] | undefined }
 
-/** Which entries: of this user, of this actor, not older than `since`, before the entry `before`. */
-export type AuditQuery = { userId?: string; actor?: string; since?: number; before?: string; limit: number }
+/** A hint that something changed. It carries no data: a listener that needs the new state reads it. */
+export type ChangeSignal =
+  | { about: 'inbox' | 'session'; userId: string }
+  | { about: 'token-revocation' }
+  /** A command recorded what an operator did. */
+  | { about: 'audit' }
+  | { about: 'signing-key' }
+  | { about: 'anything' }
 
-export interface Audit {
-  /** Adds entries that belong to no other change of the store, such as refusals. An entry about an unknown user is one about no user. */
-  recordAudit(entries: readonly AuditEntry[]): Promise<void>
-  /** Lists entries by id, newest first, at most `limit` of them. */
-  listAudit(query: AuditQuery): Promise<AuditEntry[]>
-  /** The newest entry with the event `settings-changed`. */
-  lastSettingsEntry(): Promise<AuditEntry | undefined>
-  /** Removes at most 1,000 entries that are older than `before`. Returns how many it removed. */
-  removeOldAudit(before: number): Promise<number>
-}
+/** Gets the entries of one write. */
+export type RecordListener = (entries: readonly AuditEntry[]) => Promise<void>

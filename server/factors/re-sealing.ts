@@ -1,18 +1,21 @@
 // `carillon secret rotate`: seals again, with the current secret, what the previous one had sealed (decision 0044). Everything is
 // opened first, so that a secret that does not fit changes nothing. The signing keys come before everything else: when a node reads
 // them, it seals with the current secret from then on. What a node sealed with the previous one in between is found by a second pass.
-import { CarillonError } from '../basics/errors.ts'
-import type { AuditEntry, Resealed, SealedFactor, Store } from '../store/store.ts'
-import { Sealing, type Secrets } from './sealing.ts'
 
-type Sealed = Pick<Store, 'signingKeys' | 'resealSigningKeys' | 'factorsSealedOtherwise' | 'resealFactors'>
+import { CarillonError } from '../basics/errors.ts'
+import { factorsSealedOtherwise, resealFactors, type SealedFactor } from '../sealing/sealed-texts.store.ts'
+import { Sealing, type Secrets } from '../sealing/sealing.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { type Resealed, resealSigningKeys, signingKeys } from '../tokens/signing-keys.store.ts'
+
 export type Counts = { signingKeys: number; factors: number }
 type Options = { audit: (counts: Counts) => AuditEntry; pause: () => Promise<unknown> }
 
 const factorsAtOnce = 200
 
 /** Throws CONFLICT, and changes nothing, if neither secret opens one of the sealed texts. Can be repeated after an interruption. */
-export async function sealAgain(store: Sealed, secrets: Secrets, { audit, pause }: Options): Promise<Counts> {
+export async function sealAgain(store: Store, secrets: Secrets, { audit, pause }: Options): Promise<Counts> {
   const sealing = new Sealing(secrets)
   const found = await countSealedOtherwise(store, sealing)
   if (found.signingKeys + found.factors === 0) return found
@@ -25,7 +28,7 @@ export async function sealAgain(store: Sealed, secrets: Secrets, { audit, pause 
 }
 
 /** How much is not sealed with the current secret. Throws CONFLICT if neither secret opens it. */
-export async function countSealedOtherwise(store: Sealed, sealing: Sealing): Promise<Counts> {
+export async function countSealedOtherwise(store: Store, sealing: Sealing): Promise<Counts> {
   const counts = { signingKeys: (await openKeys(store, sealing)).length, factors: 0 }
   for await (const batch of factorsOf(store, sealing)) {
     for (const factor of batch) await textOf(factor, sealing)
@@ -35,9 +38,9 @@ export async function countSealedOtherwise(store: Sealed, sealing: Sealing): Pro
 }
 
 /** The entries are recorded with the first change. */
-async function pass(store: Sealed, sealing: Sealing, entries: readonly AuditEntry[]): Promise<Counts> {
+async function pass(store: Store, sealing: Sealing, entries: readonly AuditEntry[]): Promise<Counts> {
   const keys = await openKeys(store, sealing)
-  const counts = { signingKeys: await store.resealSigningKeys({ keys, audit: entries }), factors: 0 }
+  const counts = { signingKeys: await store.write(resealSigningKeys, { keys, audit: entries }), factors: 0 }
   for await (const batch of factorsOf(store, sealing)) {
     const factors = await Promise.all(
       batch.map(async (factor) => {
@@ -46,15 +49,15 @@ async function pass(store: Sealed, sealing: Sealing, entries: readonly AuditEntr
       }),
     )
     const isFirst = counts.signingKeys + counts.factors === 0
-    counts.factors += await store.resealFactors({ factors, audit: isFirst ? entries : [] })
+    counts.factors += await store.write(resealFactors, { factors, audit: isFirst ? entries : [] })
   }
   return counts
 }
 
 /** The signing keys that the previous secret sealed, with what replaces them. */
-async function openKeys(store: Sealed, sealing: Sealing): Promise<Resealed[]> {
+async function openKeys(store: Store, sealing: Sealing): Promise<Resealed[]> {
   const sealed: Resealed[] = []
-  for (const { kid, sealedPrivateJwk, retiredAt } of await store.signingKeys()) {
+  for (const { kid, sealedPrivateJwk, retiredAt } of await store.read(signingKeys)) {
     if (retiredAt !== null) continue
     const opened = await sealing.openWith('signing-keys', sealedPrivateJwk)
     if (opened === undefined) throw doesNotFit(`signing key ${kid}`)
@@ -65,14 +68,11 @@ async function openKeys(store: Sealed, sealing: Sealing): Promise<Resealed[]> {
 }
 
 /** Those that the current secret did not seal. */
-export async function* factorsOf(
-  store: Pick<Sealed, 'factorsSealedOtherwise'>,
-  sealing: Sealing,
-): AsyncGenerator<SealedFactor[]> {
+export async function* factorsOf(store: Store, sealing: Sealing): AsyncGenerator<SealedFactor[]> {
   const prefix = sealing.prefix('factors')
   let after = { userId: '', id: '' }
   for (;;) {
-    const batch = await store.factorsSealedOtherwise({ prefix, after, limit: factorsAtOnce })
+    const batch = await store.read(factorsSealedOtherwise, { prefix, after, limit: factorsAtOnce })
     const last = batch.at(-1)
     if (last === undefined) return
     yield batch
