@@ -79,12 +79,14 @@ export const NewUser = t.example(t.component('NewUser', newUser), {
   password: 'quiet lantern above the harbour',
   displayName: 'Lee',
 })
+export type NewUser = t.TypeOf<typeof NewUser>
 
 const disabledNote = 'True ends every session and token of the user'
 const changed = { ...changes, username: t.optional(t.orNull(name)), disabled: t.optional(t.boolean(disabledNote)) }
 export const UserChange = t.component('UserChange', changed, `${partial}, except a username`)
+export type UserChange = t.TypeOf<typeof UserChange>
 
-const UserEntry = t.component('UserEntry', {
+export const UserEntry = t.component('UserEntry', {
   externalId,
   ...changes,
   username: t.optional(t.orNull(name)),
