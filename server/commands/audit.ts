@@ -101,27 +101,23 @@ type Following = Options & { userId: string | undefined; names: NameOf; startedA
 async function follow(store: Store, following: Following): Promise<void> {
   const { json, userId, names, entries, known, startedAt } = following
   const signal = untilInterrupted()
-  const shown = new Map<string, number>()
-  let newest = startedAt
   const show = async (found: readonly AuditEntry[]) => {
-    const fresh = found.filter(({ id }) => !shown.has(id))
-    for (const { id, at } of fresh) {
-      shown.set(id, at)
-      newest = Math.max(newest, at)
-    }
-    const rows = json ? [] : await rowsOf(names, fresh)
+    const rows = json ? [] : await rowsOf(names, found)
     const lines = rows.map((cells) => columns(cells, widths))
-    await printAll(json ? fresh.map(jsonLine) : coloured(lines, fresh, 0), signal)
+    await printAll(json ? found.map(jsonLine) : coloured(lines, found, 0), signal)
   }
+  let shown = new Set([...known, ...entries].map(({ id }) => id))
+  let newest = startedAt
   try {
     if (!json) await printAll([columns(headings, widths)], signal)
     await show(entries)
-    for (const { id, at } of known) shown.set(id, at)
     while (!signal.aborted) {
       await sleep(followEveryMs, undefined, { signal })
-      const from = newest - lateMs
-      await show(await entriesOf(store, { since: () => from, last: 0, userId }))
-      for (const [id, at] of shown) if (at < from - lateMs) shown.delete(id)
+      const since = newest - lateMs
+      const found = await entriesOf(store, { since: () => since, last: 0, userId })
+      await show(found.filter(({ id }) => !shown.has(id)))
+      shown = new Set(found.map(({ id }) => id))
+      newest = Math.max(newest, ...found.map(({ at }) => at))
     }
   } catch (error) {
     if (!signal.aborted) throw error

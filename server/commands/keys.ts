@@ -63,15 +63,11 @@ function withKeys(command: Command, work: (place: Place) => Promise<void>): Prom
 
 async function listAll(store: Store, options: Output): Promise<void> {
   const keys = scheduleOf(await store.signingKeys(), (store.clock ?? Date.now)())
-  const rows = keys.map(displayed).map(({ kid, state, ...times }) => [kid, state, ...Object.values(times)])
-  print(options, keys.map(displayed), () =>
-    keys.length === 0
-      ? 'There are no signing keys yet. The first start makes one.'
-      : table(
-          ['kid', 'state', 'created', 'signs from', 'accepted until'],
-          rows.map((cells) => cells.map((cell) => cell ?? '-')),
-        ),
-  )
+  const rows = keys.map((key) => Object.values(displayed(key)).map((cell) => cell ?? '-'))
+  print(options, keys.map(displayed), () => {
+    if (rows.length === 0) return 'There are no signing keys yet. The first start makes one.'
+    return table(['kid', 'state', 'created', 'signs from', 'accepted until'], rows)
+  })
 }
 
 function displayed({ key: { kid, createdAt, startsAt }, state, until }: Scheduled) {

@@ -6,7 +6,6 @@ import { CarillonError } from '../basics/errors.ts'
 import { type Flags, readConfig, readSettings } from '../config/read.ts'
 import { type Config, type Setting, settings } from '../config/settings.ts'
 import { hasPassword } from '../config/url-passwords.ts'
-import type { SettingFault } from '../config/values.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -36,10 +35,7 @@ export function configOf(command: Command, family: string): Config {
 }
 
 /** Reads the settings for doctor: the faults are findings, and `config` is absent only if a setting could not be read. */
-export function configAndFaults(
-  command: Command,
-  family: string,
-): { config: Config | undefined; faults: SettingFault[] } {
+export function configAndFaults(command: Command, family: string): ReturnType<typeof readSettings> {
   return readSettings(process.env, flagsOf(givenOptions(command, family)))
 }
 
@@ -56,10 +52,9 @@ export function configWith(options: readonly GivenOption[]): Config {
 }
 
 function givenOptions(command: Command, family: string): GivenOption[] {
-  const given = command.opts<Record<string, string | undefined>>()
   return usedBy(family).map(({ name }) => {
     const option = flagOf(name)
-    return { option, name, value: given[option.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())] }
+    return { option, name, value: command.getOptionValue(new Option(`--${option}`).attributeName()) }
   })
 }
 

@@ -5,7 +5,7 @@ import { jsonLine } from '../basics/control-characters.ts'
 import { configOf, withSettings } from './settings.ts'
 import { untilInterrupted } from './terminal/interruption.ts'
 import { type Output, printAll } from './terminal/output.ts'
-import { passwordFromStdin, promptForPassword } from './terminal/password-input.ts'
+import { passwordFromStdin, promptForPassword } from './terminal/prompts.ts'
 import { requestService } from './terminal/service-request.ts'
 import { linesOf, type TailEvent } from './terminal/tail-lines.ts'
 

@@ -6,8 +6,8 @@ import { Sealing } from '../../sealing/sealing.ts'
 import { secretsIn } from '../../start/sealing-secret.ts'
 import { findUser, type UserKey } from '../../users/users.ts'
 import { withSettings } from '../settings.ts'
-import { confirm } from '../terminal/confirmation.ts'
 import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
+import { confirm } from '../terminal/prompts.ts'
 import { aboutUser, identityOf, type KeyOptions, named, nameOf, type Users, withUsers } from './user-key.ts'
 
 const resetHelp = `

@@ -30,14 +30,15 @@ export async function importFrom(dependencies: UserDependencies, file: string, o
   const outcome = await interruptible(
     () => `${done} of ${values.length} users are imported; import the file again for the rest.`,
     () =>
-      withProgress(options, (report) =>
-        importUsers(dependencies, values, {
-          report: (count) => {
-            done = count
-            report({ step: 'import', done, total: values.length })
-          },
-        }),
-      ),
+      withProgress(options, (begin) => {
+        let advance: ReturnType<typeof begin> | undefined
+        const report = (count: number) => {
+          advance ??= begin('import', { total: values.length })
+          advance(count - done)
+          done = count
+        }
+        return importUsers(dependencies, values, { report })
+      }),
   )
   if ('faults' in outcome) {
     refuse(outcome.faults, lines, options)
