@@ -8,7 +8,7 @@ import type { AuditEntry, Store } from '../store/store.ts'
 import { findUser } from '../users/users.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
 import { untilInterrupted } from './terminal/interruption.ts'
-import { columns, type Output, print, printAll, table } from './terminal/output.ts'
+import { columns, countUpTo, type Output, print, printAll, table } from './terminal/output.ts'
 
 type Options = Output & { user?: string; since?: (now: number) => number; last: number; follow?: boolean }
 
@@ -27,7 +27,7 @@ export function auditCommand(): Command {
       'only entries since then: 30m, 2h, 7d, or a date such as 2026-11-22; replaces --last',
       sinceOf,
     )
-    .option('--last <count>', 'the newest entries, this many', countOf, 50)
+    .option('--last <count>', 'the newest entries, this many', countUpTo(999_999), 50)
     .option('--follow', 'go on with new entries, of every process, until Ctrl-C; with --json one object per line')
     .addHelpText('after', help)
   return withSettings(command, 'audit').action((options) => audit(command, options))
@@ -41,12 +41,6 @@ Examples:
   npx carillon audit --user ann --since 7d
   npx carillon audit --since 2026-11-22T08:00 --json
   npx carillon audit --follow`
-
-function countOf(text: string): number {
-  const count = Number(text)
-  if (/^\d{1,6}$/.test(text)) return count
-  throw new InvalidArgumentError('Write a whole number from 0 to 999999.')
-}
 
 function sinceOf(text: string): (now: number) => number {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []

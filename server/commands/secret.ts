@@ -84,8 +84,8 @@ function report({ signingKeys, factors }: Counts, isGenerated: boolean): string[
   const next = isGenerated
     ? 'The new secret is in the file beside the database. Back it up.'
     : 'CARILLON_SECRET_PREVIOUS is no longer needed: remove it, and restart the nodes one after another.'
-  if (signingKeys + factors === 0) return ['Everything is sealed with the current secret.', next]
-  return [`Sealed with the new secret: signing keys ${signingKeys}, second factors ${factors}.`, next]
+  const sealed = `Sealed with the new secret: signing keys ${signingKeys}, second factors ${factors}.`
+  return [signingKeys + factors === 0 ? 'Everything is sealed with the current secret.' : sealed, next]
 }
 
 function forBackups(isGenerated: boolean, kept: string | undefined): string {

@@ -59,16 +59,13 @@ function givenOptions(command: Command, family: string): GivenOption[] {
 }
 
 function flagsOf(options: readonly GivenOption[]): Flags {
-  for (const option of options) refuseVisiblePassword(option)
+  // Every user of this machine can read the options of every process (L5).
+  for (const { option, name, value } of options)
+    if (value !== undefined && hasPassword(value))
+      throw new WrongUse(
+        `a password in --${option} can be seen in the list of processes; set ${name} in the environment, or ${name}_FILE`,
+      )
   return Object.fromEntries(options.map(({ name, value }) => [name, value]))
-}
-
-/** Every user of this machine can read the options of every process (L5). */
-function refuseVisiblePassword({ option, name, value }: GivenOption): void {
-  if (value !== undefined && hasPassword(value))
-    throw new WrongUse(
-      `a password in --${option} can be seen in the list of processes; set ${name} in the environment, or ${name}_FILE`,
-    )
 }
 
 /** Who runs a command, for the audit log: an operator, and the user of the operating system. */

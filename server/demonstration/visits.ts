@@ -37,7 +37,9 @@ const visit = forAnyone({
   refusals: ['NOT_FOUND'],
   async handle(dependencies, request, reply) {
     const { worlds, world } = await worldOf(dependencies, request)
-    return sendData(reply, { ...displayVisit(dependencies, worlds, world), ...displayState(world) })
+    const { now, outageEndsAt, ...state } = world.state
+    const times = { now: iso(now), outageEndsAt: outageEndsAt === null ? null : iso(outageEndsAt) }
+    return sendData(reply, { ...displayVisit(dependencies, worlds, world), ...times, ...state })
   },
 })
 
@@ -46,11 +48,6 @@ function displayVisit({ users }: Dependencies, worlds: Worlds, world: World) {
   const expiresAt = iso(users.now() + worlds.remainingMs(world))
   const { name: cookieName, path: base } = cookies.cookie
   return { id, user: credentials, expiresAt, hasTrace, cookieName, base }
-}
-
-function displayState(world: World) {
-  const { now, outageEndsAt, ...state } = world.state
-  return { now: iso(now), outageEndsAt: outageEndsAt === null ? null : iso(outageEndsAt), ...state }
 }
 
 const exchange = forAnyone({

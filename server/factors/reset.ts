@@ -19,6 +19,8 @@ export async function resetFactors(
   return removed
 }
 
+const wrongSecret = 'The secret that is set does not open the signing keys, so it may be a wrong one'
+
 type Unreadable = Pick<SealedFactor, 'userId' | 'id'>
 
 /** The factors that no secret of the service opens. Throws CONFLICT if it opens no signing key: then it is the wrong one, and not lost. */
@@ -29,13 +31,9 @@ export async function unreadableFactors(
   const keys = (await store.signingKeys()).filter(({ retiredAt }) => retiredAt === null)
   const opened = await Promise.all(keys.map((key) => sealing.open('signing-keys', key.sealedPrivateJwk)))
   if (opened.length === 0 || opened.includes(undefined))
-    throw new CarillonError(
-      'CONFLICT',
-      'The secret that is set does not open the signing keys, so it may be a wrong one',
-      {
-        remedy: 'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.',
-      },
-    )
+    throw new CarillonError('CONFLICT', wrongSecret, {
+      remedy: 'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.',
+    })
   const found: Unreadable[] = []
   for await (const batch of factorsOf(store, sealing))
     for (const { userId, id, sealedSecret } of batch)

@@ -39,7 +39,7 @@ export class DeviceTokens {
   /** The token after a sign-in of `user`: that of the device that was presented, also for its other users, or a new one. */
   afterSignIn(presented: readonly string[], user: DeviceUser): string {
     const devices = devicesIn(presented)
-    return this.#withSealOf(user, this.#known(devices, user) ?? devices[0] ?? { id: newDeviceId(), seals: [] })
+    return this.#withSealOf(user, this.#known(devices, user) ?? devices[0] ?? newDevice())
   }
 
   /**
@@ -79,6 +79,4 @@ function devicesIn(presented: readonly string[]): Device[] {
   })
 }
 
-function newDeviceId(): string {
-  return randomBytes(16).toString('base64url')
-}
+const newDevice = (): Device => ({ id: randomBytes(16).toString('base64url'), seals: [] })

@@ -1,8 +1,9 @@
 // Password hashes that other systems made: bcrypt, scrypt, argon2 and PBKDF2 in the usual forms. Each is verified as that system
 // verifies it, on a thread of libuv's pool. A sign-in replaces it by a hash of ours (credentials.ts).
-import { hash as digestOf, pbkdf2, scrypt, timingSafeEqual } from 'node:crypto'
+import { hash as digestOf, pbkdf2, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { CarillonError } from '../basics/errors.ts'
+import { equalSecrets } from '../sealing/secrets.ts'
 
 export type ImportedHash =
   | { kind: 'argon2'; phc: string }
@@ -162,11 +163,11 @@ export async function matchesImported(hash: ImportedHash, password: string): Pro
       return (await import('@node-rs/bcrypt')).verify(hash.bytesOf(password), hash.hash)
     case 'scrypt': {
       const text = hash.isNormalized ? password.normalize('NFKC') : password
-      return timingSafeEqual(await deriveScrypt(text, hash), hash.key)
+      return equalKeys(await deriveScrypt(text, hash), hash.key)
     }
     case 'pbkdf2': {
       const { digest, iterations, salt, key } = hash
-      return timingSafeEqual(await derivePbkdf2(password, salt, iterations, key.length, digest), key)
+      return equalKeys(await derivePbkdf2(password, salt, iterations, key.length, digest), key)
     }
   }
 }
@@ -184,3 +185,7 @@ function deriveScrypt(password: string, { cost, salt, key }: { cost: ScryptCost;
 const fromText = (text = '') => Buffer.from(text)
 const fromHex = (text = '') => Buffer.from(text, 'hex')
 const fromBase64 = (text = '') => Buffer.from(text.replaceAll('.', '+'), 'base64')
+
+function equalKeys(a: Buffer, b: Buffer): boolean {
+  return equalSecrets(a.toString('base64'), b.toString('base64'))
+}

@@ -78,17 +78,7 @@ export function signInEnded(): CarillonError {
 /** Throws NOT_FOUND if none is linked; CONFLICT if it is the last way to sign in. */
 export async function unlinkAccount(
   { store, now, all }: ProviderDependencies,
-  {
-    userId,
-    signInId,
-    provider,
-    source,
-  }: {
-    userId: string
-    signInId: string
-    provider: Provider
-    source: Source
-  },
+  { userId, signInId, provider, source }: { userId: string; signInId: string; provider: Provider; source: Source },
 ): Promise<void> {
   const { issuer, name, displayName } = provider.setting
   const detail = { provider: name }

@@ -2,7 +2,6 @@
 // that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.ts.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { stripBlanks } from '../basics/blanks.ts'
 import { CarillonError, invalidField, type SecondFactor } from '../basics/errors.ts'
 import { findChallenge, makeChallenge } from '../factors/challenges.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
@@ -12,7 +11,7 @@ import { type RequestSource, sourceOf } from '../guards/source.ts'
 import type { Dependencies } from '../http/dependencies.ts'
 import { ProviderCodeBody, ProviderForm, ProviderQuery } from '../http/openapi/request-schemas.ts'
 import { forAnyone, type GuardedRequest } from '../http/operation.ts'
-import { sessionSecret } from '../http/request/cookies.ts'
+import { cookiePairs, sessionSecret } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { sendObject } from '../http/response/send.ts'
 import { pagePath } from '../pages/page.ts'
@@ -77,7 +76,15 @@ export const startByForm = forAnyone({
   async handle(dependencies, request, reply) {
     const { origin } = request.raw.headers
     const isOurs = origin === originOf(dependencies, '/')
-    if (origin === undefined || !(isOurs || dependencies.allowedOrigins.includes(origin))) throw unknownPage(origin)
+    if (origin === undefined || !(isOurs || dependencies.allowedOrigins.includes(origin)))
+      throw new CarillonError(
+        'FORBIDDEN',
+        `This sign-in was begun by a page of ${origin?.slice(0, 200) ?? 'no origin'}`,
+        {
+          remedy:
+            'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.',
+        },
+      )
     const { return_to: wanted, challenge } = request.body
     const provider = providerOf(dependencies, request)
     const place = readReturnTo(dependencies, 'return_to', wanted)
@@ -89,13 +96,6 @@ export const startByForm = forAnyone({
   },
 })
 
-function unknownPage(origin = 'no origin'): CarillonError {
-  return new CarillonError('FORBIDDEN', `This sign-in was begun by a page of ${origin.slice(0, 200)}`, {
-    remedy:
-      'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.',
-  })
-}
-
 async function failurePage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
   const { providerFailurePage } = await import('../pages/failure-page.ts')
   return providerFailurePage(dependencies, error, { request, place: await placeOfFlow(dependencies, request) })
@@ -105,14 +105,18 @@ type Begin = { provider: Provider; begun: Parameters<typeof beginFlow>[0] }
 
 /** Sets the cookie of a new flow, and returns the address at the provider. */
 export async function begin(dependencies: Dependencies, { provider, begun }: Begin, { request, reply }: Exchange) {
-  const { sealing, now } = dependencies.providers
-  const flow = beginFlow(begun, now())
+  const flow = beginFlow(begun, dependencies.providers.now())
   const address = await provider.authorizationUrl(redirectUri(dependencies, provider), flow)
   // Browsers send older cookies first (RFC 6265bis, section 5.8.3).
   for (const name of flowCookies(dependencies, request).slice(0, 1 - maxFlows))
     setCookie(reply, { ...dependencies.cookie, name }, '')
-  setCookie(reply, flowCookie(dependencies, flowId(flow.state)), await sealFlow(sealing, flow))
+  await keepFlow(dependencies, reply, flow)
   return address
+}
+
+async function keepFlow(dependencies: Dependencies, reply: FastifyReply, flow: Flow): Promise<void> {
+  const sealed = await sealFlow(dependencies.providers.sealing, flow)
+  setCookie(reply, flowCookie(dependencies, flowId(flow.state)), sealed)
 }
 
 /** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the account page. */
@@ -146,12 +150,7 @@ export const callback = forAnyone({
       const next = await finishFlow(dependencies, { flow, user, signedIn }, { request, reply })
       // The cookie proves later that this browser may use the code or the challenge. The user has five minutes for a second factor.
       if (next === undefined || bondOf(flow).flow === undefined) forget()
-      else
-        setCookie(
-          reply,
-          flowCookie(dependencies, flowId(flow.state)),
-          await sealFlow(dependencies.providers.sealing, flow),
-        )
+      else await keepFlow(dependencies, reply, flow)
       return reply.redirect(landing(flow.returnTo, next), 303)
     } catch (error) {
       forget()
@@ -298,19 +297,14 @@ async function flowOf(dependencies: Dependencies, { request, provider, state }: 
   const expected = { state, provider: provider.setting.name, now: now() }
   const flow = sealed === null ? undefined : await openFlow(sealing, sealed, expected)
   if (flow !== undefined) return flow
-  const minutes = flowLifetimeMs / 60_000
-  throw new CarillonError(
-    'INVALID_REQUEST',
-    `This sign-in did not begin in this browser in the last ${minutes} minutes`,
-    {
-      remedy: `Begin again at ${dependencies.publicUrl()}/login/with/${provider.setting.name}.`,
-    },
-  )
+  const problem = `This sign-in did not begin in this browser in the last ${flowLifetimeMs / 60_000} minutes`
+  const remedy = `Begin again at ${dependencies.publicUrl()}/login/with/${provider.setting.name}.`
+  throw new CarillonError('INVALID_REQUEST', problem, { remedy })
 }
 
 /** The names of the cookies of flows that the browser sends, in its order. */
 function flowCookies(dependencies: Dependencies, { raw }: FastifyRequest): string[] {
-  const names = (raw.headers.cookie ?? '').split(';').map((pair) => stripBlanks(pair.split('=', 1)[0] ?? ''))
+  const names = cookiePairs(raw.headers.cookie ?? '').map(({ name }) => name)
   return names.filter((name) => name.startsWith(flowPrefix(dependencies)) && /^[\w-]+$/.test(name))
 }
 
@@ -319,10 +313,8 @@ async function placeOfFlow(dependencies: Dependencies, request: FastifyRequest):
   const provider = dependencies.providers.all.get((request.params as { provider: string }).provider)
   if (provider === undefined) return undefined
   const state = oneState(new URL(request.url, 'http://localhost'))
-  return flowOf(dependencies, { request, provider, state }).then(
-    ({ returnTo: place }) => place,
-    () => undefined,
-  )
+  const flow = await flowOf(dependencies, { request, provider, state }).catch(() => undefined)
+  return flow?.returnTo
 }
 
 /** The session that began to link an account; null if it was a token. Throws FORBIDDEN if that sign-in has ended since. */

@@ -20,7 +20,7 @@ export function refuseLostDatabase(database: Database): void {
     // SQLite would delete the log of an empty file. Until the first checkpoint, a log may hold all tables.
     if (file === log) return isGone || statSync(log).size > 0
     // If there is no database, this file may belong to another one in the folder.
-    return file === secret || !isGone
+    return file !== firstSignIn || !isGone
   })
   if (left === undefined) return
   throw new CarillonError('UNAVAILABLE', `${path} is ${isGone ? 'gone' : 'empty'}, but ${left} is still there`, {

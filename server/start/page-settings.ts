@@ -9,16 +9,10 @@ const maxLogoBytes = 256 * 1024
 
 /** Throws UNAVAILABLE if the picture cannot be read. */
 export function pageSettings(config: Config): PageSettings {
-  const { pagesPrefix: prefix, pagesName: name, accent, logo, documentationLink } = config
+  const { pagesPrefix: prefix, pagesName: name, accent, documentationLink } = config
   const settings = demonstrationSettings(config)
-  return {
-    prefix,
-    name,
-    accent,
-    logo: logo === undefined ? undefined : readLogo(logo),
-    hasDocumentationLink: documentationLink ?? settings.isHere,
-    ...settings,
-  }
+  const logo = config.logo === undefined ? undefined : readLogo(config.logo)
+  return { prefix, name, accent, logo, hasDocumentationLink: documentationLink ?? settings.isHere, ...settings }
 }
 
 /** The demonstration is only for readers on this machine, unless the settings say otherwise. */
@@ -33,8 +27,7 @@ function readLogo(path: string): PageSettings['logo'] {
     if (statSync(path).size > maxLogoBytes) throw new Error(`it has more than ${maxLogoBytes / 1024} KiB`)
     return { bytes: readFileSync(path), type: /\.png$/i.test(path) ? 'image/png' : 'image/svg+xml' }
   } catch (cause) {
-    throw new CarillonError('UNAVAILABLE', `The picture of CARILLON_LOGO cannot be used: ${messageOf(cause)}`, {
-      cause,
-    })
+    const problem = `The picture of CARILLON_LOGO cannot be used: ${messageOf(cause)}`
+    throw new CarillonError('UNAVAILABLE', problem, { cause })
   }
 }

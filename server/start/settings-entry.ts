@@ -1,8 +1,7 @@
 // Records in the audit log which settings differ from those of the last start, of any node. Secrets are only `set` or `not set`.
 
 import { auditEntry, serviceSource } from '../audit/entry.ts'
-import type { Config } from '../config/settings.ts'
-import { settings } from '../config/settings.ts'
+import { type Config, settings } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
 import type { AuditEntry, Store } from '../store/store.ts'
 
@@ -18,17 +17,11 @@ export async function recordSettings(store: Store, config: Config, now: () => nu
 export function settingsEntry(values: Values, last: AuditEntry['detail'], at: number): AuditEntry | undefined {
   const before = (last?.settings ?? {}) as Values
   const names = [...new Set([...Object.keys(before), ...Object.keys(values)])]
-  const changed = names.filter((name) => textOf(before[name]) !== textOf(values[name]))
+  const changed = last === null ? [] : names.filter((name) => textOf(before[name]) !== textOf(values[name]))
   if (last !== null && changed.length === 0) return undefined
-  const changes =
-    last === null ? [] : changed.map((name) => [name, `${textOf(before[name])} -> ${textOf(values[name])}`])
+  const changes = changed.map((name) => [name, `${textOf(before[name])} -> ${textOf(values[name])}`])
   const detail = { ...Object.fromEntries(changes), settings: values }
   return auditEntry(serviceSource, { event: 'settings-changed', at, detail })
-}
-
-/** Each text is masked by itself: a value with several, such as a sender's name and address, is no URL as a whole. */
-function displayed(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'string' ? maskPasswords(part) : part)))
 }
 
 function textOf(value: unknown = notSet): string {
@@ -43,7 +36,9 @@ export function valuesOf(config: Config): Values {
     ofService.map(({ name, key, secret }) => {
       const value: unknown = config[key]
       if (value === undefined || (secret && Array.isArray(value) && value.length === 0)) return [name, notSet]
-      return [name, secret ? 'set' : displayed(value)]
+      // Each text is masked by itself: a value with several, such as a sender's name and address, is no URL as a whole.
+      const masked = JSON.stringify(value, (_, part) => (typeof part === 'string' ? maskPasswords(part) : part))
+      return [name, secret ? 'set' : JSON.parse(masked)]
     }),
   )
 }

@@ -23,14 +23,14 @@ export type CheckedEntry = {
   profile: GivenProfile
 }
 
-const kinds: Readonly<Record<keyof UserEntry, 'text' | 'boolean'>> = {
-  username: 'text',
-  externalId: 'text',
-  displayName: 'text',
-  locale: 'text',
-  email: 'text',
+const kinds: Readonly<Record<keyof UserEntry, 'string' | 'boolean'>> = {
+  username: 'string',
+  externalId: 'string',
+  displayName: 'string',
+  locale: 'string',
+  email: 'string',
   emailVerified: 'boolean',
-  passwordHash: 'text',
+  passwordHash: 'string',
   disabled: 'boolean',
 }
 
@@ -40,18 +40,13 @@ export function parseEntry(value: unknown): { entry: UserEntry; faults: Fault[] 
     return { entry: {}, faults: [{ field: '', reason: 'must be a JSON object' }] }
   const faults: Fault[] = []
   const sound = Object.entries(value).filter(([field, given]) => {
-    const reason = typeFault(field, given)
-    if (reason !== undefined) faults.push({ field, reason })
-    return reason === undefined
+    const kind = Object.hasOwn(kinds, field) ? kinds[field as keyof UserEntry] : undefined
+    if (kind === undefined) faults.push({ field, reason: 'is not a known field' })
+    else if (kind === typeof given || (kind === 'string' && given === null)) return true
+    else faults.push({ field, reason: kind === 'boolean' ? 'must be true or false' : 'must be a text or null' })
+    return false
   })
   return { entry: Object.fromEntries(sound), faults }
-}
-
-function typeFault(field: string, given: unknown): string | undefined {
-  if (!Object.hasOwn(kinds, field)) return 'is not a known field'
-  if (kinds[field as keyof UserEntry] === 'boolean')
-    return typeof given === 'boolean' ? undefined : 'must be true or false'
-  return typeof given === 'string' || given === null ? undefined : 'must be a text or null'
 }
 
 export function readEntry(entry: UserEntry): { checked: CheckedEntry; faults: Fault[] } {

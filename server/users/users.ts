@@ -1,12 +1,12 @@
 // Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Many users at once
 // are in import.ts.
-import { randomBytes } from 'node:crypto'
 import { auditEntry, recorded, type Source, serviceSource } from '../audit/entry.ts'
 import { CarillonError, invalidRequest, notAuthenticated } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { type PasswordRules, passwordFaults } from '../passwords/new-password.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import { preparePassword } from '../passwords/policy.ts'
+import { randomGroups } from '../sealing/secrets.ts'
 import type { Excepted, NewUser, Store, User } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
@@ -249,12 +249,8 @@ export async function changePassword(
   const { id: userId, username, newPassword: password, ...except } = wanted
   refuseFaults(await passwordFaults(dependencies, { username, password, field: 'newPassword' }))
   const passwordHash = await hashPassword(dependencies, password)
-  const entry = recorded(dependencies, {
-    event: 'password-changed',
-    userId,
-    username,
-    signInId: except.exceptSignInId ?? null,
-  })
+  const signInId = except.exceptSignInId ?? null
+  const entry = recorded(dependencies, { event: 'password-changed', userId, username, signInId })
   const change = { userId, passwordHash, ...except, ...revocationNow(dependencies), ...entry }
   if ((await dependencies.store.setPassword(change)) !== 'done') throw notAuthenticated()
   await dependencies.revocations?.refresh()
@@ -291,11 +287,9 @@ export async function deleteUser(dependencies: UserDependencies, key: UserKey): 
   return user
 }
 
-/** Twenty characters of 32 in groups of five: 100 bits, easy to read out and to type. */
+/** 100 bits. */
 export function makePassphrase(): string {
-  const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
-  const characters = Array.from(randomBytes(20), (byte) => alphabet[byte % 32]).join('')
-  return (characters.match(/.{5}/g) ?? []).join('-')
+  return randomGroups({ groups: 4, of: 5 })
 }
 
 function hashPassword({ passwords }: UserDependencies, password: string): Promise<string> {

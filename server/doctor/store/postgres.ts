@@ -6,8 +6,8 @@ import { connectionsOfProcess, openPool } from '../../store/postgres/connection/
 import { connectionsGiven, poolerName, poolingOf, poolingRemedy } from '../../store/postgres/connection/pooler.ts'
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
-import { clockFinding } from '../clock.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
+import { clockFinding } from '../machine.ts'
 import { type Examination, type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
 const migrations = new URL('../../store/postgres/schema/', import.meta.url)
@@ -95,7 +95,10 @@ async function ground(pool: pg.Pool): Promise<Finding[]> {
       current_setting('max_connections')::int as most,
       (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as taken`)
   const answeredMs = performance.now() - startedAt
-  return [...durable(rows[0]), ...connections(rows[0]), ...near(answeredMs)]
+  const findings = [...durable(rows[0]), connections(rows[0])]
+  if (answeredMs <= slowMs) return findings
+  const found = `a query takes ${Math.round(answeredMs)} ms, and every request waits for one or two`
+  return [...findings, warning('distance', { found, change: 'run the service nearer to its database' })]
 }
 
 function durable({ replica, readonly, fsync, commit, encoding }: Ground): Finding[] {
@@ -113,16 +116,10 @@ function durable({ replica, readonly, fsync, commit, encoding }: Ground): Findin
   return findings
 }
 
-function connections({ most, taken }: Ground): Finding[] {
+function connections({ most, taken }: Ground): Finding {
   const found = `${taken} of ${most} connections are taken`
-  if (most - taken >= wantedConnections) return [ok('connections', found)]
-  return [warning('connections', { found, change: 'max_connections = 100 in postgresql.conf, or fewer processes' })]
-}
-
-function near(answeredMs: number): Finding[] {
-  if (answeredMs <= slowMs) return []
-  const found = `a query takes ${Math.round(answeredMs)} ms, and every request waits for one or two`
-  return [warning('distance', { found, change: 'run the service nearer to its database' })]
+  if (most - taken >= wantedConnections) return ok('connections', found)
+  return warning('connections', { found, change: 'max_connections = 100 in postgresql.conf, or fewer processes' })
 }
 
 /** PostgreSQL detects a damaged page by its checksum when it reads the page; its own tools read all pages. */
