@@ -1,7 +1,7 @@
 // `carillon keys`: list, rotate, drop the keys that sign access tokens. The keys of producers: key.ts.
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import type { Config } from '../config/settings.ts'
 import { sealingSecrets } from '../start/sealing-secret.ts'
@@ -86,9 +86,7 @@ async function rotate(command: Command, options: Output & { after: string }): Pr
     const audit = [rotated(operatorSource(), { at, kid, startsAt })]
     const outcome = await store.addSigningKey({ key, after: lastOf(keys)?.kid ?? null, audit })
     if (outcome === 'refused')
-      throw new CarillonError('CONFLICT', 'Another key was added at the same moment', {
-        remedy: 'Look at it with: carillon keys list',
-      })
+      throw conflict('Another key was added at the same moment', 'Look at it with: carillon keys list')
     print(options, { kid, startsAt: iso(startsAt) }, () => [
       `Published the signing key ${kid}`,
       `Nodes sign with it from ${iso(startsAt)}; tokens of the key before are accepted until they expire.`,
@@ -118,7 +116,6 @@ async function drop(place: Place, kid: string, options: Output): Promise<void> {
 /** Throws CONFLICT before the first start, and UNAVAILABLE if the secret does not open the keys: no node could open a new one. */
 async function openKeys({ store, config }: Place) {
   const keys = await store.signingKeys()
-  if (keys.length === 0)
-    throw new CarillonError('CONFLICT', 'There are no signing keys yet', { remedy: 'The first start makes one.' })
+  if (keys.length === 0) throw conflict('There are no signing keys yet', 'The first start makes one.')
   return { keys, sealing: await sealingOf(await sealingSecrets(config, store), keys) }
 }

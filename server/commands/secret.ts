@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { conflict } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import type { Config } from '../config/settings.ts'
 import { type Counts, countSealedOtherwise, sealAgain } from '../sealing/re-sealing.ts'
@@ -73,10 +73,7 @@ async function rotate(command: Command, options: Output & { keep: string }): Pro
 /** Before a new secret is made: the one that is there must open everything. */
 async function refuseUnopened(store: Store, config: Config): Promise<void> {
   const secrets = secretsIn(config)
-  if (secrets === undefined)
-    throw new CarillonError('CONFLICT', 'There is no secret beside the database yet', {
-      remedy: 'The first start makes one.',
-    })
+  if (secrets === undefined) throw conflict('There is no secret beside the database yet', 'The first start makes one.')
   await countSealedOtherwise(store, new Sealing(secrets))
 }
 

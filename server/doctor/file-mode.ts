@@ -15,12 +15,12 @@ export function rightsOf(check: string, path: string): Finding[] {
     const change = `chmod ${needed.toString(8)} ${quoted(path)}`
     return [fault(check, { found: `${path} cannot be written by its owner (mode ${octal})`, change })]
   }
-  return [...othersIn({ check, path, mode, isFolder, octal }), ...foreign(check, path, status.uid)]
+  return [...othersIn(check, { path, mode, isFolder, octal }), ...foreign(check, path, status.uid)]
 }
 
-type FileStatus = { check: string; path: string; mode: number; isFolder: boolean; octal: string }
+type FileStatus = { path: string; mode: number; isFolder: boolean; octal: string }
 
-function othersIn({ check, path, mode, isFolder, octal }: FileStatus): Finding[] {
+function othersIn(check: string, { path, mode, isFolder, octal }: FileStatus): Finding[] {
   if ((mode & 0o077) === 0) return [ok(check, `only its owner can use ${path} (mode ${octal})`)]
   const may = (mode & 0o022) === 0 ? 'read' : 'change'
   const who = (mode & 0o007) === 0 ? 'its group' : 'every user of this machine'
@@ -70,12 +70,9 @@ function foreign(check: string, path: string, owner: number): Finding[] {
 export function ownersBeside(check: string, folder: string, files: readonly string[]): Finding[] {
   if (process.platform === 'win32') return []
   const { uid } = statSync(folder)
-  return files
-    .filter((file) => statSync(file).uid !== uid)
-    .map((file) =>
-      fault(check, {
-        found: `${file} belongs to user ${statSync(file).uid}, its folder to user ${uid}`,
-        change: `chown ${uid} ${quoted(file)}`,
-      }),
-    )
+  const others = files.map((file) => ({ file, owner: statSync(file).uid })).filter(({ owner }) => owner !== uid)
+  return others.map(({ file, owner }) => {
+    const found = `${file} belongs to user ${owner}, its folder to user ${uid}`
+    return fault(check, { found, change: `chown ${uid} ${quoted(file)}` })
+  })
 }

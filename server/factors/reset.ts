@@ -1,7 +1,7 @@
 // Removes every second factor of a user who has lost them, or those of all users that a lost secret had sealed: for an operator.
 
 import { recorded } from '../audit/entry.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
 import { factorsOf } from '../sealing/re-sealing.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { SealedFactor, Store, User } from '../store/store.ts'
@@ -19,8 +19,6 @@ export async function resetFactors(
   return removed
 }
 
-const wrongSecret = 'The secret that is set does not open the signing keys, so it may be a wrong one'
-
 type Unreadable = Pick<SealedFactor, 'userId' | 'id'>
 
 /** The factors that no secret of the service opens. Throws CONFLICT if it opens no signing key: then it is the wrong one, and not lost. */
@@ -31,9 +29,10 @@ export async function unreadableFactors(
   const keys = (await store.signingKeys()).filter(({ retiredAt }) => retiredAt === null)
   const opened = await Promise.all(keys.map((key) => sealing.open('signing-keys', key.sealedPrivateJwk)))
   if (opened.length === 0 || opened.includes(undefined))
-    throw new CarillonError('CONFLICT', wrongSecret, {
-      remedy: 'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.',
-    })
+    throw conflict(
+      'The secret that is set does not open the signing keys, so it may be a wrong one',
+      'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.',
+    )
   const found: Unreadable[] = []
   for await (const batch of factorsOf(store, sealing))
     for (const { userId, id, sealedSecret } of batch)

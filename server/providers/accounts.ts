@@ -2,7 +2,7 @@
 // person, and not every provider verifies it (decision 0049).
 
 import { auditEntry, type Source } from '../audit/entry.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { ProviderAccounts, Store, User } from '../store/store.ts'
@@ -59,13 +59,9 @@ export async function linkAccount(
   const outcome = await store.linkProviderAccount({ issuer, subject, userId, checkedGeneration, email, at, audit })
   if (outcome === 'refused') throw signInEnded()
   if (outcome === 'taken')
-    throw new CarillonError('CONFLICT', `This account at ${displayName} is linked to another user`, {
-      remedy: 'Nothing was changed.',
-    })
+    throw conflict(`This account at ${displayName} is linked to another user`, 'Nothing was changed.')
   if (outcome === 'has-another')
-    throw new CarillonError('CONFLICT', `Another account at ${displayName} is linked to you already`, {
-      remedy: 'Unlink that one first.',
-    })
+    throw conflict(`Another account at ${displayName} is linked to you already`, 'Unlink that one first.')
 }
 
 /** FORBIDDEN, because the proof is not that of the request: it is in the flow that began before. */

@@ -76,15 +76,7 @@ export const startByForm = forAnyone({
   async handle(dependencies, request, reply) {
     const { origin } = request.raw.headers
     const isOurs = origin === originOf(dependencies, '/')
-    if (origin === undefined || !(isOurs || dependencies.allowedOrigins.includes(origin)))
-      throw new CarillonError(
-        'FORBIDDEN',
-        `This sign-in was begun by a page of ${origin?.slice(0, 200) ?? 'no origin'}`,
-        {
-          remedy:
-            'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.',
-        },
-      )
+    if (origin === undefined || !(isOurs || dependencies.allowedOrigins.includes(origin))) throw unknownPage(origin)
     const { return_to: wanted, challenge } = request.body
     const provider = providerOf(dependencies, request)
     const place = readReturnTo(dependencies, 'return_to', wanted)
@@ -95,6 +87,13 @@ export const startByForm = forAnyone({
     return reply.redirect(await begin(dependencies, { provider, begun }, { request, reply }), 303)
   },
 })
+
+function unknownPage(origin = 'no origin'): CarillonError {
+  return new CarillonError('FORBIDDEN', `This sign-in was begun by a page of ${origin.slice(0, 200)}`, {
+    remedy:
+      'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.',
+  })
+}
 
 async function failurePage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
   const { providerFailurePage } = await import('../pages/failure-page.ts')
@@ -261,13 +260,8 @@ function newCode({ providers }: Dependencies, user: User, flow: Flow): Promise<s
 
 /** The same for every code that is not valid here and now. */
 function invalidCode(): CarillonError {
-  return new CarillonError(
-    'INVALID_CREDENTIALS',
-    'This code is not valid here: it was used, has expired, or belongs to another browser or page',
-    {
-      remedy: 'Sign in again.',
-    },
-  )
+  const problem = 'This code is not valid here: it was used, has expired, or belongs to another browser or page'
+  return new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in again.' })
 }
 
 /** Throws NOT_FOUND. */

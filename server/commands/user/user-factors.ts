@@ -1,6 +1,6 @@
 // `carillon user factors`: list the second factors of a user, and remove them all for a user who has lost them.
 import { Command } from 'commander'
-import { CarillonError } from '../../basics/errors.ts'
+import { conflict } from '../../basics/errors.ts'
 import { removeUnreadable, resetFactors, unreadableFactors } from '../../factors/reset.ts'
 import { Sealing } from '../../sealing/sealing.ts'
 import { secretsIn } from '../../start/sealing-secret.ts'
@@ -74,8 +74,7 @@ async function resetAll(users: Users, key: UserKey, options: Output & { yes?: bo
 function resetUnreadable(command: Command, options: ResetOptions): Promise<void> {
   return withUsers(command, async (users, config) => {
     const secrets = secretsIn(config)
-    if (secrets === undefined)
-      throw new CarillonError('CONFLICT', 'No secret is set', { remedy: 'Set CARILLON_SECRET to that of the service.' })
+    if (secrets === undefined) throw conflict('No secret is set', 'Set CARILLON_SECRET to that of the service.')
     const factors = await unreadableFactors(users.store, new Sealing(secrets))
     const ids = [...new Set(factors.map(({ userId }) => userId))]
     const concerned = (await Promise.all(ids.map((id) => users.store.findUser(id)))).filter(

@@ -56,10 +56,8 @@ async function pooler(pool: pg.Pool, url: string): Promise<Finding[]> {
   const pooling = await poolingOf(pool)
   if (pooling === 'none') return []
   const name = await poolerName(url)
-  if (pooling === 'transaction')
-    return [
-      fault('pooler', { found: `${name} lends a connection for one transaction or statement`, change: poolingRemedy }),
-    ]
+  const lends = { found: `${name} lends a connection for one transaction or statement`, change: poolingRemedy }
+  if (pooling === 'transaction') return [fault('pooler', lends)]
   const given = await connectionsGiven(pool, url)
   const found = `${name} in session mode gives ${given} of the ${connectionsOfProcess} connections of a process`
   if (given === connectionsOfProcess) return [ok('pooler', found)]
@@ -129,14 +127,13 @@ async function pages(pool: pg.Pool): Promise<Finding[]> {
     from pg_stat_database where datname = current_database()`)
   const { checksums, name, failures } = rows[0]
   const amcheck = `pg_amcheck --install-missing --heapallindexed --database=${name}`
-  if (checksums !== 'on')
+  if (checksums !== 'on') {
+    const found =
+      'data checksums are off, so damaged pages are not detected; doctor does not read the pages of PostgreSQL'
     return [
-      warning('pages', {
-        found:
-          'data checksums are off, so damaged pages are not detected; doctor does not read the pages of PostgreSQL',
-        change: `pg_checksums --enable, while PostgreSQL is stopped; until then: ${amcheck}`,
-      }),
+      warning('pages', { found, change: `pg_checksums --enable, while PostgreSQL is stopped; until then: ${amcheck}` }),
     ]
+  }
   if (failures > 0) {
     const found = `PostgreSQL has read ${failures} damaged ${failures === 1 ? 'page' : 'pages'} of this database`
     return [fault('pages', { found, change: `restore the backup; to find what is damaged: ${amcheck}` })]
