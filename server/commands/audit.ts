@@ -87,10 +87,8 @@ async function entriesOf(store: Store, { since, last, userId }: Wanted): Promise
   return entries.toReversed()
 }
 
-type Following = Options & { userId: string | undefined; names: NameOf; startedAt: number } & Record<
-    'entries' | 'known',
-    readonly AuditEntry[]
-  >
+type Entries = readonly AuditEntry[]
+type Following = Wanted & Output & { names: NameOf; startedAt: number; entries: Entries; known: Entries }
 
 async function follow(store: Store, following: Following): Promise<void> {
   const { json, userId, names, entries, known, startedAt } = following

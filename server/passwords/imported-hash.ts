@@ -149,9 +149,8 @@ function refuseLength(key: Buffer): void {
 }
 
 function refuse(reason: string): never {
-  throw new CarillonError('INVALID_REQUEST', `The password hash ${reason}`, {
-    details: [{ field: 'passwordHash', reason }],
-  })
+  const details = [{ field: 'passwordHash', reason }]
+  throw new CarillonError('INVALID_REQUEST', `The password hash ${reason}`, { details })
 }
 
 /** `password` as the client sent it: the source system did not prepare it as we do. */

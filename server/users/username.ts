@@ -118,7 +118,6 @@ function refuseMixedDirection(name: string): void {
 }
 
 function refuse(reason: string): never {
-  throw new CarillonError('INVALID_REQUEST', `The username is not acceptable: ${reason}`, {
-    details: [{ field: 'username', reason }],
-  })
+  const details = [{ field: 'username', reason }]
+  throw new CarillonError('INVALID_REQUEST', `The username is not acceptable: ${reason}`, { details })
 }
