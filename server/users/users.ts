@@ -56,39 +56,28 @@ export type UserKey = { id: string } | { externalId: string } | { username: stri
 
 /** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
 type Wanted = GivenProfile & {
-  username: string
+  username?: string
   password?: string
   isGenerated?: boolean
   passwordHash?: string
   externalId?: string | null
 }
 
-/** Without a password or a hash, the user cannot sign in yet. Throws INVALID_REQUEST with every fault, or CONFLICT (name or id taken). */
-export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User & { username: string }> {
+/**
+ * Without a password or a hash, the user cannot sign in yet; without a username, the user signs in at the application only. Throws
+ * INVALID_REQUEST with every fault, or CONFLICT (name or id taken).
+ */
+export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User> {
   const { password, isGenerated, ...entry } = wanted
   const { checked, faults } = readEntry(entry)
   if (password !== undefined && entry.passwordHash !== undefined)
     faults.push({ field: 'passwordHash', reason: 'takes the place of password: send one of the two' })
-  const username = checked.username ?? ''
+  const { username, externalId, profile } = checked
   if (password !== undefined && !isGenerated)
-    faults.push(...(await passwordFaults(dependencies, { username, password })))
+    faults.push(...(await passwordFaults(dependencies, { username: username ?? '', password })))
   refuseFaults(faults)
   const passwordHash = password === undefined ? checked.passwordHash : await hashPassword(dependencies, password)
-  const { externalId, profile } = checked
-  return storeUser(dependencies, { username, externalId, passwordHash, ...profile }) as Promise<
-    User & { username: string }
-  >
-}
-
-/** For a user of an application, who does not sign in here. Throws INVALID_REQUEST with every fault, or CONFLICT (id taken). */
-export async function addUserWithoutName(
-  dependencies: UserDependencies,
-  wanted: GivenProfile & { externalId: string },
-): Promise<User> {
-  const { checked, faults } = readEntry(wanted)
-  refuseFaults(faults)
-  const { externalId, profile } = checked
-  return storeUser(dependencies, { username: null, passwordHash: null, externalId, ...profile })
+  return storeUser(dependencies, { username, externalId, passwordHash, ...profile })
 }
 
 type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string | null } & GivenProfile

@@ -7,10 +7,8 @@ import { displayAccount } from '../../http/response/send.ts'
 import { createLink } from '../../links/links.ts'
 import { linkSettings } from '../../start/password-settings.ts'
 import type { User } from '../../store/store.ts'
-import type { GivenProfile } from '../../users/profile.ts'
 import {
   addUser,
-  addUserWithoutName,
   changeUser,
   deleteUser,
   disableUser,
@@ -152,21 +150,18 @@ type AddOptions = PasswordOptions & { externalId?: string; displayName?: string;
 
 async function addOne(command: Command, username: string | undefined, options: AddOptions): Promise<void> {
   const { externalId, displayName, locale, email } = options
-  const given = Object.entries({ displayName, locale, email }).filter(([, text]) => text !== undefined)
-  const profile: GivenProfile = Object.fromEntries(given)
-  if (username !== undefined)
-    return withUsers(command, async (dependencies) => {
-      const chosen = await passwordFrom(options)
-      const wanted = { username, ...chosen, ...(externalId !== undefined && { externalId }), ...profile }
-      const user = await addUser(dependencies, wanted)
-      const value = { id: user.id, username: user.username, ...(externalId !== undefined && { externalId }) }
-      printWithPassword(options, value, chosen, `Added ${user.username} (${user.id})`)
-    })
-  if (externalId === undefined) throw new WrongUse('Give the user a name, or an --external-id')
-  if (options.passwordStdin) throw new WrongUse('A user with a password needs a name to sign in by')
+  const given = Object.entries({ username, externalId, displayName, locale, email })
+  const wanted: Parameters<typeof addUser>[1] = Object.fromEntries(given.filter(([, text]) => text !== undefined))
+  if (username === undefined && externalId === undefined)
+    throw new WrongUse('Give the user a name, or an --external-id')
+  if (username === undefined && options.passwordStdin)
+    throw new WrongUse('A user with a password needs a name to sign in by')
   return withUsers(command, async (dependencies) => {
-    const { id } = await addUserWithoutName(dependencies, { externalId, ...profile })
-    print(options, { id, externalId }, () => `Added ${externalId} (${id})`)
+    const chosen = username === undefined ? undefined : await passwordFrom(options)
+    const user = await addUser(dependencies, { ...wanted, ...chosen })
+    const line = `Added ${nameOf(user)} (${user.id})`
+    if (chosen === undefined) print(options, { id: user.id, externalId }, () => line)
+    else printWithPassword(options, identityOf(user, {}), chosen, line)
   })
 }
 
