@@ -55,7 +55,7 @@ export async function providerFailurePage(
   { request, place }: Failed,
 ): Promise<WholePage> {
   const view = await viewOf(dependencies, request)
-  const { provider: texts } = await view.textsOf('sign-in')
+  const { provider: texts } = (await view.textsOf('service')).signIn
   const { provider: wanted } = request.params as { provider: string }
   const known = dependencies.providers.all.get(wanted)?.setting.displayName
   const title = known === undefined ? view.texts.failureTitle : texts.title(known)

@@ -47,7 +47,7 @@ type Shown = { user?: User | undefined; isSent?: boolean; error?: CarillonError 
 async function pageFor(dependencies: Dependencies, request: FastifyRequest, { user, isSent, error }: Shown) {
   const view = await viewOf(dependencies, request, user)
   const pages = await import('./forgot.ts')
-  const given = { view, texts: (await view.textsOf('sign-in')).forgotten }
+  const given = { view, texts: (await view.textsOf('service')).signIn.forgotten }
   if (dependencies.forgotten === undefined) return { view, page: pages.withoutMailPage(given) }
   if (isSent) return { view, page: pages.sentPage(given) }
   const isEmpty = error?.code === 'INVALID_REQUEST' && request.body != null

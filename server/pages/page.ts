@@ -28,7 +28,7 @@ export async function viewOf(dependencies: Dependencies, request: FastifyRequest
   const address = (name: string) => `${root}carillon-scripts/${name}`
   return {
     language,
-    texts: await textsOf('frame', language),
+    texts: (await textsOf('service', language)).frame,
     textsOf: (name) => textsOf(name, language),
     name: pages.name,
     root,

@@ -1,15 +1,7 @@
 // Two attacks from the browser: a script in the page that looks for the proof, and a page of another site that sends a form.
 import { cookieSentBy, fieldOf } from '../proof-parts.ts'
 import type { Exchange, Lane, World } from '../world.ts'
-import {
-  type Answer,
-  type Experiment,
-  type Fact,
-  factOf,
-  lineOf,
-  type Measured,
-  UnexpectedResponse,
-} from './experiment.ts'
+import { type Answer, type Experiment, type Fact, factOf, lineOf, type Measured } from './experiment.ts'
 import { presentIn, signIn } from './lanes.ts'
 
 export const script: Experiment = {
@@ -28,7 +20,7 @@ async function lookForCookie(world: World): Promise<Measured> {
 }
 
 /** What a script finds in `document.cookie`. */
-export function cookieFact({ visit }: World): Fact {
+function cookieFact({ visit }: World): Fact {
   const readable = document.cookie
   const isThere = readable.split('; ').some((pair) => pair.startsWith(`${visit?.cookieName}=`))
   return { label: isThere ? 'cookieReadable' : 'cookieHidden', value: readable || '""' }
@@ -45,9 +37,7 @@ async function lookForToken(world: World): Promise<Measured> {
 const short = (text: string) => (text.length > 30 ? `${text.slice(0, 30)}…` : text)
 
 /** Does what a foreign script can do: while `action` runs, another function stands in for `fetch` and keeps the `Authorization` field. */
-export async function withSpy<Result>(
-  action: () => Promise<Result>,
-): Promise<{ result: Result; authorization: string }> {
+async function withSpy<Result>(action: () => Promise<Result>): Promise<{ result: Result; authorization: string }> {
   const original = globalThis.fetch
   let authorization = ''
   globalThis.fetch = (input, init) => {
@@ -108,7 +98,7 @@ async function formAfter(world: World, n: number): Promise<Exchange> {
     first = last
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
-  throw new UnexpectedResponse('the server got no form of the other site')
+  throw new Error('the server got no form of the other site')
 }
 
 /** 401 of a status line such as `HTTP/1.1 401 Unauthorized`. */

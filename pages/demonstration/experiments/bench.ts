@@ -12,7 +12,7 @@ const maxLoadMs = 10_000
 
 export class Bench {
   readonly world: World
-  readonly #kept: Kept = readKept()
+  #kept: Kept = readKept()
   readonly #changed: () => void
   running: ExperimentId | undefined
   progress: { step: keyof Texts['progress']; count: number } | undefined
@@ -30,19 +30,18 @@ export class Bench {
   }
 
   predictionOf(id: ExperimentId): Partial<Answers> {
-    return this.#kept.predictions.get(id) ?? {}
+    return this.#kept.predictions[id] ?? {}
   }
 
   predict(id: ExperimentId, lane: Lane, answer: Answer): void {
-    this.#kept.predictions.set(id, { ...this.predictionOf(id), [lane]: answer })
+    this.#kept.predictions[id] = { ...this.predictionOf(id), [lane]: answer }
     if (this.problem?.what === 'choose') this.problem = undefined
     keep(this.#kept)
     this.#changed()
   }
 
   forget(): void {
-    this.#kept.results.clear()
-    this.#kept.predictions.clear()
+    this.#kept = { predictions: {}, results: {} }
     keep(this.#kept)
     this.#changed()
   }
@@ -59,7 +58,7 @@ export class Bench {
     this.#changed()
     try {
       const measured = await this.world.alone(() => this.#measure(run))
-      this.results.set(id, { predicted: { session, token }, measured })
+      this.results[id] = { predicted: { session, token }, measured }
       keep(this.#kept)
       return true
     } catch (error) {

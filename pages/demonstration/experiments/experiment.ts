@@ -2,7 +2,7 @@
 import type { TextsOf } from '../../../server/pages/texts/texts.ts'
 import type { Exchange, Lane, Sent, World } from '../world.ts'
 
-export type Texts = TextsOf<'experiments'>
+export type Texts = TextsOf<'demonstration'>['experiments']
 export type ExperimentId = keyof Texts['experiments']
 /** What the reader predicts for a lane, and what is then measured. The words for both depend on the experiment. */
 export type Answer = 'yes' | 'no'
@@ -31,9 +31,6 @@ export type Experiment = {
   id: ExperimentId
   run: (world: World, stage: Stage) => Promise<Measurements>
 }
-
-/** A run cannot go on, because the service responded otherwise than it does in each demonstration. */
-export class UnexpectedResponse extends Error {}
 
 export function factOf(label: Fact['label'], { status, exchange }: Sent): Fact {
   return { label, line: lineOf(exchange.request), status, exchange }

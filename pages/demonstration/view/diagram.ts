@@ -22,19 +22,7 @@ export function diagramView(stage: Stage, lane: Lane, sent: Sent) {
     <ol class="for-readers" aria-label=${title}>
       ${arrows.map((arrow) => html`<li>${sentenceOf(stage, arrow)}</li>`)}
     </ol>
-    ${callsView(stage, sent)}
   </figure>`
-}
-
-/** Each call with its name in the code. A call that contains others has their time in its own. */
-function callsView({ texts, language }: Stage, { exchange: { trace } }: Sent) {
-  if (trace === null || trace.length === 0) return nothing
-  return html`<details class="calls">
-    <summary>${texts.allCalls(trace.length)}</summary>
-    <ol>
-      ${trace.map(({ name, detail, ms }) => html`<li><code>${name}</code> ${detail} · ${durationOf(ms, language)}</li>`)}
-    </ol>
-  </details>`
 }
 
 /** The same arrow in words. */
@@ -128,7 +116,7 @@ export function wordsOf({ calls }: Texts, { name, detail }: { name: string; deta
   return known[`${name} ${detail}`] ?? known[name]
 }
 
-export function durationOf(ms: number, language: string): string {
+function durationOf(ms: number, language: string): string {
   const digits = ms < 10 ? 2 : 0
   return `${new Intl.NumberFormat(language, { maximumFractionDigits: digits, minimumFractionDigits: digits }).format(ms)} ms`
 }
