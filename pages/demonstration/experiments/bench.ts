@@ -1,7 +1,7 @@
 // Where the reader is with the experiments: what was predicted, what runs, what was measured, and what went wrong. It knows no HTML.
-import { type Lane, lanes, type Trouble, type World, WorldError } from '../world.ts'
-import type { Answer, Answers, Experiment, ExperimentId, Measurements, Stage, Texts } from './experiment.ts'
-import { type Kept, keep, type Result, readKept } from './kept-results.ts'
+import { type Lane, type Trouble, type World, WorldError } from '../world.ts'
+import type { Answer, Answers, Experiment, ExperimentId, Measurements, Stage } from './experiment.ts'
+import { type Kept, keep, readKept } from './kept-results.ts'
 import { signIn } from './lanes.ts'
 import type { Tabs } from './tabs.ts'
 
@@ -15,7 +15,8 @@ export class Bench {
   #kept: Kept = readKept()
   readonly #changed: () => void
   running: ExperimentId | undefined
-  progress: { step: keyof Texts['progress']; count: number } | undefined
+  /** Until the database is there again. */
+  secondsLeft: number | undefined
   problem: { id: ExperimentId; what: Problem } | undefined
   /** The address of the other site's page while that is in the frame. */
   frame: { address: string; loaded: () => void } | undefined
@@ -64,7 +65,7 @@ export class Bench {
     } catch (error) {
       return this.#fail(id, error instanceof WorldError ? error.trouble : 'other')
     } finally {
-      this.running = this.progress = this.frame = undefined
+      this.running = this.secondsLeft = this.frame = undefined
       tabs.isRunning = false
       this.#changed()
     }
@@ -73,7 +74,7 @@ export class Bench {
   /** The steps of the walk need a valid proof in both lanes, and the experiment may have ended those. */
   async #measure(run: Experiment['run']): Promise<Measurements> {
     const measured = await run(this.world, this.#stage)
-    await signIn(this.world, this.#stage)
+    await signIn(this.world)
     return measured
   }
 
@@ -87,8 +88,8 @@ export class Bench {
 
   get #stage(): Stage {
     return {
-      progress: (step, count = 0) => {
-        this.progress = { step, count }
+      countDown: (seconds) => {
+        this.secondsLeft = seconds
         this.#changed()
       },
       inFrame: (address, action) => this.#inFrame(address, action),
@@ -109,8 +110,4 @@ export class Bench {
       this.#changed()
     }
   }
-}
-
-export function isAsPredicted({ predicted, measured }: Result): boolean {
-  return lanes.every((lane) => predicted[lane] === measured[lane].answer)
 }

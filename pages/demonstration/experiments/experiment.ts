@@ -21,8 +21,8 @@ export type Measured = { answer: Answer | null; facts: Fact[] }
 export type Measurements = Record<Lane, Measured>
 
 export type Stage = {
-  /** Says what happens now; `count` are the seconds that are left. */
-  progress: (step: keyof Texts['progress'], count?: number) => void
+  /** Says how long the database is still gone. */
+  countDown: (seconds: number) => void
   /** Loads a page of another site in a frame, then acts while it is there. */
   inFrame: <Result>(address: string, action: () => Promise<Result>) => Promise<Result>
 }

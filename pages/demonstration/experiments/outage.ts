@@ -7,7 +7,7 @@ const outageSeconds = 10
 export const outage: Experiment = {
   id: 'outage',
   async run(world, stage) {
-    const before = await signedIn(world, stage)
+    const before = await signedIn(world)
     await world.control('outage', { seconds: outageSeconds })
     const endsAt = performance.now() + outageSeconds * 1000
     const during = joined(before, await present(world, 'during'))
@@ -21,7 +21,7 @@ export const outage: Experiment = {
 
 async function untilOver(stage: Stage, endsAt: number): Promise<void> {
   for (let left = endsAt - performance.now(); left > 0; left = endsAt - performance.now()) {
-    stage.progress('outage', Math.ceil(left / 1000))
+    stage.countDown(Math.ceil(left / 1000))
     await new Promise((resolve) => setTimeout(resolve, Math.min(left, 1000)))
   }
 }

@@ -11,16 +11,13 @@ const sessionIsOverSeconds = 8 * 86_400
 
 export const replay: Experiment = {
   id: 'replay',
-  async run(world, stage) {
-    const before = await signedIn(world, stage)
-    stage.progress('copying')
+  async run(world) {
+    const before = await signedIn(world)
     const { token = '' } = world
     // The page cannot read the cookie, so the server keeps the copy.
     await world.control('copy-cookie')
-    stage.progress('signingOut')
     const out = await sentInBoth(world, 'signOut', { method: 'POST', path: '/logout' })
     await world.control('put-cookie')
-    stage.progress('presenting')
     const measured = await present(world, 'withCopy', token)
     return withSignature(world, joined(joined(before, out), measured), token)
   },
@@ -28,11 +25,9 @@ export const replay: Experiment = {
 
 export const revokeAll: Experiment = {
   id: 'revokeAll',
-  async run(world, stage) {
-    const before = await signedIn(world, stage)
-    stage.progress('revoking')
+  async run(world) {
+    const before = await signedIn(world)
     await world.control('revoke')
-    stage.progress('presenting')
     const measured = await present(world, 'after')
     return withSignature(world, joined(before, measured), world.token)
   },
@@ -40,12 +35,10 @@ export const revokeAll: Experiment = {
 
 export const changeCharacter: Experiment = {
   id: 'changeCharacter',
-  async run(world, stage) {
-    const before = await signedIn(world, stage)
-    stage.progress('changing')
+  async run(world) {
+    const before = await signedIn(world)
     await world.control('change-cookie')
     const changed = withOtherName(world.token ?? '')
-    stage.progress('presenting')
     const measured = await present(world, 'withChange', changed)
     measured.token.facts.unshift({ label: 'changedName', value: String(claimsOf(changed)?.preferred_username) })
     return withSignature(world, joined(before, measured), changed)
@@ -54,20 +47,17 @@ export const changeCharacter: Experiment = {
 
 export const restart: Experiment = {
   id: 'restart',
-  async run(world, stage) {
-    const before = await signedIn(world, stage)
-    stage.progress('restarting')
+  async run(world) {
+    const before = await signedIn(world)
     await world.control('restart')
-    stage.progress('presenting')
     return joined(before, await present(world, 'after'))
   },
 }
 
 export const expiry: Experiment = {
   id: 'expiry',
-  async run(world, stage) {
-    const before = await signedIn(world, stage)
-    stage.progress('advancing')
+  async run(world) {
+    const before = await signedIn(world)
     await world.control('advance', { seconds: tokenIsOverSeconds })
     const measured = joined(before, await present(world, 'minutesLater'))
     await world.control('advance', { seconds: sessionIsOverSeconds })

@@ -15,11 +15,10 @@ type Places = Readonly<Record<Actor, number>>
 export function diagramView(stage: Stage, lane: Lane, sent: Sent) {
   const { texts, visit } = stage
   const arrows = arrowsOf(sent, { cookieName: visit.cookieName, isShown: (call) => wordsOf(texts, call) !== undefined })
-  const title = texts.diagramOf(texts.laneNames[lane])
   return html`<figure class="diagram lane-${lane}">
     <figcaption>${texts.laneNames[lane]}</figcaption>
     ${drawing(stage, arrows, sent.exchange.trace !== null)}
-    <ol class="for-readers" aria-label=${title}>
+    <ol class="for-readers" aria-label=${texts.diagramTitle}>
       ${arrows.map((arrow) => html`<li>${sentenceOf(stage, arrow)}</li>`)}
     </ol>
   </figure>`

@@ -105,7 +105,7 @@ function changeView({ texts, language }: Stage, { table, kind, columns, changed,
   const shown = changed.filter((name) => columns[name] !== null && !/_?id$/.test(name))
   return html`<div class="thing small">
     <h4><code>${table}</code> <span class="flag">${texts.kinds[kind]}</span></h4>
-    <p class="note">${titles[table] ?? texts.rowStored + table}</p>
+    <p class="note">${titles[table]}</p>
     <ul class="chips">
       ${shown.map((name) => {
         const display = (value: unknown) => (isTime(value) ? timeOf(value, language) : value)

@@ -77,7 +77,7 @@ function stepView(view: WalkView, { stage, place, result }: Shown) {
       <h2 id=${place} tabindex="-1">${title}</h2>
       <p>${intro}</p>
     </header>
-    <div class="two" role="group" aria-label=${texts.diagramTitle}>${lanes.map((lane) => diagramView(stage, lane, result[lane]))}</div>
+    <div class="two">${lanes.map((lane) => diagramView(stage, lane, result[lane]))}</div>
     ${unexpected.length === 0 ? html`<p class="finding">${finding}</p>` : nothing}
     ${lanes.map((lane) => laneView(view, { stage, lane, place, sent: result[lane], isUnexpected: unexpected.includes(lane) }))}
     ${place === 'sign-in' ? apartView(stage, result) : nothing}

@@ -6,7 +6,7 @@ import { curlView } from '../../view/curl-view.ts'
 import { sentenceOf } from '../../view/diagram.ts'
 import type { Texts as WalkTexts } from '../../view/stage.ts'
 import { type Exchange, type Lane, lanes, type Message } from '../../world.ts'
-import { type Bench, isAsPredicted } from '../bench.ts'
+import type { Bench } from '../bench.ts'
 import type { Answer, Experiment, ExperimentId, Fact, Measured, Texts } from '../experiment.ts'
 import type { Result } from '../kept-results.ts'
 
@@ -30,19 +30,13 @@ export function experimentView(view: View, experiment: Experiment) {
   const { title, question } = texts.experiments[id]
   const result = bench.results[id]
   return html`<details class="experiment" id=${anchorOf(id)} name="experiment">
-    <summary><h3>${title}</h3>${result && markView(texts, result)}</summary>
+    <summary><h3>${title}</h3></summary>
     <div class="inside">
       <p>${question} <a href="#${anchorOf(id)}" class="deep-link" aria-label=${texts.link(title)}>#</a></p>
       ${predictionsView(view, experiment)} ${id === bench.running ? frameView(view) : nothing}
       ${result && id !== bench.running ? resultView(view, id, result) : nothing}
     </div>
   </details>`
-}
-
-/** In the line of a closed experiment: that it was run, and whether it came as predicted. */
-function markView(texts: Texts, result: Result) {
-  const isRight = isAsPredicted(result)
-  return html`<span class="mark ${isRight ? 'done' : 'surprise'}">${isRight ? texts.asPredicted : texts.notAsPredicted}</span>`
 }
 
 function predictionsView(view: View, experiment: Experiment) {
@@ -53,20 +47,16 @@ function predictionsView(view: View, experiment: Experiment) {
     event.preventDefault()
     view.run(experiment)
   }
-  const { progress, problem } = bench
+  const { problem, secondsLeft } = bench
+  const progress = secondsLeft === undefined ? texts.running : texts.outage(secondsLeft)
   return html`<form @submit=${submit}>
     <div class="lanes">${lanes.map((lane) => predictionView(view, id, lane))}</div>
     <button class="primary" aria-disabled=${bench.running !== undefined}>
       ${bench.results[id] ? texts.runAgain : texts.run}
     </button>
-    <p role="status" class="progress">${isRunning && progress ? progressText(texts, progress) : nothing}</p>
+    <p role="status" class="progress">${isRunning ? progress : nothing}</p>
     <p role="alert" class="fault">${problem?.id === id ? problemText(view, problem.what) : nothing}</p>
   </form>`
-}
-
-function progressText({ progress }: Texts, { step, count }: NonNullable<Bench['progress']>): string {
-  const text = progress[step]
-  return typeof text === 'string' ? text : text(count)
 }
 
 function problemText({ texts, walk }: View, what: NonNullable<Bench['problem']>['what']): string {
