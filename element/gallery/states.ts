@@ -66,11 +66,7 @@ export const states: readonly [State, ...State[]] = [
     title: 'Markup is text',
     given: (_language, now) => ({
       items: [
-        notification(['<img src=x onerror=alert(1)>', '<b>bold</b> &amp; <script>alert(1)</script>', '<i>'], {
-          index: 0,
-          at: now,
-          seq: 1,
-        }),
+        notification(['<img src=x onerror=alert(1)>', '<b>bold</b> &amp; <script>alert(1)</script>', '<i>'], 0, now),
       ],
     }),
   },

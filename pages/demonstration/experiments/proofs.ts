@@ -1,6 +1,7 @@
-// Five experiments on the life of a proof: a copy after the sign-out, a revocation, a changed character, a restart, and time.
+// Six experiments on the life of a proof: a copy after the sign-out, a revocation, a changed character, a restart, time, and a database
+// that is gone.
 import type { World } from '../world.ts'
-import type { Experiment, Measurements } from './experiment.ts'
+import type { Experiment, Measurements, Stage } from './experiment.ts'
 import { withOtherName } from './forgery.ts'
 import { joined, present, publicKeys, sentInBoth, signedIn } from './lanes.ts'
 import { claimsOf, isSignatureValid } from './signature.ts'
@@ -8,6 +9,7 @@ import { claimsOf, isSignatureValid } from './signature.ts'
 /** Longer than an access token lives (15 minutes), and longer than a session may be unused (7 days). */
 const tokenIsOverSeconds = 16 * 60
 const sessionIsOverSeconds = 8 * 86_400
+const outageSeconds = 10
 
 export const replay: Experiment = {
   id: 'replay',
@@ -65,10 +67,32 @@ export const expiry: Experiment = {
   },
 }
 
+export const outage: Experiment = {
+  id: 'outage',
+  async run(world, stage) {
+    const before = await signedIn(world)
+    await world.control('outage', { seconds: outageSeconds })
+    const endsAt = performance.now() + outageSeconds * 1000
+    const during = joined(before, await present(world, 'during'))
+    // The list is in the database, whatever the proof is.
+    const list = await sentInBoth(world, 'duringList', { method: 'GET', path: '/api/notifications' })
+    const measured = joined(during, list, during)
+    await untilOver(stage, endsAt)
+    return joined(measured, await present(world, 'after'), measured)
+  },
+}
+
 /** Adds what another service would say that has the public key and nothing else; nothing if this browser cannot check it. */
 async function withSignature(world: World, measured: Measurements, token = ''): Promise<Measurements> {
   const { data } = await publicKeys(world)
   const result = await isSignatureValid(token, data)
   if (result !== 'cannot-check') measured.token.facts.push({ label: result ? 'signatureValid' : 'signatureInvalid' })
   return measured
+}
+
+async function untilOver(stage: Stage, endsAt: number): Promise<void> {
+  for (let left = endsAt - performance.now(); left > 0; left = endsAt - performance.now()) {
+    stage.countDown(Math.ceil(left / 1000))
+    await new Promise((resolve) => setTimeout(resolve, Math.min(left, 1000)))
+  }
 }
