@@ -40,7 +40,7 @@ export function deepPagePromises(promise: PromiseOf): void {
           }
         }),
         // All runs use one inbox: to fill it takes long. Shrinking cannot work then.
-        { numRuns: runs(6, 240), endOnFailure: true },
+        { numRuns: runs(3, 240), endOnFailure: true },
       )
     },
   )
@@ -83,7 +83,7 @@ export function deepPagePromises(promise: PromiseOf): void {
           }
         }),
         // All runs use one inbox: to fill it takes long. Shrinking cannot work then.
-        { numRuns: runs(6, 240), endOnFailure: true },
+        { numRuns: runs(3, 240), endOnFailure: true },
       )
     },
   )

@@ -716,7 +716,7 @@ const newProofs = async () => ({
 })
 
 /** More than any route accepts. */
-const huge = `{"x":"${'a'.repeat(1_200_000)}"}`
+const huge = `{"x":"${'a'.repeat(4 * 1024 * 1024)}"}`
 
 /** Requests with every mistake that is possible on any route. */
 function wrongRequests(described: Described): HttpRequest[] {

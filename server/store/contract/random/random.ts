@@ -23,7 +23,7 @@ export function randomPromises(promise: PromiseOf): void {
             assert.deepEqual({ version: inbox.version, items }, model.state(number))
           }
         }),
-        { numRuns: runs(20, 1_200) },
+        { numRuns: runs(6, 1_200) },
       )
     },
   )
@@ -37,7 +37,7 @@ export function randomPromises(promise: PromiseOf): void {
           for (const person of stage.people) await recount(stage.world, person)
         }
       }),
-      { numRuns: runs(20, 1_200) },
+      { numRuns: runs(6, 1_200) },
     )
   })
 
@@ -57,7 +57,7 @@ export function randomPromises(promise: PromiseOf): void {
               }
           }
         }),
-        { numRuns: runs(15, 800) },
+        { numRuns: runs(5, 800) },
       )
     },
   )
@@ -73,7 +73,7 @@ export function randomPromises(promise: PromiseOf): void {
         }
         for (const follower of followers) await follower.catchUp(limit)
       }),
-      { numRuns: runs(20, 1_200) },
+      { numRuns: runs(6, 1_200) },
     )
   })
 }
