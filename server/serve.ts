@@ -1,23 +1,25 @@
 // Opens the store, listens, and drains at the end. compose.ts creates the objects in between; commands/serve.ts handles signals
 // and prints.
+
 import { lookup } from 'node:dns/promises'
 import { statSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { tmpdir } from 'node:os'
+import { recordLogged } from './audit/audit.store.ts'
 import { auditEntry, serviceSource } from './audit/entry.ts'
 import { Clock, type TimeSources } from './basics/clock.ts'
 import { CarillonError, messageOf } from './basics/errors.ts'
+import type { Log } from './basics/log.ts'
 import { type Composition, compose } from './compose.ts'
 import type { Config } from './config/settings.ts'
 import type { Worlds } from './demonstration/worlds.ts'
 import { drain } from './http/connections/drain.ts'
-import type { Log } from './log/log.ts'
+import { openStore } from './open-store.ts'
 import type { HashCost } from './passwords/passwords.ts'
 import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
 import { demonstrationSettings } from './start/page-settings.ts'
 import { secretFileOf } from './start/sealing-secret.ts'
-import { openStore } from './store/open.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {
@@ -160,7 +162,7 @@ function tidyHourly({ tidy }: Composition, { store, log, now }: Tidying): NodeJS
         { event: 'tidying-failed', err: error },
         'old rows or signing keys could not be replaced; retrying in an hour',
       )
-      store.recordAudit([auditEntry(serviceSource, { event: 'tidying-failed', at: now() })]).catch(() => {})
+      store.write(recordLogged, [auditEntry(serviceSource, { event: 'tidying-failed', at: now() })]).catch(() => {})
     })
   }
   run()

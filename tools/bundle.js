@@ -29,7 +29,7 @@ export async function bundle(folder = bundleFolder, sources = server) {
   rmSync(folder, { recursive: true, force: true })
   const made = [
     ...(await write({ carillon: join(server, 'carillon.ts') }, folder)),
-    ...(await write({ 'writer-thread': join(server, 'store', 'sqlite', 'writer-thread.ts') }, folder)),
+    ...(await write({ writer: join(server, 'writer.ts') }, folder)),
   ]
   writeFileSync(join(folder, 'LICENSES.txt'), licences(made.filter(isOfPackage)))
   const own = new Set(made.filter((id) => id.startsWith(server + sep) && !isOfPackage(id)))
@@ -118,9 +118,9 @@ const originalPlaces = {
     if (!id.startsWith(server) || !code.includes('import.meta.url')) return
     const source = relative(bundleFolder, id).replaceAll(sep, '/')
     return code
-      .split("new URL('./writer-thread.ts', import.meta.url)")
+      .split("new URL('./writer.ts', import.meta.url)")
       .map((part) => part.replaceAll('import.meta.url', `new URL('${source}', import.meta.url).href`))
-      .join("new URL('./writer-thread.js', import.meta.url)")
+      .join("new URL('./writer.js', import.meta.url)")
   },
 }
 

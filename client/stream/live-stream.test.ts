@@ -1,8 +1,10 @@
 // The live stream of a real service across lost connections, restarts, and the end of sessions and tokens.
+
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { disableUser } from '../../server/users/user-changes.store.ts'
 import { TcpProxy } from '../../tests/support/network/tcp-proxy.ts'
 import { startTestService, type TestService, type TestUser, variants } from '../../tests/support/service.ts'
 import { type Carillon, createCarillon, isCarillonError, type StreamEvent } from '../carillon-client.ts'
@@ -212,7 +214,11 @@ test('after the user is disabled `auth` gets no new token, and its error ends th
   const carillon: Carillon = await signedIn(service, ann, 'stateless')
   const following = follow(carillon)
   await until(() => following.count('hello') === 1)
-  await service.store.disableUser({ userId: ann.id, at: service.now(), revocationExpiresAt: service.now() + 900_000 })
+  await service.store.write(disableUser, {
+    userId: ann.id,
+    at: service.now(),
+    revocationExpiresAt: service.now() + 900_000,
+  })
   const failure = await following.ended
   assert.ok(isCarillonError(failure, 'INVALID_CREDENTIALS'), `${failure}`)
 })

@@ -1,14 +1,21 @@
 // Reads and shortens the audit log. An operation that changes something records its own entries.
+
 import { firstIdAt } from '../basics/ids.ts'
-import { all, get, type Read, record, run, type Write } from '../store/statements/statements.ts'
+import type { AuditEntry } from '../store/events.ts'
+import { addToAuditLog, all, get, type Read, record, run, type Write } from '../store/statements/statements.ts'
 import { Part } from '../store/statements/templates.ts'
-import type { AuditEntry, AuditQuery } from '../store/store.ts'
 
-export const auditReads = { listAudit, lastSettingsEntry }
-export const auditWrites = { recordAudit, removeOldAudit }
+/** Which entries: of this user, of this actor, not older than `since`, before the entry `before`. */
+export type AuditQuery = { userId?: string; actor?: string; since?: number; before?: string; limit: number }
 
-function* recordAudit(entries: readonly AuditEntry[]): Write<void> {
+/** Adds entries that belong to no other change of the store, such as refusals. An entry about an unknown user is one about no user. */
+export function* recordAudit(entries: readonly AuditEntry[]): Write<void> {
   yield* record(entries)
+}
+
+/** Adds entries whose log lines are written already: no listener gets them. */
+export function* recordLogged(entries: readonly AuditEntry[]): Write<void> {
+  yield* addToAuditLog(entries)
 }
 
 const columns = new Part(`id, at, event, actor, nullif(user_id, '') as "userId", address, user_agent as "userAgent",
@@ -16,7 +23,8 @@ const columns = new Part(`id, at, event, actor, nullif(user_id, '') as "userId",
 
 type Row = Omit<AuditEntry, 'detail'> & { detail: string | null }
 
-function* listAudit(query: AuditQuery): Read<AuditEntry[]> {
+/** Lists entries by id, newest first, at most `limit` of them. */
+export function* listAudit(query: AuditQuery): Read<AuditEntry[]> {
   const rows = yield* entriesOf(query)
   return rows.map(toEntry)
 }
@@ -35,7 +43,8 @@ function entriesOf(query: AuditQuery): Read<Row[]> {
     order by id desc limit ${limit}`
 }
 
-function* lastSettingsEntry(): Read<AuditEntry | undefined> {
+/** The newest entry with the event `settings-changed`. */
+export function* lastSettingsEntry(): Read<AuditEntry | undefined> {
   const row = yield* get<Row>`
     select ${columns} from audit where event = 'settings-changed' order by id desc limit 1`
   return row && toEntry(row)
@@ -45,8 +54,12 @@ function toEntry({ detail, ...entry }: Row): AuditEntry {
   return { ...entry, detail: detail === null ? null : JSON.parse(detail) }
 }
 
-/** Two statements, because Citus locks no rows of a subquery that reads every node. */
-function* removeOldAudit(before: number): Write<number> {
+/**
+ * Removes at most 1,000 entries that are older than `before`. Returns how many it removed.
+ *
+ * Two statements, because Citus locks no rows of a subquery that reads every node.
+ */
+export function* removeOldAudit(before: number): Write<number> {
   const oldest = yield* get<{ last: string | null }>`
     select max(id) as last from (select id from audit where id < ${firstIdAt(before)} order by id limit 1000) oldest`
   return oldest?.last ? yield* run`delete from audit where id <= ${oldest.last}` : 0

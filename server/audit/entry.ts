@@ -1,6 +1,7 @@
 // How an entry of the audit log is made: who did it and from where, what happened, and to whom.
+
 import { newOrderedId } from '../basics/ids.ts'
-import type { AuditEntry } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'
 
 /** Who does something, and from where. `actor` as in AuditEntry; a command has no address and no request. */

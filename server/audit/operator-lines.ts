@@ -1,6 +1,8 @@
 // The log lines of commands. A command is a process of its own and has no log, so every service that runs writes the lines of what
 // operators did, when the store signals it. What happened while none ran is in the table alone.
-import type { AuditEntry, Store } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { listAudit } from './audit.store.ts'
 import type { AuditLines } from './audit-lines.ts'
 
 /** An entry may be visible a little later than its time: a change waits for its commit, and clocks differ. */
@@ -10,7 +12,7 @@ const maxAtOnce = 1_000
 const notedWithinMs = 23 * 3_600_000
 
 type Dependencies = {
-  store: Pick<Store, 'listAudit' | 'onChange'>
+  store: Store
   lines: AuditLines
   now: () => number
   /** Gets each entry, also those of the last 23 hours before the start, which may have been noted before. */
@@ -49,7 +51,7 @@ export class OperatorLines {
       const fresh: AuditEntry[] = []
       let before = {}
       for (;;) {
-        const found = await store.listAudit({ actor: 'operator', since, limit: maxAtOnce, ...before })
+        const found = await store.read(listAudit, { actor: 'operator', since, limit: maxAtOnce, ...before })
         const unknown = found.filter(({ id }) => !this.#written.has(id))
         fresh.push(...unknown)
         // An import has more at once. What happened before the start needs no lines.

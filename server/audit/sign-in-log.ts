@@ -1,9 +1,12 @@
 // Refused sign-ins: one log line and one row of the audit log each, with the user, the client's address, the route and the request.
 // Their number is limited, since a client needs no proof to cause one: the rest are counted (SECURITY.md, L1, L2, A16).
+
 import { CarillonError } from '../basics/errors.ts'
-import type { Log } from '../log/log.ts'
-import { LogWindow } from '../log/log-window.ts'
-import type { AuditEntry, Store } from '../store/store.ts'
+import type { Log } from '../basics/log.ts'
+import { LogWindow } from '../basics/log-window.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { recordLogged } from './audit.store.ts'
 import { auditEntry, type Source } from './entry.ts'
 import type { EventName } from './events.ts'
 import { writeLine } from './log-line.ts'
@@ -39,12 +42,12 @@ type Options = {
   log: Log
   nameHash: (name: string) => string
   /** Where the rows go, in batches; without it there are only lines. */
-  rows?: { store: Pick<Store, 'recordAudit'>; now: () => number }
+  rows?: { store: Store; now: () => number }
 }
 
 export class SignInLog {
   readonly #log: Log
-  readonly #store: Pick<Store, 'recordAudit'> | undefined
+  readonly #store: Store | undefined
   readonly #now: () => number
   readonly #nameHash: (name: string) => string
   readonly #pairs = new Map<string, Pair>()
@@ -130,7 +133,7 @@ export class SignInLog {
     if (rows.length === 0) return
     this.#rows = []
     try {
-      await this.#store?.recordAudit(rows)
+      await this.#store?.write(recordLogged, rows)
     } catch (error) {
       this.#rows = [...rows, ...this.#rows].slice(0, maxWaiting)
       throw error

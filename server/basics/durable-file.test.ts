@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { readDatabaseUrl } from '../config/database-url.ts'
 import { sealingSecrets } from '../start/sealing-secret.ts'
+import { replaceOperation, stubStore } from '../store/testing/operations.ts'
+import { signingKeys } from '../tokens/signing-keys.store.ts'
 import { createDurably, replaceDurably } from './durable-file.ts'
 
 const recorded = ['openSync', 'writeSync', 'fsyncSync', 'linkSync', 'renameSync'] as const
@@ -71,7 +73,9 @@ test('a file is on the disk before it gets its name, and the name is on the disk
 test('the secret that seals the signing keys is on the disk before it gets its name (R1)', async (t) => {
   const folder = newFolder(t)
   const database = readDatabaseUrl(`sqlite:${join(folder, 'carillon.db')}`)
-  const calls = await callsOf(t, folder, () => sealingSecrets({ database }, { signingKeys: async () => [] }))
+  const store = stubStore()
+  replaceOperation(store, signingKeys, async () => [])
+  const calls = await callsOf(t, folder, () => sealingSecrets({ database }, store))
   assert.deepEqual(calls, ['writeSync draft', 'fsyncSync draft', 'linkSync draft', 'fsyncSync folder'])
 })
 

@@ -1,10 +1,14 @@
 // `carillon audit`: what the audit log says, as a table for people or as JSON for programs; with --follow until Ctrl-C.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { Command, InvalidArgumentError } from 'commander'
+import { listAudit } from '../audit/audit.store.ts'
 import { jsonLine, withoutControls } from '../basics/control-characters.ts'
 import { iso } from '../basics/times.ts'
-import type { AuditEntry, Store } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { findUser as findStoredUser } from '../users/users.store.ts'
 import { findUser } from '../users/users.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
 import { untilInterrupted } from './terminal/interruption.ts'
@@ -86,7 +90,7 @@ async function entriesOf(store: Store, { since, last, userId }: Wanted): Promise
   for (let isEnd = wanted === 0; !isEnd; ) {
     const before = entries.at(-1)?.id
     const limit = Math.min(pageSize, wanted - entries.length)
-    const page = await store.listAudit({ ...filter, ...(before !== undefined && { before }), limit })
+    const page = await store.read(listAudit, { ...filter, ...(before !== undefined && { before }), limit })
     entries.push(...page)
     isEnd = page.length < limit || entries.length >= wanted
   }
@@ -170,7 +174,7 @@ type NameOf = (userId: string) => Promise<string>
 function namesIn(store: Store): NameOf {
   const names = new Map<string, string>()
   return async (userId) => {
-    const user = names.has(userId) ? undefined : await store.findUser(userId)
+    const user = names.has(userId) ? undefined : await store.read(findStoredUser, userId)
     const name = names.get(userId) ?? user?.username ?? user?.externalId ?? userId
     names.set(userId, name)
     return name

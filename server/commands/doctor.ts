@@ -1,5 +1,6 @@
 // `carillon doctor`: checks the machine, the settings, the database and the proxy, and changes nothing. Each finding has a
 // state and the line to change.
+
 import { isIPv6 } from 'node:net'
 import { styleText } from 'node:util'
 import { Command } from 'commander'
@@ -19,8 +20,8 @@ import { examineStream, type Proof } from '../doctor/proxy/stream.ts'
 import { examineWay } from '../doctor/proxy/through-the-proxy.ts'
 import { examineSecret } from '../doctor/secret.ts'
 import { secretsIn } from '../start/sealing-secret.ts'
-import type { SigningKey } from '../store/store.ts'
 import { probeToken } from '../tokens/probe-token.ts'
+import type { SigningKey } from '../tokens/signing-keys.store.ts'
 import { configAndFaults, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 

@@ -1,7 +1,9 @@
 // `carillon key`: add, list, rotate, revoke the keys of producers.
+
 import { Command } from 'commander'
 import { iso } from '../basics/times.ts'
 import { ProducerKeys, type Scope, scopes } from '../producers/producer-key.ts'
+import { listProducers } from '../producers/producers.store.ts'
 import type { Store } from '../store/store.ts'
 import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
 import { day, type Output, print, readApplication, readDuration, table, WrongUse } from './terminal/output.ts'
@@ -83,7 +85,7 @@ async function revokeOne(keys: ProducerKeys, id: string, options: Output): Promi
 }
 
 async function listAll(store: Store, options: Output): Promise<void> {
-  const producers = await store.listProducers()
+  const producers = await store.read(listProducers)
   const rows = producers.map((producer) => [
     producer.id,
     producer.name,

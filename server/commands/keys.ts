@@ -1,4 +1,5 @@
 // `carillon keys`: list, rotate, drop the keys that sign access tokens. The keys of producers: key.ts.
+
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
@@ -8,6 +9,7 @@ import { sealingSecrets } from '../start/sealing-secret.ts'
 import type { Store } from '../store/store.ts'
 import { makeSigningKey, sealingOf } from '../tokens/key-material.ts'
 import { lastOf, publishedAheadMs, type Scheduled, scheduleOf } from '../tokens/key-schedule.ts'
+import { addSigningKey, dropSigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
 import { rotated } from '../tokens/signing-keys.ts'
 import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
 import { type Output, print, readDuration, table } from './terminal/output.ts'
@@ -62,7 +64,7 @@ function withKeys(command: Command, work: (place: Place) => Promise<void>): Prom
 }
 
 async function listAll(store: Store, options: Output): Promise<void> {
-  const keys = scheduleOf(await store.signingKeys(), (store.clock ?? Date.now)())
+  const keys = scheduleOf(await store.read(signingKeys), (store.clock ?? Date.now)())
   const rows = keys.map(displayed).map(({ kid, state, ...times }) => [kid, state, ...Object.values(times)])
   print(options, keys.map(displayed), () =>
     keys.length === 0
@@ -88,7 +90,7 @@ async function rotate(command: Command, options: Output & { after: string }): Pr
     const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at + aheadMs })
     const { kid, startsAt } = key
     const audit = [rotated(operatorSource(), { at, kid, startsAt })]
-    const outcome = await store.addSigningKey({ key, after: lastOf(keys)?.kid ?? null, audit })
+    const outcome = await store.write(addSigningKey, { key, after: lastOf(keys)?.kid ?? null, audit })
     if (outcome === 'refused')
       throw new CarillonError('CONFLICT', 'Another key was added at the same moment', {
         remedy: 'Look at it with: carillon keys list',
@@ -109,7 +111,7 @@ async function drop(place: Place, kid: string, options: Output): Promise<void> {
   const detail = { kid, replacedBy: key.kid }
   const audit = [auditEntry(operatorSource(), { event: 'signing-key-dropped', at, detail })]
   const isKnown = known.some((one) => one.kid === kid)
-  if (!isKnown || (await store.dropSigningKey({ kid, key, audit })) === 'absent')
+  if (!isKnown || (await store.write(dropSigningKey, { kid, key, audit })) === 'absent')
     throw new CarillonError('NOT_FOUND', `There is no signing key ${kid} in use`, {
       remedy: `There ${known.length === 1 ? 'is' : 'are'} ${known.map((one) => one.kid).join(', ')}.`,
     })
@@ -121,7 +123,7 @@ async function drop(place: Place, kid: string, options: Output): Promise<void> {
 
 /** Throws CONFLICT before the first start, and UNAVAILABLE if the secret does not open the keys: no node could open a new one. */
 async function openKeys({ store, config }: Place) {
-  const keys = await store.signingKeys()
+  const keys = await store.read(signingKeys)
   if (keys.length === 0)
     throw new CarillonError('CONFLICT', 'There are no signing keys yet', { remedy: 'The first start makes one.' })
   return { keys, sealing: await sealingOf(await sealingSecrets(config, store), keys) }

@@ -1,7 +1,8 @@
 // `carillon migrate`: brings the store to the schema of this program. `serve` does the same when it starts.
+
 import { Command } from 'commander'
+import { openStore } from '../open-store.ts'
 import { refuseLostDatabase } from '../start/database-file.ts'
-import { openStore } from '../store/open.ts'
 import { configOf, withSettings } from './settings.ts'
 import { interruptible } from './terminal/interruption.ts'
 import { print, warn } from './terminal/output.ts'

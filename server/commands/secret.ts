@@ -1,11 +1,12 @@
 // `carillon secret`: changes the secret that seals what the store must not hold in the clear.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import type { Config } from '../config/settings.ts'
-import { type Counts, countSealedOtherwise, sealAgain } from '../sealing/re-sealing.ts'
+import { type Counts, countSealedOtherwise, sealAgain } from '../factors/re-sealing.ts'
 import { Sealing, type Secrets } from '../sealing/sealing.ts'
 import { secretsIn } from '../start/sealing-secret.ts'
 import { beginChange, endChange } from '../start/secret-files.ts'

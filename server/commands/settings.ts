@@ -1,4 +1,5 @@
 // The settings of a command: it has an option for each setting that it uses, except secrets, which the process list would show.
+
 import { userInfo } from 'node:os'
 import { type Command, Option } from 'commander'
 import type { Source } from '../audit/entry.ts'
@@ -7,8 +8,8 @@ import { type Flags, readConfig, readSettings } from '../config/read.ts'
 import { type Config, type Setting, settings } from '../config/settings.ts'
 import { hasPassword } from '../config/url-passwords.ts'
 import type { SettingFault } from '../config/values.ts'
+import { openStore } from '../open-store.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
-import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { WrongUse, warn } from './terminal/output.ts'
 

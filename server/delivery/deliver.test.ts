@@ -1,9 +1,12 @@
 // A producer's key that changes between its check and the commit.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CarillonError } from '../basics/errors.ts'
-import type { Delivery, DeliveryOutcome } from '../store/store.ts'
+import { replaceOperation, stubStore } from '../store/testing/operations.ts'
 import { Deliveries } from './deliver.ts'
+import { deliver } from './delivery.store.ts'
+import type { Delivery, DeliveryOutcome } from './delivery.ts'
 
 const request = { recipients: [{ userId: 'ann' }], title: 'Hello' }
 const delivered: DeliveryOutcome = { deliveryId: '1', results: [] }
@@ -11,9 +14,10 @@ const delivered: DeliveryOutcome = { deliveryId: '1', results: [] }
 /** A store whose key has the hash `hashes[n]` when delivery n arrives; the last one stays. */
 function storeWith(hashes: readonly string[]) {
   const received: Delivery[] = []
-  const deliver = async (delivery: Delivery) =>
-    delivery.secretHash === (hashes[received.push(delivery) - 1] ?? hashes.at(-1)) ? delivered : 'refused'
-  const store = { deliver, removeOldDeliveries: async () => {} }
+  const store = stubStore()
+  replaceOperation(store, deliver, async (delivery) =>
+    delivery.secretHash === (hashes[received.push(delivery) - 1] ?? hashes.at(-1)) ? delivered : 'refused',
+  )
   const others = { now: () => 0, wall: () => 0, prepareUsername: (name: string) => name, issuers: [] }
   return { received, deliveries: new Deliveries({ store, ...others }) }
 }

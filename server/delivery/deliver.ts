@@ -1,24 +1,18 @@
 // Turns a producer's request into notifications in inboxes, exactly once per Idempotency-Key.
+
 import { hash } from 'node:crypto'
 import { CarillonError } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { iso } from '../basics/times.ts'
 import { contentOf } from '../inbox/notification-json.ts'
-import type { Delivery, DeliveryOutcome, Recipient, Store, UnknownRecipients } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import type { DeliveryBody } from './delivery.schemas.ts'
+import { deliver, removeOldDeliveries } from './delivery.store.ts'
+import type { Delivery, DeliveryOutcome, Recipient, UnknownRecipients } from './delivery.ts'
 import { linkFault } from './link.ts'
 
-export type DeliveryRequest = {
-  recipients: Recipient[]
-  title: string
-  body?: string
-  url?: string
-  category?: string
-  data?: Record<string, unknown>
-  key?: string
-  again?: boolean
-  /** Default 'report'. With 'refuse', one unknown recipient is enough to deliver nothing. */
-  unknownRecipients?: 'report' | 'refuse'
-}
+export type DeliveryRequest = WithoutNulls<Omit<DeliveryBody, 'recipients'>> & { recipients: Recipient[] }
+export type WithoutNulls<Members> = { [Name in keyof Members]: Exclude<Members[Name], null> }
 /** `createsUsers`: an unknown external id becomes a user. */
 type DeliveryOptions = {
   idempotencyKey?: string | undefined
@@ -41,7 +35,7 @@ const keptForMs = 24 * 3_600_000
 const idempotencyKeyShape = /^[\x21-\x7e]{1,255}$/
 
 type DeliveryDependencies = {
-  store: Pick<Store, 'deliver' | 'removeOldDeliveries'>
+  store: Store
   /** `now` is for lifetimes and never goes back; `wall` is the clock that users see. */
   now: () => number
   wall: () => number
@@ -82,7 +76,7 @@ export class Deliveries {
 
   removeOld(): Promise<void> {
     const { store, now } = this.#dependencies
-    return store.removeOldDeliveries(now() - keptForMs)
+    return store.write(removeOldDeliveries, now() - keptForMs)
   }
 
   async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {
@@ -109,9 +103,9 @@ export class Deliveries {
       at: now(),
       secretHash: checkedKey?.secretHash,
     }
-    let outcome = await store.deliver(delivery)
+    let outcome = await store.write(deliver, delivery)
     for (let n = 0; outcome === 'refused' && n < maxChecksAgain; n++)
-      outcome = await store.deliver({ ...delivery, secretHash: (await checkedKey?.checkAgain())?.secretHash })
+      outcome = await store.write(deliver, { ...delivery, secretHash: (await checkedKey?.checkAgain())?.secretHash })
     if (outcome === 'refused')
       throw new CarillonError('UNAVAILABLE', 'The producer key changes too often', {
         remedy: 'Send the request again.',

@@ -1,8 +1,13 @@
 // The promises about deliveries: every known recipient gets the notification exactly once, or none gets it.
+
 import assert from 'node:assert/strict'
+import { readCounts, readInbox, readNotification } from '../inbox/inbox.store.ts'
+import { emptyInbox } from '../inbox/inbox-state.ts'
+import { markRead } from '../inbox/marks.store.ts'
 import { contentOf } from '../inbox/notification-json.ts'
+import { revokeProducer, rotateProducer } from '../producers/producers.store.ts'
 import { at, isoAt, type Letter, newId, type Person, type PromiseOf, refusedId } from '../store/contract/world.ts'
-import { emptyInbox } from '../store/store.ts'
+import { deliver, removeOldDeliveries } from './delivery.store.ts'
 
 export function deliveryPromises(promise: PromiseOf): void {
   promise('delivers to every recipient, by username or by id, and returns the result of each', async (world) => {
@@ -35,7 +40,7 @@ export function deliveryPromises(promise: PromiseOf): void {
       assert.deepEqual([results[1], results[3]], [results[0], results[0]])
     }
     assert.equal((await world.list(ann)).length, 2)
-    assert.equal((await world.store.readInbox(ann.id)).version, 2)
+    assert.equal((await world.store.read(readInbox, ann.id)).version, 2)
     assert.equal((await world.list(ben)).length, 2)
   })
 
@@ -48,12 +53,12 @@ export function deliveryPromises(promise: PromiseOf): void {
       const id = await world.send(ann, '', { content })
       const given = `"title":"","body":${odd},"url":${content.url},"category":null,"data":${content.data},"key":null`
       const more = `${given},"createdAt":"${isoAt(0)}","updatedAt":"${isoAt(0)}","seq":1,"count":1`
-      const text = await world.store.readNotification({ userId: ann.id, id })
+      const text = await world.store.read(readNotification, { userId: ann.id, id })
       assert.equal(text, `{"id":"${id}",${more},"read":false,"readAt":null,"archivedAt":null}`)
       const { items } = await world.page({ userId: ann.id, page: 1, limit: 5, status: 'all' })
       assert.equal(items, `[${text}]`)
-      await world.store.markRead({ userId: ann.id, id, at: at(7) })
-      const read = await world.store.readNotification({ userId: ann.id, id })
+      await world.store.write(markRead, { userId: ann.id, id, at: at(7) })
+      const read = await world.store.read(readNotification, { userId: ann.id, id })
       const state = `"read":true,"readAt":"${isoAt(7)}","archivedAt":null`
       assert.equal(read, `{"id":"${id}",${more},${state}}`)
     },
@@ -77,7 +82,7 @@ export function deliveryPromises(promise: PromiseOf): void {
           const given = { title, body: n % 2 === 0 ? null : 'é', url: null }
           const content = contentOf({ ...given, data: kind.data })
           const id = await world.send(ann, '', { content, category: kind.category, key, again: n % 3 === 0 })
-          const text = await world.store.readNotification({ userId: ann.id, id })
+          const text = await world.store.read(readNotification, { userId: ann.id, id })
           const sent = JSON.stringify({ id, ...given, ...kind, key, createdAt: isoAt(0) }).slice(0, -1)
           assert.ok(text?.startsWith(`${sent},"updatedAt":"`), `${text} has not ${sent}`)
         }
@@ -91,7 +96,7 @@ export function deliveryPromises(promise: PromiseOf): void {
       const key = 'deploy'
       const first = await world.send(ann, 'Deploying', { key })
       await world.send(ann, 'Something else')
-      await world.store.markRead({ userId: ann.id, id: first, at: at(5) })
+      await world.store.write(markRead, { userId: ann.id, id: first, at: at(5) })
       const { results } = await world.deliver({ to: [ann, ben], title: 'Deployed', key, at: at(6) })
       assert.deepEqual(results[0], { userId: ann.id, id: first, status: 'updated' })
       assert.equal(results[1]?.status, 'delivered')
@@ -100,7 +105,7 @@ export function deliveryPromises(promise: PromiseOf): void {
       const seen = await world.find(ann, first)
       assert.deepEqual([seen?.read, seen?.readAt], [true, isoAt(5)])
       assert.deepEqual([seen?.createdAt, seen?.updatedAt, seen?.seq, seen?.count], [isoAt(0), isoAt(6), 1, 1])
-      assert.equal((await world.store.readInbox(ann.id)).unread, 1)
+      assert.equal((await world.store.read(readInbox, ann.id)).unread, 1)
     },
   )
 
@@ -111,7 +116,7 @@ export function deliveryPromises(promise: PromiseOf): void {
       const key = 'deploy'
       const id = await world.send(ann, 'Deploying', { key, category: 'build' })
       await world.send(ann, 'Something else')
-      await world.store.markRead({ userId: ann.id, id, at: at(5) })
+      await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
       const again = { to: [ann, ben], key, again: true }
       const { results } = await world.deliver({ ...again, title: 'Deployed', category: 'done', at: at(6) })
       assert.deepEqual(results[0], { userId: ann.id, id, status: 'updated' })
@@ -122,7 +127,7 @@ export function deliveryPromises(promise: PromiseOf): void {
       const deployed = { id, ...content, ...times, seq: 3, count: 2, ...unread }
       assert.deepEqual(await world.find(ann, id), deployed)
       assert.deepEqual(await world.titles(ann), ['Deployed', 'Something else'])
-      const { inbox, categories } = await world.store.readCounts(ann.id)
+      const { inbox, categories } = await world.store.read(readCounts, ann.id)
       assert.deepEqual(inbox, { ...emptyInbox, version: 4, firstSeq: 2, lastSeq: 3, total: 2, unread: 2 })
       assert.deepEqual({ ...categories }, { done: { total: 1, unread: 1 } })
       await world.deliver({ ...again, title: 'Deployed twice', at: at(7) })
@@ -133,7 +138,7 @@ export function deliveryPromises(promise: PromiseOf): void {
         (await world.list(ben)).map(({ title, seq, count }) => [title, seq, count]),
         [['Deployed twice', 2, 2]],
       )
-      assert.equal((await world.store.readInbox(ben.id)).unread, 1)
+      assert.equal((await world.store.read(readInbox, ben.id)).unread, 1)
     },
   )
 
@@ -145,7 +150,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     const statuses = outcomes.map(({ results }) => results[0]?.status)
     assert.equal(statuses.filter((status) => status === 'delivered').length, 1)
     assert.equal((await world.list(ann)).length, 1)
-    assert.equal((await world.store.readInbox(ann.id)).version, 20)
+    assert.equal((await world.store.read(readInbox, ann.id)).version, 20)
   })
 
   promise('returns the first outcome for the same key and body, and changes nothing (P1)', async (world) => {
@@ -157,7 +162,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.deliver({ to, title: 'Once', idempotency }), first)
     assert.deepEqual(await world.inboxOf(ann), before)
     const everything = { to: [ann, ben], idempotency: { key: 'k1', bodyHash: 'b2' } }
-    assert.equal(await world.store.deliver(world.letter(everything)), 'mismatch')
+    assert.equal(await world.store.write(deliver, world.letter(everything)), 'mismatch')
     assert.deepEqual(await world.inboxOf(ann), before)
     assert.deepEqual(await world.list(ben), [])
   })
@@ -184,7 +189,10 @@ export function deliveryPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
-        world.store.deliver(world.letter({ to: [ann], title: `${n}`, idempotency: { key: 'k1', bodyHash: `b${n}` } })),
+        world.store.write(
+          deliver,
+          world.letter({ to: [ann], title: `${n}`, idempotency: { key: 'k1', bodyHash: `b${n}` } }),
+        ),
       ),
     )
     assert.equal(outcomes.filter((outcome) => outcome === 'mismatch').length, 9)
@@ -212,17 +220,17 @@ export function deliveryPromises(promise: PromiseOf): void {
       const ann = await world.addUser('ann')
       const [producerId, other] = [await world.addProducer('app'), await world.addProducer('other')]
       const idempotency = { key: 'k1', bodyHash: 'b1' }
-      const deliver = (secretHash: string, letter: Partial<Letter> = {}) =>
-        world.store.deliver({ ...world.letter({ to: [ann], producerId, ...letter }), secretHash })
+      const deliverWith = (secretHash: string, letter: Partial<Letter> = {}) =>
+        world.store.write(deliver, { ...world.letter({ to: [ann], producerId, ...letter }), secretHash })
       const checked = `hash of ${producerId}`
-      assert.equal(typeof (await deliver(checked, { title: 'Before', idempotency })), 'object')
-      await world.store.rotateProducer({ producerId, secretHash: 'rotated', previousUntil: at(9) })
-      assert.equal(await deliver(checked), 'refused')
-      assert.equal(typeof (await deliver('rotated', { title: 'Rotated' })), 'object')
-      await world.store.revokeProducer({ producerId, at: at(1) })
+      assert.equal(typeof (await deliverWith(checked, { title: 'Before', idempotency })), 'object')
+      await world.store.write(rotateProducer, { producerId, secretHash: 'rotated', previousUntil: at(9) })
+      assert.equal(await deliverWith(checked), 'refused')
+      assert.equal(typeof (await deliverWith('rotated', { title: 'Rotated' })), 'object')
+      await world.store.write(revokeProducer, { producerId, at: at(1) })
       for (const letter of [{}, { key: 'deploy' }, { idempotency }, { to: [{ username: 'unknown' }] }])
-        assert.equal(await deliver('rotated', letter), 'refused')
-      const together = [deliver('rotated'), deliver(`hash of ${other}`, { title: 'Other', producerId: other })]
+        assert.equal(await deliverWith('rotated', letter), 'refused')
+      const together = [deliverWith('rotated'), deliverWith(`hash of ${other}`, { title: 'Other', producerId: other })]
       assert.deepEqual(
         (await Promise.all(together)).map((outcome) => outcome === 'refused'),
         [true, false],
@@ -259,10 +267,10 @@ export function deliveryPromises(promise: PromiseOf): void {
         seqs,
         Array.from({ length: 30 }, (_, n) => 30 - n),
       )
-      const { inbox, categories } = await world.store.readCounts(ann.id)
+      const { inbox, categories } = await world.store.read(readCounts, ann.id)
       assert.deepEqual(inbox, { ...emptyInbox, version: 30, lastSeq: 30, total: 30, unread: 30 })
       assert.deepEqual({ ...categories }, { c0: { total: 15, unread: 15 }, c1: { total: 15, unread: 15 } })
-      assert.equal((await world.store.readInbox(ben.id)).version, 10)
+      assert.equal((await world.store.read(readInbox, ben.id)).version, 10)
     },
   )
 
@@ -271,7 +279,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     const letter = (key: string, seconds: number) => ({ idempotency: { key, bodyHash: 'b1' }, at: at(seconds) })
     await world.send(ann, 'Old', letter('old', 9))
     await world.send(ann, 'Young', letter('young', 10))
-    await world.store.removeOldDeliveries(at(10))
+    await world.store.write(removeOldDeliveries, at(10))
     await world.send(ann, 'Old', letter('old', 20))
     await world.send(ann, 'Young', letter('young', 20))
     assert.deepEqual(await world.titles(ann), ['Old', 'Young', 'Old'])
@@ -282,6 +290,12 @@ export function deliveryPromises(promise: PromiseOf): void {
     const { results } = await world.deliver({ to: people })
     assert.equal(new Set(results.map(({ id }) => id)).size, 1_000)
     for (const { id } of people)
-      assert.deepEqual(await world.store.readInbox(id), { ...emptyInbox, version: 1, lastSeq: 1, total: 1, unread: 1 })
+      assert.deepEqual(await world.store.read(readInbox, id), {
+        ...emptyInbox,
+        version: 1,
+        lastSeq: 1,
+        total: 1,
+        unread: 1,
+      })
   })
 }

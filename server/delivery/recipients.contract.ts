@@ -1,7 +1,12 @@
 // The promises about who receives a delivery: users by external id, users that a delivery creates, and unknown recipients.
+
 import assert from 'node:assert/strict'
+import { readInbox } from '../inbox/inbox.store.ts'
+import { emptyInbox } from '../inbox/inbox-state.ts'
 import { at, newId, type PromiseOf, refusedId, type World } from '../store/contract/world.ts'
-import { emptyInbox } from '../store/store.ts'
+import { putUsers } from '../users/put-users.store.ts'
+import { findUserByExternalId, listUsers, updateUser } from '../users/users.store.ts'
+import { deliver } from './delivery.store.ts'
 
 const issuer = 'https://id.example'
 const external = (externalId: string) => ({ externalId })
@@ -20,7 +25,7 @@ export function recipientPromises(promise: PromiseOf): void {
     for (const [externalId, userId] of ids) assert.deepEqual(await titlesOf(world, userId), [externalId])
     assert.deepEqual(await titlesOf(world, foreign), ['foreign'])
     const unknown = ['ab', 'AB', 'aB ', ''].map(external)
-    assert.deepEqual(await world.store.deliver(world.letter({ to: unknown })), { unknown: [0, 1, 2, 3] })
+    assert.deepEqual(await world.store.write(deliver, world.letter({ to: unknown })), { unknown: [0, 1, 2, 3] })
   })
 
   promise('creates the user of an unknown external id together with the notification', async (world) => {
@@ -33,13 +38,13 @@ export function recipientPromises(promise: PromiseOf): void {
       )
     }
     for (const its of ['', issuer]) {
-      const user = await world.store.findUserByExternalId({ issuer: its, externalId: 'new' })
+      const user = await world.store.read(findUserByExternalId, { issuer: its, externalId: 'new' })
       assert.deepEqual(
         [user?.username, user?.displayName, user?.disabledAt, user?.createdAt],
         [null, null, null, at(7)],
       )
       assert.deepEqual(await titlesOf(world, user?.id ?? ''), ['Hello', 'Hello'])
-      const { unread, version } = await world.store.readInbox(user?.id ?? '')
+      const { unread, version } = await world.store.read(readInbox, user?.id ?? '')
       assert.deepEqual([unread, version], [2, 2])
     }
   })
@@ -50,7 +55,7 @@ export function recipientPromises(promise: PromiseOf): void {
     assert.deepEqual(results[1], { userId: null, id: null, status: 'unknown_recipient' })
     const to = [ann, { username: 'unknown' }, { userId: newId() }]
     assert.equal((await world.deliver({ to, createsUsers: true })).results[2]?.status, 'unknown_recipient')
-    assert.equal((await world.store.listUsers({ after: '', limit: 9 })).length, 1)
+    assert.equal((await world.store.read(listUsers, { after: '', limit: 9 })).length, 1)
   })
 
   promise('delivers once to a user that is named twice, by any of the names', async (world) => {
@@ -61,19 +66,19 @@ export function recipientPromises(promise: PromiseOf): void {
       assert.deepEqual([results[1], results[2]], [results[0], results[0]])
       assert.deepEqual(results[4], results[3])
     }
-    assert.equal((await world.store.readInbox(userId)).total, 2)
-    assert.equal((await world.store.listUsers({ after: '', limit: 9 })).length, 2)
+    assert.equal((await world.store.read(readInbox, userId)).total, 2)
+    assert.equal((await world.store.read(listUsers, { after: '', limit: 9 })).length, 2)
   })
 
   promise('if no recipient is known, stores nothing and returns the positions of all', async (world) => {
     const idempotency = { key: 'k1', bodyHash: 'b1' }
     const to = [{ username: 'unknown' }, { userId: newId() }, external('unknown')]
     for (const key of [null, 'deploy'])
-      assert.deepEqual(await world.store.deliver(world.letter({ to, idempotency, key })), { unknown: [0, 1, 2] })
+      assert.deepEqual(await world.store.write(deliver, world.letter({ to, idempotency, key })), { unknown: [0, 1, 2] })
     const ann = await world.addUser('ann')
     const other = { to: [ann], idempotency: { key: 'k1', bodyHash: 'b2' } }
     assert.equal((await world.deliver(other)).results[0]?.status, 'delivered')
-    assert.equal(await world.store.deliver(world.letter({ to, idempotency })), 'mismatch')
+    assert.equal(await world.store.write(deliver, world.letter({ to, idempotency })), 'mismatch')
   })
 
   promise(
@@ -84,15 +89,15 @@ export function recipientPromises(promise: PromiseOf): void {
       const to = [external('new'), ann, { username: 'later' }, external('other')]
       const letter = { to, idempotency, unknownRecipients: 'refuse', createsUsers: true } as const
       for (const key of [null, 'deploy'])
-        assert.deepEqual(await world.store.deliver(world.letter({ ...letter, key })), { unknown: [2] })
+        assert.deepEqual(await world.store.write(deliver, world.letter({ ...letter, key })), { unknown: [2] })
       const none = world.letter({ ...letter, createsUsers: false })
-      assert.deepEqual(await world.store.deliver(none), { unknown: [0, 2, 3] })
-      assert.deepEqual(await world.store.readInbox(ann.id), emptyInbox)
-      assert.equal(await world.store.findUserByExternalId({ issuer: '', ...external('new') }), undefined)
-      await world.store.updateUser({ userId: ann.id, username: 'later' })
+      assert.deepEqual(await world.store.write(deliver, none), { unknown: [0, 2, 3] })
+      assert.deepEqual(await world.store.read(readInbox, ann.id), emptyInbox)
+      assert.equal(await world.store.read(findUserByExternalId, { issuer: '', ...external('new') }), undefined)
+      await world.store.write(updateUser, { userId: ann.id, username: 'later' })
       const { results } = await world.deliver(letter)
       assert.deepEqual(results[2], results[1])
-      assert.equal((await world.store.readInbox(ann.id)).total, 1)
+      assert.equal((await world.store.read(readInbox, ann.id)).total, 1)
     },
   )
 
@@ -110,9 +115,9 @@ export function recipientPromises(promise: PromiseOf): void {
           }),
         ),
       )
-      const users = await world.store.listUsers({ after: '', limit: 100 })
+      const users = await world.store.read(listUsers, { after: '', limit: 100 })
       assert.equal(users.length, 30)
-      for (const { id } of users) assert.equal((await world.store.readInbox(id)).total, 12)
+      for (const { id } of users) assert.equal((await world.store.read(readInbox, id)).total, 12)
     },
   )
 
@@ -121,7 +126,7 @@ export function recipientPromises(promise: PromiseOf): void {
     await world.send(ann)
     const letter = { to: [external('new'), ann], createsUsers: true, ids: [newId(), refusedId] }
     await assert.rejects(world.deliver(letter))
-    assert.equal(await world.store.findUserByExternalId({ issuer: '', ...external('new') }), undefined)
+    assert.equal(await world.store.read(findUserByExternalId, { issuer: '', ...external('new') }), undefined)
   })
 
   promise('creates a thousand users and their inboxes in one step', async (world) => {
@@ -129,13 +134,13 @@ export function recipientPromises(promise: PromiseOf): void {
     const { results } = await world.deliver({ to, createsUsers: true })
     assert.equal(new Set(results.map(({ userId }) => userId)).size, 1_000)
     const inbox = { ...emptyInbox, version: 1, lastSeq: 1, total: 1, unread: 1 }
-    for (const { userId } of results) assert.deepEqual(await world.store.readInbox(userId ?? ''), inbox)
+    for (const { userId } of results) assert.deepEqual(await world.store.read(readInbox, userId ?? ''), inbox)
   })
 }
 
 /** Returns the user's id. */
 async function put(world: World, externalId: string, its = ''): Promise<string> {
-  const [one] = await world.store.putUsers({ issuer: its, at: at(0), users: [{ newId: newId(), externalId }] })
+  const [one] = await world.store.write(putUsers, { issuer: its, at: at(0), users: [{ newId: newId(), externalId }] })
   return one?.user.id ?? assert.fail('putUsers returned no user')
 }
 

@@ -23,15 +23,10 @@ export class Outage {
 
   /** The store, whose operations reject with UNAVAILABLE during an outage. It can still be closed, and listened to. */
   around(store: Store): Store {
-    return new Proxy(store, {
-      get: (target, key) => {
-        const value = Reflect.get(target, key, target)
-        if (typeof value !== 'function' || key === 'close' || key === 'onChange') return value
-        return (...values: unknown[]) =>
-          this.endsAt === null
-            ? value.apply(target, values)
-            : Promise.reject(takenBack(new Error('an outage of the demonstration')))
-      },
-    })
+    const unlessAway = <Result>(run: () => Promise<Result>) =>
+      this.endsAt === null ? run() : Promise.reject(takenBack(new Error('an outage of the demonstration')))
+    const read: Store['read'] = (operation, ...input) => unlessAway(() => store.read(operation, ...input))
+    const write: Store['write'] = (operation, input) => unlessAway(() => store.write(operation, input))
+    return Object.setPrototypeOf({ read, write, check: () => unlessAway(() => store.check()) }, store)
   }
 }

@@ -1,11 +1,12 @@
 // Does the secret that seals the signing keys exist, does it open them, and can only its owner read it?
+
 import { existsSync } from 'node:fs'
 import { quoted } from '../basics/shell-path.ts'
 import type { Database } from '../config/database-url.ts'
 import { Sealing, type Secrets } from '../sealing/sealing.ts'
 import { readSecret, sealedAdvice, secretFileOf, secretsIn } from '../start/sealing-secret.ts'
-import type { SigningKey } from '../store/store.ts'
 import { openPrivate, sealedWithAnother } from '../tokens/key-material.ts'
+import type { SigningKey } from '../tokens/signing-keys.store.ts'
 import { rightsOf } from './file-mode.ts'
 import { type Finding, fault, faultOf, ok } from './finding.ts'
 import type { SealedFactors } from './store/findings.ts'

@@ -1,20 +1,24 @@
 // A challenge is found for the purpose for which it was made, by its user, and as its hash.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../basics/ids.ts'
-import type { Store } from '../store/store.ts'
+import { replaceOperation, stubStore } from '../store/testing/operations.ts'
 import { findChallenge, makeChallenge } from './challenges.ts'
-
-type Added = Parameters<Store['addChallenge']>[0]
+import {
+  addChallenge,
+  type Challenge,
+  type ChallengeKey,
+  findChallenge as findStoredChallenge,
+} from './factors.store.ts'
 
 test('a challenge is found for its own purpose and for no other (A18)', async () => {
-  const added: Added[] = []
-  const store: Pick<Store, 'addChallenge' | 'findChallenge'> = {
-    addChallenge: async (one) => {
-      added.push(one)
-    },
-    findChallenge: async (key) => added.find((one) => one.userId === key.userId && one.hash === key.hash),
-  }
+  const added: (ChallengeKey & Challenge & { expiresAt: number })[] = []
+  const store = stubStore()
+  replaceOperation(store, addChallenge, async (one) => void added.push(one))
+  replaceOperation(store, findStoredChallenge, async (key) =>
+    added.find((one) => one.userId === key.userId && one.hash === key.hash),
+  )
   const dependencies = { store, now: () => 1_000 }
   const userId = newId(1_000)
   const challenge = await makeChallenge(dependencies, {

@@ -1,15 +1,18 @@
 // Challenges: 32 random bytes that a client brings back, once and within five minutes or a shorter time. The store keeps only the hash, and
 // what the challenge is for. A challenge names its user, so that another user's is not found.
+
 import { randomBytes } from 'node:crypto'
 import { hashOf } from '../sealing/secrets.ts'
-import type { AuditEntry, ChallengeKey, Store } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { addChallenge, type ChallengeKey, findChallenge as findStoredChallenge } from './factors.store.ts'
 
 export const challengeLifetimeMs = 5 * 60_000
 
 /** Before it is known who signs in, there is no user id in front of the dot. */
 const shape = /^([0-9a-f-]{36})?\.[\w-]{43}$/
 
-type Dependencies = { store: Pick<Store, 'addChallenge' | 'findChallenge'>; now: () => number }
+type Dependencies = { store: Store; now: () => number }
 export type FoundChallenge = { key: ChallengeKey; data: unknown }
 
 /** `userId`: '' before it is known. `data` must be JSON and no secret. `lifetimeMs`: five minutes if absent. */
@@ -20,7 +23,14 @@ export async function makeChallenge(
   const { userId, purpose, data, lifetimeMs = challengeLifetimeMs, audit } = wanted
   const challenge = `${userId}.${randomBytes(32).toString('base64url')}`
   const expiresAt = now() + lifetimeMs
-  await store.addChallenge({ userId, hash: hashOf(challenge), purpose, data: JSON.stringify(data), expiresAt, audit })
+  await store.write(addChallenge, {
+    userId,
+    hash: hashOf(challenge),
+    purpose,
+    data: JSON.stringify(data),
+    expiresAt,
+    audit,
+  })
   return challenge
 }
 
@@ -33,6 +43,6 @@ export async function findChallenge(
   const match = shape.exec(challenge)
   if (match === null) return undefined
   const key = { userId: match[1] ?? '', hash: hashOf(challenge) }
-  const found = await store.findChallenge({ ...key, at: now() })
+  const found = await store.read(findStoredChallenge, { ...key, at: now() })
   return found?.purpose === purpose ? { key, data: JSON.parse(found.data) } : undefined
 }

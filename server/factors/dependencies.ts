@@ -5,21 +5,7 @@ import type { Sealing } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
 
 export type FactorDependencies = {
-  store: Pick<
-    Store,
-    | 'addFactor'
-    | 'factorsOf'
-    | 'confirmFactor'
-    | 'removeFactor'
-    | 'useFactor'
-    | 'useRecoveryCode'
-    | 'replaceRecoveryCodes'
-    | 'addChallenge'
-    | 'findChallenge'
-    | 'spendChallenge'
-    | 'findUser'
-    | 'recordAudit'
-  >
+  store: Store
   /** Seals the secrets of TOTP factors, so that a reader of the database cannot compute codes. */
   sealing: Sealing
   guesses: Guesses

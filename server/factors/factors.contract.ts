@@ -1,7 +1,27 @@
 // The promises about second factors, recovery codes and challenges.
+
 import assert from 'node:assert/strict'
+import { confirmSession, findSession } from '../sessions/sessions.store.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import type { NewFactor } from '../store/store.ts'
+import { tokenRevocations } from '../tokens/tokens.store.ts'
+import { deleteUser } from '../users/erasure.store.ts'
+import { resetFactors } from '../users/user-changes.store.ts'
+import { addUser, findUser } from '../users/users.store.ts'
+import {
+  addChallenge,
+  addFactor,
+  confirmFactor,
+  factorsOf,
+  findChallenge,
+  type NewFactor,
+  removeExpiredChallenges,
+  removeFactor,
+  replaceRecoveryCodes,
+  spendChallenge,
+  useChallenge,
+  useFactor,
+  useRecoveryCode,
+} from './factors.store.ts'
 
 const codes = ['first code', 'second code']
 const otherCodes = ['third code']
@@ -31,13 +51,13 @@ const passkey = (more: Partial<NewFactor> = {}): NewFactor => ({
 export function factorPromises(promise: PromiseOf): void {
   promise('lists the factors of a user in the order of their ids', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    assert.deepEqual(await world.store.factorsOf(ann.id), { factors: [], recoveryCodesLeft: 0 })
+    assert.deepEqual(await world.store.read(factorsOf, ann.id), { factors: [], recoveryCodesLeft: 0 })
     // Each id of a test is lower than the one before.
     const [key, phone] = [passkey(), totp()]
     assert.equal(await add(world, ann, key), 'first')
     assert.equal(await add(world, ann, phone), 'done')
     assert.equal(await add(world, ben, passkey({ credentialId: key.credentialId ?? null })), 'first')
-    const { factors, recoveryCodesLeft } = await world.store.factorsOf(ann.id)
+    const { factors, recoveryCodesLeft } = await world.store.read(factorsOf, ann.id)
     const none = { sealedSecret: null, lastStep: null, credentialId: null, publicKey: null, signCount: null }
     const expected = [
       { ...none, transports: null, lastUsedAt: null, ...phone },
@@ -52,10 +72,10 @@ export function factorPromises(promise: PromiseOf): void {
     const [earlier, later] = [totp(), totp()]
     assert.equal(await add(world, ann, earlier), 'done')
     assert.equal(await add(world, ann, later), 'done')
-    const { factors, recoveryCodesLeft } = await world.store.factorsOf(ann.id)
+    const { factors, recoveryCodesLeft } = await world.store.read(factorsOf, ann.id)
     assert.deepEqual([factors.map(({ id }) => id), recoveryCodesLeft], [[later.id], 0])
     const use = { userId: ann.id, factorId: later.id, at: at(2), step: 7 }
-    assert.equal(await world.store.useFactor(use), 'refused')
+    assert.equal(await world.store.write(useFactor, use), 'refused')
   })
 
   promise(
@@ -67,17 +87,17 @@ export function factorPromises(promise: PromiseOf): void {
       assert.equal(await add(world, ann, passkey({ credentialId: one.credentialId ?? null })), 'taken')
       await add(world, ann, two)
       const add3 = (factor: NewFactor) =>
-        world.store.addFactor({ userId: ann.id, factor, maxFactors: 3, recoveryCodeHashes: codes })
+        world.store.write(addFactor, { userId: ann.id, factor, maxFactors: 3, recoveryCodeHashes: codes })
       assert.deepEqual([await add3(totp()), await add3(totp()), await add3(passkey())], ['done', 'done', 'full'])
       assert.equal(await add(world, { ...ann, id: newId() }, passkey()), 'absent')
-      assert.equal((await world.store.factorsOf(ann.id)).factors.length, 3)
+      assert.equal((await world.store.read(factorsOf, ann.id)).factors.length, 3)
     },
   )
 
   promise('confirms a factor once, and gives the recovery codes with the first one only', async (world) => {
     const ann = await world.addUser('ann')
     const confirm = (factorId: string, recoveryCodeHashes: string[], step = 40) =>
-      world.store.confirmFactor({ userId: ann.id, factorId, step, at: at(3), recoveryCodeHashes })
+      world.store.write(confirmFactor, { userId: ann.id, factorId, step, at: at(3), recoveryCodeHashes })
     const [phone, tablet] = [totp(), totp()]
     await add(world, ann, phone)
     assert.equal(await confirm(phone.id, codes), 'first')
@@ -85,7 +105,7 @@ export function factorPromises(promise: PromiseOf): void {
     assert.equal(await confirm(newId(), otherCodes), 'absent')
     await add(world, ann, tablet)
     assert.equal(await confirm(tablet.id, otherCodes), 'done')
-    const { factors, recoveryCodesLeft } = await world.store.factorsOf(ann.id)
+    const { factors, recoveryCodesLeft } = await world.store.read(factorsOf, ann.id)
     assert.deepEqual(
       factors.map(({ confirmedAt, lastUsedAt, lastStep }) => [confirmedAt, lastUsedAt, lastStep]),
       [
@@ -95,7 +115,7 @@ export function factorPromises(promise: PromiseOf): void {
     )
     assert.equal(recoveryCodesLeft, codes.length)
     const again = { userId: ann.id, factorId: phone.id, at: at(4), step: 40 }
-    assert.equal(await world.store.useFactor(again), 'refused', 'the code that confirmed it counts as used')
+    assert.equal(await world.store.write(useFactor, again), 'refused', 'the code that confirmed it counts as used')
   })
 
   promise('of calls at the same time, one adds the first factor', async (world) => {
@@ -106,14 +126,14 @@ export function factorPromises(promise: PromiseOf): void {
 
   promise('accepts a code of a time step once, and none of an earlier step', async (world) => {
     const { ann, factorId } = await withTotp(world)
-    const use = (step: number) => world.store.useFactor({ userId: ann.id, factorId, at: at(step), step })
+    const use = (step: number) => world.store.write(useFactor, { userId: ann.id, factorId, at: at(step), step })
     assert.deepEqual(
       [await use(50), await use(50), await use(49), await use(51)],
       ['done', 'refused', 'refused', 'done'],
     )
     const raced = await Promise.all(Array.from({ length: 10 }, () => use(60)))
     assert.deepEqual(raced.filter((outcome) => outcome === 'done').length, 1)
-    const [factor] = (await world.store.factorsOf(ann.id)).factors
+    const [factor] = (await world.store.read(factorsOf, ann.id)).factors
     assert.deepEqual([factor?.lastStep, factor?.lastUsedAt], [60, at(60)])
   })
 
@@ -122,7 +142,7 @@ export function factorPromises(promise: PromiseOf): void {
     const [counting, plain] = [passkey({ signCount: 5 }), passkey({ signCount: 0 })]
     for (const factor of [counting, plain]) await add(world, ann, factor)
     const use = (factorId: string, signCount: number) =>
-      world.store.useFactor({ userId: ann.id, factorId, at: at(9), signCount })
+      world.store.write(useFactor, { userId: ann.id, factorId, at: at(9), signCount })
     assert.deepEqual(
       [await use(counting.id, 5), await use(counting.id, 0), await use(counting.id, 6), await use(counting.id, 6)],
       ['refused', 'refused', 'done', 'refused'],
@@ -130,34 +150,34 @@ export function factorPromises(promise: PromiseOf): void {
     assert.deepEqual([await use(plain.id, 0), await use(plain.id, 0), await use(plain.id, 1)], ['done', 'done', 'done'])
     assert.equal(await use(plain.id, 0), 'refused')
     const step = { userId: ann.id, factorId: plain.id, at: at(9), step: 1 }
-    assert.equal(await world.store.useFactor(step), 'refused', 'a time step proves no passkey')
+    assert.equal(await world.store.write(useFactor, step), 'refused', 'a time step proves no passkey')
   })
 
   promise('refuses the factor of another user', async (world) => {
     const { factorId } = await withTotp(world)
     const ben = await world.addUser('ben')
-    assert.equal(await world.store.useFactor({ userId: ben.id, factorId, at: at(2), step: 99 }), 'refused')
-    assert.equal(await world.store.removeFactor({ userId: ben.id, factorId }), 'absent')
+    assert.equal(await world.store.write(useFactor, { userId: ben.id, factorId, at: at(2), step: 99 }), 'refused')
+    assert.equal(await world.store.write(removeFactor, { userId: ben.id, factorId }), 'absent')
   })
 
   promise('accepts a recovery code once', async (world) => {
     const { ann } = await withTotp(world)
-    const use = (codeHash: string) => world.store.useRecoveryCode({ userId: ann.id, codeHash, at: at(9) })
+    const use = (codeHash: string) => world.store.write(useRecoveryCode, { userId: ann.id, codeHash, at: at(9) })
     const raced = await Promise.all(Array.from({ length: 10 }, () => use('first code')))
     assert.deepEqual(raced.filter((outcome) => outcome === 'done').length, 1)
     assert.equal(await use('made up'), 'refused')
-    assert.equal((await world.store.factorsOf(ann.id)).recoveryCodesLeft, 1)
+    assert.equal((await world.store.read(factorsOf, ann.id)).recoveryCodesLeft, 1)
   })
 
   promise('new recovery codes end the old ones, and need a confirmed factor', async (world) => {
     const { ann } = await withTotp(world)
     const replace = { userId: ann.id, recoveryCodeHashes: otherCodes, at: at(5) }
-    assert.equal(await world.store.replaceRecoveryCodes(replace), 'done')
-    const use = (codeHash: string) => world.store.useRecoveryCode({ userId: ann.id, codeHash, at: at(9) })
+    assert.equal(await world.store.write(replaceRecoveryCodes, replace), 'done')
+    const use = (codeHash: string) => world.store.write(useRecoveryCode, { userId: ann.id, codeHash, at: at(9) })
     assert.deepEqual([await use('first code'), await use('third code')], ['refused', 'done'])
     const ben = await world.addUser('ben')
-    assert.equal(await world.store.replaceRecoveryCodes({ ...replace, userId: ben.id }), 'refused')
-    assert.equal((await world.store.factorsOf(ben.id)).recoveryCodesLeft, 0)
+    assert.equal(await world.store.write(replaceRecoveryCodes, { ...replace, userId: ben.id }), 'refused')
+    assert.equal((await world.store.read(factorsOf, ben.id)).recoveryCodesLeft, 0)
   })
 
   promise('the recovery codes end with the last confirmed factor', async (world) => {
@@ -166,25 +186,31 @@ export function factorPromises(promise: PromiseOf): void {
     await add(world, ann, key)
     await add(world, ann, totp())
     const left = async () => {
-      const { factors, recoveryCodesLeft } = await world.store.factorsOf(ann.id)
+      const { factors, recoveryCodesLeft } = await world.store.read(factorsOf, ann.id)
       return [factors.length, recoveryCodesLeft]
     }
-    assert.equal(await world.store.removeFactor({ userId: ann.id, factorId }), 'done')
+    assert.equal(await world.store.write(removeFactor, { userId: ann.id, factorId }), 'done')
     assert.deepEqual(await left(), [2, codes.length])
-    assert.equal(await world.store.removeFactor({ userId: ann.id, factorId: key.id }), 'done')
-    assert.equal(await world.store.removeFactor({ userId: ann.id, factorId: key.id }), 'absent')
+    assert.equal(await world.store.write(removeFactor, { userId: ann.id, factorId: key.id }), 'done')
+    assert.equal(await world.store.write(removeFactor, { userId: ann.id, factorId: key.id }), 'absent')
     const use = { userId: ann.id, codeHash: 'first code', at: at(9) }
-    assert.equal(await world.store.useRecoveryCode(use), 'refused')
+    assert.equal(await world.store.write(useRecoveryCode, use), 'refused')
   })
 
   promise('keeps a passkey that is the last way to sign in, until there is another one', async (world) => {
     const [userId, key, other] = [newId(), passkey(), passkey()]
-    await world.store.addUser({ id: userId, username: null, displayName: null, createdAt: at(1), passwordHash: null })
+    await world.store.write(addUser, {
+      id: userId,
+      username: null,
+      displayName: null,
+      createdAt: at(1),
+      passwordHash: null,
+    })
     const person = { id: userId, username: '', passwordHash: '' }
     await add(world, person, key)
-    const remove = (factorId: string) => world.store.removeFactor({ userId, factorId })
+    const remove = (factorId: string) => world.store.write(removeFactor, { userId, factorId })
     assert.equal(await remove(key.id), 'last')
-    assert.equal((await world.store.factorsOf(userId)).factors.length, 1)
+    assert.equal((await world.store.read(factorsOf, userId)).factors.length, 1)
     await add(world, person, other)
     assert.deepEqual([await remove(key.id), await remove(other.id)], ['done', 'last'])
   })
@@ -198,23 +224,23 @@ export function factorPromises(promise: PromiseOf): void {
       { userId: '', hash: newId() },
     ]
     for (const key of [one, nobodys]) {
-      await store.addChallenge({ ...key, ...data, expiresAt: at(300) })
-      assert.deepEqual(await store.findChallenge({ ...key, at: at(299) }), data)
-      assert.equal(await store.findChallenge({ ...key, at: at(300) }), undefined)
-      assert.equal(await store.useChallenge({ ...key, at: at(300) }), undefined)
-      const raced = await Promise.all(Array.from({ length: 5 }, () => store.useChallenge({ ...key, at: at(9) })))
+      await store.write(addChallenge, { ...key, ...data, expiresAt: at(300) })
+      assert.deepEqual(await store.read(findChallenge, { ...key, at: at(299) }), data)
+      assert.equal(await store.read(findChallenge, { ...key, at: at(300) }), undefined)
+      assert.equal(await store.write(useChallenge, { ...key, at: at(300) }), undefined)
+      const raced = await Promise.all(Array.from({ length: 5 }, () => store.write(useChallenge, { ...key, at: at(9) })))
       assert.deepEqual(
         raced.filter((found) => found !== undefined),
         [data],
       )
     }
-    await store.addChallenge({ ...one, ...data, expiresAt: at(300) })
-    assert.equal(await store.findChallenge({ ...one, userId: newId(), at: at(9) }), undefined)
-    await store.removeExpiredChallenges(at(300))
-    assert.deepEqual(await store.findChallenge({ ...one, at: at(9) }), data)
-    await store.removeExpiredChallenges(at(301))
-    assert.equal(await store.findChallenge({ ...one, at: at(9) }), undefined)
-    await store.addChallenge({ userId: newId(), hash: 'h', ...data, expiresAt: at(300) })
+    await store.write(addChallenge, { ...one, ...data, expiresAt: at(300) })
+    assert.equal(await store.read(findChallenge, { ...one, userId: newId(), at: at(9) }), undefined)
+    await store.write(removeExpiredChallenges, at(300))
+    assert.deepEqual(await store.read(findChallenge, { ...one, at: at(9) }), data)
+    await store.write(removeExpiredChallenges, at(301))
+    assert.equal(await store.read(findChallenge, { ...one, at: at(9) }), undefined)
+    await store.write(addChallenge, { userId: newId(), hash: 'h', ...data, expiresAt: at(300) })
   })
 
   promise(
@@ -223,16 +249,16 @@ export function factorPromises(promise: PromiseOf): void {
       const { store } = world
       const ann = await world.addUser('ann')
       const spend = { userId: ann.id, hash: newId(), expiresAt: at(300) }
-      const raced = await Promise.all(Array.from({ length: 5 }, () => store.spendChallenge(spend)))
+      const raced = await Promise.all(Array.from({ length: 5 }, () => store.write(spendChallenge, spend)))
       assert.deepEqual(raced.toSorted(), [false, false, false, false, true])
-      assert.equal(await store.spendChallenge({ ...spend, hash: newId() }), true)
-      await store.removeExpiredChallenges(at(300))
-      assert.equal(await store.spendChallenge(spend), false)
-      await store.removeExpiredChallenges(at(301))
-      assert.equal(await store.spendChallenge(spend), true)
-      assert.equal(await store.spendChallenge({ ...spend, userId: newId() }), false)
-      assert.equal(await store.deleteUser({ userId: ann.id, at: at(9), revocationExpiresAt: at(969) }), 'done')
-      assert.equal(await store.spendChallenge(spend), false)
+      assert.equal(await store.write(spendChallenge, { ...spend, hash: newId() }), true)
+      await store.write(removeExpiredChallenges, at(300))
+      assert.equal(await store.write(spendChallenge, spend), false)
+      await store.write(removeExpiredChallenges, at(301))
+      assert.equal(await store.write(spendChallenge, spend), true)
+      assert.equal(await store.write(spendChallenge, { ...spend, userId: newId() }), false)
+      assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(9), revocationExpiresAt: at(969) }), 'done')
+      assert.equal(await store.write(spendChallenge, spend), false)
     },
   )
 
@@ -243,23 +269,23 @@ export function factorPromises(promise: PromiseOf): void {
       const { ann, factorId } = await withTotp(world)
       const challenge = async (expiresAt = at(300)) => {
         const key = { userId: ann.id, hash: newId() }
-        await store.addChallenge({ ...key, purpose: 'sign-in', data: '{}', expiresAt })
+        await store.write(addChallenge, { ...key, purpose: 'sign-in', data: '{}', expiresAt })
         return key
       }
       const [one, two, expired] = [await challenge(), await challenge(), await challenge(at(5))]
       const use = (step: number, key: typeof one) =>
-        store.useFactor({ userId: ann.id, factorId, at: at(6), step, challenge: key })
+        store.write(useFactor, { userId: ann.id, factorId, at: at(6), step, challenge: key })
       assert.deepEqual(
         [await use(50, expired), await use(50, one), await use(51, one)],
         ['no-challenge', 'done', 'no-challenge'],
       )
       assert.equal(await use(50, two), 'refused')
       const code = (codeHash: string, key: typeof one) =>
-        store.useRecoveryCode({ userId: ann.id, codeHash, at: at(6), challenge: key })
+        store.write(useRecoveryCode, { userId: ann.id, codeHash, at: at(6), challenge: key })
       assert.deepEqual([await code('first code', one), await code('made up', two)], ['no-challenge', 'refused'])
       const raced = await Promise.all([use(51, two), code('first code', two), code('second code', two), use(52, two)])
       assert.deepEqual(raced.toSorted(), ['done', 'no-challenge', 'no-challenge', 'no-challenge'])
-      const { factors, recoveryCodesLeft } = await store.factorsOf(ann.id)
+      const { factors, recoveryCodesLeft } = await store.read(factorsOf, ann.id)
       const usedCodes = codes.length - recoveryCodesLeft
       const usedSteps = factors[0]?.lastStep === 50 ? 0 : 1
       assert.equal(usedCodes + usedSteps, 1)
@@ -274,17 +300,17 @@ export function factorPromises(promise: PromiseOf): void {
       await add(world, ann, passkey())
       const session = await world.signIn(ann)
       const challenge = { userId: ann.id, hash: newId() }
-      await store.addChallenge({ ...challenge, purpose: 'sign-in', data: '{}', expiresAt: at(300) })
+      await store.write(addChallenge, { ...challenge, purpose: 'sign-in', data: '{}', expiresAt: at(300) })
       const change = { userId: ann.id, at: at(5), revocationExpiresAt: at(965) }
-      assert.equal(await store.resetFactors(change), 2)
-      assert.deepEqual(await store.factorsOf(ann.id), { factors: [], recoveryCodesLeft: 0 })
-      assert.equal(await store.findChallenge({ ...challenge, at: at(6) }), undefined)
-      assert.equal(await store.findSession(session), undefined)
-      assert.equal((await store.findUser(ann.id))?.credentialGeneration, 1)
-      const [revocation] = await store.tokenRevocations(at(6))
+      assert.equal(await store.write(resetFactors, change), 2)
+      assert.deepEqual(await store.read(factorsOf, ann.id), { factors: [], recoveryCodesLeft: 0 })
+      assert.equal(await store.read(findChallenge, { ...challenge, at: at(6) }), undefined)
+      assert.equal(await store.read(findSession, session), undefined)
+      assert.equal((await store.read(findUser, ann.id))?.credentialGeneration, 1)
+      const [revocation] = await store.read(tokenRevocations, at(6))
       assert.deepEqual([revocation?.userId, revocation?.signInId, revocation?.firstGeneration], [ann.id, null, 1])
       assert.deepEqual(
-        [await store.resetFactors(change), await store.resetFactors({ ...change, userId: newId() })],
+        [await store.write(resetFactors, change), await store.write(resetFactors, { ...change, userId: newId() })],
         [0, 'absent'],
       )
     },
@@ -293,17 +319,17 @@ export function factorPromises(promise: PromiseOf): void {
   promise('a session is confirmed at a later moment, and an ended one is not', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann, { seconds: 3 })
-    assert.equal((await world.store.findSession(session))?.confirmedAt, at(3))
-    assert.equal(await world.store.confirmSession({ ...session, at: at(700) }), 'done')
-    assert.equal((await world.store.findSession(session))?.confirmedAt, at(700))
+    assert.equal((await world.store.read(findSession, session))?.confirmedAt, at(3))
+    assert.equal(await world.store.write(confirmSession, { ...session, at: at(700) }), 'done')
+    assert.equal((await world.store.read(findSession, session))?.confirmedAt, at(700))
     await world.endSessions([session])
-    assert.equal(await world.store.confirmSession({ ...session, at: at(701) }), 'absent')
-    assert.equal(await world.store.findSession(session), undefined)
+    assert.equal(await world.store.write(confirmSession, { ...session, at: at(701) }), 'absent')
+    assert.equal(await world.store.read(findSession, session), undefined)
   })
 }
 
 function add(world: World, { id: userId }: Person, factor: NewFactor) {
-  return world.store.addFactor({ userId, factor, maxFactors: 10, recoveryCodeHashes: codes })
+  return world.store.write(addFactor, { userId, factor, maxFactors: 10, recoveryCodeHashes: codes })
 }
 
 /** A user with one confirmed TOTP factor, whose last step is 40. */
@@ -312,6 +338,6 @@ async function withTotp(world: World) {
   const factor = totp()
   await add(world, ann, factor)
   const confirm = { userId: ann.id, factorId: factor.id, step: 40, at: at(1), recoveryCodeHashes: codes }
-  assert.equal(await world.store.confirmFactor(confirm), 'first')
+  assert.equal(await world.store.write(confirmFactor, confirm), 'first')
   return { ann, factorId: factor.id }
 }

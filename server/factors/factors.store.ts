@@ -1,31 +1,63 @@
 // Second factors, recovery codes and challenges. A change of factors locks the user's row, so that one of two calls adds the first factor. A
 // use needs no such lock: it is one conditional update. A reset, which ends the proofs of the user, is with the users.
-import { toFactor } from '../store/operations.ts'
+import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import type { Challenge, ChallengeKey, Factor, FactorOutcome, Input } from '../store/store.ts'
 import { lockUser } from '../store/user-lock.ts'
 
-export const factorReads = { factorsOf, findChallenge }
-export const factorWrites = {
-  addFactor,
-  confirmFactor,
-  removeFactor,
-  useFactor,
-  useRecoveryCode,
-  replaceRecoveryCodes,
-  addChallenge,
-  useChallenge,
-  spendChallenge,
-  removeExpiredChallenges,
+export type FactorKind = 'totp' | 'passkey'
+
+export type Factor = {
+  /** A UUIDv7, which orders the factors of a user. */
+  id: string
+  kind: FactorKind
+  /** How the user calls it. */
+  label: string
+  createdAt: number
+  /** The factor counts from this moment on; null for a TOTP secret of which no code was received yet. */
+  confirmedAt: number | null
+  lastUsedAt: number | null
+  /** The secret of a TOTP factor, encrypted under the service's secret. */
+  sealedSecret: string | null
+  /** The highest time step of which a code was accepted (RFC 6238, section 5.2). */
+  lastStep: number | null
+  /** The id and the public key (COSE) of a passkey, as base64url. */
+  credentialId: string | null
+  publicKey: string | null
+  signCount: number | null
+  transports: readonly string[] | null
 }
 
-function* addFactor({
+export type NewFactor = Pick<Factor, 'id' | 'kind' | 'label' | 'createdAt' | 'confirmedAt'> &
+  Partial<Pick<Factor, 'sealedSecret' | 'credentialId' | 'publicKey' | 'signCount' | 'transports'>>
+
+/** `userId` is '' before it is known who signs in. */
+export type ChallengeKey = { userId: string; hash: string }
+
+/** `data` is JSON text. It contains no secret. */
+export type Challenge = { purpose: string; data: string }
+
+/** With a challenge, which it uses up in the same step. */
+export type Use = { userId: string; at: number; challenge?: ChallengeKey | undefined } & Audited
+
+/** Hashes of the recovery codes that a user gets with the first factor. */
+export type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
+
+export type FactorOutcome = 'done' | 'refused' | 'no-challenge'
+
+export type AddFactor = { userId: string; factor: NewFactor; maxFactors: number } & WithRecoveryCodes & Audited
+
+/**
+ * Adds a factor. If it is confirmed and the first one that is, `recoveryCodeHashes` replace the user's recovery codes. One that is not
+ * confirmed replaces those of the user that were not confirmed either. Returns 'taken' if the user has the credential already, and
+ * 'full' if the user has `maxFactors`; then it changes nothing. Of calls at the same time, one adds the first factor.
+ */
+export function* addFactor({
   userId,
   factor,
   maxFactors,
   recoveryCodeHashes,
   audit,
-}: Input<'addFactor'>): Write<'done' | 'first' | 'absent' | 'taken' | 'full'> {
+}: AddFactor): Write<'done' | 'first' | 'absent' | 'taken' | 'full'> {
   if (!(yield* lockUser(userId))) return 'absent'
   const { credentialId = null, transports } = factor
   const kept = yield* all<{ credentialId: string | null; isConfirmed: boolean }>`
@@ -47,7 +79,8 @@ function* addFactor({
   return isFirst ? 'first' : 'done'
 }
 
-function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCodesLeft: number }> {
+/** Lists all factors of a user in the order of their ids, and counts the recovery codes that were not used. */
+export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCodesLeft: number }> {
   const rows = yield* all<Parameters<typeof toFactor>[0] & { recoveryCodesLeft: number }>`
     select id, kind, label, created_at as "createdAt", confirmed_at as "confirmedAt", last_used_at as "lastUsedAt",
       sealed_secret as "sealedSecret", last_step as "lastStep", credential_id as "credentialId", public_key as "publicKey",
@@ -61,14 +94,17 @@ function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCodesLeft
   }
 }
 
-function* confirmFactor({
+export type ConfirmFactor = { userId: string; factorId: string; step: number; at: number } & WithRecoveryCodes & Audited
+
+/** Confirms a factor by the code of a time step. As `addFactor` for the recovery codes. Returns 'refused' if it is confirmed already. */
+export function* confirmFactor({
   userId,
   factorId,
   step,
   at,
   recoveryCodeHashes,
   audit,
-}: Input<'confirmFactor'>): Write<'done' | 'first' | 'absent' | 'refused'> {
+}: ConfirmFactor): Write<'done' | 'first' | 'absent' | 'refused'> {
   yield* lockUser(userId)
   const factor = yield* get<{ isConfirmed: boolean }>`
     select confirmed_at is not null as "isConfirmed" from factor where user_id = ${userId} and id = ${factorId}`
@@ -83,7 +119,15 @@ function* confirmFactor({
   return isFirst ? 'first' : 'done'
 }
 
-function* removeFactor({ userId, factorId, audit }: Input<'removeFactor'>): Write<'done' | 'absent' | 'last'> {
+/**
+ * Removes a factor. With the last confirmed one, the recovery codes end. Returns 'last' and changes nothing if it is a passkey,
+ * and the user could not sign in without it: no password, no other passkey, no account at a provider.
+ */
+export function* removeFactor({
+  userId,
+  factorId,
+  audit,
+}: { userId: string; factorId: string } & Audited): Write<'done' | 'absent' | 'last'> {
   yield* lockUser(userId)
   const factor = yield* get<{ signsIn: boolean }>`
     select kind = 'passkey' and confirmed_at is not null as "signsIn" from factor
@@ -107,7 +151,14 @@ function* hasOtherWay(userId: string, factorId: string): Read<boolean> {
   return other !== undefined
 }
 
-function* useFactor(use: Input<'useFactor'>): Write<FactorOutcome> {
+export type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
+
+/**
+ * Uses a confirmed factor once: a code of a time step that is later than each one before, or a passkey whose counter rose (or that has
+ * none). Returns 'refused' otherwise, and 'no-challenge' if the challenge is unknown, used or expired; then it changes nothing. Of uses
+ * of the same code, step or challenge at the same time, one succeeds.
+ */
+export function* useFactor(use: UseFactor): Write<FactorOutcome> {
   const { userId, factorId, at, step = null, signCount = null, challenge } = use
   if (!(yield* isOpen(challenge, at))) return 'no-challenge'
   const changed = yield* run`
@@ -119,7 +170,8 @@ function* useFactor(use: Input<'useFactor'>): Write<FactorOutcome> {
   return changed === 0 ? 'refused' : yield* complete(use)
 }
 
-function* useRecoveryCode(use: Input<'useRecoveryCode'>): Write<FactorOutcome> {
+/** Uses a recovery code once. As `useFactor`. */
+export function* useRecoveryCode(use: Use & { codeHash: string }): Write<FactorOutcome> {
   const { userId, codeHash, at, challenge } = use
   if (!(yield* isOpen(challenge, at))) return 'no-challenge'
   const changed = yield* run`
@@ -136,14 +188,17 @@ function* isOpen(challenge: ChallengeKey | undefined, at: number): Write<boolean
   return open !== undefined
 }
 
-function* complete({ challenge, audit }: Pick<Input<'useFactor'>, 'challenge' | 'audit'>): Write<'done'> {
+function* complete({ challenge, audit }: Pick<UseFactor, 'challenge' | 'audit'>): Write<'done'> {
   if (challenge !== undefined)
     yield* send`delete from challenge where user_id = ${challenge.userId} and hash = ${challenge.hash}`
   yield* record(audit)
   return 'done'
 }
 
-function* replaceRecoveryCodes(replace: Input<'replaceRecoveryCodes'>): Write<'done' | 'refused'> {
+export type ReplaceRecoveryCodes = { userId: string; at: number } & WithRecoveryCodes & Audited
+
+/** Replaces every recovery code of a user. Returns 'refused', and changes nothing, without a confirmed factor. */
+export function* replaceRecoveryCodes(replace: ReplaceRecoveryCodes): Write<'done' | 'refused'> {
   yield* lockUser(replace.userId)
   if (!(yield* hasFactor(replace.userId))) return 'refused'
   yield* storeRecoveryCodes(replace)
@@ -156,13 +211,21 @@ function* hasFactor(userId: string): Read<boolean> {
   return factor !== undefined
 }
 
-function* storeRecoveryCodes({ userId, recoveryCodeHashes, at }: Input<'replaceRecoveryCodes'>): Write<void> {
+function* storeRecoveryCodes({ userId, recoveryCodeHashes, at }: ReplaceRecoveryCodes): Write<void> {
   yield* send`delete from recovery_code where user_id = ${userId}`
   for (const hash of recoveryCodeHashes)
     yield* send`insert into recovery_code (user_id, code_hash, created_at) values (${userId}, ${hash}, ${at})`
 }
 
-function* addChallenge({ userId, hash, purpose, data, expiresAt, audit }: Input<'addChallenge'>): Write<void> {
+/** Adds a challenge. For an unknown user it does nothing. */
+export function* addChallenge({
+  userId,
+  hash,
+  purpose,
+  data,
+  expiresAt,
+  audit,
+}: ChallengeKey & Challenge & { expiresAt: number } & Audited): Write<void> {
   if (userId !== '' && !(yield* lockUser(userId))) return
   yield* send`
     insert into challenge (user_id, hash, purpose, data, expires_at)
@@ -170,18 +233,25 @@ function* addChallenge({ userId, hash, purpose, data, expiresAt, audit }: Input<
   yield* record(audit)
 }
 
-function* findChallenge({ userId, hash, at }: Input<'findChallenge'>): Read<Challenge | undefined> {
+/** Finds a challenge that has not expired at `at`. */
+export function* findChallenge({ userId, hash, at }: ChallengeKey & { at: number }): Read<Challenge | undefined> {
   return yield* get<Challenge>`
     select purpose, data from challenge where user_id = ${userId} and hash = ${hash} and expires_at > ${at}`
 }
 
-function* useChallenge({ userId, hash, at }: Input<'useChallenge'>): Write<Challenge | undefined> {
+/** Uses up a challenge that allows nothing but what it says itself. Undefined if it is unknown, used or expired at `at`. */
+export function* useChallenge({ userId, hash, at }: ChallengeKey & { at: number }): Write<Challenge | undefined> {
   return yield* get<Challenge>`
     delete from challenge where user_id = ${userId} and hash = ${hash} and expires_at > ${at} returning purpose, data`
 }
 
-/** A second use of the same challenge waits for the first one at the insert, and then finds its row. */
-function* spendChallenge({ userId, hash, expiresAt }: Input<'spendChallenge'>): Write<boolean> {
+/**
+ * Records the use of a challenge that was not stored when it was given, until it has expired. False, and nothing changed, if its use is
+ * recorded already, or for an unknown user. Of calls at the same time, one succeeds.
+ *
+ * A second use of the same challenge waits for the first one at the insert, and then finds its row.
+ */
+export function* spendChallenge({ userId, hash, expiresAt }: ChallengeKey & { expiresAt: number }): Write<boolean> {
   if (!(yield* lockUser(userId))) return false
   const added = yield* run`
     insert into challenge (user_id, hash, purpose, data, expires_at)
@@ -189,6 +259,12 @@ function* spendChallenge({ userId, hash, expiresAt }: Input<'spendChallenge'>): 
   return added > 0
 }
 
-function* removeExpiredChallenges(before: number): Write<void> {
+/** Removes the challenges that expired before `before`. */
+export function* removeExpiredChallenges(before: number): Write<void> {
   yield* send`delete from challenge where expires_at < ${before}`
+}
+
+/** A row of the table, whose list of transports is JSON text. */
+function toFactor({ transports, ...row }: Omit<Factor, 'transports'> & { transports: string | null }): Factor {
+  return { ...row, transports: transports === null ? null : JSON.parse(transports) }
 }

@@ -4,15 +4,23 @@
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { CarillonError, type SecondFactorKind, wrongSecondFactor } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import type { Factor, Store, User } from '../store/store.ts'
+import type { User } from '../users/user-rows.store.ts'
 import type { FactorDependencies } from './dependencies.ts'
+import {
+  addFactor,
+  confirmFactor,
+  type Factor,
+  factorsOf,
+  removeFactor as removeStoredFactor,
+  replaceRecoveryCodes,
+} from './factors.store.ts'
 import { newRecoveryCodes } from './recovery-codes.ts'
 import { type NewTotp, newTotp, stepOfCode } from './totp.ts'
 
 /** Each TOTP factor makes a guess as much more likely to be right. */
 export const maxFactors = 10
 
-type UserFactors = Awaited<ReturnType<Store['factorsOf']>>
+type UserFactors = { factors: Factor[]; recoveryCodesLeft: number }
 
 /** What completes a sign-in of this user; none without a confirmed factor. */
 export function offeredFactors({ factors, recoveryCodesLeft }: UserFactors): SecondFactorKind[] {
@@ -34,7 +42,7 @@ export async function addTotp(
   const totp = await newTotp({ issuer: new URL(publicUrl()).hostname, account })
   const sealedSecret = await sealing.seal('factors', JSON.stringify({ factorId: id, secret: totp.secret }))
   const factor = { id, kind: 'totp', label, sealedSecret, createdAt: at, confirmedAt: null } as const
-  const outcome = await store.addFactor({ userId: user.id, factor, maxFactors, recoveryCodeHashes: [] })
+  const outcome = await store.write(addFactor, { userId: user.id, factor, maxFactors, recoveryCodeHashes: [] })
   if (outcome !== 'done') throw tooManyFactors()
   return { id, ...totp }
 }
@@ -52,7 +60,7 @@ export async function confirmTotp(
   { id, code, source }: { id: string; code: string; source: Source },
 ): Promise<{ factor: Factor; recoveryCodes?: string[] }> {
   const { store, now } = dependencies
-  const factor = (await store.factorsOf(userId)).factors.find((one) => one.id === id && one.kind === 'totp')
+  const factor = (await store.read(factorsOf, userId)).factors.find((one) => one.id === id && one.kind === 'totp')
   if (factor === undefined) throw noSuchFactor()
   if (factor.confirmedAt !== null) throw confirmedAlready()
   const at = now()
@@ -61,7 +69,7 @@ export async function confirmTotp(
   const { codes, hashes } = newRecoveryCodes()
   const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail: { factorId: id, kind: 'totp' } })]
   const change = { userId, factorId: id, step, at, recoveryCodeHashes: hashes, audit }
-  const outcome = await store.confirmFactor(change)
+  const outcome = await store.write(confirmFactor, change)
   if (outcome === 'absent') throw noSuchFactor()
   if (outcome === 'refused') throw confirmedAlready()
   const confirmed = { ...factor, confirmedAt: at, lastUsedAt: at }
@@ -87,7 +95,7 @@ export async function removeFactor(
   { id, source }: { id: string; source: Source },
 ): Promise<void> {
   const audit = [auditEntry(source, { event: 'factor-removed', at: now(), userId, detail: { factorId: id } })]
-  const outcome = await store.removeFactor({ userId, factorId: id, audit })
+  const outcome = await store.write(removeStoredFactor, { userId, factorId: id, audit })
   if (outcome === 'absent') throw noSuchFactor()
   if (outcome === 'last')
     throw new CarillonError('CONFLICT', 'This passkey is the only way to sign in to this account', {
@@ -104,7 +112,7 @@ export async function renewRecoveryCodes(
   const at = now()
   const { codes, hashes } = newRecoveryCodes()
   const audit = [auditEntry(source, { event: 'recovery-codes-created', at, userId })]
-  const outcome = await store.replaceRecoveryCodes({ userId, at, recoveryCodeHashes: hashes, audit })
+  const outcome = await store.write(replaceRecoveryCodes, { userId, at, recoveryCodeHashes: hashes, audit })
   if (outcome === 'done') return codes
   throw new CarillonError('CONFLICT', 'There is no second factor to recover', { remedy: 'Add one first.' })
 }

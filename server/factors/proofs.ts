@@ -3,8 +3,14 @@
 
 import type { Source } from '../audit/entry.ts'
 import { CarillonError, wrongSecondFactor } from '../basics/errors.ts'
-import type { ChallengeKey, FactorOutcome } from '../store/store.ts'
 import type { FactorDependencies } from './dependencies.ts'
+import {
+  type ChallengeKey,
+  type FactorOutcome,
+  factorsOf,
+  useFactor,
+  useRecoveryCode as useStoredRecoveryCode,
+} from './factors.store.ts'
 import { secretOf } from './factors.ts'
 import { type Assertion, provePasskey, usePasskey } from './passkeys/passkeys.ts'
 import type { RelyingParty } from './passkeys/relying-party.ts'
@@ -66,19 +72,19 @@ async function useCode(dependencies: FactorDependencies, code: string, { userId,
   const { store, now } = dependencies
   const at = now()
   let unreadable: unknown
-  for (const factor of (await store.factorsOf(userId)).factors) {
+  for (const factor of (await store.read(factorsOf, userId)).factors) {
     if (factor.kind !== 'totp' || factor.confirmedAt === null) continue
     // Another app of the user may be readable.
     const secret = await secretOf(dependencies, factor).catch((error: unknown) => {
       unreadable = error
     })
     const step = secret && (await stepOfCode(secret, code, at))
-    if (typeof step === 'number') return store.useFactor({ userId, factorId: factor.id, at, step, challenge })
+    if (typeof step === 'number') return store.write(useFactor, { userId, factorId: factor.id, at, step, challenge })
   }
   if (unreadable !== undefined) throw unreadable
   return 'refused' satisfies FactorOutcome
 }
 
 function useRecoveryCode({ store, now }: FactorDependencies, code: string, { userId, challenge }: Proving) {
-  return store.useRecoveryCode({ userId, codeHash: hashOfRecoveryCode(code), at: now(), challenge })
+  return store.write(useStoredRecoveryCode, { userId, codeHash: hashOfRecoveryCode(code), at: now(), challenge })
 }

@@ -2,18 +2,27 @@
 
 import { recorded } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
-import { factorsOf } from '../sealing/re-sealing.ts'
+import type { SealedFactor } from '../sealing/sealed-texts.store.ts'
 import type { Sealing } from '../sealing/sealing.ts'
-import type { SealedFactor, Store, User } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import { signingKeys } from '../tokens/signing-keys.store.ts'
+import { resetFactors as resetStoredFactors } from '../users/user-changes.store.ts'
+import type { User } from '../users/user-rows.store.ts'
 import { revocationNow, type UserDependencies } from '../users/users.ts'
+import { removeFactor } from './factors.store.ts'
+import { factorsOf } from './re-sealing.ts'
 
 /** Ends every session and token, because a lost phone may be signed in. Returns how many factors there were. Throws NOT_FOUND. */
 export async function resetFactors(
-  dependencies: UserDependencies & { store: Pick<Store, 'resetFactors'> },
+  dependencies: UserDependencies & { store: Store },
   { id, username }: User,
 ): Promise<number> {
   const entry = recorded(dependencies, { event: 'factors-reset', userId: id, username })
-  const removed = await dependencies.store.resetFactors({ userId: id, ...revocationNow(dependencies), ...entry })
+  const removed = await dependencies.store.write(resetStoredFactors, {
+    userId: id,
+    ...revocationNow(dependencies),
+    ...entry,
+  })
   if (removed === 'absent') throw new CarillonError('NOT_FOUND', 'There is no user with this id')
   await dependencies.revocations?.refresh()
   return removed
@@ -22,11 +31,8 @@ export async function resetFactors(
 type Unreadable = Pick<SealedFactor, 'userId' | 'id'>
 
 /** The factors that no secret of the service opens. Throws CONFLICT if it opens no signing key: then it is the wrong one, and not lost. */
-export async function unreadableFactors(
-  store: Pick<Store, 'signingKeys' | 'factorsSealedOtherwise'>,
-  sealing: Sealing,
-): Promise<Unreadable[]> {
-  const keys = (await store.signingKeys()).filter(({ retiredAt }) => retiredAt === null)
+export async function unreadableFactors(store: Store, sealing: Sealing): Promise<Unreadable[]> {
+  const keys = (await store.read(signingKeys)).filter(({ retiredAt }) => retiredAt === null)
   const opened = await Promise.all(keys.map((key) => sealing.open('signing-keys', key.sealedPrivateJwk)))
   if (opened.length === 0 || opened.includes(undefined))
     throw new CarillonError(
@@ -45,11 +51,11 @@ export async function unreadableFactors(
 
 /** Other factors stay, and so do sessions: nothing of the user is in other hands. With the last factor, the recovery codes end. */
 export async function removeUnreadable(
-  dependencies: Pick<UserDependencies, 'now' | 'source'> & { store: Pick<Store, 'removeFactor'> },
+  dependencies: Pick<UserDependencies, 'now' | 'source'> & { store: Store },
   factors: readonly Unreadable[],
 ): Promise<void> {
   for (const { userId, id: factorId } of factors) {
     const entry = recorded(dependencies, { event: 'factor-removed', userId, detail: { factorId } })
-    await dependencies.store.removeFactor({ userId, factorId, ...entry })
+    await dependencies.store.write(removeFactor, { userId, factorId, ...entry })
   }
 }

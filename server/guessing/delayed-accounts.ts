@@ -1,6 +1,7 @@
 // Which accounts are being guessed? The first refusal of a delayed account is recorded in the audit log, and then one an hour on each
 // node, so that an operator sees the attack and an attacker does not fill the log.
 
+import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { iso } from '../basics/times.ts'
@@ -12,10 +13,10 @@ const recordedEveryMs = 3_600_000
 const maxAccounts = 10_000
 
 export class DelayedAccounts {
-  readonly #store: Pick<Store, 'recordAudit'>
+  readonly #store: Store
   readonly #recordedAt = new BoundedCache<number>(maxAccounts)
 
-  constructor(store: Pick<Store, 'recordAudit'>) {
+  constructor(store: Store) {
     this.#store = store
   }
 
@@ -27,6 +28,6 @@ export class DelayedAccounts {
     const detail = { kind, until: iso(until) }
     const entry = auditEntry(serviceSource, { event: 'account-delayed', at, userId, detail })
     // A store that fails says so at every other request.
-    this.#store.recordAudit([entry]).catch(() => this.#recordedAt.delete(`${userId} ${kind}`))
+    this.#store.write(recordAudit, [entry]).catch(() => this.#recordedAt.delete(`${userId} ${kind}`))
   }
 }

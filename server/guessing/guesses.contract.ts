@@ -1,7 +1,17 @@
 // The promises about guesses of passwords, codes and links.
+
 import assert from 'node:assert/strict'
 import { at, maxAtOnce, newId, type PromiseOf, type World } from '../store/contract/world.ts'
-import type { GuessLimits, GuessRefusal } from '../store/store.ts'
+import { deleteUser } from '../users/erasure.store.ts'
+import {
+  clearGuesses,
+  forgetGuesses,
+  type GuessLimits,
+  type GuessRefusal,
+  guessRefusals,
+  removeOldGuesses,
+  reserveGuess,
+} from './guesses.store.ts'
 
 const day = 24 * 3_600_000
 /** Two guesses are free; the third waits 10 s after the second, and every later one 20 s after the one before. */
@@ -22,7 +32,7 @@ export function guessPromises(promise: PromiseOf): void {
   const untilOf = (refusals: readonly GuessRefusal[]) =>
     refusals.map(({ notBefore }) => (notBefore - at(0)) / 1_000).toSorted((a, b) => a - b)
   /** Seconds until which the guess is refused; empty if it was counted. */
-  const guess = async ({ store }: World, limits: GuessLimits) => untilOf(await store.reserveGuess(limits))
+  const guess = async ({ store }: World, limits: GuessLimits) => untilOf(await store.write(reserveGuess, limits))
 
   promise(
     'counts guesses under a key, and refuses each one that comes before its delay has passed (A9)',
@@ -41,17 +51,17 @@ export function guessPromises(promise: PromiseOf): void {
 
   promise('returns the keys that would refuse a guess, and counts nothing', async ({ store }) => {
     const [busy, free] = [newKey(), newKey()]
-    for (const seconds of [0, 0]) await store.reserveGuess(counted([busy], seconds))
+    for (const seconds of [0, 0]) await store.write(reserveGuess, counted([busy], seconds))
     for (let n = 0; n < 3; n++)
-      assert.deepEqual(await store.guessRefusals(counted([busy, free], 1)), [{ key: busy, notBefore: at(10) }])
-    assert.deepEqual(await store.guessRefusals(counted([busy, free], 10)), [])
-    assert.deepEqual(await store.reserveGuess(counted([busy], 10)), [])
+      assert.deepEqual(await store.read(guessRefusals, counted([busy, free], 1)), [{ key: busy, notBefore: at(10) }])
+    assert.deepEqual(await store.read(guessRefusals, counted([busy, free], 10)), [])
+    assert.deepEqual(await store.write(reserveGuess, counted([busy], 10)), [])
   })
 
   promise('counts a guess under all its keys or under none, and names every key that refuses it', async (world) => {
     const [one, two, three] = [newKey(), newKey(), newKey()]
     for (let n = 0; n < 2; n++) await guess(world, counted([one, two], 0))
-    const refusals = await world.store.reserveGuess(rated(three, 5, [one, two]))
+    const refusals = await world.store.write(reserveGuess, rated(three, 5, [one, two]))
     assert.deepEqual(refusals.map(({ key }) => key).toSorted(), [one, two].toSorted())
     for (let n = 0; n < 3; n++)
       assert.deepEqual(await guess(world, rated(three, 5)), [], 'the refused one was not counted')
@@ -87,7 +97,7 @@ export function guessPromises(promise: PromiseOf): void {
       assert.deepEqual(await guess(world, both(newKey(), 0)), [10])
       assert.deepEqual(await guess(world, both(narrow, 0)), [10, 60])
       const rates = [narrow, wide].map((key, n) => ({ key, intervalMs: n === 0 ? 60_000 : 10_000 }))
-      await world.store.clearGuesses({ keys: [], rates })
+      await world.store.write(clearGuesses, { keys: [], rates })
       assert.deepEqual(await guess(world, both(narrow, 0)), [])
       assert.deepEqual(await guess(world, both(narrow, 0)), [10, 60])
     },
@@ -123,20 +133,20 @@ export function guessPromises(promise: PromiseOf): void {
   promise('takes back a guess that was right: its counts are gone, and the rate has one guess less', async (world) => {
     const [account, other, address] = [newKey(), newKey(), newKey()]
     for (const keys of [[account], [account], [other]]) await guess(world, rated(address, 0, keys))
-    await world.store.clearGuesses({ keys: [account], rates: [{ key: address, intervalMs: 60_000 }] })
+    await world.store.write(clearGuesses, { keys: [account], rates: [{ key: address, intervalMs: 60_000 }] })
     assert.deepEqual(await guess(world, rated(address, 0, [account])), [])
     assert.deepEqual(await guess(world, rated(address, 0)), [60])
     assert.deepEqual(await guess(world, counted([other], 0)), [])
     assert.deepEqual(await guess(world, counted([other], 0)), [10], 'the counts of other keys stay')
-    await world.store.clearGuesses({ keys: [newKey()], rates: [] })
+    await world.store.write(clearGuesses, { keys: [newKey()], rates: [] })
   })
 
   promise('removes the counts of every key with a prefix, and no other', async (world) => {
     const name = newKey()
     for (const key of [`${name} a`, `${name} b c`, `${name}x`])
       for (let n = 0; n < 2; n++) await guess(world, counted([key], 0))
-    assert.equal(await world.store.forgetGuesses({ prefix: `${name} ` }), 'done')
-    assert.equal(await world.store.forgetGuesses({ prefix: `${name} ` }), 'absent')
+    assert.equal(await world.store.write(forgetGuesses, { prefix: `${name} ` }), 'done')
+    assert.equal(await world.store.write(forgetGuesses, { prefix: `${name} ` }), 'absent')
     assert.deepEqual(await guess(world, counted([`${name} a`, `${name} b c`], 0)), [])
     assert.deepEqual(await guess(world, counted([`${name}x`], 0)), [10])
   })
@@ -171,16 +181,16 @@ export function guessPromises(promise: PromiseOf): void {
     const [old, recent] = [newKey(), newKey()]
     await guess(world, counted([old], 0))
     for (let n = 0; n < 2; n++) await guess(world, counted([recent], 100))
-    await world.store.removeOldGuesses(at(50) + day)
-    assert.equal(await world.store.forgetGuesses({ prefix: old }), 'absent')
+    await world.store.write(removeOldGuesses, at(50) + day)
+    assert.equal(await world.store.write(forgetGuesses, { prefix: old }), 'absent')
     assert.deepEqual(await guess(world, counted([recent], 100)), [110])
   })
 
   promise('erasing a user removes the counts of the user (U2)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     for (const { id } of [ann, ben]) await guess(world, counted([`user ${id} password`, `user ${id} mail`], 0))
-    await world.store.deleteUser({ userId: ann.id, at: at(1), revocationExpiresAt: at(900) })
-    assert.equal(await world.store.forgetGuesses({ prefix: `user ${ann.id} ` }), 'absent')
-    assert.equal(await world.store.forgetGuesses({ prefix: `user ${ben.id} ` }), 'done')
+    await world.store.write(deleteUser, { userId: ann.id, at: at(1), revocationExpiresAt: at(900) })
+    assert.equal(await world.store.write(forgetGuesses, { prefix: `user ${ann.id} ` }), 'absent')
+    assert.equal(await world.store.write(forgetGuesses, { prefix: `user ${ben.id} ` }), 'done')
   })
 }

@@ -1,11 +1,13 @@
 // Guesses of two nodes at the same moment count one after the other: the second one sees the first, although both began before it was
 // committed.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
 import { newDatabase } from '../../tests/support/postgres.ts'
 import { openPostgresStore } from '../store/postgres/store.ts'
+import { reserveGuess } from './guesses.store.ts'
 
 const { url, drop } = await newDatabase()
 const { store } = await openPostgresStore(url, { partitions: 3 })
@@ -20,11 +22,11 @@ test('a guess waits for one of the same account that another node is counting, a
   t.after(() => other.end())
   // Two guesses are free, the third has to wait a minute.
   const limits = { counts: { keys: ['a'], delaysMs: [0, 0, 60_000], keptMs: 1_000_000 }, rates: [], at: 1_000 }
-  assert.deepEqual(await store.reserveGuess(limits), [])
+  assert.deepEqual(await store.write(reserveGuess, limits), [])
   await other.query('begin')
   // The other node has locked the row, and has not yet counted.
   await other.query("select from guess_count where key = 'a' for update")
-  const third = store.reserveGuess(limits)
+  const third = store.write(reserveGuess, limits)
   const waiting =
     "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%from guess_count%for update'"
   while ((await other.query(waiting)).rows.length === 0) {

@@ -1,10 +1,25 @@
-// Failed guesses of passwords, codes and links: when does a limit refuse one, and what does a guess change?
+// Failed guesses of passwords, codes and links: when does a limit refuse one, and what does a guess change? They are
+// counted in the store, so that the nodes share the counts and a restart keeps them. A guess is counted before it is evaluated, so that
+// guesses in progress count as well.
+import type { Audited } from '../store/events.ts'
 import { all, lockAll, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
 import { inList, Part } from '../store/statements/templates.ts'
-import type { GuessLimits, GuessRate, GuessRefusal, Input } from '../store/store.ts'
 
-export const guessReads = { guessRefusals }
-export const guessWrites = { reserveGuess, clearGuesses, forgetGuesses, removeOldGuesses }
+/** Each key counts by itself: after n guesses, the next one waits `delaysMs[n]` after the last; the last delay is that of every larger n. */
+export type GuessCounts = {
+  keys: readonly string[]
+  delaysMs: readonly number[]
+  /** The count begins again this long after the last guess. */
+  keptMs: number
+}
+
+/** A limit by rate: at most `burst` guesses at once, and then one in each `intervalMs` (a leaky bucket). */
+export type GuessRate = { key: string; intervalMs: number; burst: number }
+
+export type GuessLimits = { counts: GuessCounts; rates: readonly GuessRate[]; at: number }
+
+/** A key that does not accept a guess before this moment. */
+export type GuessRefusal = { key: string; notBefore: number }
 
 /** Clocks of two nodes differ by less. A count that is further ahead is from before the clock was set back. */
 const clockLeewayMs = 60_000
@@ -17,14 +32,21 @@ type Counts = ReadonlyMap<string, Count>
 type Row = Count & { key: string }
 const columns = new Part('key, failures, at, expires_at as "expiresAt"')
 
-function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
+/** The keys that would refuse a guess now. */
+export function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
   const rows = yield* all<Row>`
     select ${columns} from guess_count where key ${inList(keysOf(limits))}`
   return refusalsOf(limits, byKey(rows))
 }
 
-/** The rows are locked in the order of their keys, so that two guesses never wait for each other; `clearGuesses` does the same. */
-function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
+/**
+ * Counts a guess under every key if each of them accepts it, and returns an empty list. Otherwise counts nothing and returns the keys
+ * that refuse it. Of calls at the same time, as many are counted as if each came after the other. A count whose last
+ * guess is in the future begins again, because the clock was set back since.
+ *
+ * The rows are locked in the order of their keys, so that two guesses never wait for each other; `clearGuesses` does the same.
+ */
+export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   // Without a lock first: a refused guess writes nothing.
   const early = yield* guessRefusals(limits)
   if (early.length > 0) return early
@@ -49,7 +71,13 @@ function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   return []
 }
 
-function* clearGuesses({ keys, rates }: Input<'clearGuesses'>): Write<void> {
+export type ClearGuesses = {
+  keys: readonly string[]
+  rates: readonly Pick<GuessRate, 'key' | 'intervalMs'>[]
+}
+
+/** Takes back a guess that was right: removes the counts of `keys`, and takes one guess from each of the rates. */
+export function* clearGuesses({ keys, rates }: ClearGuesses): Write<void> {
   for (const key of [...keys, ...rates.map((rate) => rate.key)].sort()) {
     const rate = rates.find((one) => one.key === key)
     if (rate === undefined) yield* send`delete from guess_count where key = ${key}`
@@ -61,14 +89,16 @@ function* clearGuesses({ keys, rates }: Input<'clearGuesses'>): Write<void> {
   }
 }
 
-function* forgetGuesses({ prefix, audit }: Input<'forgetGuesses'>): Write<'done' | 'absent'> {
+/** Removes every count whose key begins with `prefix`. Without one, it changes nothing and returns 'absent'. */
+export function* forgetGuesses({ prefix, audit }: { prefix: string } & Audited): Write<'done' | 'absent'> {
   const removed = yield* run`delete from guess_count where key >= ${prefix} and key < ${prefix + maxCharacter}`
   if (removed === 0) return 'absent'
   yield* record(audit)
   return 'done'
 }
 
-function* removeOldGuesses(before: number): Write<number> {
+/** Removes at most 1,000 of the counts that have begun again by `before`. Returns how many. */
+export function* removeOldGuesses(before: number): Write<number> {
   const old = yield* all<{ key: string }>`
     select key from guess_count where expires_at < ${before} order by expires_at limit 1000`
   return yield* run`

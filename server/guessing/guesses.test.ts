@@ -1,5 +1,6 @@
 // However guesses are ordered, and on whichever node they arrive, no more than the bound are evaluated (A9, A10). Two nodes, with one store
 // between them and a clock that the test sets; a failing run prints its seed. SOAK=1 runs longer.
+
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,8 +11,8 @@ import { newDatabase } from '../../tests/support/postgres.ts'
 import { isSoak } from '../../tests/support/soak.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { readDatabaseUrl } from '../config/database-url.ts'
+import { openStore } from '../open-store.ts'
 import { Sealing } from '../sealing/sealing.ts'
-import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { type Guesser, Guesses } from './guesses.ts'
 

@@ -2,13 +2,21 @@
 // both variants (A9, A10; docs/decisions/0039-limits-on-guesses.md). A guess is counted as a failure before it is evaluated, so that
 // guesses at the same time cannot pass the limits together, and it is taken back if it was right.
 
-import { recorded } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { networksOfClient } from '../basics/ip-addresses.ts'
 import type { Sealing } from '../sealing/sealing.ts'
-import type { GuessLimits, GuessRate, GuessRefusal, Store, User } from '../store/store.ts'
-import { findUser, type UserDependencies, type UserKey } from '../users/users.ts'
+import type { Store } from '../store/store.ts'
 import type { DelayedAccounts } from './delayed-accounts.ts'
+import {
+  clearGuesses,
+  forgetGuesses,
+  type GuessLimits,
+  type GuessRate,
+  type GuessRefusal,
+  guessRefusals,
+  removeOldGuesses,
+  reserveGuess,
+} from './guesses.store.ts'
 
 /**
  * Each kind has counts of its own: a right password must not allow more guesses of the code. The rate of an address is one for all, but
@@ -54,28 +62,15 @@ const noticeLimit = { intervalMs: hour, burst: 5 }
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
 type GuessesOptions = {
-  store: Pick<Store, 'guessRefusals' | 'reserveGuess' | 'clearGuesses' | 'forgetGuesses' | 'removeOldGuesses'>
+  store: Store
   /** For keyed hashes of names and addresses: the store keeps neither in clear text. */
   sealing: Pick<Sealing, 'mac'>
   delayedAccounts: Pick<DelayedAccounts, 'record'>
   now: () => number
 }
 
-const prefixOf = (userId: string) => `user ${userId} `
-
-/**
- * Forgets every failure of the user, of every kind, from every address and on every device: no guess is delayed any more. Returns the
- * user, and if there were failures. Throws NOT_FOUND.
- */
-export async function unlock(
-  users: Pick<UserDependencies, 'now' | 'source'> & { store: Pick<Store, 'forgetGuesses'> & UserDependencies['store'] },
-  key: UserKey,
-): Promise<{ user: User; hadFailures: boolean }> {
-  const user = await findUser(users, key)
-  const entry = recorded(users, { event: 'account-unlocked', userId: user.id, username: user.username })
-  const outcome = await users.store.forgetGuesses({ prefix: prefixOf(user.id), ...entry })
-  return { user, hadFailures: outcome === 'done' }
-}
+/** What the keys of the guesses of a user begin with. */
+export const prefixOf = (userId: string) => `user ${userId} `
 
 export class Guesses {
   readonly #options: GuessesOptions
@@ -142,15 +137,15 @@ export class Guesses {
 
   /** After a link set the password of the user: guesses of the one before say nothing of it. Those of a second factor still count. */
   async forgetPasswordGuesses(userId: string): Promise<void> {
-    await this.#options.store.forgetGuesses({ prefix: `${prefixOf(userId)}password` })
+    await this.#options.store.write(forgetGuesses, { prefix: `${prefixOf(userId)}password` })
   }
 
   /** After a passkey, which proves more than a password and a code: forgets the guesses of strangers, and not those on known devices. */
   async forgetStrangers(userId: string): Promise<void> {
     const { store } = this.#options
     const counts = ['password', 'second-factor'].map((kind) => prefixOf(userId) + kind)
-    await store.clearGuesses({ keys: counts, rates: [] })
-    for (const count of counts) await store.forgetGuesses({ prefix: `${count} address ` })
+    await store.write(clearGuesses, { keys: counts, rates: [] })
+    for (const count of counts) await store.write(forgetGuesses, { prefix: `${count} address ` })
   }
 
   #hash(text: string): string {
@@ -171,7 +166,7 @@ export class Guesses {
 
   async removeOld(): Promise<void> {
     const { store, now } = this.#options
-    while ((await store.removeOldGuesses(now())) > 0);
+    while ((await store.write(removeOldGuesses, now())) > 0);
   }
 }
 
@@ -195,13 +190,13 @@ export class Guess {
   /** Throws TOO_MANY_REQUESTS like `begin`, and counts nothing. */
   async refuseIfDelayed(): Promise<void> {
     const limits = this.#limits()
-    this.#refuse(await this.#options.store.guessRefusals(limits), limits.at)
+    this.#refuse(await this.#options.store.read(guessRefusals, limits), limits.at)
   }
 
   /** Counts the guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
   async begin(): Promise<void> {
     const limits = this.#limits()
-    this.#refuse(await this.#options.store.reserveGuess(limits), limits.at)
+    this.#refuse(await this.#options.store.write(reserveGuess, limits), limits.at)
   }
 
   /**
@@ -210,7 +205,7 @@ export class Guess {
    */
   async succeed(): Promise<void> {
     const { keys, rates } = this.#counted
-    await this.#options.store.clearGuesses({ keys, rates })
+    await this.#options.store.write(clearGuesses, { keys, rates })
   }
 
   #limits(): GuessLimits {

@@ -1,8 +1,11 @@
 // The promises about a read-all of some categories.
+
 import assert from 'node:assert/strict'
 import { recount } from '../store/contract/random/random.ts'
 import { at, isoAt, type PromiseOf, type World } from '../store/contract/world.ts'
+import { changesSince, readCounts, readInbox } from './inbox.store.ts'
 import { readAts } from './mark-unread.contract.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
 
 /** An inbox with an order, a chat message and one without a category, `rounds` times. */
 async function annOf(world: World, rounds: number) {
@@ -11,7 +14,7 @@ async function annOf(world: World, rounds: number) {
   for (let n = 0; n < rounds * 3; n++)
     ids.push(await world.send(ann, `${n}`, { category: ['orders', 'chat', null][n % 3] ?? null }))
   const readAll = (seconds: number, categories: string[] | undefined, throughId: string | null = null) =>
-    world.store.markAllRead({ userId: ann.id, throughId, categories, at: at(seconds) })
+    world.store.write(markAllRead, { userId: ann.id, throughId, categories, at: at(seconds) })
   return { ann, ids, readAll, store: world.store }
 }
 
@@ -20,13 +23,13 @@ export function categoryReadAllPromises(promise: PromiseOf): void {
     'a read-all of categories marks as read what has one of them, as one change, and nothing else',
     async (world) => {
       const { ann, ids, readAll, store } = await annOf(world, 2)
-      const { version } = await store.readInbox(ann.id)
+      const { version } = await store.read(readInbox, ann.id)
       assert.equal(await readAll(5, ['orders', 'none']), 'done')
       assert.deepEqual(await readAts(world, ann, ids), [5, null, null, 5, null, null])
-      const { inbox, categories } = await store.readCounts(ann.id)
+      const { inbox, categories } = await store.read(readCounts, ann.id)
       assert.deepEqual([inbox.unread, inbox.version, inbox.readThrough], [4, version + 1, 0])
       assert.deepEqual({ ...categories }, { chat: { total: 2, unread: 2 }, orders: { total: 2, unread: 0 } })
-      const found = await store.changesSince({ userId: ann.id, version, limit: 9 })
+      const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
       assert.deepEqual(found !== 'reset' && found.changes, [
         {
           version: version + 1,
@@ -38,7 +41,7 @@ export function categoryReadAllPromises(promise: PromiseOf): void {
         },
       ])
       await readAll(6, ['orders'])
-      assert.equal((await store.readInbox(ann.id)).version, version + 1, 'nothing was left to mark')
+      assert.equal((await store.read(readInbox, ann.id)).version, version + 1, 'nothing was left to mark')
       await readAll(7, ['orders', 'chat'])
       await readAll(8, undefined)
       assert.deepEqual(await readAts(world, ann, ids), [5, 7, 8, 5, 7, 8])
@@ -54,7 +57,7 @@ export function categoryReadAllPromises(promise: PromiseOf): void {
       assert.equal(await readAll(5, ['chat'], '01900000-0000-7000-8000-000000000000'), 'absent')
       await world.send(ann, 'later', { category: 'chat' })
       assert.deepEqual(await readAts(world, ann, ids), [null, 5, null, null, 5, null, null, null, null])
-      assert.equal((await store.readCounts(ann.id)).categories.chat?.unread, 2)
+      assert.equal((await store.read(readCounts, ann.id)).categories.chat?.unread, 2)
       await recount(world, ann)
     },
   )
@@ -65,14 +68,14 @@ export function categoryReadAllPromises(promise: PromiseOf): void {
       const { ann, ids, readAll, store } = await annOf(world, 2)
       await readAll(4, ['orders'], ids[0])
       await readAll(5, ['orders', 'chat'])
-      await store.markRead({ userId: ann.id, id: ids[1] ?? '', at: at(6) })
-      await store.markUnread({ userId: ann.id, id: ids[0] ?? '' })
-      assert.equal(await store.undoReadAll({ userId: ann.id, at: at(7) }), 'done')
+      await store.write(markRead, { userId: ann.id, id: ids[1] ?? '', at: at(6) })
+      await store.write(markUnread, { userId: ann.id, id: ids[0] ?? '' })
+      assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(7) }), 'done')
       assert.deepEqual(await readAts(world, ann, ids), [null, 5, null, null, null, null])
       await recount(world, ann)
-      assert.equal(await store.undoReadAll({ userId: ann.id, at: at(8) }), 'done')
+      assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(8) }), 'done')
       await readAll(9, ['orders'])
-      assert.equal(await store.undoReadAll({ userId: ann.id, at: at(9) + 10 * 60_000 + 1 }), 'nothing')
+      assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(9) + 10 * 60_000 + 1 }), 'nothing')
     },
   )
 

@@ -1,8 +1,12 @@
 // The promises about versions and changes: every change of an inbox raises its version by one, and no client misses one.
+
 import assert from 'node:assert/strict'
+import { deliver } from '../delivery/delivery.store.ts'
 import { Follower } from '../store/contract/random/follower.ts'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
-import { emptyInbox } from '../store/store.ts'
+import { changesSince, readInbox, readNotification, readPage } from './inbox.store.ts'
+import { emptyInbox } from './inbox-state.ts'
+import { markAllRead, markRead } from './marks.store.ts'
 
 export function changePromises(promise: PromiseOf): void {
   promise('every change raises the version by one; a call that changes nothing keeps it (law 1)', async (world) => {
@@ -10,24 +14,24 @@ export function changePromises(promise: PromiseOf): void {
     const { store } = world
     const idempotency = { key: 'k1', bodyHash: 'b1' }
     const id = await world.send(ann)
-    const through = (throughId: string | null) => store.markAllRead({ userId: ann.id, throughId, at: at(5) })
+    const through = (throughId: string | null) => store.write(markAllRead, { userId: ann.id, throughId, at: at(5) })
     const acts: [raise: number, act: () => Promise<unknown>][] = [
       [1, () => world.send(ann, 'Deploying', { key: 'deploy' })],
       [1, () => world.send(ann, 'Deployed', { key: 'deploy' })],
       [1, () => world.send(ann, 'Deployed twice', { key: 'deploy', again: true })],
       [1, () => world.send(ann, 'Once', { idempotency })],
       [0, () => world.send(ann, 'Once', { idempotency })],
-      [0, () => store.deliver(world.letter({ to: [ann], idempotency: { ...idempotency, bodyHash: 'b2' } }))],
-      [0, () => world.store.deliver(world.letter({ to: [{ username: 'unknown' }] }))],
-      [1, () => store.markRead({ userId: ann.id, id, at: at(4) })],
-      [0, () => store.markRead({ userId: ann.id, id, at: at(5) })],
-      [0, () => store.markRead({ userId: ann.id, id: newId(), at: at(5) })],
+      [0, () => store.write(deliver, world.letter({ to: [ann], idempotency: { ...idempotency, bodyHash: 'b2' } }))],
+      [0, () => world.store.write(deliver, world.letter({ to: [{ username: 'unknown' }] }))],
+      [1, () => store.write(markRead, { userId: ann.id, id, at: at(4) })],
+      [0, () => store.write(markRead, { userId: ann.id, id, at: at(5) })],
+      [0, () => store.write(markRead, { userId: ann.id, id: newId(), at: at(5) })],
       [0, () => through(id)],
       [0, () => through(newId())],
       [1, () => through(null)],
       [0, () => through(null)],
       [1, () => world.deliver({ to: [ann, ann], title: 'Named twice' })],
-      [0, () => store.readPage({ userId: ann.id, page: 1, limit: 9, status: 'all' })],
+      [0, () => store.read(readPage, { userId: ann.id, page: 1, limit: 9, status: 'all' })],
     ]
     for (const [index, [raise, act]] of acts.entries()) {
       const before = await world.inboxOf(ann)
@@ -65,13 +69,13 @@ export function changePromises(promise: PromiseOf): void {
   promise('lists changes in order, at most `limit` of them, and says if more follow', async (world) => {
     const ann = await world.addUser('ann')
     const [first = '', second = '', third = ''] = await world.sendTimes(3, ann)
-    await world.store.markRead({ userId: ann.id, id: second, at: at(4) })
-    await world.store.markAllRead({ userId: ann.id, throughId: second, at: at(5) })
-    await world.store.markRead({ userId: ann.id, id: first, at: at(6) })
+    await world.store.write(markRead, { userId: ann.id, id: second, at: at(4) })
+    await world.store.write(markAllRead, { userId: ann.id, throughId: second, at: at(5) })
+    await world.store.write(markRead, { userId: ann.id, id: first, at: at(6) })
     const changesAfter = async (version: number, limit: number) => {
-      const found = await world.store.changesSince({ userId: ann.id, version, limit })
+      const found = await world.store.read(changesSince, { userId: ann.id, version, limit })
       const { changes, more, inbox } = found === 'reset' ? assert.fail('reset') : found
-      assert.deepEqual(inbox, await world.store.readInbox(ann.id))
+      assert.deepEqual(inbox, await world.store.read(readInbox, ann.id))
       const listed = changes.map((change) =>
         change.type === 'read-all'
           ? [change.type, change.throughId]
@@ -98,12 +102,12 @@ export function changePromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const id = await world.send(ann, 'Deploying', { key: 'deploy' })
     await world.send(ann, 'Deployed', { key: 'deploy' })
-    await world.store.markRead({ userId: ann.id, id, at: at(4) })
+    await world.store.write(markRead, { userId: ann.id, id, at: at(4) })
     const changesAfter = async (version: number) => {
-      const found = await world.store.changesSince({ userId: ann.id, version, limit: 9 })
+      const found = await world.store.read(changesSince, { userId: ann.id, version, limit: 9 })
       return found === 'reset' ? found : found.changes.map((change) => [change.version, change.type])
     }
-    const seen = JSON.parse((await world.store.readNotification({ userId: ann.id, id })) ?? '')
+    const seen = JSON.parse((await world.store.read(readNotification, { userId: ann.id, id })) ?? '')
     assert.deepEqual([seen.title, seen.read], ['Deployed', true])
     assert.deepEqual(await changesAfter(0), [
       [1, 'created'],
@@ -121,12 +125,12 @@ export function changePromises(promise: PromiseOf): void {
       const { store } = world
       let ids = await world.sendTimes(3, ann, { isKeyed: true })
       const [first = '', second = '', third = ''] = ids
-      await store.markRead({ userId: ann.id, id: second, at: at(4) })
-      await store.markAllRead({ userId: ann.id, throughId: null, at: at(5) })
+      await store.write(markRead, { userId: ann.id, id: second, at: at(4) })
+      await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(5) })
       for (const id of [third, first]) ids = await world.sendAgain(ann, id, ids)
-      await store.markRead({ userId: ann.id, id: third, at: at(6) })
+      await store.write(markRead, { userId: ann.id, id: third, at: at(6) })
       const changesAfter = async (version: number) => {
-        const found = await store.changesSince({ userId: ann.id, version, limit: 9 })
+        const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
         const { changes } = found === 'reset' ? assert.fail('reset') : found
         return changes.map((change) =>
           change.type === 'read-all'
@@ -156,10 +160,11 @@ export function changePromises(promise: PromiseOf): void {
   promise('returns "reset" for a version that was never reached or is too far behind', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     await world.send(ann)
-    const since = (userId: string, version: number) => world.store.changesSince({ userId, version, limit: 9 })
+    const since = (userId: string, version: number) => world.store.read(changesSince, { userId, version, limit: 9 })
     for (const version of [2, 1_000_000, 1e20, -1]) assert.equal(await since(ann.id, version), 'reset')
     await world.sendTimes(5, ann)
-    const behind = (version: number) => world.store.changesSince({ userId: ann.id, version, limit: 9, maxBehind: 3 })
+    const behind = (version: number) =>
+      world.store.read(changesSince, { userId: ann.id, version, limit: 9, maxBehind: 3 })
     assert.equal(await behind(2), 'reset')
     assert.notEqual(await behind(3), 'reset')
     assert.equal(await since(ben.id, 1), 'reset')
@@ -170,8 +175,8 @@ export function changePromises(promise: PromiseOf): void {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     await world.send(ann)
     await world.sendTimes(3, ben)
-    await world.store.markAllRead({ userId: ben.id, throughId: null, at: at(5) })
-    const changed = await world.store.changesSince({ userId: ann.id, version: 0, limit: 9 })
+    await world.store.write(markAllRead, { userId: ben.id, throughId: null, at: at(5) })
+    const changed = await world.store.read(changesSince, { userId: ann.id, version: 0, limit: 9 })
     assert.equal(changed !== 'reset' && changed.changes.length, 1)
   })
 }

@@ -1,4 +1,5 @@
 // The promises about deep pages of inboxes in which many sequence numbers are missing; and about changes since a version far behind.
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import {
@@ -11,7 +12,9 @@ import {
   type Seen,
   type World,
 } from '../store/contract/world.ts'
-import type { Page } from '../store/store.ts'
+import { changesSince, readInbox } from './inbox.store.ts'
+import type { Page } from './inbox-state.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
 
 const limit = 20
 /** So many that SQLite passes over them in several turns of the event loop. */
@@ -75,7 +78,7 @@ export function deepPagePromises(promise: PromiseOf): void {
         fc.asyncProperty(acts, async (some) => {
           for (const [one, place] of some) {
             await inbox.perform(one)
-            const { total } = await world.store.readInbox(inbox.ann.id)
+            const { total } = await world.store.read(readInbox, inbox.ann.id)
             const pages = Math.ceil(total / limit)
             await inbox.checkAll([1 + (place % pages), Math.ceil(pages / 2), pages])
             const unreadPages = Math.max(1, Math.ceil(inbox.unread.length / limit))
@@ -91,7 +94,7 @@ export function deepPagePromises(promise: PromiseOf): void {
   promise('a deep page of unread notifications shows one version while others arrive and are read', async (world) => {
     const inbox = await InboxWithGaps.fill(world, { count: many, isRead: (index) => index % 4 === 3 })
     const { ann } = inbox
-    let { version } = await world.store.readInbox(ann.id)
+    let { version } = await world.store.read(readInbox, ann.id)
     let unread = inbox.unread
     const unreadAt = new Map([[version, unread]])
     const change = async (after: string[], act: () => Promise<unknown>) => {
@@ -107,7 +110,7 @@ export function deepPagePromises(promise: PromiseOf): void {
         const read = unread[(round * 97) % unread.length] ?? assert.fail('every notification is read')
         await change(
           unread.filter((one) => one !== read),
-          () => world.store.markRead({ userId: ann.id, id: read, at: at(3) }),
+          () => world.store.write(markRead, { userId: ann.id, id: read, at: at(3) }),
         )
       }
     })().finally(() => {
@@ -146,7 +149,7 @@ export function deepPagePromises(promise: PromiseOf): void {
 }
 
 async function changesFrom(world: World, ann: Person, of: { version: number; limit: number }) {
-  const found = await world.store.changesSince({ userId: ann.id, ...of })
+  const found = await world.store.read(changesSince, { userId: ann.id, ...of })
   return found === 'reset' ? assert.fail('reset') : found.changes
 }
 
@@ -204,12 +207,14 @@ class InboxWithGaps {
     if ('read' in act) {
       const ids = [...new Set(act.read.map(idOf))]
       for (let from = 0; from < ids.length; from += maxAtOnce)
-        await Promise.all(ids.slice(from, from + maxAtOnce).map((id) => store.markRead({ userId, id, at: at(1) })))
+        await Promise.all(
+          ids.slice(from, from + maxAtOnce).map((id) => store.write(markRead, { userId, id, at: at(1) })),
+        )
       for (const id of ids) this.#changeAlone(id, true)
     }
     if ('unread' in act) {
       const ids = [...new Set(act.unread.map(idOf))]
-      await Promise.all(ids.map((id) => store.markUnread({ userId, id })))
+      await Promise.all(ids.map((id) => store.write(markUnread, { userId, id })))
       for (const id of ids) this.#changeAlone(id, false)
     }
     if ('undo' in act) await this.#undo()
@@ -218,7 +223,7 @@ class InboxWithGaps {
 
   async #readThrough(index: number): Promise<void> {
     const through = this.#ids.slice(0, index + 1)
-    await this.#world.store.markAllRead({ userId: this.ann.id, throughId: through.at(-1) ?? null, at: at(2) })
+    await this.#world.store.write(markAllRead, { userId: this.ann.id, throughId: through.at(-1) ?? null, at: at(2) })
     const unread = through.filter((id) => !this.#read.has(id))
     // One that changes nothing leaves the last one to be taken back.
     if (unread.length > 0) this.#byReadAll.clear()
@@ -229,7 +234,7 @@ class InboxWithGaps {
   }
 
   async #undo(): Promise<void> {
-    await this.#world.store.undoReadAll({ userId: this.ann.id, at: at(3) })
+    await this.#world.store.write(undoReadAll, { userId: this.ann.id, at: at(3) })
     for (const id of this.#byReadAll) this.#read.delete(id)
     this.#byReadAll.clear()
   }

@@ -1,9 +1,12 @@
 // The promises about lists with a filter: by read state, by category, and by both.
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { anyAct, Stage } from '../store/contract/random/acts.ts'
 import { at, type Person, type PromiseOf, runs, type Seen, World } from '../store/contract/world.ts'
-import { emptyInbox, type Filter } from '../store/store.ts'
+import { readInbox, readPage } from './inbox.store.ts'
+import { emptyInbox, type Filter } from './inbox-state.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
 
 const statuses = ['all', 'unread', 'read'] as const
 
@@ -30,7 +33,7 @@ export function filterPromises(promise: PromiseOf): void {
     for (let round = 1; round <= 3; round++)
       for (const category of ['build', 'chat', '__proto__', null]) {
         const id = await world.send(ann, `${category} ${round}`, { category })
-        if (round === 2) await world.store.markRead({ userId: ann.id, id, at: at(round) })
+        if (round === 2) await world.store.write(markRead, { userId: ann.id, id, at: at(round) })
       }
     const titles = async (filter: Filter) => {
       const page = await world.page({ userId: ann.id, limit: 20, page: 1, ...filter })
@@ -48,7 +51,7 @@ export function filterPromises(promise: PromiseOf): void {
     assert.deepEqual(await titles({ status: 'read', categories: ['__proto__', 'build'] }), ['__proto__ 2', 'build 2'])
     assert.deepEqual(await titles({ status: 'read' }), ['null 2', '__proto__ 2', 'chat 2', 'build 2'])
     assert.deepEqual(await titles({ status: 'all', categories: ['BUILD', 'buil', 'null', "'"] }), [])
-    await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(4) })
+    await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(4) })
     assert.deepEqual(await titles({ status: 'unread', categories: ['chat', 'build'] }), [])
     assert.equal((await titles({ status: 'read' })).length, 12)
   })
@@ -62,26 +65,26 @@ export function filterPromises(promise: PromiseOf): void {
     }
     const of = (index: number) => ({ userId: ann.id, id: ids[index] ?? assert.fail('there is no such notification') })
     const checkAll = async (unread: number) => {
-      assert.equal((await world.store.readInbox(ann.id)).unread, unread)
+      assert.equal((await world.store.read(readInbox, ann.id)).unread, unread)
       for (const status of statuses)
         for (const categories of [undefined, ['build'], ['chat', 'build', 'none']])
           for (const limit of [1, 4, 50]) await checkList(world, ann, { status, categories, limit })
     }
     await send(24)
-    await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(1) })
-    for (const index of [0, 3, 4, 5, 10, 15, 22, 23]) await world.store.markUnread(of(index))
+    await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(1) })
+    for (const index of [0, 3, 4, 5, 10, 15, 22, 23]) await world.store.write(markUnread, of(index))
     await checkAll(8)
     await send(6)
-    await world.store.markRead({ ...of(26), at: at(2) })
-    await world.store.markRead({ ...of(10), at: at(2) })
+    await world.store.write(markRead, { ...of(26), at: at(2) })
+    await world.store.write(markRead, { ...of(10), at: at(2) })
     await checkAll(12)
     // Below the high-water mark: those above it stay unread.
-    await world.store.markAllRead({ userId: ann.id, throughId: of(12).id, at: at(3) })
+    await world.store.write(markAllRead, { userId: ann.id, throughId: of(12).id, at: at(3) })
     await checkAll(8)
-    await world.store.markAllRead({ userId: ann.id, throughId: of(25).id, at: at(4) })
-    await world.store.markUnread(of(1))
+    await world.store.write(markAllRead, { userId: ann.id, throughId: of(25).id, at: at(4) })
+    await world.store.write(markUnread, of(1))
     await checkAll(4)
-    assert.equal(await world.store.undoReadAll({ userId: ann.id, at: at(5) }), 'done')
+    assert.equal(await world.store.write(undoReadAll, { userId: ann.id, at: at(5) }), 'done')
     await checkAll(9)
   })
 
@@ -105,7 +108,7 @@ export function filterPromises(promise: PromiseOf): void {
     const send = async (category: string) => world.send(ann, 'Hi', { category })
     for (let round = 1; round <= 18; round++) {
       const id = await send(['build', 'other', 'chat'][round % 3] as string)
-      if (round % 2 === 0) await world.store.markRead({ userId: ann.id, id, at: at(round) })
+      if (round % 2 === 0) await world.store.write(markRead, { userId: ann.id, id, at: at(round) })
     }
     for (const status of statuses) {
       const query = { userId: ann.id, limit: 4, status, categories: ['chat', 'build'] }
@@ -125,12 +128,12 @@ export function filterPromises(promise: PromiseOf): void {
   promise('"unchanged" ignores the filter', async (world) => {
     const ann = await world.addUser('ann')
     for (const category of ['build', 'chat', null]) await world.send(ann, 'Hi', { category })
-    const { version } = await world.store.readInbox(ann.id)
+    const { version } = await world.store.read(readInbox, ann.id)
     for (const status of statuses)
       for (const categories of [undefined, ['build'], ['chat', 'build']])
         for (const place of [{ page: 1 }, { before: 3 }]) {
           const query = { userId: ann.id, limit: 1, status, ...(categories && { categories }), ...place }
-          assert.equal(await world.store.readPage({ ...query, unlessVersion: version }), 'unchanged')
+          assert.equal(await world.store.read(readPage, { ...query, unlessVersion: version }), 'unchanged')
         }
   })
 
@@ -151,8 +154,10 @@ export function filterPromises(promise: PromiseOf): void {
     const write = async () => {
       for (let round = 1; round <= 8; round++) {
         const ids = await Promise.all(Array.from({ length: 10 }, () => world.send(ann, 'Hi', { category: 'build' })))
-        await Promise.all(ids.slice(0, 5).map((id) => world.store.markRead({ userId: ann.id, id, at: at(round) })))
-        if (round % 3 === 0) await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(round) })
+        await Promise.all(
+          ids.slice(0, 5).map((id) => world.store.write(markRead, { userId: ann.id, id, at: at(round) })),
+        )
+        if (round % 3 === 0) await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(round) })
       }
     }
     const writing = write().finally(() => {

@@ -1,7 +1,11 @@
 // One user's inbox. Every query is scoped to the user: another user's notification looks like one that does not exist.
+
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { CarillonError } from '../basics/errors.ts'
-import type { Page, PageRequest, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import { readCounts, readNotification, readPage } from './inbox.store.ts'
+import type { Page, PageRequest } from './inbox-state.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
 import { newestIdIn } from './notification-json.ts'
 
 /** A user and, if it was read together with the proof, the version of the inbox. */
@@ -15,17 +19,7 @@ export type RenderedPage = { version: number; json: string | Buffer; etag: strin
 
 type Covered = { throughId: string | null; throughSeq?: number; categories?: readonly string[] | undefined }
 
-type InboxStore = Pick<
-  Store,
-  | 'onChange'
-  | 'readPage'
-  | 'readNotification'
-  | 'readCounts'
-  | 'markRead'
-  | 'markUnread'
-  | 'markAllRead'
-  | 'undoReadAll'
->
+type InboxStore = Store
 
 const maxCachedBytes = 16 * 1024 * 1024
 
@@ -52,7 +46,7 @@ export class Inbox {
     if (kept !== undefined && kept.version === inboxVersion) return kept
     // The store compares the version only if it was not read with the proof: a page that has changed then needs one round trip.
     const unlessVersion = inboxVersion === undefined ? kept?.version : undefined
-    const page = await this.#store.readPage({ ...request, userId, unlessVersion })
+    const page = await this.#store.read(readPage, { ...request, userId, unlessVersion })
     if (page === 'unchanged') return kept as RenderedPage
     const rendered = render(page, request, userId)
     return isKept(request) ? this.#keep(userId, request, rendered) : rendered
@@ -69,25 +63,25 @@ export class Inbox {
 
   /** The notification as JSON text. Throws NOT_FOUND for an unknown id, and likewise for another user's. */
   async one({ userId }: Reader, id: string): Promise<string> {
-    const text = await this.#store.readNotification({ userId, id })
+    const text = await this.#store.read(readNotification, { userId, id })
     if (text === undefined) throw notFound()
     return text
   }
 
   async counts({ userId }: Reader) {
-    const { inbox, categories } = await this.#store.readCounts(userId)
+    const { inbox, categories } = await this.#store.read(readCounts, userId)
     return { total: inbox.total, unread: inbox.unread, categories }
   }
 
   /** Repeating changes nothing and keeps the first `readAt`. Throws NOT_FOUND. */
   async read({ userId }: Reader, id: string): Promise<void> {
-    const outcome = await this.#store.markRead({ userId, id, at: this.#now() })
+    const outcome = await this.#store.write(markRead, { userId, id, at: this.#now() })
     if (outcome === 'absent') throw notFound()
   }
 
   /** The notification stays unread until it is marked as read or the next read-all covers it. Repeating changes nothing. Throws NOT_FOUND. */
   async unread({ userId }: Reader, id: string): Promise<void> {
-    const outcome = await this.#store.markUnread({ userId, id })
+    const outcome = await this.#store.write(markUnread, { userId, id })
     if (outcome === 'absent') throw notFound()
   }
 
@@ -96,13 +90,13 @@ export class Inbox {
    * NOT_FOUND if that one does not exist.
    */
   async readAll({ userId }: Reader, covered: Covered): Promise<void> {
-    const outcome = await this.#store.markAllRead({ userId, ...covered, at: this.#now() })
+    const outcome = await this.#store.write(markAllRead, { userId, ...covered, at: this.#now() })
     if (outcome === 'absent') throw notFound()
   }
 
   /** Takes back the last read-all. Repeating changes nothing. Throws CONFLICT if there was none, or it is older than ten minutes. */
   async undo({ userId }: Reader): Promise<void> {
-    const outcome = await this.#store.undoReadAll({ userId, at: this.#now() })
+    const outcome = await this.#store.write(undoReadAll, { userId, at: this.#now() })
     if (outcome === 'nothing')
       throw new CarillonError(
         'CONFLICT',

@@ -1,7 +1,10 @@
 // The promises about marking one notification or all of them as read, and about what users can do to other inboxes: nothing.
+
 import assert from 'node:assert/strict'
 import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import { emptyInbox } from '../store/store.ts'
+import { changesSince, readInbox, readNotification } from './inbox.store.ts'
+import { emptyInbox } from './inbox-state.ts'
+import { markAllRead, markRead } from './marks.store.ts'
 
 export function markReadPromises(promise: PromiseOf): void {
   promise(
@@ -9,10 +12,10 @@ export function markReadPromises(promise: PromiseOf): void {
     async (world) => {
       const ann = await world.addUser('ann')
       const [first, second] = [await world.send(ann), await world.send(ann)]
-      assert.equal(await world.store.markRead({ userId: ann.id, id: first, at: at(5) }), 'done')
+      assert.equal(await world.store.write(markRead, { userId: ann.id, id: first, at: at(5) }), 'done')
       const before = await world.inboxOf(ann)
       assert.deepEqual([before.inbox.version, before.inbox.unread], [3, 1])
-      assert.equal(await world.store.markRead({ userId: ann.id, id: first, at: at(9) }), 'done')
+      assert.equal(await world.store.write(markRead, { userId: ann.id, id: first, at: at(9) }), 'done')
       assert.deepEqual(await world.inboxOf(ann), before)
       assert.equal((await world.find(ann, first))?.readAt, isoAt(5))
       assert.equal((await world.find(ann, second))?.read, false)
@@ -26,17 +29,17 @@ export function markReadPromises(promise: PromiseOf): void {
       const { store } = world
       let ids = await world.sendTimes(3, ann, { isKeyed: true })
       const [alone = '', together = '', last = ''] = ids
-      await store.markRead({ userId: ann.id, id: alone, at: at(4) })
-      await store.markAllRead({ userId: ann.id, throughId: null, at: at(5) })
+      await store.write(markRead, { userId: ann.id, id: alone, at: at(4) })
+      await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(5) })
       for (const id of [alone, together, last]) ids = await world.sendAgain(ann, id, ids)
       assert.deepEqual(await readAts(world, ann), [null, null, null])
-      assert.equal((await store.readInbox(ann.id)).unread, 3)
-      assert.equal(await store.markRead({ userId: ann.id, id: together, at: at(6) }), 'done')
-      assert.equal(await store.markAllRead({ userId: ann.id, throughId: alone, at: at(7) }), 'done')
+      assert.equal((await store.read(readInbox, ann.id)).unread, 3)
+      assert.equal(await store.write(markRead, { userId: ann.id, id: together, at: at(6) }), 'done')
+      assert.equal(await store.write(markAllRead, { userId: ann.id, throughId: alone, at: at(7) }), 'done')
       assert.deepEqual(await readAts(world, ann), [7, 6, null])
-      await store.markAllRead({ userId: ann.id, throughId: null, at: at(8) })
+      await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(8) })
       assert.deepEqual(await readAts(world, ann), [7, 6, 8])
-      assert.equal((await store.readInbox(ann.id)).unread, 0)
+      assert.equal((await store.read(readInbox, ann.id)).unread, 0)
     },
   )
 
@@ -44,17 +47,17 @@ export function markReadPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const ids = await world.sendTimes(100, ann)
     const [id = ''] = ids
-    await world.store.markRead({ userId: ann.id, id, at: at(5) })
-    const { version } = await world.store.readInbox(ann.id)
-    assert.equal(await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(6) }), 'done')
-    const changed = await world.store.changesSince({ userId: ann.id, version, limit: 10 })
+    await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
+    const { version } = await world.store.read(readInbox, ann.id)
+    assert.equal(await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(6) }), 'done')
+    const changed = await world.store.read(changesSince, { userId: ann.id, version, limit: 10 })
     assert.deepEqual(changed !== 'reset' && changed.changes, [
       { version: version + 1, type: 'read-all', throughSeq: 100, throughId: ids.at(-1) ?? '', at: isoAt(6) },
     ])
-    await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(7) })
-    await world.store.markRead({ userId: ann.id, id: ids[1] ?? '', at: at(8) })
+    await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(7) })
+    await world.store.write(markRead, { userId: ann.id, id: ids[1] ?? '', at: at(8) })
     for (const seen of await world.list(ann)) assert.equal(seen.readAt, isoAt(seen.id === id ? 5 : 6))
-    const inbox = await world.store.readInbox(ann.id)
+    const inbox = await world.store.read(readInbox, ann.id)
     assert.deepEqual([inbox.unread, inbox.version, inbox.readThrough], [0, version + 1, 100])
   })
 
@@ -62,20 +65,20 @@ export function markReadPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const ids = await world.sendTimes(9, ann)
     const readThrough = (index: number, seconds: number) =>
-      world.store.markAllRead({ userId: ann.id, throughId: ids[index] ?? '', at: at(seconds) })
+      world.store.write(markAllRead, { userId: ann.id, throughId: ids[index] ?? '', at: at(seconds) })
     assert.equal(await readThrough(3, 5), 'done')
     assert.deepEqual(await readAts(world, ann), [5, 5, 5, 5, null, null, null, null, null])
     assert.equal(await readThrough(6, 6), 'done')
     assert.equal(await readThrough(1, 7), 'done')
     assert.deepEqual(await readAts(world, ann), [5, 5, 5, 5, 6, 6, 6, null, null])
-    assert.equal((await world.store.readInbox(ann.id)).unread, 2)
-    assert.equal((await world.store.readInbox(ann.id)).version, 11)
+    assert.equal((await world.store.read(readInbox, ann.id)).unread, 2)
+    assert.equal((await world.store.read(readInbox, ann.id)).version, 11)
   })
 
   promise('marks as read up to a sequence number, also if no notification has it any more (law 3)', async (world) => {
     const ann = await world.addUser('ann')
     const readThrough = (throughSeq: number, seconds: number) =>
-      world.store.markAllRead({ userId: ann.id, throughId: null, throughSeq, at: at(seconds) })
+      world.store.write(markAllRead, { userId: ann.id, throughId: null, throughSeq, at: at(seconds) })
     assert.equal(await readThrough(3, 1), 'done')
     await world.sendTimes(2, ann)
     await world.send(ann, 'Moves', { key: 'k' })
@@ -90,7 +93,7 @@ export function markReadPromises(promise: PromiseOf): void {
     assert.equal(await readThrough(1_000, 8), 'done')
     await world.send(ann)
     assert.deepEqual(await readAts(world, ann), [5, 5, 7, 7, 8, null])
-    assert.equal((await world.store.readInbox(ann.id)).unread, 1)
+    assert.equal((await world.store.read(readInbox, ann.id)).unread, 1)
   })
 
   promise(
@@ -100,7 +103,7 @@ export function markReadPromises(promise: PromiseOf): void {
         const person = await world.addUser(`person ${round}`)
         const onScreen = await world.sendTimes(3, person)
         const readAll = () =>
-          world.store.markAllRead({ userId: person.id, throughId: onScreen.at(-1) ?? '', at: at(5) })
+          world.store.write(markAllRead, { userId: person.id, throughId: onScreen.at(-1) ?? '', at: at(5) })
         const arriving = world.sendTimes(round, person)
         await Promise.all([arriving, readAll(), world.send(person, 'last')])
         const unread = (await world.list(person, { status: 'unread' })).map(({ id }) => id)
@@ -113,10 +116,10 @@ export function markReadPromises(promise: PromiseOf): void {
   promise('marking all as read covers exactly the notifications that had arrived (law 3)', async (world) => {
     const ann = await world.addUser('ann')
     const acts = Array.from({ length: 200 }, (_, n) =>
-      n % 10 === 9 ? world.store.markAllRead({ userId: ann.id, throughId: null, at: at(n) }) : world.send(ann),
+      n % 10 === 9 ? world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(n) }) : world.send(ann),
     )
     await Promise.all(acts)
-    const all = await world.store.changesSince({ userId: ann.id, version: 0, limit: 1_000 })
+    const all = await world.store.read(changesSince, { userId: ann.id, version: 0, limit: 1_000 })
     const { changes, inbox } = all === 'reset' ? assert.fail('reset') : all
     let arrived = 0
     let last: string | undefined
@@ -133,8 +136,8 @@ export function markReadPromises(promise: PromiseOf): void {
 
   promise('returns "done" when all of an empty inbox is marked as read, and changes nothing', async (world) => {
     const ann = await world.addUser('ann')
-    assert.equal(await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(5) }), 'done')
-    assert.deepEqual(await world.store.readInbox(ann.id), emptyInbox)
+    assert.equal(await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(5) }), 'done')
+    assert.deepEqual(await world.store.read(readInbox, ann.id), emptyInbox)
   })
 
   promise('another user’s notification looks like one that does not exist (law 6, Z2)', async (world) => {
@@ -143,9 +146,9 @@ export function markReadPromises(promise: PromiseOf): void {
     await world.send(ann)
     const before = [await world.inboxOf(ann), await world.inboxOf(ben)]
     for (const id of [bens, newId(), '', 'no id at all']) {
-      assert.equal(await world.store.readNotification({ userId: ann.id, id }), undefined)
-      assert.equal(await world.store.markRead({ userId: ann.id, id, at: at(5) }), 'absent')
-      assert.equal(await world.store.markAllRead({ userId: ann.id, throughId: id, at: at(5) }), 'absent')
+      assert.equal(await world.store.read(readNotification, { userId: ann.id, id }), undefined)
+      assert.equal(await world.store.write(markRead, { userId: ann.id, id, at: at(5) }), 'absent')
+      assert.equal(await world.store.write(markAllRead, { userId: ann.id, throughId: id, at: at(5) }), 'absent')
     }
     assert.deepEqual([await world.inboxOf(ann), await world.inboxOf(ben)], before)
   })
@@ -157,11 +160,11 @@ export function markReadPromises(promise: PromiseOf): void {
     await world.send(ann, 'Mine', { ids: [shared] })
     const before = await world.inboxOf(ben)
     const [id = ''] = await world.ids(ann)
-    await world.store.markRead({ userId: ann.id, id, at: at(5) })
+    await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
     await world.send(ann, 'Changed', { key: 'One', category: 'other' })
-    await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(6) })
+    await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(6) })
     assert.deepEqual(await world.inboxOf(ben), before)
-    assert.equal((await world.store.readInbox(ann.id)).unread, 0)
+    assert.equal((await world.store.read(readInbox, ann.id)).unread, 0)
   })
 }
 

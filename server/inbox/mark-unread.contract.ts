@@ -1,17 +1,21 @@
 // The promises about marking one notification as unread.
+
 import assert from 'node:assert/strict'
 import { recount } from '../store/contract/random/random.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
+import { deleteUser } from '../users/erasure.store.ts'
+import { changesSince, readInbox } from './inbox.store.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
 
 export function markUnreadPromises(promise: PromiseOf): void {
   promise('marks one notification as unread; repeating the call changes nothing', async (world) => {
     const ann = await world.addUser('ann')
     const [first = '', second = ''] = await world.sendTimes(2, ann)
-    await world.store.markRead({ userId: ann.id, id: first, at: at(5) })
-    assert.equal(await world.store.markUnread({ userId: ann.id, id: first }), 'done')
+    await world.store.write(markRead, { userId: ann.id, id: first, at: at(5) })
+    assert.equal(await world.store.write(markUnread, { userId: ann.id, id: first }), 'done')
     const before = await world.inboxOf(ann)
     assert.deepEqual([before.inbox.version, before.inbox.unread], [4, 2])
-    for (const id of [first, second]) assert.equal(await world.store.markUnread({ userId: ann.id, id }), 'done')
+    for (const id of [first, second]) assert.equal(await world.store.write(markUnread, { userId: ann.id, id }), 'done')
     assert.deepEqual(await world.inboxOf(ann), before)
     assert.deepEqual(await readAts(world, ann, [first, second]), [null, null])
   })
@@ -19,7 +23,7 @@ export function markUnreadPromises(promise: PromiseOf): void {
   promise('a notification that is marked as unread after a read-all stays unread until the next one', async (world) => {
     const { ann, ids, readAll, store } = await annWith(world, 4)
     await readAll(5)
-    await store.markUnread({ userId: ann.id, id: ids[1] ?? '' })
+    await store.write(markUnread, { userId: ann.id, id: ids[1] ?? '' })
     assert.deepEqual(await readAts(world, ann, ids), [5, null, 5, 5])
     assert.deepEqual(await unreadOf(world, ann), { unread: 1, markedUnread: 1 })
     // A notification that arrives changes nothing about it.
@@ -29,7 +33,7 @@ export function markUnreadPromises(promise: PromiseOf): void {
     assert.deepEqual(await readAts(world, ann, [...ids, late]), [5, 6, 5, 5, 6])
     assert.deepEqual(await unreadOf(world, ann), { unread: 0, markedUnread: 0 })
     // Also if nothing but that one is unread.
-    await store.markUnread({ userId: ann.id, id: ids[1] ?? '' })
+    await store.write(markUnread, { userId: ann.id, id: ids[1] ?? '' })
     await readAll(7)
     assert.deepEqual(await readAts(world, ann, [...ids, late]), [5, 7, 5, 5, 6])
     await recount(world, ann)
@@ -38,13 +42,13 @@ export function markUnreadPromises(promise: PromiseOf): void {
   promise('a notification that is marked as unread and then as read has the readAt of the last time', async (world) => {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     const [id = ''] = ids
-    await store.markRead({ userId: ann.id, id, at: at(4) })
-    await store.markUnread({ userId: ann.id, id })
-    await store.markRead({ userId: ann.id, id, at: at(5) })
+    await store.write(markRead, { userId: ann.id, id, at: at(4) })
+    await store.write(markUnread, { userId: ann.id, id })
+    await store.write(markRead, { userId: ann.id, id, at: at(5) })
     assert.deepEqual(await readAts(world, ann, ids), [5, null])
     await readAll(6)
-    await store.markUnread({ userId: ann.id, id })
-    await store.markRead({ userId: ann.id, id, at: at(7) })
+    await store.write(markUnread, { userId: ann.id, id })
+    await store.write(markRead, { userId: ann.id, id, at: at(7) })
     await readAll(8)
     assert.deepEqual(await readAts(world, ann, ids), [7, 6])
     await recount(world, ann)
@@ -55,15 +59,15 @@ export function markUnreadPromises(promise: PromiseOf): void {
     async (world) => {
       const { ann, ids, readAll, store } = await annWith(world, 6)
       await readAll(5, ids[4])
-      for (const index of [0, 2, 3]) await store.markUnread({ userId: ann.id, id: ids[index] ?? '' })
+      for (const index of [0, 2, 3]) await store.write(markUnread, { userId: ann.id, id: ids[index] ?? '' })
       await readAll(6, ids[1])
       assert.deepEqual(await readAts(world, ann, ids), [6, 5, null, null, 5, null])
       await readAll(7, ids[2])
       assert.deepEqual(await readAts(world, ann, ids), [6, 5, 7, null, 5, null])
       assert.deepEqual(await unreadOf(world, ann), { unread: 2, markedUnread: 1 })
-      const { version } = await store.readInbox(ann.id)
+      const { version } = await store.read(readInbox, ann.id)
       await readAll(8, ids[2])
-      assert.equal((await store.readInbox(ann.id)).version, version, 'nothing was unread up to there')
+      assert.equal((await store.read(readInbox, ann.id)).version, version, 'nothing was unread up to there')
       await recount(world, ann)
       await readAll(9)
       assert.deepEqual(await readAts(world, ann, ids), [6, 5, 7, 9, 5, 9])
@@ -76,12 +80,12 @@ export function markUnreadPromises(promise: PromiseOf): void {
     async (world) => {
       const { ann, ids, readAll, store } = await annWith(world, 3)
       await readAll(5)
-      for (const id of ids) await store.markUnread({ userId: ann.id, id })
+      for (const id of ids) await store.write(markUnread, { userId: ann.id, id })
       const [first = '', second = '', third = ''] = ids
       await world.send(ann, 'In place', { key: first, category: 'other' })
       await world.send(ann, 'Again', { key: second, category: 'other', again: true })
       assert.deepEqual(await unreadOf(world, ann), { unread: 3, markedUnread: 2 })
-      await store.markRead({ userId: ann.id, id: third, at: at(6) })
+      await store.write(markRead, { userId: ann.id, id: third, at: at(6) })
       assert.deepEqual(await readAts(world, ann, ids), [null, null, 6])
       await recount(world, ann)
       await readAll(7)
@@ -94,19 +98,19 @@ export function markUnreadPromises(promise: PromiseOf): void {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     const [id = '', other = ''] = ids
     const changesAfter = async (version: number) => {
-      const found = await store.changesSince({ userId: ann.id, version, limit: 9 })
+      const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
       return found === 'reset' ? found : found.changes.map((change) => [change.version, change.type])
     }
-    await store.markRead({ userId: ann.id, id, at: at(4) })
-    await store.markUnread({ userId: ann.id, id })
+    await store.write(markRead, { userId: ann.id, id, at: at(4) })
+    await store.write(markUnread, { userId: ann.id, id })
     assert.deepEqual(await changesAfter(2), [[4, 'unread']])
     await readAll(5)
     assert.deepEqual(await changesAfter(3), [
       [4, 'read'],
       [5, 'read-all'],
     ])
-    await store.markUnread({ userId: ann.id, id: other })
-    await store.markUnread({ userId: ann.id, id })
+    await store.write(markUnread, { userId: ann.id, id: other })
+    await store.write(markUnread, { userId: ann.id, id })
     assert.deepEqual(await changesAfter(4), [
       [5, 'read-all'],
       [6, 'unread'],
@@ -114,7 +118,7 @@ export function markUnreadPromises(promise: PromiseOf): void {
     ])
     await world.send(ann, 'In place', { key: id })
     assert.deepEqual(await changesAfter(6), [[8, 'replaced']])
-    await store.markRead({ userId: ann.id, id, at: at(6) })
+    await store.write(markRead, { userId: ann.id, id, at: at(6) })
     assert.deepEqual(await changesAfter(8), [[9, 'read']])
   })
 
@@ -127,7 +131,7 @@ export function markUnreadPromises(promise: PromiseOf): void {
       await world.send(ann)
       const before = [await world.inboxOf(ann), await world.inboxOf(ben)]
       for (const id of [...ids, newId(), '', 'no id at all'])
-        assert.equal(await world.store.markUnread({ userId: ann.id, id }), 'absent')
+        assert.equal(await world.store.write(markUnread, { userId: ann.id, id }), 'absent')
       assert.deepEqual([await world.inboxOf(ann), await world.inboxOf(ben)], before)
     },
   )
@@ -135,10 +139,10 @@ export function markUnreadPromises(promise: PromiseOf): void {
   promise('an erased user leaves no counts of what was marked as unread, or could be undone', async (world) => {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     await readAll(5)
-    await store.markUnread({ userId: ann.id, id: ids[0] ?? '' })
-    assert.equal(await store.deleteUser({ userId: ann.id, at: at(6), revocationExpiresAt: at(900) }), 'done')
-    assert.equal(await store.undoReadAll({ userId: ann.id, at: at(7) }), 'nothing')
-    assert.equal(await store.markUnread({ userId: ann.id, id: ids[1] ?? '' }), 'absent')
+    await store.write(markUnread, { userId: ann.id, id: ids[0] ?? '' })
+    assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(6), revocationExpiresAt: at(900) }), 'done')
+    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(7) }), 'nothing')
+    assert.equal(await store.write(markUnread, { userId: ann.id, id: ids[1] ?? '' }), 'absent')
     assert.deepEqual(await unreadOf(world, ann), { unread: 0, markedUnread: 0 })
   })
 }
@@ -152,7 +156,7 @@ export async function annWith(world: World, count: number) {
     ids.push(await world.send(ann, `no. ${n}`, { ids: [id], key: id, category: n % 2 === 0 ? 'even' : 'odd' }))
   }
   const readAll = async (seconds: number, throughId: string | null = null) =>
-    assert.equal(await world.store.markAllRead({ userId: ann.id, throughId, at: at(seconds) }), 'done')
+    assert.equal(await world.store.write(markAllRead, { userId: ann.id, throughId, at: at(seconds) }), 'done')
   return { ann, ids, readAll, store: world.store }
 }
 
@@ -163,6 +167,6 @@ export async function readAts(world: World, person: Person, ids: readonly string
 }
 
 export async function unreadOf(world: World, person: Person): Promise<{ unread: number; markedUnread: number }> {
-  const { unread, markedUnread } = await world.store.readInbox(person.id)
+  const { unread, markedUnread } = await world.store.read(readInbox, person.id)
   return { unread, markedUnread }
 }

@@ -1,8 +1,11 @@
 // The promises about the pages and counts of an inbox.
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { at, newId, type PromiseOf, runs, type Seen, type World } from '../store/contract/world.ts'
-import { emptyInbox } from '../store/store.ts'
+import { readCounts, readInbox, readPage } from './inbox.store.ts'
+import { emptyInbox } from './inbox-state.ts'
+import { markAllRead, markRead } from './marks.store.ts'
 
 export function pagePromises(promise: PromiseOf): void {
   promise('lists an inbox newest first, ordered by sequence number and not by id', async (world) => {
@@ -19,22 +22,25 @@ export function pagePromises(promise: PromiseOf): void {
         const page = await world.page({ userId: ann.id, limit: 5, status, ...place })
         assert.deepEqual(page, { inbox: emptyInbox, total: 0, items: '[]', next: null })
       }
-    assert.deepEqual(await world.store.readInbox(ann.id), emptyInbox)
+    assert.deepEqual(await world.store.read(readInbox, ann.id), emptyInbox)
   })
 
   promise('returns "unchanged" while the inbox has the version that the caller knows, and only then', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const query = { userId: ann.id, limit: 5, status: 'all' as const, page: 1 }
-    assert.equal(await world.store.readPage({ ...query, unlessVersion: 0 }), 'unchanged')
+    assert.equal(await world.store.read(readPage, { ...query, unlessVersion: 0 }), 'unchanged')
     const id = await world.send(ann)
     await world.send(ben)
     assert.equal(idsIn((await world.page({ ...query, unlessVersion: 0 })).items)[0], id)
     assert.equal(idsIn((await world.page({ ...query, unlessVersion: 2 })).items)[0], id)
     for (const place of [{ page: 1 }, { page: 9 }, { before: 1 }])
       for (const status of ['unread', 'all'] as const)
-        assert.equal(await world.store.readPage({ ...query, status, ...place, unlessVersion: 1 }), 'unchanged')
-    await world.store.markRead({ userId: ann.id, id, at: at(1) })
-    assert.deepEqual((await world.page({ ...query, unlessVersion: 1 })).inbox, await world.store.readInbox(ann.id))
+        assert.equal(await world.store.read(readPage, { ...query, status, ...place, unlessVersion: 1 }), 'unchanged')
+    await world.store.write(markRead, { userId: ann.id, id, at: at(1) })
+    assert.deepEqual(
+      (await world.page({ ...query, unlessVersion: 1 })).inbox,
+      await world.store.read(readInbox, ann.id),
+    )
   })
 
   promise('returns an empty page at any distance past the end', async (world) => {
@@ -97,7 +103,7 @@ export function pagePromises(promise: PromiseOf): void {
     let { items, next } = await world.page({ userId: ann.id, page: 1, limit: 7, status: 'all' })
     seen.push(...idsIn(items))
     while (next !== null) {
-      await Promise.all([world.sendTimes(3, ann), world.store.readInbox(ann.id)])
+      await Promise.all([world.sendTimes(3, ann), world.store.read(readInbox, ann.id)])
       const query = { userId: ann.id, before: next, limit: 7, status: 'all' as const }
       ;({ items, next } = await world.page(query))
       seen.push(...idsIn(items))
@@ -117,7 +123,7 @@ export function pagePromises(promise: PromiseOf): void {
         const seen: Seen[] = JSON.parse(items)
         assert.equal(seen.length, inbox.total)
         assert.equal(seen.filter(({ read }) => !read).length, inbox.unread)
-        const counts = await world.store.readCounts(ann.id)
+        const counts = await world.store.read(readCounts, ann.id)
         assert.equal(counts.inbox.total, counts.categories.build?.total ?? 0)
         assert.equal(counts.inbox.unread, counts.categories.build?.unread ?? 0)
         await new Promise(setImmediate)
@@ -130,7 +136,7 @@ export function pagePromises(promise: PromiseOf): void {
     })
     for (let round = 1; round <= 9; round++) {
       await Promise.all(Array.from({ length: 10 }, () => world.send(ann, 'Hi', { category: 'build' })))
-      await world.store.markAllRead({ userId: ann.id, throughId: null, at: at(round) })
+      await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(round) })
       // Each round of writes is seen by at least one read, on a slow machine too.
       await until(() => reads > round || hasFailed)
     }
@@ -161,8 +167,8 @@ export function pagePromises(promise: PromiseOf): void {
     for (const category of [...categories, ...categories, null]) await world.send(ann, 'Hi', { category })
     const moved = await world.send(ann, 'Deploying', { category: 'build', key: 'deploy' })
     await world.send(ann, 'Deployed', { category: 'done', key: 'deploy' })
-    await world.store.markRead({ userId: ann.id, id: moved, at: at(1) })
-    const { inbox, categories: counted } = await world.store.readCounts(ann.id)
+    await world.store.write(markRead, { userId: ann.id, id: moved, at: at(1) })
+    const { inbox, categories: counted } = await world.store.read(readCounts, ann.id)
     const expected = categories.map((category) => [category, { total: 2, unread: 2 }] as const)
     assert.deepEqual(new Map(Object.entries(counted)), new Map([...expected, ['done', { total: 1, unread: 0 }]]))
     assert.deepEqual([inbox.total, inbox.unread], [12, 11])
@@ -190,9 +196,9 @@ async function fill(world: World, { readOneByOne, sentAgain, readThrough }: Some
     if (id !== undefined) ids = await world.sendAgain(ann, id, ids)
   }
   const throughId = ids[readThrough ?? ids.length]
-  if (throughId !== undefined) await world.store.markAllRead({ userId: ann.id, throughId, at: at(1) })
+  if (throughId !== undefined) await world.store.write(markAllRead, { userId: ann.id, throughId, at: at(1) })
   const chosen = ids.filter((_, index) => readOneByOne[index])
-  await Promise.all(chosen.map((id) => world.store.markRead({ userId: ann.id, id, at: at(2) })))
+  await Promise.all(chosen.map((id) => world.store.write(markRead, { userId: ann.id, id, at: at(2) })))
   const isRead = (id: string) => chosen.includes(id) || ids.indexOf(id) <= ids.indexOf(throughId ?? '')
   return { ann, expected: ids.filter((id) => status === 'all' || !isRead(id)).toReversed() }
 }

@@ -1,8 +1,12 @@
 // The promises about taking back the last read-all.
+
 import assert from 'node:assert/strict'
 import { recount } from '../store/contract/random/random.ts'
 import { at, type PromiseOf } from '../store/contract/world.ts'
+import { deleteUser } from '../users/erasure.store.ts'
+import { changesSince, readInbox } from './inbox.store.ts'
 import { annWith, readAts, unreadOf } from './mark-unread.contract.ts'
+import { markRead, markUnread, undoReadAll } from './marks.store.ts'
 
 export function undoPromises(promise: PromiseOf): void {
   promise(
@@ -10,11 +14,11 @@ export function undoPromises(promise: PromiseOf): void {
     async (world) => {
       const { ann, ids, readAll, store } = await annWith(world, 5)
       await readAll(3, ids[0])
-      await store.markRead({ userId: ann.id, id: ids[1] ?? '', at: at(4) })
+      await store.write(markRead, { userId: ann.id, id: ids[1] ?? '', at: at(4) })
       const before = await world.inboxOf(ann)
       await readAll(5)
       assert.deepEqual(await readAts(world, ann, ids), [3, 4, 5, 5, 5])
-      assert.equal(await store.undoReadAll({ userId: ann.id, at: at(6) }), 'done')
+      assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(6) }), 'done')
       assert.deepEqual(await readAts(world, ann, ids), [3, 4, null, null, null])
       const after = await world.inboxOf(ann)
       const [version, resetVersion] = [before.inbox.version + 2, before.inbox.version + 2]
@@ -30,23 +34,23 @@ export function undoPromises(promise: PromiseOf): void {
     async (world) => {
       const { ann, ids, readAll, store } = await annWith(world, 8)
       const [before = '', read = '', unread = '', both = '', again = '', inPlace = '', twice = '', rest = ''] = ids
-      await store.markRead({ userId: ann.id, id: before, at: at(4) })
+      await store.write(markRead, { userId: ann.id, id: before, at: at(4) })
       await readAll(5)
-      await store.markRead({ userId: ann.id, id: read, at: at(6) })
-      await store.markUnread({ userId: ann.id, id: before })
-      await store.markUnread({ userId: ann.id, id: unread })
-      await store.markUnread({ userId: ann.id, id: both })
-      await store.markRead({ userId: ann.id, id: both, at: at(7) })
+      await store.write(markRead, { userId: ann.id, id: read, at: at(6) })
+      await store.write(markUnread, { userId: ann.id, id: before })
+      await store.write(markUnread, { userId: ann.id, id: unread })
+      await store.write(markUnread, { userId: ann.id, id: both })
+      await store.write(markRead, { userId: ann.id, id: both, at: at(7) })
       await world.send(ann, 'Again', { key: again, category: 'other', again: true })
       await world.send(ann, 'In place', { key: inPlace, category: 'other' })
       await world.send(ann, 'Again', { key: twice, again: true })
-      await store.markRead({ userId: ann.id, id: twice, at: at(8) })
+      await store.write(markRead, { userId: ann.id, id: twice, at: at(8) })
       const [arrived, arrivedAndRead] = [await world.send(ann), await world.send(ann)]
-      await store.markRead({ userId: ann.id, id: arrivedAndRead, at: at(9) })
+      await store.write(markRead, { userId: ann.id, id: arrivedAndRead, at: at(9) })
       const all = [...ids, arrived, arrivedAndRead]
       assert.deepEqual(await readAts(world, ann, all), [null, 5, null, 7, null, 5, 8, 5, null, 9])
       await recount(world, ann)
-      assert.equal(await store.undoReadAll({ userId: ann.id, at: at(10) }), 'done')
+      assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(10) }), 'done')
       // Marking as read what a read-all had covered keeps the first readAt.
       assert.deepEqual(await readAts(world, ann, all), [null, 5, null, 7, null, null, 8, null, null, 9])
       assert.equal((await world.find(ann, rest))?.read, false)
@@ -58,9 +62,9 @@ export function undoPromises(promise: PromiseOf): void {
     const { ann, ids, readAll, store } = await annWith(world, 3)
     await readAll(5, ids[0])
     await readAll(6)
-    assert.equal(await store.undoReadAll({ userId: ann.id, at: at(7) }), 'done')
+    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(7) }), 'done')
     const before = await world.inboxOf(ann)
-    assert.equal(await store.undoReadAll({ userId: ann.id, at: at(8) }), 'done')
+    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(8) }), 'done')
     assert.deepEqual(await world.inboxOf(ann), before)
     assert.deepEqual(await readAts(world, ann, ids), [5, null, null])
   })
@@ -68,23 +72,23 @@ export function undoPromises(promise: PromiseOf): void {
   promise('a read-all can be undone until ten minutes after it', async (world) => {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     await readAll(5, ids[0])
-    assert.equal(await store.undoReadAll({ userId: ann.id, at: at(5 + 600) }), 'done')
+    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(5 + 600) }), 'done')
     assert.deepEqual(await unreadOf(world, ann), { unread: 2, markedUnread: 0 })
     await readAll(700)
     const before = await world.inboxOf(ann)
-    assert.equal(await store.undoReadAll({ userId: ann.id, at: at(700 + 600) + 1 }), 'nothing')
+    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(700 + 600) + 1 }), 'nothing')
     assert.deepEqual(await world.inboxOf(ann), before)
     assert.deepEqual(await readAts(world, ann, ids), [700, 700])
     // A clock that was set back does not take the undo away.
-    assert.equal(await store.undoReadAll({ userId: ann.id, at: at(699) }), 'done')
+    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(699) }), 'done')
   })
 
   promise('returns "nothing" if there was no read-all, and changes nothing', async (world) => {
     const { ann, ids, store } = await annWith(world, 1)
     const ben = await world.addUser('ben')
-    await store.markRead({ userId: ann.id, id: ids[0] ?? '', at: at(5) })
+    await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(5) })
     const before = await world.inboxOf(ann)
-    for (const { id } of [ann, ben]) assert.equal(await store.undoReadAll({ userId: id, at: at(6) }), 'nothing')
+    for (const { id } of [ann, ben]) assert.equal(await store.write(undoReadAll, { userId: id, at: at(6) }), 'nothing')
     assert.deepEqual(await world.inboxOf(ann), before)
   })
 
@@ -92,7 +96,7 @@ export function undoPromises(promise: PromiseOf): void {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     await readAll(5)
     await readAll(6)
-    assert.equal(await store.undoReadAll({ userId: ann.id, at: at(7) }), 'done')
+    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(7) }), 'done')
     assert.deepEqual(await readAts(world, ann, ids), [null, null])
   })
 
@@ -102,13 +106,13 @@ export function undoPromises(promise: PromiseOf): void {
       for (const last of [1, 3, 5]) {
         const { ann, ids, readAll, store } = await annWith(world, 6)
         await readAll(4, ids[3])
-        for (const index of [0, 1, 3]) await store.markUnread({ userId: ann.id, id: ids[index] ?? '' })
+        for (const index of [0, 1, 3]) await store.write(markUnread, { userId: ann.id, id: ids[index] ?? '' })
         const before = await world.inboxOf(ann)
         await readAll(5, ids[last])
         await recount(world, ann)
-        await store.markRead({ userId: ann.id, id: ids[0] ?? '', at: at(6) })
+        await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(6) })
         await world.send(ann, 'In place', { key: ids[1] ?? '', category: 'other' })
-        assert.equal(await store.undoReadAll({ userId: ann.id, at: at(7) }), 'done')
+        assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(7) }), 'done')
         assert.deepEqual(await readAts(world, ann, ids), [5, null, 4, null, null, null])
         const { unread, markedUnread } = before.inbox
         assert.deepEqual(await unreadOf(world, ann), { unread: unread - 1, markedUnread: markedUnread - 1 })
@@ -116,7 +120,7 @@ export function undoPromises(promise: PromiseOf): void {
         await readAll(8)
         assert.deepEqual(await readAts(world, ann, ids), [5, 8, 4, 8, 8, 8])
         await recount(world, ann)
-        await store.deleteUser({ userId: ann.id, at: at(9), revocationExpiresAt: at(900) })
+        await store.write(deleteUser, { userId: ann.id, at: at(9), revocationExpiresAt: at(900) })
       }
     },
   )
@@ -127,9 +131,9 @@ export function undoPromises(promise: PromiseOf): void {
       const { ann, ids, readAll, store } = await annWith(world, 2)
       await readAll(5)
       const before = await world.inboxOf(ann)
-      for (const seconds of [6, 7]) await store.markRead({ userId: ann.id, id: ids[0] ?? '', at: at(seconds) })
+      for (const seconds of [6, 7]) await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(seconds) })
       assert.deepEqual(await world.inboxOf(ann), before)
-      await store.undoReadAll({ userId: ann.id, at: at(8) })
+      await store.write(undoReadAll, { userId: ann.id, at: at(8) })
       assert.deepEqual(await readAts(world, ann, ids), [5, null])
       await recount(world, ann)
     },
@@ -138,12 +142,12 @@ export function undoPromises(promise: PromiseOf): void {
   promise('returns "reset" for a version that an undo followed, and lists what changed since', async (world) => {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     await readAll(5)
-    await store.undoReadAll({ userId: ann.id, at: at(6) })
-    const { version } = await store.readInbox(ann.id)
+    await store.write(undoReadAll, { userId: ann.id, at: at(6) })
+    const { version } = await store.read(readInbox, ann.id)
     for (let before = 0; before < version; before++)
-      assert.equal(await store.changesSince({ userId: ann.id, version: before, limit: 9 }), 'reset')
-    await store.markRead({ userId: ann.id, id: ids[0] ?? '', at: at(7) })
-    const found = await store.changesSince({ userId: ann.id, version, limit: 9 })
+      assert.equal(await store.read(changesSince, { userId: ann.id, version: before, limit: 9 }), 'reset')
+    await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(7) })
+    const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
     assert.deepEqual(found !== 'reset' && found.changes.map((change) => [change.version, change.type]), [
       [version + 1, 'read'],
     ])
@@ -158,11 +162,11 @@ export function undoPromises(promise: PromiseOf): void {
         await Promise.all([
           world.sendTimes(3, ann),
           readAll(round, round % 3 === 0 ? other : null),
-          store.markRead({ userId: ann.id, id: one, at: at(round) }),
-          store.undoReadAll({ userId: ann.id, at: at(round) }),
-          store.markUnread({ userId: ann.id, id: other }),
+          store.write(markRead, { userId: ann.id, id: one, at: at(round) }),
+          store.write(undoReadAll, { userId: ann.id, at: at(round) }),
+          store.write(markUnread, { userId: ann.id, id: other }),
           world.send(ann, 'Changed', { key: one, category: 'other', again: round % 2 === 0 }),
-          store.undoReadAll({ userId: ann.id, at: at(round) }),
+          store.write(undoReadAll, { userId: ann.id, at: at(round) }),
         ])
         await recount(world, ann)
       }

@@ -1,15 +1,19 @@
 // Tokens of other issuers (CARILLON_ISSUERS), which open what scope `inbox` opens. A verified token is kept in a bounded cache, as
 // ours are, and then costs no read of the store. The service cannot revoke such a token; it can disable or delete the user.
+
 import { type CryptoKey, errors, jwtVerify } from 'jose'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { newId } from '../basics/ids.ts'
 import type { IssuerSetting } from '../config/issuers.ts'
-import type { Subject } from '../guards/subject.ts'
-import type { Store, User } from '../store/store.ts'
+import type { Subject } from '../http/callers.ts'
+import type { Store } from '../store/store.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
 import { SignatureChecks } from '../tokens/signature-checks.ts'
 import { externalIdFault } from '../users/external-id.ts'
+import { putUsers } from '../users/put-users.store.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findUserByExternalId } from '../users/users.store.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { readKeySet } from './key-set.ts'
 import { leewaySeconds, type ReadForeignToken, readForeignToken } from './read-foreign-token.ts'
@@ -27,7 +31,7 @@ const signInId = 'foreign'
 
 type Dependencies = {
   issuers: readonly IssuerSetting[]
-  store: Pick<Store, 'findUserByExternalId' | 'putUsers'>
+  store: Store
   revocations: Pick<TokenRevocations, 'isRevoked'>
   now: () => number
   /** Called at most once a minute for each issuer. */
@@ -118,13 +122,18 @@ export class ForeignTokens {
     const { store, now } = this.#dependencies
     const { application } = from
     const issuer = from.ownIds ? from.issuer : ''
-    const found = await store.findUserByExternalId({ application, issuer, externalId })
+    const found = await store.read(findUserByExternalId, { application, issuer, externalId })
     if (found !== undefined) return found.disabledAt === null ? found : null
     if (!from.createUsers || !mayCreate) return null
     const at = now()
     const userId = newId(at)
     const entry = auditEntry(serviceSource, { event: 'user-created', at, userId, detail: { issuer } })
-    const [created] = await store.putUsers({ application, issuer, at, users: [{ newId: userId, externalId, entry }] })
+    const [created] = await store.write(putUsers, {
+      application,
+      issuer,
+      at,
+      users: [{ newId: userId, externalId, entry }],
+    })
     return created?.user.disabledAt === null ? created.user : null
   }
 }

@@ -3,12 +3,13 @@
 
 import type { Source } from '../audit/entry.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
+import type { Log } from '../basics/log.ts'
+import { LogWindow } from '../basics/log-window.ts'
 import { displayTime } from '../basics/times.ts'
 import type { Guess, Guesses } from '../guessing/guesses.ts'
-import type { Log } from '../log/log.ts'
-import { LogWindow } from '../log/log-window.ts'
-import type { User } from '../store/store.ts'
+import type { User } from '../users/user-rows.store.ts'
 import { findableUsername } from '../users/username.ts'
+import { findUserByUsername, findUsersByEmail } from '../users/users.store.ts'
 import type { UserDependencies } from '../users/users.ts'
 import { createLink, type LinkSettings } from './links.ts'
 
@@ -128,9 +129,9 @@ export class ForgottenPasswords {
 
   async #usersOf(forgotten: Forgotten): Promise<User[]> {
     const { store } = this.#options.users
-    if ('email' in forgotten) return store.findUsersByEmail({ email: forgotten.email, limit: maxUsers })
+    if ('email' in forgotten) return store.read(findUsersByEmail, { email: forgotten.email, limit: maxUsers })
     const name = findableUsername(forgotten.username)
-    const user = name === undefined ? undefined : await store.findUserByUsername(name)
+    const user = name === undefined ? undefined : await store.read(findUserByUsername, name)
     return user === undefined ? [] : [user]
   }
 

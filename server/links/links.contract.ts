@@ -1,23 +1,28 @@
 // The promises about one-time links: each is used once, three newer ones or a new password void it, and an expired one does nothing.
+
 import assert from 'node:assert/strict'
+import { findSession } from '../sessions/sessions.store.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import type { NewLink } from '../store/store.ts'
+import { tokenRevocations } from '../tokens/tokens.store.ts'
+import { disableUser, setPassword } from '../users/user-changes.store.ts'
+import { enableUser, findCredentials, findUser, updateUser } from '../users/users.store.ts'
+import { addLink as addStoredLink, findLink, type NewLink, removeExpiredLinks, resetPassword } from './links.store.ts'
 
 const revocationExpiresAt = at(3_600)
 
 async function addLink(world: World, { id }: Person, more: Partial<NewLink> = {}): Promise<string> {
   const tokenHash = newId()
   const link = { userId: id, purpose: 'reset' as const, tokenHash, at: at(0), expiresAt: at(900), email: null, ...more }
-  assert.equal(await world.store.addLink(link), 'done')
+  assert.equal(await world.store.write(addStoredLink, link), 'done')
   return tokenHash
 }
 
 function use(world: World, { id }: Person, tokenHash: string, { seconds = 1, passwordHash = 'new hash' } = {}) {
-  return world.store.resetPassword({ userId: id, tokenHash, passwordHash, at: at(seconds), revocationExpiresAt })
+  return world.store.write(resetPassword, { userId: id, tokenHash, passwordHash, at: at(seconds), revocationExpiresAt })
 }
 
 async function hashOf(world: World, { username }: Person): Promise<string | undefined> {
-  return (await world.store.findCredentials(username))?.passwordHash
+  return (await world.store.read(findCredentials, username))?.passwordHash
 }
 
 export function linkPromises(promise: PromiseOf): void {
@@ -25,8 +30,8 @@ export function linkPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const tokenHash = await addLink(world, ann, { email: 'ann@example.org' })
     const link = { userId: ann.id, purpose: 'reset', expiresAt: at(900), email: 'ann@example.org' }
-    assert.deepEqual(await world.store.findLink(tokenHash), link)
-    assert.equal(await world.store.findLink(newId()), undefined)
+    assert.deepEqual(await world.store.read(findLink, tokenHash), link)
+    assert.equal(await world.store.read(findLink, newId()), undefined)
   })
 
   promise('a link sets the password once, and ends every session and token of the user (A19)', async (world) => {
@@ -35,15 +40,15 @@ export function linkPromises(promise: PromiseOf): void {
     const tokenHash = await addLink(world, ann)
     assert.equal(await use(world, ann, tokenHash), 'done')
     assert.equal(await hashOf(world, ann), 'new hash')
-    assert.equal(await world.store.findSession(anns), undefined)
-    assert.ok(await world.store.findSession(bens))
-    const [revocation] = await world.store.tokenRevocations(at(2))
+    assert.equal(await world.store.read(findSession, anns), undefined)
+    assert.ok(await world.store.read(findSession, bens))
+    const [revocation] = await world.store.read(tokenRevocations, at(2))
     assert.deepEqual([revocation?.userId, revocation?.firstGeneration], [ann.id, 1])
-    const user = await world.store.findUser(ann.id)
+    const user = await world.store.read(findUser, ann.id)
     assert.deepEqual([user?.credentialGeneration, user?.deviceGeneration, user?.emailVerifiedAt], [1, 1, null])
     assert.equal(await use(world, ann, tokenHash, { passwordHash: 'third' }), 'refused')
     assert.equal(await hashOf(world, ann), 'new hash')
-    assert.equal(await world.store.findLink(tokenHash), undefined)
+    assert.equal(await world.store.read(findLink, tokenHash), undefined)
   })
 
   promise('of many uses of a link at the same time one succeeds (A19)', async (world) => {
@@ -53,7 +58,7 @@ export function linkPromises(promise: PromiseOf): void {
     const outcomes = await Promise.all(hashes.map((passwordHash) => use(world, ann, tokenHash, { passwordHash })))
     assert.equal(outcomes.filter((outcome) => outcome === 'done').length, 1)
     assert.equal(await hashOf(world, ann), hashes[outcomes.indexOf('done')])
-    assert.equal((await world.store.findUser(ann.id))?.credentialGeneration, 1)
+    assert.equal((await world.store.read(findUser, ann.id))?.credentialGeneration, 1)
   })
 
   promise(
@@ -63,7 +68,7 @@ export function linkPromises(promise: PromiseOf): void {
       const invite = await addLink(world, ann, { purpose: 'invite' })
       const resets: string[] = []
       for (let n = 0; n < 5; n++) resets.push(await addLink(world, ann))
-      const isThere = async (hash: string) => (await world.store.findLink(hash)) !== undefined
+      const isThere = async (hash: string) => (await world.store.read(findLink, hash)) !== undefined
       assert.deepEqual(await Promise.all(resets.map(isThere)), [false, false, true, true, true])
       assert.ok(await isThere(invite), 'a link of another purpose stays')
       assert.equal(await use(world, ann, resets[1] as string), 'refused')
@@ -75,7 +80,7 @@ export function linkPromises(promise: PromiseOf): void {
   promise('of many links that are created at the same time three are valid (A19)', async (world) => {
     const ann = await world.addUser('ann')
     const links = await Promise.all(Array.from({ length: 8 }, () => addLink(world, ann)))
-    const found = await Promise.all(links.map((link) => world.store.findLink(link)))
+    const found = await Promise.all(links.map((link) => world.store.read(findLink, link)))
     assert.equal(found.filter((link) => link !== undefined).length, 3)
   })
 
@@ -87,7 +92,7 @@ export function linkPromises(promise: PromiseOf): void {
       await addLink(world, ben),
     ]
     const change = { userId: ann.id, passwordHash: 'set', at: at(1), revocationExpiresAt }
-    assert.equal(await world.store.setPassword(change), 'done')
+    assert.equal(await world.store.write(setPassword, change), 'done')
     for (const link of [reset, invite]) assert.equal(await use(world, ann, link), 'refused')
     assert.equal(await hashOf(world, ann), 'set')
     assert.equal(await use(world, ben, bens), 'done')
@@ -100,36 +105,36 @@ export function linkPromises(promise: PromiseOf): void {
     assert.equal(await use(world, ann, tokenHash, { seconds: 900 }), 'refused')
     assert.equal(await use(world, ben, tokenHash), 'refused')
     for (const person of [ann, ben]) assert.equal(await hashOf(world, person), person.passwordHash)
-    assert.ok(await world.store.findSession(session))
-    await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt })
+    assert.ok(await world.store.read(findSession, session))
+    await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt })
     assert.equal(await use(world, ann, tokenHash, { seconds: 6 }), 'refused')
-    assert.equal((await world.store.findUser(ann.id))?.disabledAt, at(5))
+    assert.equal((await world.store.read(findUser, ann.id))?.disabledAt, at(5))
     const link = { purpose: 'reset' as const, tokenHash: newId(), at: at(6), expiresAt: at(900), email: null }
-    assert.equal(await world.store.addLink({ ...link, userId: ann.id }), 'absent')
-    assert.equal(await world.store.addLink({ ...link, userId: newId() }), 'absent')
-    await world.store.enableUser({ userId: ann.id })
+    assert.equal(await world.store.write(addStoredLink, { ...link, userId: ann.id }), 'absent')
+    assert.equal(await world.store.write(addStoredLink, { ...link, userId: newId() }), 'absent')
+    await world.store.write(enableUser, { userId: ann.id })
     assert.equal(await use(world, ann, tokenHash, { seconds: 7 }), 'refused')
   })
 
   promise('a link that was mailed verifies the address, if the user still has it', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    for (const { id } of [ann, ben]) await world.store.updateUser({ userId: id, email: 'shared@example.org' })
+    for (const { id } of [ann, ben]) await world.store.write(updateUser, { userId: id, email: 'shared@example.org' })
     const links = [
       await addLink(world, ann, { email: 'shared@example.org' }),
       await addLink(world, ben, { email: 'old@example.org' }),
     ]
     assert.equal(await use(world, ann, links[0] as string), 'done')
     assert.equal(await use(world, ben, links[1] as string), 'done')
-    assert.equal((await world.store.findUser(ann.id))?.emailVerifiedAt, at(1))
-    assert.equal((await world.store.findUser(ben.id))?.emailVerifiedAt, null)
+    assert.equal((await world.store.read(findUser, ann.id))?.emailVerifiedAt, at(1))
+    assert.equal((await world.store.read(findUser, ben.id))?.emailVerifiedAt, null)
   })
 
   promise('removes expired links, and keeps the others', async (world) => {
     const ann = await world.addUser('ann')
     const expired = await addLink(world, ann, { expiresAt: at(10) })
     const valid = await addLink(world, ann, { purpose: 'invite', expiresAt: at(11) })
-    await world.store.removeExpiredLinks(at(10))
-    assert.equal(await world.store.findLink(expired), undefined)
-    assert.ok(await world.store.findLink(valid))
+    await world.store.write(removeExpiredLinks, at(10))
+    assert.equal(await world.store.read(findLink, expired), undefined)
+    assert.ok(await world.store.read(findLink, valid))
   })
 }

@@ -1,13 +1,30 @@
 // One-time links. Each use locks the user's row first, so that of two uses of one link the second finds no link.
+import type { Audited } from '../store/events.ts'
 import { get, lock, type Read, record, send, type Write } from '../store/statements/statements.ts'
-import type { Input, Link } from '../store/store.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { changePassword } from '../users/user-changes.store.ts'
 
-export const linkReads = { findLink }
-export const linkWrites = { addLink, resetPassword, removeExpiredLinks }
+/** `invite` for the first password of a user, `reset` for another one. Both do the same. */
+export type LinkPurpose = 'invite' | 'reset'
 
-function* addLink(link: Input<'addLink'>): Write<'done' | 'absent'> {
+export type NewLink = {
+  userId: string
+  purpose: LinkPurpose
+  /** SHA-256 of the token. The token itself is not stored. */
+  tokenHash: string
+  at: number
+  expiresAt: number
+  /** The address that the link is sent to, which its use verifies; null if it is passed on in another way. */
+  email: string | null
+} & Audited
+
+export type Link = Pick<NewLink, 'userId' | 'purpose' | 'expiresAt' | 'email'>
+
+/**
+ * Adds a link. The user's last three links of a purpose stay, in the order in which they were added; older ones are void from then on.
+ * Returns 'absent' without such a user and for a disabled one.
+ */
+export function* addLink(link: NewLink): Write<'done' | 'absent'> {
   const { userId, purpose, tokenHash, at, expiresAt, email } = link
   if (!(yield* lockEnabled(userId))) return 'absent'
   const newest = yield* get<{ createdAt: number | null }>`
@@ -29,12 +46,27 @@ function* lockEnabled(userId: string): Write<boolean> {
   return (yield* lock`select 1 from "user" where id = ${userId} and disabled_at is null`) !== undefined
 }
 
-function* findLink(tokenHash: string): Read<Link | undefined> {
+/** Finds a link by its hash. The caller checks if it has expired. */
+export function* findLink(tokenHash: string): Read<Link | undefined> {
   return yield* get<Link>`
     select user_id as "userId", purpose, expires_at as "expiresAt", email from one_time_link where token_hash = ${tokenHash}`
 }
 
-function* resetPassword(change: Input<'resetPassword'>): Write<'done' | 'refused'> {
+export type ResetPassword = {
+  userId: string
+  tokenHash: string
+  passwordHash: string
+  at: number
+  revocationExpiresAt: number
+} & Audited
+
+/**
+ * Uses a link: sets the password as `setPassword` does, which voids every link of the user, and raises the device generation, in one
+ * step. If the link was sent to the address that the user still has, the address is verified from then on. Of calls at the same
+ * time, also on other processes, one succeeds. If the user has no such link, it has expired at `at`, or the user is disabled, it
+ * changes nothing and returns 'refused'.
+ */
+export function* resetPassword(change: ResetPassword): Write<'done' | 'refused'> {
   const { userId, tokenHash, at } = change
   if (!(yield* lockEnabled(userId))) return 'refused'
   const link = yield* get<{ email: string | null }>`
@@ -48,6 +80,7 @@ function* resetPassword(change: Input<'resetPassword'>): Write<'done' | 'refused
   return 'done'
 }
 
-function* removeExpiredLinks(at: number): Write<void> {
+/** Removes the links that had expired at `at`. */
+export function* removeExpiredLinks(at: number): Write<void> {
   yield* send`delete from one_time_link where expires_at <= ${at}`
 }

@@ -1,5 +1,6 @@
 // One-time links to set a password: creates them, and sets the password of a user who has one. The token is the part of the URL after
 // `#`, which browsers neither send nor log. E-mail is in forgotten.ts.
+
 import { randomBytes } from 'node:crypto'
 import { recorded } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
@@ -7,9 +8,11 @@ import { passwordFaults } from '../passwords/new-password.ts'
 import { preparePassword } from '../passwords/policy.ts'
 import type { Attempt } from '../passwords/turns.ts'
 import { hashOf } from '../sealing/secrets.ts'
-import type { Link, LinkPurpose, User } from '../store/store.ts'
 import { refuseFaults } from '../users/entry.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findCredentials, findUser as findStoredUser } from '../users/users.store.ts'
 import { findUser, revocationNow, type UserDependencies, type UserKey } from '../users/users.ts'
+import { addLink, findLink, type Link, type LinkPurpose, resetPassword as resetStoredPassword } from './links.store.ts'
 
 export type LinkSettings = {
   lifetimeMs: number
@@ -40,7 +43,7 @@ export async function createLink(
   const { id: userId, username } = user
   const entry = recorded(dependencies, { event: 'link-created', userId, username, detail })
   const link = { userId, purpose, tokenHash: hashOf(token), at, expiresAt, email: email ?? null, ...entry }
-  if ((await dependencies.store.addLink(link)) === 'absent') throw disabled()
+  if ((await dependencies.store.write(addLink, link)) === 'absent') throw disabled()
   return { url: `${pageOf(purpose)}#${token}`, expiresAt, user }
 }
 
@@ -71,7 +74,7 @@ export function linkInvalid(): CarillonError {
 
 /** Undefined for a token that sets no password now. Compares hashes of 32 random bytes, so its duration reveals nothing. */
 export async function findLiveLink({ store, now }: UserDependencies, token: string): Promise<Link | undefined> {
-  const link = tokenShape.test(token) ? await store.findLink(hashOf(token)) : undefined
+  const link = tokenShape.test(token) ? await store.read(findLink, hashOf(token)) : undefined
   return link !== undefined && now() < link.expiresAt ? link : undefined
 }
 
@@ -87,19 +90,19 @@ export async function resetPassword(
   { userId, purpose }: Link,
   { token, newPassword, attempt }: NewByLink,
 ): Promise<{ before: User; user: User }> {
-  const before = await dependencies.store.findUser(userId)
+  const before = await dependencies.store.read(findStoredUser, userId)
   if (before === undefined) throw linkInvalid()
   const { username, credentialGeneration, deviceGeneration } = before
   const wanted = { username: username ?? '', password: newPassword, field: 'newPassword' }
   refuseFaults(await passwordFaults(dependencies, wanted))
   const passwordHash = await dependencies.passwords.hash(preparePassword(newPassword), attempt)
-  const isFirst = (await dependencies.store.findCredentials(username ?? '')) === undefined
+  const isFirst = (await dependencies.store.read(findCredentials, username ?? '')) === undefined
   const entry = recorded(dependencies, { event: 'password-reset', userId, username, detail: { purpose, isFirst } })
   const change = { userId, tokenHash: hashOf(token), passwordHash, ...revocationNow(dependencies), ...entry }
-  const outcome = await dependencies.store.resetPassword(change)
+  const outcome = await dependencies.store.write(resetStoredPassword, change)
   if (outcome === 'refused') throw linkInvalid()
   await dependencies.revocations?.refresh()
-  const user = (await dependencies.store.findUser(userId)) ?? before
+  const user = (await dependencies.store.read(findStoredUser, userId)) ?? before
   const raised = { credentialGeneration: credentialGeneration + 1, deviceGeneration: deviceGeneration + 1 }
   return { before, user: { ...user, ...raised } }
 }

@@ -1,12 +1,16 @@
 // What changed in an inbox since a position, in one response; if the client wants to wait, held until there is a change.
+
+import { changesSince } from '../inbox/inbox.store.ts'
+import type { Change, Changes } from '../inbox/inbox-state.ts'
 import { readAllJson } from '../inbox/notification-json.ts'
-import type { Change, ChangeSignal, Changes, Store } from '../store/store.ts'
+import type { ChangeSignal } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
 import { inboxTagOf, maxBehind, positionOf, reached, versionIn } from './position.ts'
 import type { StreamLimits } from './stream-limits.ts'
 
 /** `since` is a position or a bare version. */
 export type ChangesQuery = { since: string; limit: number; waitMs: number; signal: AbortSignal }
-type ChangesStore = Pick<Store, 'changesSince' | 'onChange' | 'history'>
+type ChangesStore = Store
 
 export class ChangesSince {
   readonly #store: ChangesStore
@@ -26,7 +30,7 @@ export class ChangesSince {
     const inboxTag = inboxTagOf(this.#store.history, userId)
     const version = versionIn(query.since, inboxTag)
     if (version === null) return reset
-    const request = () => this.#store.changesSince({ userId, version, limit: query.limit, maxBehind })
+    const request = () => this.#store.read(changesSince, { userId, version, limit: query.limit, maxBehind })
     const found = query.waitMs === 0 ? await request() : await this.#held(userId, query, request)
     return found === 'reset' ? reset : render(found, inboxTag)
   }

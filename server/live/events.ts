@@ -1,7 +1,7 @@
 // The changes of an inbox as the text of Server-Sent Events (WHATWG HTML, section 9.2). JSON text has line breaks only as escapes,
 // so nothing that a producer sent can end a line of an event (SECURITY.md, N1).
+import type { Change, InboxState } from '../inbox/inbox-state.ts'
 import { readAllJson } from '../inbox/notification-json.ts'
-import type { Change, InboxState } from '../store/store.ts'
 import { positionOf } from './position.ts'
 
 /** `text` ends with the empty line that ends the event. */

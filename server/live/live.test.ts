@@ -1,5 +1,6 @@
 // live.ts on a real store: how often it reads, what it does if a change signal is lost, how it applies the stream limits, and the
 // races that a test from outside rarely hits.
+
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
@@ -7,14 +8,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type StreamEvent, StrictEvents } from '../../tests/support/event-source/event-source.ts'
 import { randomOf } from '../../tests/support/event-source/random.ts'
 import type { CarillonError } from '../basics/errors.ts'
+import type { Sink } from '../http/response/event-stream.ts'
+import { changesSince, readInbox } from '../inbox/inbox.store.ts'
+import type { Changes, ChangesQuery } from '../inbox/inbox-state.ts'
+import { markAllRead, undoReadAll } from '../inbox/marks.store.ts'
 import { contentOf } from '../inbox/notification-json.ts'
+import { openStore } from '../open-store.ts'
 import { type Person, World } from '../store/contract/world.ts'
-import { openSqliteStore } from '../store/sqlite/store.ts'
+import type { ChangeSignal } from '../store/events.ts'
 import { newFolder } from '../store/sqlite/testing/folder.ts'
-import type { ChangeSignal, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import { replaceOperation } from '../store/testing/operations.ts'
 import { ChangesSince } from './changes.ts'
 import { Live } from './live.ts'
-import type { Sink, Watcher } from './live-stream.ts'
+import type { Watcher } from './live-stream.ts'
 import { LiveStream } from './live-stream.ts'
 import { type MaxStreams, StreamLimits } from './stream-limits.ts'
 
@@ -101,18 +108,16 @@ class Reader implements Sink {
 /** Enough for a slow machine. No heartbeat, which would make good a lost change signal, comes in this time. */
 const maxWaitMs = 20_000
 
-type LiveStore = Pick<Store, 'readInbox' | 'changesSince' | 'onChange' | 'history'>
-
 /**
  * A world whose users can open streams. There is no heartbeat unless the test moves the clock. `of` may wrap the store that the
  * streams read.
  */
 async function newWorld(
   t: TestContext,
-  { of = (store) => store, limits }: { of?: (store: Store) => LiveStore; limits?: MaxStreams } = {},
+  { of = (store) => store, limits }: { of?: (store: Store) => Store; limits?: MaxStreams } = {},
 ) {
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const { store } = await openSqliteStore(join(await newFolder(t), 'carillon.db'))
+  const { store } = await openStore({ engine: 'sqlite', path: join(await newFolder(t), 'carillon.db') })
   const world = await World.on(store)
   const failures: unknown[] = []
   const failedAt: number[] = []
@@ -150,31 +155,27 @@ async function newWorld(
 
 const forever = async () => Number.POSITIVE_INFINITY
 
-/** The same store, with some methods replaced. */
-function withMethods(store: LiveStore, methods: Partial<LiveStore>): LiveStore {
-  return {
-    get history() {
-      return store.history
-    },
-    onChange: (listener) => store.onChange(listener),
-    readInbox: (userId) => store.readInbox(userId),
-    changesSince: (query) => store.changesSince(query),
-    ...methods,
+/** A store whose changes are read by `other`. */
+function withChangesSince(other: Parameters<typeof replaceOperation<ChangesQuery, Changes | 'reset'>>[2]) {
+  return (store: Store): Store => {
+    const replaced: Store = Object.create(store)
+    replaceOperation(replaced, changesSince, other)
+    return replaced
   }
 }
 
 /** Counts how often changes are read. */
-function counted(store: LiveStore, reads: { begun: number; done: number }): LiveStore {
-  return withMethods(store, {
-    async changesSince(query) {
-      reads.begun++
-      try {
-        return await store.changesSince(query)
-      } finally {
-        reads.done++
-      }
-    },
+function counted(store: Store, reads: { begun: number; done: number }): Store {
+  const replaced: Store = Object.create(store)
+  replaceOperation(replaced, changesSince, async (_, run) => {
+    reads.begun++
+    try {
+      return await run()
+    } finally {
+      reads.done++
+    }
   })
+  return replaced
 }
 
 test('a change is read once and rendered once, however many streams its user has', async (t) => {
@@ -217,14 +218,11 @@ async function heldReads(t: TestContext) {
   const held: (() => void)[] = []
   let isHolding = false
   const made = await newWorld(t, {
-    of: (store) =>
-      withMethods(store, {
-        async changesSince(query) {
-          const found = await store.changesSince(query)
-          if (isHolding) await new Promise<void>((resolve) => held.push(resolve))
-          return found
-        },
-      }),
+    of: withChangesSince(async (_, run) => {
+      const found = await run()
+      if (isHolding) await new Promise<void>((resolve) => held.push(resolve))
+      return found
+    }),
   })
   const hold = (isSo: boolean) => {
     isHolding = isSo
@@ -276,11 +274,11 @@ async function heldUndo(t: TestContext, { notifications }: { notifications: numb
   const { world, store, open, hold, untilRead } = made
   const ann = await world.addUser('ann')
   await world.sendTimes(notifications, ann)
-  await store.markAllRead({ userId: ann.id, throughId: null, at: 1_000 })
+  await store.write(markAllRead, { userId: ann.id, throughId: null, at: 1_000 })
   const reader = await open(ann)
   await untilRead(1)
   hold(true)
-  const undo = async () => assert.equal(await store.undoReadAll({ userId: ann.id, at: 2_000 }), 'done')
+  const undo = async () => assert.equal(await store.write(undoReadAll, { userId: ann.id, at: 2_000 }), 'done')
   return { ...made, ann, reader, undo }
 }
 
@@ -401,12 +399,11 @@ test('a proof that ends while its stream is being opened opens no stream (Z6)', 
 test('if the history of the store changes, every open stream gets a resync, and a position of the old history is not accepted (N3, R7)', async (t) => {
   let history = 'before'
   let signal: ((signal: ChangeSignal) => void) | undefined
-  const of = (store: Store): LiveStore => ({
+  const of = (store: Store): Store => ({
+    ...store,
     get history() {
       return history
     },
-    readInbox: store.readInbox,
-    changesSince: store.changesSince,
     onChange(listener) {
       signal = listener
       return store.onChange(listener)
@@ -433,10 +430,7 @@ test('if the history of the store changes, every open stream gets a resync, and 
 test('if the store lost changes that were sent, every stream gets a resync, and then the next changes', async (t) => {
   let isLost = false
   const { world, open } = await newWorld(t, {
-    of: (store) =>
-      withMethods(store, {
-        changesSince: async (query) => (isLost ? 'reset' : store.changesSince(query)),
-      }),
+    of: withChangesSince(async (_, run) => (isLost ? 'reset' : run())),
   })
   const ann = await world.addUser('ann')
   const readers = await Promise.all(Array.from({ length: 5 }, () => open(ann)))
@@ -460,19 +454,16 @@ test('two reads that find the loss at the same time send one resync, and a strea
   const both = Promise.withResolvers<void>()
   // The third change is lost. Both reads for the changes after it start before either returns.
   const { world, live, open, untilRead } = await newWorld(t, {
-    of: (store) =>
-      withMethods(store, {
-        changesSince: async (query) => {
-          if (!isLost || query.version < 3) return store.changesSince(query)
-          if (++asking === 2) both.resolve()
-          await both.promise
-          return 'reset'
-        },
-        readInbox: async (userId) => {
-          const inbox = await store.readInbox(userId)
-          return isLost ? { ...inbox, version: 2 } : inbox
-        },
-      }),
+    of(store) {
+      const replaced = withChangesSince(async (query, run) => {
+        if (!isLost || query.version < 3) return run()
+        if (++asking === 2) both.resolve()
+        await both.promise
+        return 'reset'
+      })(store)
+      replaceOperation(replaced, readInbox, async (_, run) => (isLost ? { ...(await run()), version: 2 } : run()))
+      return replaced
+    },
   })
   const ann = await world.addUser('ann')
   await world.sendTimes(3, ann)
@@ -498,10 +489,7 @@ test('two reads that find the loss at the same time send one resync, and a strea
 test('an unavailable store is logged once a second, however many change signals and streams there are', async (t) => {
   let isAway = false
   const { world, live, open, failedAt } = await newWorld(t, {
-    of: (store) =>
-      withMethods(store, {
-        changesSince: (query) => (isAway ? Promise.reject(new Error('away')) : store.changesSince(query)),
-      }),
+    of: withChangesSince((_, run) => (isAway ? Promise.reject(new Error('away')) : run())),
   })
   const ann = await world.addUser('ann')
   const reader = await open(ann)
@@ -554,10 +542,7 @@ test('no event is sent while the store checks whether a proof is still valid (Z6
 test('a store that cannot be read ends no live stream: the missed changes are sent when it is back', async (t) => {
   let isAway = false
   const { world, open, failures } = await newWorld(t, {
-    of: (store) =>
-      withMethods(store, {
-        changesSince: (query) => (isAway ? Promise.reject(new Error('away')) : store.changesSince(query)),
-      }),
+    of: withChangesSince((_, run) => (isAway ? Promise.reject(new Error('away')) : run())),
   })
   const ann = await world.addUser('ann')
   const reader = await open(ann)
@@ -739,7 +724,7 @@ suite('stream limits (N7)', () => {
 
 suite('heartbeats', () => {
   /** A world whose clock only the test moves: `pass` moves it by this many milliseconds. */
-  async function beating(t: TestContext, of?: (store: Store) => LiveStore) {
+  async function beating(t: TestContext, of?: (store: Store) => Store) {
     let now = clock()
     t.mock.method(performance, 'now', () => now)
     const made = await newWorld(t, { ...(of && { of }) })
@@ -771,9 +756,7 @@ suite('heartbeats', () => {
   })
 
   test('after a lost change signal, the next heartbeat causes the read that sends the changes', async (t) => {
-    const { world, open, pass, untilRead } = await beating(t, (store) =>
-      withMethods(store, { onChange: () => () => {} }),
-    )
+    const { world, open, pass, untilRead } = await beating(t, (store) => ({ ...store, onChange: () => () => {} }))
     const ann = await world.addUser('ann')
     const reader = await open(ann)
     await untilRead(1)
@@ -810,13 +793,13 @@ suite('heartbeats', () => {
 test('a change signal about anything makes every subscription check its proofs and read again', async (t) => {
   const listeners: ((signal: ChangeSignal) => void)[] = []
   const { world, open, untilRead } = await newWorld(t, {
-    of: (store) =>
-      withMethods(store, {
-        onChange(listener) {
-          listeners.push(listener)
-          return () => {}
-        },
-      }),
+    of: (store) => ({
+      ...store,
+      onChange(listener) {
+        listeners.push(listener)
+        return () => {}
+      },
+    }),
   })
   const [ann, bob] = [await world.addUser('ann'), await world.addUser('bob')]
   const readers = [await open(ann), await open(bob)]

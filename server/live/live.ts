@@ -1,17 +1,22 @@
 // All open streams of this process. Each user has one subscription, however many streams they have: a change signal causes one read
 // of the store and one text for all streams of that user. No stream waits for the slow client of another.
+
 import { notAuthenticated } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
-import type { ChangeSignal, Changes, InboxState, Store } from '../store/store.ts'
-import { erasedKey, isErasedKey } from '../users/erased-key.ts'
+import type { Sink } from '../http/response/event-stream.ts'
+import { changesSince, readInbox } from '../inbox/inbox.store.ts'
+import type { Changes, InboxState } from '../inbox/inbox-state.ts'
+import type { ChangeSignal } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { erasedKey, isErasedKey } from '../tokens/erased-key.ts'
 import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent } from './events.ts'
-import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
+import { bytesOf, LiveStream, type Watcher } from './live-stream.ts'
 import { inboxTagOf, maxBehind, reached, versionIn } from './position.ts'
 import { type StreamLimits, stopping } from './stream-limits.ts'
 import { WorkQueue } from './work-queue.ts'
 
 type LiveDependencies = {
-  store: Pick<Store, 'readInbox' | 'changesSince' | 'onChange' | 'history'>
+  store: Store
   streamLimits: StreamLimits
   now: () => number
   /** From 0 to 1: spreads heartbeats and reconnects, so that clients disconnected together do not return together. */
@@ -92,7 +97,7 @@ export class Live {
     try {
       // Checked after the stream was added: if the proof ends from here on, the signal finds the stream.
       const isValid = await stream.checkProof(this.#dependencies.now)
-      const inbox = await this.#dependencies.store.readInbox(userId)
+      const inbox = await this.#dependencies.store.read(readInbox, userId)
       if (this.#isEnding) throw stopping()
       if (!isValid || stream.isOver) throw notAuthenticated()
       this.#begin(subscription, stream, { from, inbox })
@@ -182,7 +187,7 @@ export class Live {
     try {
       while (!stream.hasEnded && stream.position < (subscription.version ?? 0)) {
         const query = { userId, version: stream.position, limit: changesAtOnce, maxBehind }
-        const found = await this.#dependencies.store.changesSince(query)
+        const found = await this.#dependencies.store.read(changesSince, query)
         if (found === 'reset') await this.#resync(stream, inboxTag)
         else await stream.replay(eventsOf(found, inboxTag), reached(found))
         await yieldToEventLoop()
@@ -197,7 +202,7 @@ export class Live {
 
   /** In place of missed changes, if they are from before an undo. Otherwise the client gets the resync when it reconnects. */
   async #resync(stream: LiveStream, inboxTag: string): Promise<void> {
-    const inbox = await this.#dependencies.store.readInbox(stream.userId)
+    const inbox = await this.#dependencies.store.read(readInbox, stream.userId)
     if (stream.position < inbox.resetVersion) stream.resync(inbox.version, Buffer.from(resyncText(inbox, inboxTag)))
     else stream.end()
   }
@@ -222,7 +227,7 @@ export class Live {
     const { userId, inboxTag, version } = subscription
     if (version === undefined) return
     if (subscription.history !== this.#dependencies.store.history) return this.#restart(subscription, version)
-    const found = await this.#dependencies.store.changesSince({ userId, version, limit: changesAtOnce })
+    const found = await this.#dependencies.store.read(changesSince, { userId, version, limit: changesAtOnce })
     // A concurrent read of this user was sent first; this one may have found more changes, or fewer, so read again.
     if (subscription.version !== version) return this.#reading.add(subscription)
     if (found === 'reset') return this.#restart(subscription, version)
@@ -237,7 +242,7 @@ export class Live {
   /** After an undo, or for a store that has, or may have, lost changes that were sent: after a failover or a restore. */
   async #restart(subscription: Subscription, reachedBefore: number): Promise<void> {
     const { history } = this.#dependencies.store
-    const inbox = await this.#dependencies.store.readInbox(subscription.userId)
+    const inbox = await this.#dependencies.store.read(readInbox, subscription.userId)
     if (subscription.version !== reachedBefore) return
     const isUndo = history === subscription.history && reachedBefore < inbox.resetVersion
     subscription.follow(history)

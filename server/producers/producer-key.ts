@@ -1,13 +1,27 @@
 // The key of a producer, `crl_<id>_<secret>`: displayed once, stored as a hash, with scopes and an expiry. A producer is not
 // a user: its key opens no route of a user, and a user's proof opens no route of a producer.
+
 import { randomBytes } from 'node:crypto'
 import { recorded, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { equalHashes, hashOf } from '../sealing/secrets.ts'
-import type { Producer, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import {
+  addProducer,
+  findProducer,
+  type Producer,
+  revokeProducer,
+  rotateProducer,
+  touchProducer,
+} from './producers.store.ts'
 
 export const scopes = ['send', 'users'] as const
+/** A producer whose key may have been checked up to a second ago: the delivery checks it again, and calls `checkAgain` if it changed. */
+export type Sender = Pick<Producer, 'id' | 'application' | 'scopes' | 'secretHash'> & {
+  checkAgain: () => Promise<Producer>
+}
+
 export type Scope = (typeof scopes)[number]
 
 const touchEveryMs = 60_000
@@ -17,7 +31,7 @@ const maxRemembered = 1_000
 const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/
 
 type Dependencies = {
-  store: Pick<Store, 'addProducer' | 'findProducer' | 'revokeProducer' | 'rotateProducer' | 'touchProducer'>
+  store: Store
   now: () => number
   /** Who adds and revokes keys, for the audit log; the service itself if it is absent. */
   source?: Source
@@ -41,7 +55,14 @@ export class ProducerKeys {
     const { name, application = '' } = wanted
     const detail = { keyId: id, name, scopes: wanted.scopes.join(','), ...(application && { application }) }
     const entry = recorded(this.#dependencies, { event: 'key-created', detail })
-    await store.addProducer({ id, secretHash: hashOf(secret), createdAt: now(), ...wanted, application, ...entry })
+    await store.write(addProducer, {
+      id,
+      secretHash: hashOf(secret),
+      createdAt: now(),
+      ...wanted,
+      application,
+      ...entry,
+    })
     return { id, key: `crl_${id}_${secret}` }
   }
 
@@ -50,14 +71,14 @@ export class ProducerKeys {
     const presented = parseKey(key)
     if (presented === null) return null
     const { store, now } = this.#dependencies
-    const producer = await store.findProducer(presented.id)
+    const producer = await store.read(findProducer, presented.id)
     const at = now()
     if (producer === undefined || !isValid(producer, { ...presented, at })) return null
     this.#remembered.set(producer.id, { producer, at }, 1)
     if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
       // The request does not wait for it, and a failure loses only the time of this use.
       const done = () => {}
-      store.touchProducer({ producerId: producer.id, at }).then(done, done)
+      store.write(touchProducer, { producerId: producer.id, at }).then(done, done)
     }
     return producer
   }
@@ -84,7 +105,7 @@ export class ProducerKeys {
     const secret = randomBytes(32).toString('base64url')
     const previousUntil = now() + overlapMs
     const detail = { keyId: producerId, previousUntil }
-    const outcome = await store.rotateProducer({
+    const outcome = await store.write(rotateProducer, {
       producerId,
       secretHash: hashOf(secret),
       previousUntil,
@@ -98,7 +119,7 @@ export class ProducerKeys {
   async revoke(producerId: string): Promise<void> {
     const { store, now } = this.#dependencies
     const entry = recorded(this.#dependencies, { event: 'key-revoked', detail: { keyId: producerId } })
-    const outcome = await store.revokeProducer({ producerId, at: now(), ...entry })
+    const outcome = await store.write(revokeProducer, { producerId, at: now(), ...entry })
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)
   }
 }

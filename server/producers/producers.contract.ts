@@ -1,64 +1,73 @@
 // The promises about producers, the applications that send notifications.
+
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
+import {
+  addProducer,
+  findProducer,
+  listProducers,
+  revokeProducer,
+  rotateProducer,
+  touchProducer,
+} from './producers.store.ts'
 
 export function producerPromises(promise: PromiseOf): void {
   promise('finds a producer as it was added', async ({ store }) => {
     const expiring = { id: newId(), name: 'ci', secretHash: 'h1', scopes: ['send', 'users'], createdAt: at(1) }
     const bare = { id: newId(), name: 'ci', secretHash: 'h2', scopes: [], createdAt: at(2) }
-    await store.addProducer({ ...expiring, expiresAt: at(99) })
-    await store.addProducer({ ...bare, expiresAt: null })
+    await store.write(addProducer, { ...expiring, expiresAt: at(99) })
+    await store.write(addProducer, { ...bare, expiresAt: null })
     const fresh = { application: '', revokedAt: null, lastUsedAt: null, previousSecretHash: null, previousUntil: null }
-    assert.deepEqual(await store.findProducer(expiring.id), { ...expiring, expiresAt: at(99), ...fresh })
-    assert.deepEqual(await store.findProducer(bare.id), { ...bare, expiresAt: null, ...fresh })
-    assert.equal(await store.findProducer(newId()), undefined)
+    assert.deepEqual(await store.read(findProducer, expiring.id), { ...expiring, expiresAt: at(99), ...fresh })
+    assert.deepEqual(await store.read(findProducer, bare.id), { ...bare, expiresAt: null, ...fresh })
+    assert.equal(await store.read(findProducer, newId()), undefined)
   })
 
   promise('lists producers, oldest first, including revoked ones', async (world) => {
     const third = await world.addProducer('third', { createdAt: at(30) })
     const first = await world.addProducer('first', { createdAt: at(10) })
     const second = await world.addProducer('second', { createdAt: at(20) })
-    await world.store.revokeProducer({ producerId: second, at: at(40) })
-    const listed = await world.store.listProducers()
+    await world.store.write(revokeProducer, { producerId: second, at: at(40) })
+    const listed = await world.store.read(listProducers)
     assert.deepEqual(
       listed.map(({ id }) => id),
       [world.producerId, first, second, third],
     )
-    for (const producer of listed) assert.deepEqual(await world.store.findProducer(producer.id), producer)
+    for (const producer of listed) assert.deepEqual(await world.store.read(findProducer, producer.id), producer)
   })
 
   promise('revokes a producer’s key and no other; repeating the call keeps the first revokedAt', async (world) => {
     const [revoked, other] = [await world.addProducer('a'), await world.addProducer('b')]
-    assert.equal(await world.store.revokeProducer({ producerId: revoked, at: at(5) }), 'done')
-    assert.equal(await world.store.revokeProducer({ producerId: revoked, at: at(9) }), 'done')
-    assert.equal(await world.store.revokeProducer({ producerId: newId(), at: at(9) }), 'absent')
-    assert.equal((await world.store.findProducer(revoked))?.revokedAt, at(5))
-    assert.equal((await world.store.findProducer(other))?.revokedAt, null)
+    assert.equal(await world.store.write(revokeProducer, { producerId: revoked, at: at(5) }), 'done')
+    assert.equal(await world.store.write(revokeProducer, { producerId: revoked, at: at(9) }), 'done')
+    assert.equal(await world.store.write(revokeProducer, { producerId: newId(), at: at(9) }), 'absent')
+    assert.equal((await world.store.read(findProducer, revoked))?.revokedAt, at(5))
+    assert.equal((await world.store.read(findProducer, other))?.revokedAt, null)
   })
 
   promise('records that a producer’s key was used, for that producer only', async (world) => {
     const [used, other] = [await world.addProducer('a'), await world.addProducer('b')]
-    await world.store.touchProducer({ producerId: used, at: at(5) })
-    await world.store.touchProducer({ producerId: newId(), at: at(6) })
-    assert.equal((await world.store.findProducer(used))?.lastUsedAt, at(5))
-    assert.equal((await world.store.findProducer(other))?.lastUsedAt, null)
+    await world.store.write(touchProducer, { producerId: used, at: at(5) })
+    await world.store.write(touchProducer, { producerId: newId(), at: at(6) })
+    assert.equal((await world.store.read(findProducer, used))?.lastUsedAt, at(5))
+    assert.equal((await world.store.read(findProducer, other))?.lastUsedAt, null)
   })
 
   promise('gives a producer a new secret, keeps the one before it, and neither for a revoked one', async (world) => {
     const { store } = world
     const [rotated, revoked] = [await world.addProducer('a'), await world.addProducer('b')]
-    const before = await store.findProducer(rotated)
+    const before = await store.read(findProducer, rotated)
     const rotate = (producerId: string, secretHash: string, previousUntil: number) =>
-      store.rotateProducer({ producerId, secretHash, previousUntil })
+      store.write(rotateProducer, { producerId, secretHash, previousUntil })
     assert.equal(await rotate(rotated, 'h2', at(50)), 'done')
     const once = { ...before, secretHash: 'h2', previousSecretHash: before?.secretHash, previousUntil: at(50) }
-    assert.deepEqual(await store.findProducer(rotated), once)
+    assert.deepEqual(await store.read(findProducer, rotated), once)
     assert.equal(await rotate(rotated, 'h3', at(60)), 'done')
     const twice = { ...once, secretHash: 'h3', previousSecretHash: 'h2', previousUntil: at(60) }
-    assert.deepEqual(await store.findProducer(rotated), twice)
-    await store.revokeProducer({ producerId: revoked, at: at(5) })
+    assert.deepEqual(await store.read(findProducer, rotated), twice)
+    await store.write(revokeProducer, { producerId: revoked, at: at(5) })
     assert.equal(await rotate(revoked, 'h4', at(60)), 'absent')
     assert.equal(await rotate(newId(), 'h4', at(60)), 'absent')
-    assert.equal((await store.findProducer(revoked))?.previousUntil, null)
+    assert.equal((await store.read(findProducer, revoked))?.previousUntil, null)
   })
 }

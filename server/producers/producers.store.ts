@@ -1,10 +1,28 @@
 // Producers and the secrets of their keys.
+import type { Audited } from '../store/events.ts'
 import { all, get, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
 import { Part } from '../store/statements/templates.ts'
-import type { Input, Producer } from '../store/store.ts'
 
-export const producerReads = { findProducer, listProducers }
-export const producerWrites = { addProducer, revokeProducer, rotateProducer, touchProducer }
+export type Producer = {
+  id: string
+  name: string
+  /** The application whose users the producer reaches, and no others; '' for every user. */
+  application: string
+  secretHash: string
+  scopes: readonly string[]
+  createdAt: number
+  expiresAt: number | null
+  revokedAt: number | null
+  lastUsedAt: number | null
+  /** The secret before the last rotation, which is accepted until `previousUntil`; null without one. */
+  previousSecretHash: string | null
+  previousUntil: number | null
+}
+
+export type FreshProducer = Omit<
+  Producer,
+  'application' | 'revokedAt' | 'lastUsedAt' | 'previousSecretHash' | 'previousUntil'
+> & { application?: string }
 
 const columns = new Part(`id, name, application, secret_hash as "secretHash", scopes, created_at as "createdAt",
   expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt",
@@ -17,7 +35,7 @@ function toProducer(row: Row): Producer {
   return { ...row, scopes: row.scopes.split(',').filter((scope) => scope !== '') }
 }
 
-function* addProducer(producer: Input<'addProducer'>): Write<void> {
+export function* addProducer(producer: FreshProducer & Audited): Write<void> {
   const { id, name, secretHash, scopes, createdAt, expiresAt, application = '', audit } = producer
   yield* send`
     insert into producer (id, name, secret_hash, scopes, created_at, expires_at, application)
@@ -25,23 +43,35 @@ function* addProducer(producer: Input<'addProducer'>): Write<void> {
   yield* record(audit)
 }
 
-function* findProducer(producerId: string): Read<Producer | undefined> {
+export function* findProducer(producerId: string): Read<Producer | undefined> {
   const row = yield* get<Row>`select ${columns} from producer where id = ${producerId}`
   return row && toProducer(row)
 }
 
-function* listProducers(): Read<Producer[]> {
+/** Lists producers, oldest first, including revoked ones. */
+export function* listProducers(): Read<Producer[]> {
   return (yield* all<Row>`select ${columns} from producer order by created_at, id`).map(toProducer)
 }
 
-function* revokeProducer({ producerId, at, audit }: Input<'revokeProducer'>): Write<'done' | 'absent'> {
+/** Revokes a producer's key. Repeating the call keeps the first `revokedAt`. */
+export function* revokeProducer({
+  producerId,
+  at,
+  audit,
+}: { producerId: string; at: number } & Audited): Write<'done' | 'absent'> {
   const changed = yield* run`update producer set revoked_at = coalesce(revoked_at, ${at}) where id = ${producerId}`
   if (changed === 0) return 'absent'
   yield* record(audit)
   return 'done'
 }
 
-function* rotateProducer(rotation: Input<'rotateProducer'>): Write<'done' | 'absent'> {
+/**
+ * Gives a producer a new secret; the one before becomes the previous one, and one before that is forgotten. If the producer is
+ * unknown or revoked, it changes nothing and returns 'absent'.
+ */
+export function* rotateProducer(
+  rotation: { producerId: string; secretHash: string; previousUntil: number } & Audited,
+): Write<'done' | 'absent'> {
   const { producerId, secretHash, previousUntil, audit } = rotation
   const changed = yield* run`
     update producer set previous_secret_hash = secret_hash, previous_until = ${previousUntil}, secret_hash = ${secretHash}
@@ -51,6 +81,6 @@ function* rotateProducer(rotation: Input<'rotateProducer'>): Write<'done' | 'abs
   return 'done'
 }
 
-function* touchProducer({ producerId, at }: Input<'touchProducer'>): Write<void> {
+export function* touchProducer({ producerId, at }: { producerId: string; at: number }): Write<void> {
   yield* send`update producer set last_used_at = ${at} where id = ${producerId}`
 }

@@ -5,13 +5,20 @@ import { auditEntry, type Source } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import type { Sealing } from '../sealing/sealing.ts'
-import type { ProviderAccounts, Store, User } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { readProfile } from '../users/profile.ts'
+import type { User } from '../users/user-rows.store.ts'
 import type { Linking } from './flow.ts'
 import type { Identity, Provider } from './provider.ts'
+import {
+  addProviderUser,
+  linkProviderAccount,
+  unlinkProviderAccount,
+  useProviderAccount,
+} from './provider-accounts.store.ts'
 
 export type ProviderDependencies = {
-  store: Pick<Store, keyof ProviderAccounts | 'addChallenge' | 'findChallenge' | 'useChallenge'>
+  store: Store
   now: () => number
   sealing: Sealing
   /** By name, in the order of the setting. */
@@ -28,12 +35,12 @@ export async function userOfAccount(
   const { createUsers, name } = provider.setting
   const { issuer, subject } = identity
   const at = now()
-  const known = await store.useProviderAccount({ issuer, subject, at })
+  const known = await store.write(useProviderAccount, { issuer, subject, at })
   if (known !== undefined || !createUsers) return known
   const id = newId(at)
   const profile = await newProfile(identity)
   const audit = [auditEntry(source, { event: 'user-created', at, userId: id, detail: { provider: name } })]
-  return store.addProviderUser({ issuer, subject, newId: id, ...profile, at, audit })
+  return store.write(addProviderUser, { issuer, subject, newId: id, ...profile, at, audit })
 }
 
 /** The same for an unknown and for a disabled user. */
@@ -56,7 +63,15 @@ export async function linkAccount(
   const at = now()
   const { email } = await newProfile(identity)
   const audit = [auditEntry(source, { event: 'provider-linked', at, userId, signInId, detail: { provider: name } })]
-  const outcome = await store.linkProviderAccount({ issuer, subject, userId, checkedGeneration, email, at, audit })
+  const outcome = await store.write(linkProviderAccount, {
+    issuer,
+    subject,
+    userId,
+    checkedGeneration,
+    email,
+    at,
+    audit,
+  })
   if (outcome === 'refused') throw signInEnded()
   if (outcome === 'taken')
     throw new CarillonError('CONFLICT', `This account at ${displayName} is linked to another user`, {
@@ -94,7 +109,7 @@ export async function unlinkAccount(
   const detail = { provider: name }
   const audit = [auditEntry(source, { event: 'provider-unlinked', at: now(), userId, signInId, detail })]
   const issuers = [...all.values()].map(({ setting }) => setting.issuer)
-  const outcome = await store.unlinkProviderAccount({ userId, issuer, issuers, audit })
+  const outcome = await store.write(unlinkProviderAccount, { userId, issuer, issuers, audit })
   if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
   if (outcome === 'last')
     throw new CarillonError('CONFLICT', `Your account at ${displayName} is your only way to sign in`, {

@@ -1,19 +1,20 @@
-// The accounts that users have at providers. The user's row is locked before an account is linked or removed, so that two calls for one user
+// The accounts that users have at providers of OpenID Connect, found by issuer and subject and by nothing else: an e-mail address may
+// belong to another person tomorrow. The user's row is locked before an account is linked or removed, so that two calls for one user
 // take turns. The column owner_id is not named user_id: an account is found without its user.
+
+import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import type { Input, ProviderAccount, ProviderAccountKey, User } from '../store/store.ts'
 import { lockUser, lockUsers } from '../store/user-lock.ts'
-import { toUser, type UserRow, userColumns } from '../users/user-rows.store.ts'
+import { toUser, type User, type UserRow, userColumns } from '../users/user-rows.store.ts'
 
-export const providerAccountReads = { providerAccounts }
-export const providerAccountWrites = {
-  useProviderAccount,
-  addProviderUser,
-  linkProviderAccount,
-  unlinkProviderAccount,
-}
+/** `issuer` and `subject` as the ID token has them, compared byte by byte. */
+export type ProviderAccountKey = { issuer: string; subject: string }
 
-function* useProviderAccount(use: Input<'useProviderAccount'>): Write<User | undefined> {
+/** `email`: as the provider gave it when the account was linked, for display only. */
+export type ProviderAccount = ProviderAccountKey & { email: string | null; createdAt: number; lastUsedAt: number }
+
+/** Finds the user of an account and records the use. Of a disabled user, it records none. */
+export function* useProviderAccount(use: ProviderAccountKey & { at: number }): Write<User | undefined> {
   const user = yield* userWith(use)
   if (user?.disabledAt === null)
     yield* send`
@@ -21,8 +22,20 @@ function* useProviderAccount(use: Input<'useProviderAccount'>): Write<User | und
   return user
 }
 
-/** A second call for the same account waits at the insert for the first one, and then finds its user. */
-function* addProviderUser(add: Input<'addProviderUser'>): Write<User> {
+export type AddProviderUser = ProviderAccountKey & {
+  newId: string
+  displayName: string | null
+  email: string | null
+  at: number
+} & Audited
+
+/**
+ * Creates a user with this account, in one step, with the e-mail address as a verified one. If the account belongs to a user, creates
+ * none. Returns the user of the account. Of calls at the same time, one creates the user.
+ *
+ * A second call for the same account waits at the insert for the first one, and then finds its user.
+ */
+export function* addProviderUser(add: AddProviderUser): Write<User> {
   const { newId, displayName, email, at } = add
   yield* lockUsers()
   if (yield* addAccount({ ...add, ownerId: newId })) {
@@ -34,7 +47,19 @@ function* addProviderUser(add: Input<'addProviderUser'>): Write<User> {
   return (yield* userWith(add)) as User
 }
 
-function* linkProviderAccount(link: Input<'linkProviderAccount'>): Write<'done' | 'taken' | 'has-another' | 'refused'> {
+export type LinkProviderAccount = ProviderAccountKey & {
+  userId: string
+  checkedGeneration: number
+  email: string | null
+  at: number
+} & Audited
+
+/**
+ * Links an account to a user. If the account is linked to this user, changes nothing and returns 'done'. Changes nothing if the account
+ * belongs to another user ('taken'), if the user has another account of this issuer ('has-another'), or if the user is absent,
+ * is disabled or no longer has the credential generation that was checked ('refused').
+ */
+export function* linkProviderAccount(link: LinkProviderAccount): Write<'done' | 'taken' | 'has-another' | 'refused'> {
   const { issuer, subject, userId, checkedGeneration } = link
   yield* lockUsers()
   const user = yield* lock`
@@ -50,12 +75,18 @@ function* linkProviderAccount(link: Input<'linkProviderAccount'>): Write<'done' 
   return 'done'
 }
 
-function* unlinkProviderAccount({
+export type UnlinkProviderAccount = { userId: string; issuer: string; issuers: readonly string[] } & Audited
+
+/**
+ * Removes the user's account of an issuer. Returns 'last' and changes nothing if the user has no other way to sign in: a username with
+ * a password, a passkey, or an account of another issuer in `issuers`.
+ */
+export function* unlinkProviderAccount({
   userId,
   issuer,
   issuers,
   audit,
-}: Input<'unlinkProviderAccount'>): Write<'done' | 'absent' | 'last'> {
+}: UnlinkProviderAccount): Write<'done' | 'absent' | 'last'> {
   yield* lockUser(userId)
   const accounts = yield* providerAccounts(userId)
   if (!accounts.some((account) => account.issuer === issuer)) return 'absent'
@@ -92,7 +123,8 @@ function* userWith({ issuer, subject }: ProviderAccountKey): Read<User | undefin
   return row && toUser(row)
 }
 
-function* providerAccounts(userId: string): Read<ProviderAccount[]> {
+/** Lists the user's accounts, ordered by issuer. */
+export function* providerAccounts(userId: string): Read<ProviderAccount[]> {
   return yield* all<ProviderAccount>`
     select issuer, subject, email, created_at as "createdAt", last_used_at as "lastUsedAt"
     from provider_account where owner_id = ${userId} order by issuer`

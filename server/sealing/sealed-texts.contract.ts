@@ -1,6 +1,9 @@
 // The promises about texts that are sealed again with another secret.
+
 import assert from 'node:assert/strict'
+import { addFactor as addStoredFactor, factorsOf } from '../factors/factors.store.ts'
 import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
+import { factorsSealedOtherwise, resealFactors } from './sealed-texts.store.ts'
 
 export function sealedTextPromises(promise: PromiseOf): void {
   promise('lists the factors that were sealed otherwise, in batches, and no passkey', async (world) => {
@@ -10,7 +13,7 @@ export function sealedTextPromises(promise: PromiseOf): void {
     await addFactor(world, { userId: people[0]?.id ?? '' })
     const { store } = world
     const batch = (after: { userId: string; id: string }) =>
-      store.factorsSealedOtherwise({ prefix: 'new..', after, limit: 2 })
+      store.read(factorsSealedOtherwise, { prefix: 'new..', after, limit: 2 })
     const first = await batch({ userId: '', id: '' })
     const rest = await batch(first[1] ?? { userId: '', id: '' })
     assert.deepEqual([first.length, rest.length], [2, 1])
@@ -31,9 +34,9 @@ export function sealedTextPromises(promise: PromiseOf): void {
       { userId, id: other, from: 'another', to: 'new..2' },
       { userId: newId(), id: one, from: 'old..1', to: 'new..3' },
     ]
-    assert.equal(await store.resealFactors({ factors }), 1)
-    assert.equal(await store.resealFactors({ factors }), 0)
-    const sealed = (await store.factorsOf(userId)).factors.map((factor) => [factor.id, factor.sealedSecret])
+    assert.equal(await store.write(resealFactors, { factors }), 1)
+    assert.equal(await store.write(resealFactors, { factors }), 0)
+    const sealed = (await store.read(factorsOf, userId)).factors.map((factor) => [factor.id, factor.sealedSecret])
     assert.deepEqual(Object.fromEntries(sealed), { [one]: 'new..1', [other]: 'old..2' })
   })
 }
@@ -43,6 +46,6 @@ async function addFactor(world: World, { userId, sealedSecret }: { userId: strin
   const times = { createdAt: at(0), confirmedAt: at(1) }
   const kind = sealedSecret === undefined ? ('passkey' as const) : ('totp' as const)
   const factor = { id, kind, label: 'phone', ...times, ...(sealedSecret !== undefined && { sealedSecret }) }
-  await world.store.addFactor({ userId, factor, maxFactors: 10, recoveryCodeHashes: [] })
+  await world.store.write(addStoredFactor, { userId, factor, maxFactors: 10, recoveryCodeHashes: [] })
   return id
 }

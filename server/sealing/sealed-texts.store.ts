@@ -1,11 +1,20 @@
 // What was sealed with another secret, and its replacement.
+import type { Audited } from '../store/events.ts'
 import { all, type Read, record, run, type Write } from '../store/statements/statements.ts'
-import type { Input, SealedFactor } from '../store/store.ts'
 
-export const sealedTextReads = { factorsSealedOtherwise }
-export const sealedTextWrites = { resealFactors }
+export type SealedFactor = { userId: string; id: string; sealedSecret: string }
 
-function* factorsSealedOtherwise({ prefix, after, limit }: Input<'factorsSealedOtherwise'>): Read<SealedFactor[]> {
+export type FactorsSealedOtherwise = {
+  prefix: string
+  after: { userId: string; id: string }
+  limit: number
+}
+
+/**
+ * Lists factors whose sealed secret does not begin with `prefix`, ordered by user and id, at most `limit` of them, starting after
+ * `after`. It reads the whole table.
+ */
+export function* factorsSealedOtherwise({ prefix, after, limit }: FactorsSealedOtherwise): Read<SealedFactor[]> {
   return yield* all<SealedFactor>`
     select user_id as "userId", id, sealed_secret as "sealedSecret" from factor
     where (user_id, id) > (${after.userId}, ${after.id}) and sealed_secret is not null
@@ -13,7 +22,10 @@ function* factorsSealedOtherwise({ prefix, after, limit }: Input<'factorsSealedO
     order by user_id, id limit ${limit}`
 }
 
-function* resealFactors({ factors, audit }: Input<'resealFactors'>): Write<number> {
+export type ResealFactors = { factors: readonly { userId: string; id: string; from: string; to: string }[] } & Audited
+
+/** Replaces sealed secrets, each only if it is still `from`. Returns how many it replaced. */
+export function* resealFactors({ factors, audit }: ResealFactors): Write<number> {
   let replaced = 0
   for (const { userId, id, from, to } of factors)
     replaced += yield* run`

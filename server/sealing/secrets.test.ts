@@ -1,10 +1,12 @@
 // Are secrets compared in constant time, by the one function for it?
+
 import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
 import { ProducerKeys } from '../producers/producer-key.ts'
-import type { Producer, Store } from '../store/store.ts'
+import { addProducer, findProducer, type Producer, touchProducer } from '../producers/producers.store.ts'
+import { replaceOperation, stubStore } from '../store/testing/operations.ts'
 import { equalHashes, equalSecrets, hashOf } from './secrets.ts'
 
 /** Counts the comparisons in constant time while `work` runs. */
@@ -49,22 +51,13 @@ test('two hashes are equal only if every character is', () => {
 test('compares two secrets, and the secret of a producer key, in constant time (P4)', async () => {
   assert.equal(await constantTimeComparisons(() => equalSecrets('abc', 'xyz')), 1)
   let kept: Producer | undefined
-  const store = {
-    addProducer: async (producer: Parameters<Store['addProducer']>[0]) => {
-      kept = {
-        application: '',
-        ...producer,
-        revokedAt: null,
-        lastUsedAt: 0,
-        previousSecretHash: null,
-        previousUntil: null,
-      }
-    },
-    findProducer: async () => kept,
-    revokeProducer: async () => 'done' as const,
-    rotateProducer: async () => 'absent' as const,
-    touchProducer: async () => {},
-  }
+  const store = stubStore()
+  replaceOperation(store, addProducer, async (producer) => {
+    const unused = { revokedAt: null, lastUsedAt: 0, previousSecretHash: null, previousUntil: null }
+    kept = { application: '', ...producer, ...unused }
+  })
+  replaceOperation(store, findProducer, async () => kept)
+  replaceOperation(store, touchProducer, async () => {})
   const keys = new ProducerKeys({ store, now: () => 0 })
   const { id, key } = await keys.issue({ name: 'shop', scopes: ['send'], expiresAt: null })
   const wrong = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`

@@ -1,7 +1,15 @@
 // The promises about where a user is signed in: the list, the end of one sign-in, the limit on sessions, and known devices.
+
 import assert from 'node:assert/strict'
+import { listAudit, recordAudit } from '../audit/audit.store.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import type { AuditEntry, SeenDevice } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
+import { disableUser, setPassword } from '../users/user-changes.store.ts'
+import { findUser } from '../users/users.store.ts'
+import type { SeenDevice } from './devices.store.ts'
+import { addSession, findSession, signInOfSession } from './sessions.store.ts'
+import { endOtherSignIns, endSignIn, listSignIns, noteDevice } from './sign-ins.store.ts'
 
 const revocationExpiresAt = at(965)
 /** Everything that began or was used in the first 1,000 seconds is alive. */
@@ -23,7 +31,7 @@ export function listedSignInPromises(promise: PromiseOf): void {
       await tokenSignIn(world, ben, newId())
       assert.deepEqual(await idsOf(world, ann, second), [second, third, first])
       assert.deepEqual(await idsOf(world, ann, newId()), [third, second, first])
-      const [stateful, stateless] = await world.store.listSignIns({ ...query(ann, third), limit: 2 })
+      const [stateful, stateless] = await world.store.read(listSignIns, { ...query(ann, third), limit: 2 })
       const none = { device: null, userAgent: null, address: null }
       assert.deepEqual(stateful, { ...none, signInId: third, variant: 'stateful', createdAt: at(3), lastSeenAt: at(3) })
       const where = { address: '192.0.2.1', userAgent: 'curl/8' }
@@ -54,8 +62,8 @@ export function listedSignInPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const [kept, signedOut, revoked, ended, expired] = [newId(), newId(), newId(), newId(), newId()]
     for (const signInId of [kept, signedOut, revoked, ended]) await tokenSignIn(world, ann, signInId)
-    await world.store.recordAudit([entryOf(ann, signedOut, 'sign-out')])
-    await world.store.revokeTokens({
+    await world.store.write(recordAudit, [entryOf(ann, signedOut, 'sign-out')])
+    await world.store.write(revokeTokens, {
       userId: ann.id,
       signInId: revoked,
       at: at(5),
@@ -67,16 +75,16 @@ export function listedSignInPromises(promise: PromiseOf): void {
     const session = await world.signIn(ann, { signInId: own, seconds: 2 })
     assert.deepEqual(new Set(await idsOf(world, ann, own)), new Set([own, kept]))
     assert.deepEqual(await idsOf(world, ann, own, { tokensSince: at(3_600) }), [own])
-    await world.store.endOtherSignIns({
+    await world.store.write(endOtherSignIns, {
       userId: ann.id,
       exceptSignInId: kept,
       exceptGeneration: 0,
       at: at(6),
       revocationExpiresAt,
     })
-    assert.equal(await world.store.findSession(session), undefined)
+    assert.equal(await world.store.read(findSession, session), undefined)
     assert.deepEqual(await idsOf(world, ann, kept), [kept])
-    await world.store.disableUser({ userId: ann.id, at: at(7), revocationExpiresAt })
+    await world.store.write(disableUser, { userId: ann.id, at: at(7), revocationExpiresAt })
     assert.deepEqual(await idsOf(world, ann, kept), [])
   })
 
@@ -86,17 +94,17 @@ export function listedSignInPromises(promise: PromiseOf): void {
     const [session, other] = [await world.signIn(ann, { signInId: one }), await world.signIn(ann, { signInId: two })]
     await tokenSignIn(world, ann, three)
     assert.equal(await endOne(world, ann, one), 'stateful')
-    assert.equal(await world.store.findSession(session), undefined)
-    assert.ok(await world.store.findSession(other))
+    assert.equal(await world.store.read(findSession, session), undefined)
+    assert.ok(await world.store.read(findSession, other))
     assert.equal(await endOne(world, ann, three), 'stateless')
     assert.deepEqual(await idsOf(world, ann, two), [two])
-    const revoked = (await world.store.tokenRevocations(at(6))).map(({ signInId }) => signInId)
+    const revoked = (await world.store.read(tokenRevocations, at(6))).map(({ signInId }) => signInId)
     assert.deepEqual(revoked.toSorted(), [one, three].toSorted())
-    const events = (await world.store.listAudit({ userId: ann.id, limit: 9 })).map(
+    const events = (await world.store.read(listAudit, { userId: ann.id, limit: 9 })).map(
       ({ event, signInId }) => `${event} ${signInId}`,
     )
     assert.ok(events.includes(`session-ended ${one}`) && events.includes(`session-ended ${three}`))
-    assert.equal((await world.store.findUser(ann.id))?.deviceGeneration, 0)
+    assert.equal((await world.store.read(findUser, ann.id))?.deviceGeneration, 0)
   })
 
   promise(
@@ -109,13 +117,13 @@ export function listedSignInPromises(promise: PromiseOf): void {
       await world.signIn(ann, { signInId: ended })
       await endOne(world, ann, ended)
       await world.signIn(ann, { signInId: expired, seconds: 1_001 })
-      const before = await world.store.tokenRevocations(at(6))
+      const before = await world.store.read(tokenRevocations, at(6))
       // None of them has an entry in the audit log of this user.
       for (const signInId of [bens, bensToken, ended, expired, newId()])
         for (const disowned of [undefined, device('Firefox on Linux')])
           assert.equal(await endOne(world, ann, signInId, { disowned }), 'absent')
-      assert.deepEqual(await world.store.tokenRevocations(at(6)), before)
-      const user = await world.store.findUser(ann.id)
+      assert.deepEqual(await world.store.read(tokenRevocations, at(6)), before)
+      const user = await world.store.read(findUser, ann.id)
       assert.deepEqual([user?.deviceGeneration, user?.passwordReportedAt], [0, null])
     },
   )
@@ -129,7 +137,7 @@ export function listedSignInPromises(promise: PromiseOf): void {
     assert.equal(await endOne(world, ann, ended), 'absent')
     assert.equal(await endOne(world, ben, ended, { disowned }), 'absent')
     assert.equal(await endOne(world, ann, ended, { disowned }), 'stateless')
-    const [anns, bens] = [await world.store.findUser(ann.id), await world.store.findUser(ben.id)]
+    const [anns, bens] = [await world.store.read(findUser, ann.id), await world.store.read(findUser, ben.id)]
     assert.deepEqual([anns?.deviceGeneration, anns?.passwordReportedAt], [1, at(5)])
     assert.deepEqual([bens?.deviceGeneration, bens?.passwordReportedAt], [0, null])
   })
@@ -139,7 +147,7 @@ export function listedSignInPromises(promise: PromiseOf): void {
     const own = newId()
     assert.equal(await endOne(world, ann, own), 'absent')
     assert.equal(await endOne(world, ann, own, { isOwn: true }), 'stateless')
-    assert.equal((await world.store.tokenRevocations(at(6)))[0]?.signInId, own)
+    assert.equal((await world.store.read(tokenRevocations, at(6)))[0]?.signInId, own)
   })
 
   promise(
@@ -155,13 +163,13 @@ export function listedSignInPromises(promise: PromiseOf): void {
         await endOne(world, ann, foreign, { disowned: device('Firefox on Linux', { isKnown: true }) }),
         'stateful',
       )
-      assert.equal(await world.store.findSession(session), undefined)
-      const user = await world.store.findUser(ann.id)
+      assert.equal(await world.store.read(findSession, session), undefined)
+      const user = await world.store.read(findUser, ann.id)
       assert.deepEqual([user?.deviceGeneration, user?.passwordReportedAt, user?.credentialGeneration], [1, at(5), 0])
       assert.equal(await note(world, ann, device('Chrome on Windows')), 'new')
       assert.equal(await note(world, ann, device('Firefox on Linux')), 'known')
-      await world.store.setPassword({ userId: ann.id, passwordHash: 'new', at: at(6), revocationExpiresAt })
-      assert.equal((await world.store.findUser(ann.id))?.passwordReportedAt, null)
+      await world.store.write(setPassword, { userId: ann.id, passwordHash: 'new', at: at(6), revocationExpiresAt })
+      assert.equal((await world.store.read(findUser, ann.id))?.passwordReportedAt, null)
     },
   )
 
@@ -172,26 +180,28 @@ export function listedSignInPromises(promise: PromiseOf): void {
       const bens = await world.signIn(ben)
       const sessions = []
       for (const seconds of [3, 1, 2]) sessions.push(await world.signIn(ann, { seconds }))
-      await world.store.signInOfSession(sessions[1] as (typeof sessions)[0])
-      const oldest = (await world.store.listSignIns({ ...query(ann, newId()), limit: 9 })).find(
+      await world.store.write(signInOfSession, sessions[1] as (typeof sessions)[0])
+      const oldest = (await world.store.read(listSignIns, { ...query(ann, newId()), limit: 9 })).find(
         (one) => one.createdAt === at(1),
       )
       // The clock was set back: the new session is older than all others, and stays.
-      const outcome = await world.store.addSession({ ...added(ann), at: at(0), maxSessions: 3 })
+      const outcome = await world.store.write(addSession, { ...added(ann), at: at(0), maxSessions: 3 })
       assert.deepEqual(outcome, { revoked: [{ userId: ann.id, signInId: oldest?.signInId }] })
-      const found = await Promise.all(sessions.map((session) => world.store.findSession(session)))
+      const found = await Promise.all(sessions.map((session) => world.store.read(findSession, session)))
       assert.deepEqual(
         found.map((session) => session !== undefined),
         [true, false, true],
       )
-      assert.equal((await world.store.tokenRevocations(at(0)))[0]?.signInId, oldest?.signInId)
-      assert.ok(await world.store.findSession(bens))
+      assert.equal((await world.store.read(tokenRevocations, at(0)))[0]?.signInId, oldest?.signInId)
+      assert.ok(await world.store.read(findSession, bens))
     },
   )
 
   promise('sign-ins of one user at the same time leave no more sessions than the limit', async (world) => {
     const ann = await world.addUser('ann')
-    await Promise.all(Array.from({ length: 12 }, () => world.store.addSession({ ...added(ann), maxSessions: 3 })))
+    await Promise.all(
+      Array.from({ length: 12 }, () => world.store.write(addSession, { ...added(ann), maxSessions: 3 })),
+    )
     assert.equal((await idsOf(world, ann, newId())).length, 3)
   })
 
@@ -214,7 +224,7 @@ export function listedSignInPromises(promise: PromiseOf): void {
       assert.deepEqual(outcomes, ['first', 'known', 'new', 'new', 'known', 'known', 'new'])
       assert.equal(await note(world, ben, { ...windows, isKnown: true }), 'known')
       assert.equal(await note(world, ben, linux), 'new')
-      assert.equal(await world.store.noteDevice({ userId: newId(), device: linux, at: at(1) }), 'absent')
+      assert.equal(await world.store.write(noteDevice, { userId: newId(), device: linux, at: at(1) }), 'absent')
       // A device generation that was raised since: the user disowned a sign-in.
       const [early, current] = [1, 0].map((deviceGeneration) => ({
         ...device('Safari on iOS', { isKnown: true }),
@@ -230,12 +240,16 @@ export function listedSignInPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const outcomes = []
     for (const from of [device('Firefox on Linux'), device('Firefox on Linux'), device('Chrome on Windows')]) {
-      const outcome = await world.store.addSession({ ...added(ann), from })
+      const outcome = await world.store.write(addSession, { ...added(ann), from })
       outcomes.push(outcome === 'refused' ? outcome : outcome.device)
     }
     assert.deepEqual(outcomes, ['first', 'known', 'new'])
     assert.equal(
-      await world.store.addSession({ ...added(ann), checkedGeneration: 1, from: device('curl', { isKnown: true }) }),
+      await world.store.write(addSession, {
+        ...added(ann),
+        checkedGeneration: 1,
+        from: device('curl', { isKnown: true }),
+      }),
       'refused',
     )
     assert.equal(await note(world, ann, device('curl')), 'new')
@@ -269,7 +283,7 @@ type Options = { after?: string; limit?: number; tokensSince?: number }
 
 async function idsOf(world: World, person: Person, own: string, { limit = 50, tokensSince, ...more }: Options = {}) {
   const asked = { ...query(person, own), ...more, limit, alive: { ...alive, ...(tokensSince && { tokensSince }) } }
-  return (await world.store.listSignIns(asked)).map(({ signInId }) => signInId)
+  return (await world.store.read(listSignIns, asked)).map(({ signInId }) => signInId)
 }
 
 function entryOf({ id: userId }: Person, signInId: string, event: string): AuditEntry {
@@ -290,7 +304,7 @@ function entryOf({ id: userId }: Person, signInId: string, event: string): Audit
 }
 
 function tokenSignIn({ store }: World, person: Person, signInId: string) {
-  return store.recordAudit([entryOf(person, signInId, 'sign-in')])
+  return store.write(recordAudit, [entryOf(person, signInId, 'sign-in')])
 }
 
 function endOne(
@@ -301,7 +315,7 @@ function endOne(
 ) {
   const audit = [entryOf(person, signInId, 'session-ended')]
   const change = { userId: person.id, signInId, isOwn, alive, at: at(5), revocationExpiresAt, audit }
-  return store.endSignIn({ ...change, ...(disowned && { disowned }) })
+  return store.write(endSignIn, { ...change, ...(disowned && { disowned }) })
 }
 
 function device(label: string, { isKnown = false, keep = 50 } = {}): SeenDevice {
@@ -309,7 +323,7 @@ function device(label: string, { isKnown = false, keep = 50 } = {}): SeenDevice 
 }
 
 function note({ store }: World, { id: userId }: Person, seen: SeenDevice, seconds = 1) {
-  return store.noteDevice({ userId, device: seen, at: at(seconds) })
+  return store.write(noteDevice, { userId, device: seen, at: at(seconds) })
 }
 
 function added({ id: userId }: Person) {

@@ -1,7 +1,12 @@
 // The promises about the tokens of a session, which are revoked with it, and about the tokens that are issued for a user.
+
 import assert from 'node:assert/strict'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import type { SessionKey } from '../store/store.ts'
+import { revokeIssuedTokens, revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
+import { disableUser, setPassword } from '../users/user-changes.store.ts'
+import { findUser } from '../users/users.store.ts'
+import type { SessionKey } from './session-row.ts'
+import { addSession, findSession, signInOfSession, touchSession } from './sessions.store.ts'
 
 const revocationExpiresAt = at(965)
 
@@ -9,17 +14,17 @@ export function sessionTokenPromises(promise: PromiseOf): void {
   promise('the first request for a token changes nothing about the sign-in of a session', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann, { seconds: 3 })
-    await world.store.touchSession({ ...session, at: at(9) })
-    const signInId = (await world.store.findSession(session))?.signInId
-    const first = await world.store.signInOfSession(session)
+    await world.store.write(touchSession, { ...session, at: at(9) })
+    const signInId = (await world.store.read(findSession, session))?.signInId
+    const first = await world.store.write(signInOfSession, session)
     const found = { signInId, credentialGeneration: 0, createdAt: at(3), lastSeenAt: at(9) }
     assert.deepEqual(first, found)
-    assert.deepEqual(await world.store.signInOfSession(session), found)
+    assert.deepEqual(await world.store.write(signInOfSession, session), found)
   })
 
   promise('requests for a token at the same time get the same sign-in', async (world) => {
     const session = await world.signIn(await world.addUser('ann'))
-    const calls = Array.from({ length: 10 }, () => world.store.signInOfSession(session))
+    const calls = Array.from({ length: 10 }, () => world.store.write(signInOfSession, session))
     const signIns = (await Promise.all(calls)).map((found) => found?.signInId)
     assert.deepEqual(new Set(signIns).size, 1)
     assert.ok(signIns[0])
@@ -27,9 +32,9 @@ export function sessionTokenPromises(promise: PromiseOf): void {
 
   promise('returns the credential generation that the user has now', async (world) => {
     const ann = await world.addUser('ann')
-    await world.store.setPassword({ userId: ann.id, passwordHash: 'new hash', at: at(1), revocationExpiresAt })
+    await world.store.write(setPassword, { userId: ann.id, passwordHash: 'new hash', at: at(1), revocationExpiresAt })
     const session = await world.signIn({ ...ann, passwordHash: 'new hash' })
-    const found = await world.store.signInOfSession(session)
+    const found = await world.store.write(signInOfSession, session)
     assert.equal(found?.credentialGeneration, 1)
   })
 
@@ -38,7 +43,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     const [ended, alive] = [await world.signIn(ann), await world.signIn(ann)]
     await world.endSessions([ended])
     for (const key of [ended, { ...alive, userId: ben.id }, { ...alive, secretHash: 'made up' }])
-      assert.equal(await world.store.signInOfSession(key), undefined)
+      assert.equal(await world.store.write(signInOfSession, key), undefined)
   })
 
   const ends: Record<string, (world: World, of: { ann: Person; session: SessionKey }) => Promise<unknown>> = {
@@ -50,7 +55,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
       const { ann, session, signInId } = await withTokens(world)
       const other = await withTokens(world, ann)
       await end(world, { ann, session })
-      assert.deepEqual(await world.store.tokenRevocations(at(6)), [
+      assert.deepEqual(await world.store.read(tokenRevocations, at(6)), [
         {
           userId: ann.id,
           signInId,
@@ -59,7 +64,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
           exceptSignInId: null,
         },
       ])
-      assert.ok(await world.store.findSession(other.session))
+      assert.ok(await world.store.read(findSession, other.session))
     })
 
   promise('says which sign-in ended with a session', async (world) => {
@@ -69,7 +74,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     const where = { signInId: newId(), device: null, address: null }
     const added = { ...rest, ...where, userId, secretHash: newId(), at: at(5), revocationExpiresAt }
     const plain = await world.signIn(ann)
-    const outcome = await world.store.addSession({ ...added, replaces: [{ userId, secretHash }, plain] })
+    const outcome = await world.store.write(addSession, { ...added, replaces: [{ userId, secretHash }, plain] })
     assert.deepEqual(outcome, { revoked: [{ userId, signInId: another.signInId }] })
     assert.deepEqual(
       (await world.endSessions([session])).map((ended) => ended.signInId),
@@ -80,16 +85,16 @@ export function sessionTokenPromises(promise: PromiseOf): void {
   promise('the end of a session without tokens revokes nothing', async (world) => {
     const session = await world.signIn(await world.addUser('ann'))
     await world.endSessions([session])
-    assert.deepEqual(await world.store.tokenRevocations(at(0)), [])
+    assert.deepEqual(await world.store.read(tokenRevocations, at(0)), [])
   })
 
-  for (const change of ['setPassword', 'disableUser'] as const)
-    promise(`${change} revokes the tokens of a session by their credential generation`, async (world) => {
+  for (const change of [setPassword, disableUser])
+    promise(`${change.name} revokes the tokens of a session by their credential generation`, async (world) => {
       const { ann, session } = await withTokens(world)
-      await world.store[change]({ userId: ann.id, passwordHash: 'new hash', at: at(5), revocationExpiresAt })
-      assert.equal(await world.store.findSession(session), undefined)
-      assert.equal(await world.store.signInOfSession(session), undefined)
-      const [revocation] = await world.store.tokenRevocations(at(6))
+      await world.store.write(change, { userId: ann.id, passwordHash: 'new hash', at: at(5), revocationExpiresAt })
+      assert.equal(await world.store.read(findSession, session), undefined)
+      assert.equal(await world.store.write(signInOfSession, session), undefined)
+      const [revocation] = await world.store.read(tokenRevocations, at(6))
       assert.deepEqual([revocation?.signInId, revocation?.firstGeneration], [null, 1])
     })
 
@@ -99,10 +104,10 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     const plain = await world.signIn(ann)
     const bens = await withTokens(world)
     const revocation = { at: at(5), expiresAt: revocationExpiresAt }
-    await world.store.revokeTokens({ userId: ann.id, signInId, ...revocation })
-    await world.store.revokeTokens({ userId: ann.id, signInId: bens.signInId, ...revocation })
-    assert.equal(await world.store.findSession(session), undefined)
-    for (const alive of [other.session, plain, bens.session]) assert.ok(await world.store.findSession(alive))
+    await world.store.write(revokeTokens, { userId: ann.id, signInId, ...revocation })
+    await world.store.write(revokeTokens, { userId: ann.id, signInId: bens.signInId, ...revocation })
+    assert.equal(await world.store.read(findSession, session), undefined)
+    for (const alive of [other.session, plain, bens.session]) assert.ok(await world.store.read(findSession, alive))
   })
 
   promise('a session and its sign-in that end at the same time, end', async (world) => {
@@ -111,11 +116,11 @@ export function sessionTokenPromises(promise: PromiseOf): void {
       const one = await withTokens(world, ann)
       await Promise.all([
         world.endSessions([session, one.session]),
-        world.store.revokeTokens({ userId: ann.id, signInId, at: at(5), expiresAt: revocationExpiresAt }),
-        world.store.signInOfSession(session),
+        world.store.write(revokeTokens, { userId: ann.id, signInId, at: at(5), expiresAt: revocationExpiresAt }),
+        world.store.write(signInOfSession, session),
       ])
-      for (const ended of [session, one.session]) assert.equal(await world.store.findSession(ended), undefined)
-      const revoked = (await world.store.tokenRevocations(at(6))).filter(({ userId }) => userId === ann.id)
+      for (const ended of [session, one.session]) assert.equal(await world.store.read(findSession, ended), undefined)
+      const revoked = (await world.store.read(tokenRevocations, at(6))).filter(({ userId }) => userId === ann.id)
       assert.deepEqual(revoked.map((row) => row.signInId).toSorted(), [signInId, one.signInId].toSorted())
     }
   })
@@ -127,28 +132,28 @@ export function sessionTokenPromises(promise: PromiseOf): void {
       const { session } = await withTokens(world, ann)
       for (const [index, seconds] of [9, 5].entries()) {
         const change = { userId: ann.id, at: at(seconds), revocationExpiresAt: at(seconds + 960) }
-        assert.equal(await world.store.revokeIssuedTokens(change), 'done')
-        const found = await world.store.findUser(ann.id)
+        assert.equal(await world.store.write(revokeIssuedTokens, change), 'done')
+        const found = await world.store.read(findUser, ann.id)
         assert.deepEqual([found?.issuedGeneration, found?.credentialGeneration], [index + 1, 0])
         const row = { userId: ann.id, signInId: 'issued', expiresAt: at(969), exceptSignInId: null }
-        assert.deepEqual(await world.store.tokenRevocations(at(9)), [{ ...row, firstGeneration: index + 1 }])
+        assert.deepEqual(await world.store.read(tokenRevocations, at(9)), [{ ...row, firstGeneration: index + 1 }])
       }
-      assert.ok(await world.store.findSession(session))
-      assert.equal((await world.store.findUser(ben.id))?.issuedGeneration, 0)
+      assert.ok(await world.store.read(findSession, session))
+      assert.equal((await world.store.read(findUser, ben.id))?.issuedGeneration, 0)
     },
   )
 
   promise('each of several revocations at the same time raises the issued generation', async (world) => {
     const ann = await world.addUser('ann')
     const change = { userId: ann.id, at: at(5), revocationExpiresAt }
-    await Promise.all(Array.from({ length: 10 }, () => world.store.revokeIssuedTokens(change)))
-    assert.equal((await world.store.findUser(ann.id))?.issuedGeneration, 10)
-    assert.equal((await world.store.tokenRevocations(at(6)))[0]?.firstGeneration, 10)
+    await Promise.all(Array.from({ length: 10 }, () => world.store.write(revokeIssuedTokens, change)))
+    assert.equal((await world.store.read(findUser, ann.id))?.issuedGeneration, 10)
+    assert.equal((await world.store.read(tokenRevocations, at(6)))[0]?.firstGeneration, 10)
   })
 
   promise('returns "absent" for the issued tokens of an unknown user, and revokes nothing', async ({ store }) => {
-    assert.equal(await store.revokeIssuedTokens({ userId: newId(), at: at(5), revocationExpiresAt }), 'absent')
-    assert.deepEqual(await store.tokenRevocations(at(0)), [])
+    assert.equal(await store.write(revokeIssuedTokens, { userId: newId(), at: at(5), revocationExpiresAt }), 'absent')
+    assert.deepEqual(await store.read(tokenRevocations, at(0)), [])
   })
 }
 
@@ -156,6 +161,6 @@ export function sessionTokenPromises(promise: PromiseOf): void {
 async function withTokens(world: World, person?: Person) {
   const ann = person ?? (await world.addUser(newId()))
   const session = await world.signIn(ann)
-  const found = await world.store.signInOfSession(session)
+  const found = await world.store.write(signInOfSession, session)
   return { ann, session, signInId: found?.signInId ?? '' }
 }

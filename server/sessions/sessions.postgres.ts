@@ -1,8 +1,6 @@
 // Finds a session on PostgreSQL.
-
 import type { Database } from '../store/postgres/connection/connection.ts'
-import type { LiveSession, SessionKey } from '../store/store.ts'
-import { liveSessionOf, type SessionRow } from './session-row.ts'
+import { type LiveSession, liveSessionOf, type SessionKey, type SessionRow } from './session-row.ts'
 
 const sessionText = `
   select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),

@@ -1,9 +1,8 @@
 // Finds a session, with the version of its user's inbox.
 
-import type { Reader } from '../store/sqlite/connection.ts'
+import type { Reader } from '../store/sqlite/reader.ts'
 import { userKey } from '../store/sqlite/user-key.ts'
-import type { LiveSession, SessionKey } from '../store/store.ts'
-import { liveSessionOf, type SessionRow } from './session-row.ts'
+import { type LiveSession, liveSessionOf, type SessionKey, type SessionRow } from './session-row.ts'
 
 export const sessionWithInbox = `
   select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),

@@ -1,35 +1,72 @@
 // Adds, renews, touches and ends sessions. An engine finds a session in a form of its own, because every request with a cookie does.
 
-import { note } from '../guessing/devices.store.ts'
+import type { Audited } from '../store/events.ts'
+import type { ReadForms } from '../store/operations.ts'
 import { all, get, lock, type Read, record, run, send, signal, type Write } from '../store/statements/statements.ts'
-import {
-  type EndedSession,
-  type Familiarity,
-  type Input,
-  isLive,
-  type NewSession,
-  type RenewedSession,
-  type SessionKey,
-  type SessionSignIn,
-} from '../store/store.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { revoke } from '../tokens/tokens.store.ts'
+import type { Familiarity, SeenDevice } from './devices.store.ts'
+import { note } from './devices.store.ts'
+import type { LiveSession, SessionKey } from './session-row.ts'
+import { findSession as findSessionOnPostgres } from './sessions.postgres.ts'
+import { findSession as findSessionOnSqlite } from './sessions.sqlite.ts'
 
-export const sessionReads = { findRenewedSession }
-export const sessionWrites = {
-  addSession,
-  confirmSession,
-  renewSession,
-  touchSession,
-  signInOfSession,
-  endSessions,
-  removeStaleSessions,
+/** A session that was created or last used outside of these bounds had expired. */
+export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
+
+/** The sign-in of a session, whose tokens never outlive the session. */
+export type SessionSignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'> & {
+  credentialGeneration: number
 }
 
-type Added = { revoked: { userId: string; signInId: string }[]; device?: Familiarity } | 'refused'
+/** A session as it was when it ended. It may have expired before; the caller checks its age. */
+export type EndedSession = Omit<LiveSession, 'inboxVersion' | 'confirmedAt'> & {
+  /** If true, the tokens of its sign-in were revoked with it. */
+  hadTokens: boolean
+}
 
-/** Sign-ins of one user take turns: otherwise each of two could count without the other. */
-function* addSession(session: NewSession): Write<Added> {
+/** A session that was found by a secret before its present one. `secretUsedAt`: the first use of the present one; null before it. */
+export type RenewedSession = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'> & {
+  secretHash: string
+  secretUsedAt: number | null
+}
+
+type End = { at: number; revocationExpiresAt: number }
+
+export type NewSession = SessionKey &
+  End &
+  Audited & {
+    signInId: string
+    /** Read with the credentials that were checked. */
+    checkedGeneration: number
+    /** Such as "Firefox on Linux"; null if unknown. */
+    device: string | null
+    address: string | null
+    replaces: readonly SessionKey[]
+    /** How many sessions the user may have. Default: any number. */
+    maxSessions?: number | undefined
+    /** As of `noteDevice`. */
+    from?: SeenDevice | undefined
+  }
+
+/** `revoked`: the sign-ins with tokens that ended. */
+export type AddedSession = { revoked: { userId: string; signInId: string }[]; device?: Familiarity }
+
+/** Finds a session whose user is not disabled. The caller checks if it has expired. */
+export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
+  sqlite: findSessionOnSqlite,
+  postgres: findSessionOnPostgres,
+}
+
+/**
+ * Adds a session and ends those in `replaces` with their tokens, in one step, and then the oldest of the user if there are more than
+ * `maxSessions`. Returns the sign-ins of those that had tokens. With `from` it notes the device in the same step.
+ * If the user is absent, is disabled or no longer has the credential generation that was checked, it changes nothing
+ * and returns 'refused'.
+ *
+ * Sign-ins of one user take turns: otherwise each of two could count without the other.
+ */
+export function* addSession(session: NewSession): Write<AddedSession | 'refused'> {
   const { userId, secretHash, at, revocationExpiresAt, from } = session
   const deviceGeneration = from?.deviceGeneration ?? null
   yield* lockUsers()
@@ -59,7 +96,13 @@ function* surplusOf({ userId, secretHash, maxSessions }: NewSession): Read<Sessi
     order by created_at desc, secret_hash limit 1000 offset ${maxSessions - 1}`
 }
 
-function* confirmSession({ userId, secretHash, at, audit }: Input<'confirmSession'>): Write<'done' | 'absent'> {
+/** Records that the user of a session proved a password or a factor again. An ended session is never revived. */
+export function* confirmSession({
+  userId,
+  secretHash,
+  at,
+  audit,
+}: SessionKey & { at: number } & Audited): Write<'done' | 'absent'> {
   const changed = yield* run`
     update session set confirmed_at = ${at} where user_id = ${userId} and secret_hash = ${secretHash}`
   if (changed === 0) return 'absent'
@@ -67,7 +110,16 @@ function* confirmSession({ userId, secretHash, at, audit }: Input<'confirmSessio
   return 'done'
 }
 
-function* renewSession({ userId, secretHash, newHash, lastSeenAt }: Input<'renewSession'>): Write<'done' | 'absent'> {
+/**
+ * Replaces the secret of a session; the last three before it are kept. The last use becomes `lastSeenAt`. Of calls with the same
+ * secret at the same time, one succeeds.
+ */
+export function* renewSession({
+  userId,
+  secretHash,
+  newHash,
+  lastSeenAt,
+}: SessionKey & { newHash: string; lastSeenAt: number }): Write<'done' | 'absent'> {
   const changed = yield* run`
     update session set secret_hash = ${newHash}, old_hash_1 = secret_hash, old_hash_2 = old_hash_1, old_hash_3 = old_hash_2,
       secret_used_at = null, last_seen_at = ${lastSeenAt}
@@ -75,11 +127,12 @@ function* renewSession({ userId, secretHash, newHash, lastSeenAt }: Input<'renew
   return changed === 0 ? 'absent' : 'done'
 }
 
-function* findRenewedSession({
+/** Finds a session by one of the three secrets before its present one or, if `signInId` is given, by its sign-in. */
+export function* findRenewedSession({
   userId,
   secretHash,
   signInId = null,
-}: Input<'findRenewedSession'>): Read<RenewedSession | undefined> {
+}: SessionKey & { signInId?: string | null }): Read<RenewedSession | undefined> {
   return yield* get<RenewedSession>`
     select secret_hash as "secretHash", sign_in_id as "signInId", created_at as "createdAt", last_seen_at as "lastSeenAt",
       secret_used_at as "secretUsedAt"
@@ -87,14 +140,22 @@ function* findRenewedSession({
     where user_id = ${userId} and (${secretHash} in (old_hash_1, old_hash_2, old_hash_3) or sign_in_id = ${signInId})`
 }
 
-function* touchSession({ userId, secretHash, at }: Input<'touchSession'>): Write<void> {
+/**
+ * Records that a session was used, and the first use of its present secret. It only updates an existing row: an ended session is
+ * never revived.
+ */
+export function* touchSession({ userId, secretHash, at }: SessionKey & { at: number }): Write<void> {
   yield* send`
     update session set last_seen_at = case when last_seen_at < ${at} then ${at} else last_seen_at end,
       secret_used_at = coalesce(secret_used_at, ${at})
     where user_id = ${userId} and secret_hash = ${secretHash}`
 }
 
-function* signInOfSession({ userId, secretHash }: Input<'signInOfSession'>): Write<SessionSignIn | undefined> {
+/**
+ * Returns the sign-in of a session and the user's credential generation, as of the same moment, for a token. From then on the
+ * session has tokens, which end with it.
+ */
+export function* signInOfSession({ userId, secretHash }: SessionKey): Write<SessionSignIn | undefined> {
   yield* send`
     update session set has_tokens = 1 where user_id = ${userId} and secret_hash = ${secretHash} and has_tokens = 0`
   return yield* get<SessionSignIn>`
@@ -103,25 +164,39 @@ function* signInOfSession({ userId, secretHash }: Input<'signInOfSession'>): Wri
     from session s join "user" u on u.id = s.user_id where s.user_id = ${userId} and s.secret_hash = ${secretHash}`
 }
 
-function* endSessions(end: Input<'endSessions'>): Write<EndedSession[]> {
+export type EndSessions = { keys: readonly SessionKey[]; live?: LiveBounds } & End & Audited
+
+/**
+ * Ends sessions with their tokens in one step and returns those that it ended, each once. An unknown or already ended
+ * session is left out. If there is none to end, nothing is written. The audit entries are in the order of the keys; each is
+ * recorded, with the sign-in, if its session was live.
+ */
+export function* endSessions(end: EndSessions): Write<EndedSession[]> {
   return yield* endAll(end)
 }
 
-function* endAll({ keys, audit, live, ...end }: Input<'endSessions'>): Write<EndedSession[]> {
+function* endAll({ keys, audit, live, ...end }: EndSessions): Write<EndedSession[]> {
   const sessions: EndedSession[] = []
   for (const [n, key] of keys.entries()) {
     const ended = yield* endOne({ ...key, ...end })
     if (ended === undefined) continue
     sessions.push(ended)
     const entry = audit?.[n]
-    if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, signInId: ended.signInId }])
+    const { username, signInId } = ended
+    if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, username, signInId }])
   }
   return sessions
 }
 
-type End = SessionKey & Pick<Input<'endSessions'>, 'at' | 'revocationExpiresAt'>
+/** Whether a session had not expired when it ended. Without bounds every one counts as live. */
+function isLive({ createdAt, lastSeenAt }: EndedSession, live: LiveBounds | undefined): boolean {
+  if (live === undefined) return true
+  return createdAt > live.createdAfter && lastSeenAt > live.lastSeenAfter && lastSeenAt <= live.lastSeenUntil
+}
 
-function* endOne({ userId, secretHash, at, revocationExpiresAt }: End): Write<EndedSession | undefined> {
+type EndOne = SessionKey & End
+
+function* endOne({ userId, secretHash, at, revocationExpiresAt }: EndOne): Write<EndedSession | undefined> {
   const session = yield* get<Omit<EndedSession, 'hadTokens'> & { hasTokens: number }>`
     delete from session where user_id = ${userId} and secret_hash = ${secretHash}
     returning user_id as "userId", nullif(username, '') as username, created_at as "createdAt",
@@ -134,8 +209,17 @@ function* endOne({ userId, secretHash, at, revocationExpiresAt }: End): Write<En
   return { ...ended, hadTokens }
 }
 
-/** In statements of 1,000 rows, so that none takes long. */
-function* removeStaleSessions(bounds: Input<'removeStaleSessions'>): Write<void> {
+/**
+ * Removes sessions that were created before `createdBefore`, last used before `lastSeenBefore`, or last used after
+ * `lastSeenAfter` (then the clock was set back since).
+ *
+ * In statements of 1,000 rows, so that none takes long.
+ */
+export function* removeStaleSessions(bounds: {
+  createdBefore: number
+  lastSeenBefore: number
+  lastSeenAfter: number
+}): Write<void> {
   const { createdBefore, lastSeenBefore, lastSeenAfter } = bounds
   let removed: number
   do

@@ -1,21 +1,31 @@
 // Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. See also access-token.ts.
+
 import { randomBytes } from 'node:crypto'
 import { auditEntry, type Source, serviceSource, signOutEntry } from '../audit/entry.ts'
 import { invalidCredentials } from '../basics/errors.ts'
-import type { Subject } from '../guards/subject.ts'
+import type { Subject } from '../http/callers.ts'
 import { hashOf } from '../sealing/secrets.ts'
-import type {
-  AuditEntry,
-  EndedSession,
-  Familiarity,
-  LiveBounds,
-  NewSession,
-  SessionKey,
-  Store,
-  User,
-} from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
+import type { User } from '../users/user-rows.store.ts'
+import type { Familiarity } from './devices.store.ts'
+import type { SessionKey } from './session-row.ts'
+import {
+  addSession,
+  confirmSession,
+  type EndedSession,
+  endSessions,
+  findRenewedSession,
+  findSession,
+  type LiveBounds,
+  type NewSession,
+  removeStaleSessions,
+  renewSession,
+  signInOfSession,
+  touchSession,
+} from './sessions.store.ts'
 
 /** A use is stored once a minute, and more often if the idle timeout is less than 20 minutes. */
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
@@ -32,18 +42,7 @@ const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 export type SignInDetail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'audit'>
 
 type SessionOptions = {
-  store: Pick<
-    Store,
-    | 'addSession'
-    | 'confirmSession'
-    | 'findSession'
-    | 'findRenewedSession'
-    | 'renewSession'
-    | 'touchSession'
-    | 'signInOfSession'
-    | 'endSessions'
-    | 'removeStaleSessions'
-  >
+  store: Store
   /** Receives the revocations that the end of a session causes. */
   revocations: Pick<TokenRevocations, 'note'>
   now: () => number
@@ -77,7 +76,7 @@ export class Sessions {
     const key = { userId: user.id, secretHash: hashOf(secret) }
     const checkedGeneration = user.credentialGeneration
     const end = { replaces: keysOf(replaces), at, revocationExpiresAt: at + revocationKeptForMs }
-    const outcome = await store.addSession({ ...key, checkedGeneration, ...detail, ...end, maxSessions })
+    const outcome = await store.write(addSession, { ...key, checkedGeneration, ...detail, ...end, maxSessions })
     if (outcome === 'refused') throw invalidCredentials()
     for (const signIn of outcome.revoked) this.#note(signIn, at)
     await this.#endCopied(end.replaces)
@@ -89,7 +88,7 @@ export class Sessions {
     const key = keyOf(secret)
     if (key === null) return null
     const { store, now, idleMs, lifetimeMs } = this.#options
-    const session = await store.findSession(key)
+    const session = await store.read(findSession, key)
     if (session === undefined) {
       await this.#endCopied([key])
       return null
@@ -110,7 +109,7 @@ export class Sessions {
     const key = keyOf(secret)
     if (key === null) return null
     const { store, now } = this.#options
-    const session = (await store.findSession(key)) ?? (await store.findRenewedSession({ ...key, signInId }))
+    const session = (await store.read(findSession, key)) ?? (await store.read(findRenewedSession, { ...key, signInId }))
     if (session === undefined) return null
     const at = now()
     const endsAt = this.#endOf(session, at)
@@ -126,12 +125,12 @@ export class Sessions {
     if (key === null) return undefined
     const { store, now, idleMs, lifetimeMs } = this.#options
     const signedInAt = expiresAt - lifetimeMs
-    const found = await store.signInOfSession(key)
+    const found = await store.write(signInOfSession, key)
     if (found === undefined) return undefined
     const at = now()
     // The request is a use. Unless that is stored, the token would end with the use before.
     const isNoted = at < found.lastSeenAt + touchEveryMs(idleMs)
-    if (!isNoted) await store.touchSession({ ...key, at })
+    if (!isNoted) await store.write(touchSession, { ...key, at })
     const endsAt = this.#endOf(isNoted ? found : { ...found, lastSeenAt: at }, at)
     const { signInId, credentialGeneration: generation } = found
     return { userId: key.userId, signInId, signedInAt, generation, endsAt }
@@ -141,7 +140,7 @@ export class Sessions {
   async confirm(secret: string, audit: readonly AuditEntry[]): Promise<boolean> {
     const key = keyOf(secret)
     const { store, now } = this.#options
-    return key !== null && (await store.confirmSession({ ...key, at: now(), audit })) === 'done'
+    return key !== null && (await store.write(confirmSession, { ...key, at: now(), audit })) === 'done'
   }
 
   /**
@@ -155,7 +154,7 @@ export class Sessions {
     const renewed = newSecretOf(key.userId)
     // A time this long ago makes the first use due to be stored.
     const lastSeenAt = now() - touchEveryMs(idleMs)
-    const outcome = await store.renewSession({ ...key, newHash: hashOf(renewed), lastSeenAt })
+    const outcome = await store.write(renewSession, { ...key, newHash: hashOf(renewed), lastSeenAt })
     return outcome === 'done' ? renewed : null
   }
 
@@ -167,7 +166,13 @@ export class Sessions {
     const at = now()
     const live = this.liveBounds()
     const audit = source && keys.map(({ userId }) => signOutEntry(source, { userId, at, variant: 'stateful' }))
-    const ended = await store.endSessions({ keys, at, revocationExpiresAt: at + revocationKeptForMs, live, audit })
+    const ended = await store.write(endSessions, {
+      keys,
+      at,
+      revocationExpiresAt: at + revocationKeptForMs,
+      live,
+      audit,
+    })
     for (const { userId, signInId, hadTokens } of ended) if (hadTokens) this.#note({ userId, signInId }, at)
     await this.#endCopied(keys)
     return ended.filter((session) => at < this.#endOf(session, at))
@@ -177,7 +182,7 @@ export class Sessions {
     const { store, now, idleMs, lifetimeMs } = this.#options
     const at = now()
     const [createdBefore, lastSeenBefore] = [at - lifetimeMs, at - idleMs]
-    await store.removeStaleSessions({ createdBefore, lastSeenBefore, lastSeenAfter: at + clockLeewayMs })
+    await store.write(removeStaleSessions, { createdBefore, lastSeenBefore, lastSeenAfter: at + clockLeewayMs })
   }
 
   /** Outside of these bounds a session has ended, although the store may still have it. */
@@ -194,7 +199,7 @@ export class Sessions {
   async #endCopied(keys: readonly SessionKey[]): Promise<void> {
     const { store, now } = this.#options
     for (const { userId, secretHash } of keys) {
-      const session = await store.findRenewedSession({ userId, secretHash })
+      const session = await store.read(findRenewedSession, { userId, secretHash })
       const at = now()
       if (session === undefined || at >= this.#endOf(session, at)) continue
       if (at <= (session.secretUsedAt ?? at) + copyGraceMs) continue
@@ -203,7 +208,7 @@ export class Sessions {
       ]
       const current = { userId, secretHash: session.secretHash }
       const end = { keys: [current], at, revocationExpiresAt: at + revocationKeptForMs, live: this.liveBounds(), audit }
-      for (const { signInId, hadTokens } of await store.endSessions(end))
+      for (const { signInId, hadTokens } of await store.write(endSessions, end))
         if (hadTokens) this.#note({ userId, signInId }, at)
     }
   }
@@ -223,7 +228,9 @@ export class Sessions {
     if (this.#touching.has(key.secretHash)) return
     this.#touching.add(key.secretHash)
     const done = () => this.#touching.delete(key.secretHash)
-    this.#options.store.touchSession({ ...key, at }).then(done, () => setTimeout(done, pauseAfterFailureMs).unref())
+    this.#options.store
+      .write(touchSession, { ...key, at })
+      .then(done, () => setTimeout(done, pauseAfterFailureMs).unref())
   }
 }
 

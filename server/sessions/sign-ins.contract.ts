@@ -1,6 +1,12 @@
 // The promises about the sign-ins of one user: all of them end except that of the caller, whatever the clocks say (T7).
+
 import assert from 'node:assert/strict'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
+import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
+import { disableUser, setPassword } from '../users/user-changes.store.ts'
+import { findCredentials, findUser } from '../users/users.store.ts'
+import { findSession } from './sessions.store.ts'
+import { endOtherSignIns } from './sign-ins.store.ts'
 
 const revocationExpiresAt = at(965)
 type End = { exceptSignInId: string; exceptGeneration?: number; seconds?: number }
@@ -8,9 +14,15 @@ type End = { exceptSignInId: string; exceptGeneration?: number; seconds?: number
 export function signInPromises(promise: PromiseOf): void {
   const ends = {
     endOtherSignIns: (world: World, ann: Person, { seconds = 5, ...except }: End) =>
-      world.store.endOtherSignIns({ userId: ann.id, ...except, at: at(seconds), revocationExpiresAt }),
+      world.store.write(endOtherSignIns, { userId: ann.id, ...except, at: at(seconds), revocationExpiresAt }),
     setPassword: (world: World, ann: Person, { seconds = 5, ...except }: End) =>
-      world.store.setPassword({ userId: ann.id, passwordHash: 'new', ...except, at: at(seconds), revocationExpiresAt }),
+      world.store.write(setPassword, {
+        userId: ann.id,
+        passwordHash: 'new',
+        ...except,
+        at: at(seconds),
+        revocationExpiresAt,
+      }),
   }
 
   for (const [name, end] of Object.entries(ends)) {
@@ -20,9 +32,9 @@ export function signInPromises(promise: PromiseOf): void {
       const own = await world.signIn(ann, { signInId })
       const [other, bens] = [await world.signIn(ann), await world.signIn(ben)]
       assert.equal(await end(world, ann, { exceptSignInId: signInId }), 'done')
-      assert.equal(await world.store.findSession(other), undefined)
-      for (const alive of [own, bens]) assert.ok(await world.store.findSession(alive))
-      assert.deepEqual(await world.store.tokenRevocations(at(6)), [
+      assert.equal(await world.store.read(findSession, other), undefined)
+      for (const alive of [own, bens]) assert.ok(await world.store.read(findSession, alive))
+      assert.deepEqual(await world.store.read(tokenRevocations, at(6)), [
         { ...everySignInOf(ann), firstGeneration: 1, exceptSignInId: signInId },
       ])
       assert.deepEqual(await generationsOf(world, ann, ben), [1, 0])
@@ -36,8 +48,8 @@ export function signInPromises(promise: PromiseOf): void {
         const except = { exceptSignInId: newId(), exceptGeneration: 0 }
         for (const [index, seconds] of [9, 5].entries()) {
           assert.equal(await end(world, ann, { ...except, seconds }), 'done')
-          assert.equal(await world.store.findSession(session), undefined)
-          const [row] = await world.store.tokenRevocations(at(6))
+          assert.equal(await world.store.read(findSession, session), undefined)
+          const [row] = await world.store.read(tokenRevocations, at(6))
           assert.deepEqual([row?.firstGeneration, row?.exceptSignInId], [index + 1, except.exceptSignInId])
         }
         assert.equal(await end(world, ann, { ...except, exceptGeneration: 2 }), 'done')
@@ -48,17 +60,25 @@ export function signInPromises(promise: PromiseOf): void {
       const ann = await world.addUser('ann')
       const [kept, ended, revoked] = [newId(), newId(), newId()]
       const [own, other] = [await world.signIn(ann, { signInId: kept }), await world.signIn(ann, { signInId: ended })]
-      await world.store.revokeTokens({
+      await world.store.write(revokeTokens, {
         userId: ann.id,
         signInId: revoked,
         at: at(4),
         expiresAt: revocationExpiresAt,
       })
       assert.equal(
-        await world.store.endOtherSignIns({ userId: ann.id, exceptSignInId: kept, at: at(5), revocationExpiresAt }),
+        await world.store.write(endOtherSignIns, {
+          userId: ann.id,
+          exceptSignInId: kept,
+          at: at(5),
+          revocationExpiresAt,
+        }),
         'done',
       )
-      const before = [await world.store.findCredentials(ann.username), await world.store.tokenRevocations(at(6))]
+      const before = [
+        await world.store.read(findCredentials, ann.username),
+        await world.store.read(tokenRevocations, at(6)),
+      ]
       const refused: End[] = [
         { exceptSignInId: ended },
         { exceptSignInId: ended, exceptGeneration: 0 },
@@ -68,11 +88,11 @@ export function signInPromises(promise: PromiseOf): void {
       ]
       for (const except of refused) assert.equal(await end(world, ann, except), 'refused')
       assert.deepEqual(
-        [await world.store.findCredentials(ann.username), await world.store.tokenRevocations(at(6))],
+        [await world.store.read(findCredentials, ann.username), await world.store.read(tokenRevocations, at(6))],
         before,
       )
-      assert.ok(await world.store.findSession(own))
-      assert.equal(await world.store.findSession(other), undefined)
+      assert.ok(await world.store.read(findSession, own))
+      assert.equal(await world.store.read(findSession, other), undefined)
     })
 
     promise(`of two sign-ins that each call ${name} at the same time, one is left`, async (world) => {
@@ -85,7 +105,7 @@ export function signInPromises(promise: PromiseOf): void {
         ]
         const outcomes = await Promise.all(signIns.map((exceptSignInId) => end(world, ann, { exceptSignInId })))
         assert.deepEqual(outcomes.toSorted(), ['done', 'refused'])
-        const alive = await Promise.all(sessions.map((session) => world.store.findSession(session)))
+        const alive = await Promise.all(sessions.map((session) => world.store.read(findSession, session)))
         assert.deepEqual(
           alive.map((session) => session !== undefined),
           outcomes.map((outcome) => outcome === 'done'),
@@ -95,20 +115,20 @@ export function signInPromises(promise: PromiseOf): void {
   }
 
   promise('a later change without an exception revokes the excepted sign-in too', async (world) => {
-    for (const change of ['setPassword', 'disableUser'] as const) {
+    for (const change of [setPassword, disableUser]) {
       const ann = await world.addUser(newId())
       const except = { exceptSignInId: newId(), exceptGeneration: 0 }
       await ends.endOtherSignIns(world, ann, except)
-      await world.store[change]({ userId: ann.id, passwordHash: 'new hash', at: at(4), revocationExpiresAt })
-      const row = (await world.store.tokenRevocations(at(0))).find(({ userId }) => userId === ann.id)
+      await world.store.write(change, { userId: ann.id, passwordHash: 'new hash', at: at(4), revocationExpiresAt })
+      const row = (await world.store.read(tokenRevocations, at(0))).find(({ userId }) => userId === ann.id)
       assert.deepEqual([row?.firstGeneration, row?.exceptSignInId], [2, null])
     }
   })
 
   promise('returns "refused" for the other sign-ins of an unknown user, and revokes nothing', async (world) => {
     const change = { userId: newId(), exceptSignInId: newId(), at: at(5), revocationExpiresAt }
-    assert.equal(await world.store.endOtherSignIns(change), 'refused')
-    assert.deepEqual(await world.store.tokenRevocations(at(0)), [])
+    assert.equal(await world.store.write(endOtherSignIns, change), 'refused')
+    assert.deepEqual(await world.store.read(tokenRevocations, at(0)), [])
   })
 }
 
@@ -117,6 +137,6 @@ function everySignInOf({ id: userId }: Person) {
 }
 
 async function generationsOf({ store }: World, ...people: Person[]) {
-  const users = await Promise.all(people.map(({ id }) => store.findUser(id)))
+  const users = await Promise.all(people.map(({ id }) => store.read(findUser, id)))
   return users.map((user) => user?.credentialGeneration)
 }

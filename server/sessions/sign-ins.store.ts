@@ -1,16 +1,43 @@
 // Lists and ends the sign-ins of a user, and notes the devices that users sign in from.
+
 import { firstIdAt } from '../basics/ids.ts'
-import { forgetDevices, note } from '../guessing/devices.store.ts'
+import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, send, type Write } from '../store/statements/statements.ts'
-import type { Familiarity, Input, ListedSignIn, LiveBounds } from '../store/store.ts'
 import { lockUser, lockUsers } from '../store/user-lock.ts'
-import { endProofs, isExceptionAlive } from '../tokens/proofs.store.ts'
-import { revoke } from '../tokens/tokens.store.ts'
+import { type Excepted, endProofs, isExceptionAlive } from '../tokens/proofs.store.ts'
+import { revoke, type UserChange } from '../tokens/tokens.store.ts'
+import type { Familiarity, SeenDevice } from './devices.store.ts'
+import type { LiveBounds } from './sessions.store.ts'
 
-export const signInReads = { listSignIns }
-export const signInWrites = { endOtherSignIns, endSignIn, noteDevice }
+/** Which sign-ins are alive: sessions within the bounds, and stateless sign-ins whose tokens can still be renewed. */
+export type AliveSignIns = { sessions: LiveBounds; tokensSince: number }
 
-function* endOtherSignIns(change: Input<'endOtherSignIns'>): Write<'done' | 'refused'> {
+import { forgetDevices, note } from './devices.store.ts'
+
+/** `after`: the id of the last sign-in of the page before. `ownSignInId` comes first on the first page, and on no other. */
+export type SignInQuery = { userId: string; ownSignInId: string; alive: AliveSignIns; after?: string; limit: number }
+
+export type ListedSignIn = {
+  signInId: string
+  variant: 'stateful' | 'stateless'
+  createdAt: number
+  /** That of a stateless sign-in is the time of its last entry in the audit log. */
+  lastSeenAt: number
+  /** The label of a session's device, such as "Firefox on Linux". */
+  device: string | null
+  /** Only a stateless sign-in has it. */
+  userAgent: string | null
+  address: string | null
+}
+
+/**
+ * Ends every sign-in of a user except one: in one step it raises the credential generation, ends the other sessions and
+ * revokes the other tokens, issued ones included. If the excepted sign-in has ended, or there is no such user, it changes
+ * nothing and returns 'refused'.
+ */
+export function* endOtherSignIns(
+  change: UserChange & Excepted & { exceptSignInId: string },
+): Write<'done' | 'refused'> {
   const { userId } = change
   yield* lockUser(userId)
   if (!(yield* isExceptionAlive(change))) return 'refused'
@@ -22,7 +49,11 @@ function* endOtherSignIns(change: Input<'endOtherSignIns'>): Write<'done' | 'ref
   return 'done'
 }
 
-function* listSignIns(query: Input<'listSignIns'>): Read<ListedSignIn[]> {
+/**
+ * Lists the sign-ins of a user that are alive, newest first: sessions, and stateless sign-ins of the audit log that no
+ * revocation names, by id or by generation. The user's own comes first.
+ */
+export function* listSignIns(query: SignInQuery): Read<ListedSignIn[]> {
   const { userId, ownSignInId, alive, after, limit } = query
   const listed = [...(yield* liveSessions(userId, alive.sessions)), ...(yield* tokenSignIns(userId, alive.tokensSince))]
   const rank = ({ signInId }: ListedSignIn) => (signInId === ownSignInId ? 'own' : signInId)
@@ -66,9 +97,17 @@ function* tokenSignIns(userId: string, since: number): Read<ListedSignIn[]> {
   })
 }
 
-type End = Input<'endSignIn'>
+type End = EndSignIn
 
-function* endSignIn(end: End): Write<'stateful' | 'stateless' | 'absent'> {
+export type EndSignIn = UserChange & { signInId: string; alive: AliveSignIns; isOwn: boolean; disowned?: SeenDevice }
+
+/**
+ * Ends one sign-in that is alive, with its tokens, and returns its variant. With `isOwn` it is the caller's stateless sign-in, which
+ * is alive. With `disowned` the user did not sign in there: in the same step the password counts as reported, the device generation
+ * rises, and only the device `disowned` stays known. A sign-in that is unknown, has ended or is another user's is absent, and nothing
+ * changes; but one that has ended can be disowned as long as the audit log has it: who was there knows the password.
+ */
+export function* endSignIn(end: End): Write<'stateful' | 'stateless' | 'absent'> {
   const { userId, signInId, at, revocationExpiresAt, disowned } = end
   if (disowned !== undefined) yield* lockUser(userId)
   const variant = (yield* isSessionAlive(end)) ? 'stateful' : 'stateless'
@@ -107,7 +146,17 @@ function* isRecorded({ userId, signInId }: End): Read<boolean> {
   return entry !== undefined
 }
 
-function* noteDevice({ userId, device, at, audit }: Input<'noteDevice'>): Write<Familiarity | 'absent'> {
+/**
+ * Says whether a user has signed in from a device before, and keeps it in the same step unless it is 'new'. Of the first
+ * calls for a user at the same time, one is 'first'. At most `keep` devices are kept for a user, those that were seen last.
+ * Changes nothing and returns 'absent' without such a user of this device generation.
+ */
+export function* noteDevice({
+  userId,
+  device,
+  at,
+  audit,
+}: { userId: string; device: SeenDevice; at: number } & Audited): Write<Familiarity | 'absent'> {
   const deviceGeneration = device.deviceGeneration ?? null
   yield* lockUsers()
   const user = yield* lock`

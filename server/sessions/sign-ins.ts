@@ -1,11 +1,15 @@
 // Where is a user signed in? Lists the user's sign-ins of both variants, and ends one, all others, or one that was not the user's. How a proof
 // ends by itself is in session.ts and token/access-token.ts.
+import { deviceLabel } from '../audit/device-label.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
-import { deviceLabel } from '../guessing/device-label.ts'
-import type { AliveSignIns, AuditEntry, Excepted, ListedSignIn, SeenDevice, Store } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
+import type { Excepted } from '../tokens/proofs.store.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
+import type { SeenDevice } from './devices.store.ts'
 import type { Sessions } from './sessions.ts'
+import { type AliveSignIns, endOtherSignIns, endSignIn, type ListedSignIn, listSignIns } from './sign-ins.store.ts'
 
 /** The caller's own sign-in, and what the request says of its device. */
 export type OwnSignIn = {
@@ -25,7 +29,7 @@ export type DisplayedSignIn = Pick<ListedSignIn, 'variant' | 'device' | 'address
 }
 
 type Options = {
-  store: Pick<Store, 'listSignIns' | 'endSignIn' | 'endOtherSignIns'>
+  store: Store
   sessions: Pick<Sessions, 'liveBounds'>
   revocations: Pick<TokenRevocations, 'note' | 'refresh'>
   now: () => number
@@ -51,7 +55,7 @@ export class SignIns {
     { after, limit }: { after?: string | undefined; limit: number },
   ): Promise<{ items: DisplayedSignIn[]; next: string | null }> {
     const query = { userId: own.userId, ownSignInId: own.signInId, alive: this.#alive(), limit: limit + 1 }
-    const found = await this.#options.store.listSignIns({ ...query, ...(after !== undefined && { after }) })
+    const found = await this.#options.store.read(listSignIns, { ...query, ...(after !== undefined && { after }) })
     const listed = found.map((one) => this.#display(one))
     if (after === undefined && listed[0]?.id !== own.signInId) listed.unshift(this.#displayOwn(own))
     const items = listed.slice(0, limit).map((one) => ({ ...one, current: one.id === own.signInId }))
@@ -76,7 +80,7 @@ export class SignIns {
     { audit, ...except }: Excepted & { exceptSignInId: string; audit: readonly AuditEntry[] },
   ): Promise<void> {
     const { store, revocations } = this.#options
-    const outcome = await store.endOtherSignIns({ userId, ...except, ...this.#moment(), audit })
+    const outcome = await store.write(endOtherSignIns, { userId, ...except, ...this.#moment(), audit })
     if (outcome === 'refused') throw notAuthenticated()
     await revocations.refresh()
   }
@@ -86,7 +90,7 @@ export class SignIns {
     const { at, revocationExpiresAt } = this.#moment()
     const isOwn = signInId === own.signInId && own.proof === 'access-token'
     const change = { userId, signInId, isOwn, at, revocationExpiresAt, audit, ...(disowned && { disowned }) }
-    const ended = await this.#options.store.endSignIn({ ...change, alive: this.#alive() })
+    const ended = await this.#options.store.write(endSignIn, { ...change, alive: this.#alive() })
     if (ended === 'absent')
       throw new CarillonError('NOT_FOUND', 'There is no such session', {
         remedy: 'It may have ended; GET /api/me/sessions lists those that are open.',

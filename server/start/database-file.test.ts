@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { readDatabaseUrl } from '../config/database-url.ts'
 import { examineDatabase } from '../doctor/database.ts'
-import { openStore } from '../store/open.ts'
+import { openStore } from '../open-store.ts'
+import { addProducer } from '../producers/producers.store.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from './database-file.ts'
 
 function place(t: TestContext) {
@@ -95,7 +96,7 @@ test('a complete database is not refused, nor one whose tables are still in its 
   writeFileSync(secret, 'secret')
   refuseLostDatabase(database)
   const { store } = await openStore(database)
-  await store.addProducer(producer)
+  await store.write(addProducer, producer)
   refuseLostDatabase(database)
   const killed = place(t)
   copyFileSync(path, killed.path)

@@ -1,17 +1,18 @@
 // Composes the worlds of the demonstration: each is the product itself on a temporary SQLite database, with the defaults of all settings,
 // and with keys, cookies and a clock of its own. Loaded by the first request for one.
+
 import { tmpdir } from 'node:os'
 import { Clock, type TimeSources } from '../basics/clock.ts'
 import { messageOf } from '../basics/errors.ts'
+import { createLog, type Log } from '../basics/log.ts'
 import { type Composition, compose } from '../compose.ts'
 import { readConfig } from '../config/read.ts'
 import type { Config } from '../config/settings.ts'
-import { observed } from '../demonstration/trace.ts'
+import { observed, observedStore } from '../demonstration/trace.ts'
 import type { ComposedService, ServicePlace } from '../demonstration/world.ts'
 import { Worlds } from '../demonstration/worlds.ts'
-import { createLog, type Log } from '../log/log.ts'
+import { openStore } from '../open-store.ts'
 import { type HashCost, Passwords } from '../passwords/passwords.ts'
-import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { addUser, disableUser, enableUser } from '../users/users.ts'
 import { demonstrationSettings } from './page-settings.ts'
@@ -57,8 +58,9 @@ async function composeWorld(place: ServicePlace, shared: Shared): Promise<Compos
   const settings = settingsOf(config, { database: place.database, url: url() })
   const { store } = await openStore(settings.database)
   try {
+    const away = place.outage.around(store)
     const own = { passwords, cookies: place.cookies, ...(hasTrace && { observed }) }
-    const composition = await compose(place.outage.around(store), settings, {
+    const composition = await compose(hasTrace ? observedStore(away) : away, settings, {
       log,
       clock,
       random,

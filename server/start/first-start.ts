@@ -1,8 +1,10 @@
 // The first start on an empty store: one user, one producer key, one notification, so that everything can be tried at
 // once. There is no default password: each store gets its own, displayed once.
+
 import { CarillonError } from '../basics/errors.ts'
 import type { Deliveries } from '../delivery/deliver.ts'
 import type { ProducerKeys } from '../producers/producer-key.ts'
+import { listUsers } from '../users/users.store.ts'
 import { addUser, firstUsername, makePassphrase, type UserDependencies } from '../users/users.ts'
 
 export type FirstSignIn = { username: string; password: string; key: string }
@@ -16,7 +18,7 @@ export async function firstStart(dependencies: {
   docsPath: string
 }): Promise<FirstSignIn | undefined> {
   const { users, producerKeys, deliveries, docsPath } = dependencies
-  if ((await users.store.listUsers({ after: '', limit: 1 })).length > 0) return undefined
+  if ((await users.store.read(listUsers, { after: '', limit: 1 })).length > 0) return undefined
   const credentials = { username: firstUsername, password: makePassphrase() }
   try {
     await addUser(users, { ...credentials, isGenerated: true })

@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readDatabaseUrl } from '../config/database-url.ts'
 import { examineSecret } from '../doctor/secret.ts'
-import type { SigningKey } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import { replaceOperation, stubStore } from '../store/testing/operations.ts'
+import { type SigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
 import { sealingSecrets } from './sealing-secret.ts'
 
 const key: SigningKey = {
@@ -18,7 +20,12 @@ const key: SigningKey = {
   startsAt: 0,
   retiredAt: null,
 }
-const storeWith = (...keys: SigningKey[]) => ({ signingKeys: async () => keys })
+
+function storeWith(...keys: SigningKey[]): Store {
+  const store = stubStore()
+  replaceOperation(store, signingKeys, async () => keys)
+  return store
+}
 
 test('on PostgreSQL the error suggests a new secret only if no signing key exists', async () => {
   const database = readDatabaseUrl('postgres://bell@db/carillon')

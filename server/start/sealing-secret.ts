@@ -1,5 +1,6 @@
 // The secret that seals the signing keys: the setting, or on SQLite a generated one that is stored beside the database (mode
 // 0600), so that a first start needs no settings. While it changes there is a previous one, too: a setting, or a second file.
+
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createDurably } from '../basics/durable-file.ts'
@@ -7,21 +8,22 @@ import { CarillonError } from '../basics/errors.ts'
 import type { Database } from '../config/database-url.ts'
 import type { Secrets } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
+import { signingKeys } from '../tokens/signing-keys.store.ts'
 
 type Sealed = { secret?: string | undefined; previousSecret?: string | undefined; database: Database }
 
 /** Throws UNAVAILABLE if no secret is set and none may be generated. */
-export async function sealingSecrets(settings: Sealed, store: Pick<Store, 'signingKeys'>): Promise<Secrets> {
+export async function sealingSecrets(settings: Sealed, store: Store): Promise<Secrets> {
   const current = await currentSecret(settings, store)
   return { current, previous: previousSecretIn(settings) }
 }
 
-async function currentSecret({ secret, database }: Sealed, store: Pick<Store, 'signingKeys'>): Promise<string> {
+async function currentSecret({ secret, database }: Sealed, store: Store): Promise<string> {
   if (secret !== undefined) return secret
   const file = database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
   const kept = file === undefined ? undefined : readIfThere(file)
   if (kept !== undefined) return kept
-  if ((await store.signingKeys()).length > 0) {
+  if ((await store.read(signingKeys)).length > 0) {
     const problem =
       file === undefined
         ? 'No secret is set, and this database has signing keys'

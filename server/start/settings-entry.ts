@@ -1,17 +1,19 @@
 // Records in the audit log which settings differ from those of the last start, of any node. Secrets are only `set` or `not set`.
 
+import { lastSettingsEntry, recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { Config } from '../config/settings.ts'
 import { settings } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
-import type { AuditEntry, Store } from '../store/store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
 
 /** The values of the settings by name, as JSON. */
 type Values = Readonly<Record<string, unknown>>
 
 export async function recordSettings(store: Store, config: Config, now: () => number): Promise<void> {
-  const entry = settingsEntry(valuesOf(config), (await store.lastSettingsEntry())?.detail ?? null, now())
-  if (entry !== undefined) await store.recordAudit([entry])
+  const entry = settingsEntry(valuesOf(config), (await store.read(lastSettingsEntry))?.detail ?? null, now())
+  if (entry !== undefined) await store.write(recordAudit, [entry])
 }
 
 /** Undefined if nothing changed. Each setting that changed is a detail of its own; `settings` has all of them, for the next start. */

@@ -1,71 +1,36 @@
-// What both engines share of their operations: how they become methods of the store, and how rows become an inbox and its changes.
-import type { Change, Changes, Delivery, Factor, InboxState } from './store.ts'
+// What `store.read` and `store.write` take: the function of an operation that is written once for both engines, or the forms of one of the
+// few that the engines run in ways of their own, because they are the most frequent (decision 0074).
+import type { Database } from './postgres/connection/connection.ts'
+import type { alone } from './postgres/connection/gathering.ts'
+import type { Reader } from './sqlite/reader.ts'
+import type { Read, Write } from './statements/statements.ts'
 
-/** The functions of `Module` whose first parameter is a `First`, without that parameter. */
-type Bound<First, Module> = {
-  [Name in keyof Module as Module[Name] extends (first: First, ...values: never[]) => unknown
-    ? Name
-    : never]: Module[Name] extends (first: First, ...values: infer Values) => infer Result
-    ? (...values: Values) => Result
-    : never
+export type ReadOperation<Input extends unknown[], Result> =
+  | ((...input: Input) => Read<Result>)
+  | OwnReads<Input, Result>
+export type WriteOperation<Input, Result> = ((input: Input) => Write<Result>) | WriteForms<Input, Result>
+
+type OwnReads<Input extends unknown[], Result> = {
+  readonly sqlite: (reader: Reader, ...input: Input) => Promise<Result>
+  readonly postgres: (db: Database, ...input: Input) => Promise<Result>
+}
+export type ReadForms<Input, Result> = OwnReads<[input: Input], Result>
+
+export type WriteForms<Input, Result> = {
+  readonly name: string
+  /** Runs on SQLite always, and on PostgreSQL if the other form answers `alone`. */
+  readonly write: (input: Input) => Write<Result>
+  /** One statement for this call and those at the same time. */
+  readonly postgres: (db: Database, input: Input) => Promise<Result | typeof alone>
+  /** How much it adds to a commit of SQLite; 1 without it. */
+  readonly weightOf?: (input: Input) => number
 }
 
-/** Every exported function of `module` with `first` as its first argument; other exports are left out. */
-export function bindOperations<First, Module extends object>(module: Module, first: First): Bound<First, Module> {
-  const operations = Object.entries(module).filter(([, exported]) => typeof exported === 'function')
-  const bound = operations.map(([name, operation]) => [name, operation.bind(undefined, first)])
-  return Object.fromEntries(bound) as Bound<First, Module>
-}
+/** Every write by its name: an input goes to the writer thread with the name of its write. */
+export type Writes = Readonly<Record<string, WriteOperation<never, unknown>>>
 
-/** How many recipients may be unknown. At least one must be known. */
-export function maxUnknown({ unknownRecipients, recipients }: Delivery): number {
-  return unknownRecipients === 'refuse' ? 0 : recipients.length - 1
-}
-
-/** How long a read-all can be undone, in milliseconds. */
-export const undoableFor = 10 * 60_000
-
-/** How many columns `toInbox` reads. */
-export const inboxWidth = 10
-
-/** The columns of an inbox in the order of its table, which begin at `at`. */
-export function toInbox(row: readonly unknown[], at = 0): InboxState {
-  return {
-    version: row[at] as number,
-    firstSeq: row[at + 1] as number,
-    lastSeq: row[at + 2] as number,
-    total: row[at + 3] as number,
-    unread: row[at + 4] as number,
-    readThrough: row[at + 5] as number,
-    readVersion: row[at + 6] as number,
-    markedUnread: row[at + 7] as number,
-    resetVersion: row[at + 8] as number,
-    categoryThrough: row[at + 9] as number,
-  }
-}
-
-/** A row of the table, whose list of transports is JSON text. */
-export function toFactor({ transports, ...row }: Omit<Factor, 'transports'> & { transports: string | null }): Factor {
-  return { ...row, transports: transports === null ? null : JSON.parse(transports) }
-}
-
-export type ChangeRow = [version: number, type: 'created' | 'replaced' | 'read' | 'unread', notification: string]
-/** `categories` is JSON text. */
-export type ReadAllRow = [
-  version: number,
-  throughSeq: number,
-  throughId: string | null,
-  at: string,
-  categories: string | null,
-]
-type ChangeRows = { notifications: readonly ChangeRow[]; readAlls: readonly ReadAllRow[] }
-
-export function toChanges(inbox: InboxState, limit: number, { notifications, readAlls }: ChangeRows): Changes {
-  const all: Change[] = notifications.map(([version, type, notification]) => ({ version, type, notification }))
-  for (const [version, throughSeq, throughId, at, categories] of readAlls) {
-    const only = categories !== null && { categories: JSON.parse(categories) }
-    all.push({ version, type: 'read-all', throughSeq, throughId, at, ...only })
-  }
-  all.sort((a, b) => a.version - b.version)
-  return { inbox, changes: all.slice(0, limit), more: all.length > limit }
+/** For people. A bundle adds a number to the name of a function if another one has the same name. */
+export function nameOf(operation: ReadOperation<never, unknown> | WriteOperation<never, unknown>): string {
+  const { name } = 'sqlite' in operation ? operation.sqlite : operation
+  return name.replace(/\$\d+$/, '')
 }

@@ -1,11 +1,12 @@
 // One signing key: how it is made and sealed, how it is opened, and how it signs. Ed25519 (RFC 8037); stored with the private part
 // encrypted by the service's secret, so that a stolen database cannot sign tokens.
+
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { CarillonError } from '../basics/errors.ts'
 import { Sealing, type Secrets } from '../sealing/sealing.ts'
-import type { NewSigningKey, SigningKey } from '../store/store.ts'
 import type { Claims } from './read-token.ts'
+import type { NewSigningKey, SigningKey } from './signing-keys.store.ts'
 
 export type PrivateKey = { kid: string; privateKey: KeyObject }
 export type PublicKey = { kid: string; publicJwk: JWK; publicKey: KeyObject }

@@ -1,7 +1,8 @@
 // Which signing key signs now, which keys are accepted, and when is the next one due? It follows from the times in the store alone, so
 // that every node and every command comes to the same result (decision 0044).
-import type { SigningKey } from '../store/store.ts'
+
 import { clockLeewaySeconds, maxTokenLifeMs } from './read-token.ts'
+import type { SigningKey } from './signing-keys.store.ts'
 
 /** How long others may keep the key set: the `max-age` of its response. */
 export const keySetMaxAgeMs = 5 * 60_000

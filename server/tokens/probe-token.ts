@@ -1,11 +1,12 @@
 // The access token with which `carillon doctor` opens a live stream, if it has the signing keys and their secret. The token
 // names a user who does not exist, so it opens no user's inbox. It lives for a minute and cannot be renewed.
+
 import { newId } from '../basics/ids.ts'
 import { Sealing, type Secrets } from '../sealing/sealing.ts'
-import type { SigningKey } from '../store/store.ts'
 import { openPrivate, sealedWithAnother, signToken } from './key-material.ts'
 import { scheduleOf } from './key-schedule.ts'
 import { claimsOf } from './read-token.ts'
+import type { SigningKey } from './signing-keys.store.ts'
 
 const lifetimeMs = 60_000
 

@@ -1,13 +1,20 @@
 // Ends what users prove their identity with: all sessions and tokens of a user, or all but those of one sign-in.
-import { get, type Read, send, signal, type Write } from '../store/statements/statements.ts'
-import type { Excepted, UserChange } from '../store/store.ts'
-import { revoke } from './tokens.store.ts'
+
+import { get, send, signal, type Write } from '../store/statements/statements.ts'
+import { revoke, type UserChange } from './tokens.store.ts'
+
+/**
+ * The sign-in that a revocation of every sign-in spares: the caller's. `exceptGeneration` is the credential generation that the
+ * caller's token names, or undefined for a session. A counter and the stored session decide whether the sign-in is alive; no
+ * clock does.
+ */
+export type Excepted = { exceptSignInId?: string | undefined; exceptGeneration?: number | undefined }
 
 /**
  * Whether the excepted sign-in is alive: its session is stored, or its token has the user's generation or was spared by the
  * revocation that raised it. Otherwise a request that began before its sign-in ended could revive it (T7). The caller has locked the user.
  */
-export function* isExceptionAlive({ userId, ...excepted }: { userId: string } & Excepted): Read<boolean> {
+export function* isExceptionAlive({ userId, ...excepted }: { userId: string } & Excepted): Write<boolean> {
   const { exceptSignInId: signInId, exceptGeneration: generation = null } = excepted
   if (signInId === undefined) return true
   const alive = yield* get`

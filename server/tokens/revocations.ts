@@ -1,19 +1,22 @@
 // Which tokens are revoked before they expire? A small table, all of it in memory, so that a check costs no read. It is loaded
 // at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
 
+import type { Audited } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { erasedKey, isErasedKey } from './erased-key.ts'
+import { Reloads } from './reloads.ts'
 import {
-  type Audited,
   issuedSignIns,
   type NewRevocation,
-  type Store,
+  revokeIssuedTokens,
+  revokeTokens,
   type TokenRevocation,
+  tokenRevocations,
   type UserChange,
-} from '../store/store.ts'
-import { erasedKey, isErasedKey } from '../users/erased-key.ts'
-import { Reloads } from './reloads.ts'
+} from './tokens.store.ts'
 
 type Dependencies = {
-  store: Pick<Store, 'revokeTokens' | 'revokeIssuedTokens' | 'tokenRevocations' | 'onChange'>
+  store: Store
   /** `now` never goes back; `wall` is the wall clock, which other processes use for their rows. */
   now: () => number
   wall: () => number
@@ -53,13 +56,13 @@ export class TokenRevocations {
 
   /** When it resolves, the revocation is stored and applies on this node; on other nodes it applies after the change signal. */
   async revoke({ audit, ...revocation }: NewRevocation & Audited): Promise<void> {
-    await this.#dependencies.store.revokeTokens({ ...revocation, audit })
+    await this.#dependencies.store.write(revokeTokens, { ...revocation, audit })
     this.note(revocation)
   }
 
   /** Revokes the tokens that were issued for a user. */
   async revokeIssued(change: UserChange): Promise<'done' | 'absent'> {
-    const outcome = await this.#dependencies.store.revokeIssuedTokens(change)
+    const outcome = await this.#dependencies.store.write(revokeIssuedTokens, change)
     if (outcome === 'done') await this.refresh()
     return outcome
   }
@@ -108,7 +111,7 @@ export class TokenRevocations {
   async #reload(): Promise<void> {
     const { store, now, wall } = this.#dependencies
     // If the wall clock was set back, other processes write their rows with the earlier time.
-    for (const revocation of await store.tokenRevocations(Math.min(now(), wall()))) this.#add(revocation)
+    for (const revocation of await store.read(tokenRevocations, Math.min(now(), wall()))) this.#add(revocation)
     const at = now()
     for (const [key, { expiresAt, userId }] of this.#revocations)
       if (expiresAt <= at) {

@@ -1,4 +1,5 @@
 // The keys that sign access tokens. Changes of the set take turns; reads do not wait.
+import type { Audited } from '../store/events.ts'
 import {
   all,
   get,
@@ -11,19 +12,40 @@ import {
   type Write,
 } from '../store/statements/statements.ts'
 import { inList } from '../store/statements/templates.ts'
-import type { Input, NewSigningKey, SigningKey } from '../store/store.ts'
 
-export const signingKeyReads = { signingKeys }
-export const signingKeyWrites = { addSigningKey, dropSigningKey, retireSigningKeys, resealSigningKeys }
+export type SigningKey = {
+  kid: string
+  publicJwk: string
+  /** '' once the key is retired. */
+  sealedPrivateJwk: string
+  createdAt: number
+  /** Nodes sign with the key from this moment, until another one starts. */
+  startsAt: number
+  /** Set when the last token of the key had expired; null until then. */
+  retiredAt: number | null
+}
 
-function* signingKeys(): Read<SigningKey[]> {
+export type Resealed = { kid: string; from: string; to: string }
+
+export type NewSigningKey = Omit<SigningKey, 'retiredAt'>
+
+/** Lists all keys, also retired ones, in the order of their creation. */
+export function* signingKeys(): Read<SigningKey[]> {
   return yield* all<SigningKey>`
     select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt",
       starts_at as "startsAt", retired_at as "retiredAt"
     from signing_key order by created_at, kid`
 }
 
-function* addSigningKey({ key, after, audit }: Input<'addSigningKey'>): Write<'added' | 'refused'> {
+/**
+ * Adds a key, if `after` is still the key that starts last; `after` is null if there is no key yet. Otherwise it changes
+ * nothing and returns 'refused'. Of calls at the same time that name the same key, one adds.
+ */
+export function* addSigningKey({
+  key,
+  after,
+  audit,
+}: { key: NewSigningKey; after: string | null } & Audited): Write<'added' | 'refused'> {
   yield* takeTurns()
   const last = yield* get<{ kid: string }>`
     select kid from signing_key order by starts_at desc, created_at desc, kid desc limit 1`
@@ -33,7 +55,12 @@ function* addSigningKey({ key, after, audit }: Input<'addSigningKey'>): Write<'a
   return 'added'
 }
 
-function* dropSigningKey({ kid, key, audit }: Input<'dropSigningKey'>): Write<'done' | 'absent'> {
+/** Removes a key and adds another one in the same step. If the key is absent, it changes nothing. */
+export function* dropSigningKey({
+  kid,
+  key,
+  audit,
+}: { kid: string; key: NewSigningKey } & Audited): Write<'done' | 'absent'> {
   yield* takeTurns()
   const dropped = yield* run`delete from signing_key where kid = ${kid}`
   if (dropped === 0) return 'absent'
@@ -53,12 +80,14 @@ function* insert({ kid, publicJwk, sealedPrivateJwk, createdAt, startsAt }: NewS
   yield* signal({ about: 'signing-key' })
 }
 
-function* retireSigningKeys({ kids, at }: Input<'retireSigningKeys'>): Write<void> {
+/** Marks keys as retired and removes their private parts. Repeating the call keeps the first `retiredAt`. */
+export function* retireSigningKeys({ kids, at }: { kids: readonly string[]; at: number }): Write<void> {
   yield* send`
     update signing_key set retired_at = ${at}, sealed_private_jwk = '' where kid ${inList(kids)} and retired_at is null`
 }
 
-function* resealSigningKeys({ keys, audit }: Input<'resealSigningKeys'>): Write<number> {
+/** Replaces sealed private parts, each only if it is still `from`. Returns how many it replaced. */
+export function* resealSigningKeys({ keys, audit }: { keys: readonly Resealed[] } & Audited): Write<number> {
   let replaced = 0
   for (const { kid, from, to } of keys)
     replaced += yield* run`

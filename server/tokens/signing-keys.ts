@@ -1,13 +1,14 @@
 // The signing keys of the running service. Every node reads them at start, after a change signal and once a minute. The next key is
 // published before any node signs with it, and the one before is accepted until its last token has expired (decision 0044), so a
 // rotation refuses no token. A dropped key is refused on every node at once.
+
 import type { KeyObject } from 'node:crypto'
 import type { JWK } from 'jose'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import type { Sealing, Secrets } from '../sealing/sealing.ts'
-import type { SigningKey, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import {
   makeSigningKey,
   openPrivate,
@@ -18,9 +19,10 @@ import {
 } from './key-material.ts'
 import { lastOf, nextKeyOf, reloadEveryMs, scheduleOf } from './key-schedule.ts'
 import { Reloads } from './reloads.ts'
+import { addSigningKey, retireSigningKeys, type SigningKey, signingKeys } from './signing-keys.store.ts'
 
 type Dependencies = {
-  store: Pick<Store, 'signingKeys' | 'addSigningKey' | 'retireSigningKeys' | 'onChange'>
+  store: Store
   sealing: Sealing
   now: () => number
   /** For how long nodes sign with a key before the next one starts. */
@@ -61,11 +63,11 @@ export class SigningKeys {
   static async open(dependencies: Dependencies): Promise<SigningKeys> {
     const { store, sealing, now, onFailure } = dependencies
     const keys = new SigningKeys(dependencies)
-    if ((await store.signingKeys()).length === 0) {
+    if ((await store.read(signingKeys)).length === 0) {
       const at = now()
       const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at })
       // If another node was faster, its key is used.
-      await store.addSigningKey({
+      await store.write(addSigningKey, {
         key,
         after: null,
         audit: [rotated(serviceSource, { at, kid: key.kid, startsAt: at })],
@@ -137,15 +139,15 @@ export class SigningKeys {
   async tend(): Promise<void> {
     const { store, sealing, now, lifetimeMs } = this.#dependencies
     const at = now()
-    const keys = await store.signingKeys()
+    const keys = await store.read(signingKeys)
     const retired = scheduleOf(keys, at).filter(({ key, state }) => state === 'retired' && key.retiredAt === null)
-    if (retired.length > 0) await store.retireSigningKeys({ kids: retired.map(({ key }) => key.kid), at })
+    if (retired.length > 0) await store.write(retireSigningKeys, { kids: retired.map(({ key }) => key.kid), at })
     const next = nextKeyOf(keys, { now: at, lifetimeMs })
     const after = lastOf(keys)?.kid
     if (next !== undefined && next.publishAt <= at && after !== undefined) {
       const { startsAt } = next
       const key = await makeSigningKey(sealing, { createdAt: at, startsAt })
-      await store.addSigningKey({ key, after, audit: [rotated(serviceSource, { at, kid: key.kid, startsAt })] })
+      await store.write(addSigningKey, { key, after, audit: [rotated(serviceSource, { at, kid: key.kid, startsAt })] })
     }
     await this.#reload()
   }
@@ -159,7 +161,7 @@ export class SigningKeys {
   async #reload(): Promise<void> {
     const { store, now, lifetimeMs } = this.#dependencies
     const read = ++this.#reads
-    const rows = await store.signingKeys()
+    const rows = await store.read(signingKeys)
     const usable = scheduleOf(rows, now()).filter(({ state }) => state !== 'retired')
     const signers = await this.#signersOf(usable.flatMap(({ key, state }) => (state === 'accepted' ? [] : [key])))
     // A read that began later has been applied already.

@@ -1,7 +1,8 @@
 // The promises about token revocations and about the keys that sign tokens.
+
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
-import type { TokenRevocation } from '../store/store.ts'
+import { revokeTokens, type TokenRevocation, tokenRevocations } from './tokens.store.ts'
 
 export function tokenPromises(promise: PromiseOf): void {
   promise('revokes a sign-in, and lists the revocation until its tokens have expired (T7)', async (world) => {
@@ -9,8 +10,8 @@ export function tokenPromises(promise: PromiseOf): void {
     const one = { userId: ann.id, signInId: newId(), expiresAt: at(900) }
     const other = { userId: ben.id, signInId: newId(), expiresAt: at(1_100) }
     for (const [n, revocation] of [one, other].entries())
-      await world.store.revokeTokens({ ...revocation, at: at(n + 1) })
-    const listedAt = (seconds: number) => world.store.tokenRevocations(at(seconds))
+      await world.store.write(revokeTokens, { ...revocation, at: at(n + 1) })
+    const listedAt = (seconds: number) => world.store.read(tokenRevocations, at(seconds))
     assert.deepEqual(sorted(await listedAt(3)), sorted([rowOf(one), rowOf(other)]))
     assert.deepEqual(sorted(await listedAt(899)), sorted([rowOf(one), rowOf(other)]))
     assert.deepEqual(await listedAt(900), [rowOf(other)])
@@ -21,11 +22,11 @@ export function tokenPromises(promise: PromiseOf): void {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const signInId = newId()
     const revoke = (userId: string, seconds: number) =>
-      world.store.revokeTokens({ userId, signInId, at: at(seconds), expiresAt: at(900 + seconds) })
+      world.store.write(revokeTokens, { userId, signInId, at: at(seconds), expiresAt: at(900 + seconds) })
     for (const seconds of [1, 2]) await revoke(ann.id, seconds)
     for (const seconds of [2, 1]) await revoke(ben.id, seconds)
     const rows = [ann, ben].map(({ id: userId }) => rowOf({ userId, signInId, expiresAt: at(902) }))
-    assert.deepEqual(sorted(await world.store.tokenRevocations(at(3))), sorted(rows))
+    assert.deepEqual(sorted(await world.store.read(tokenRevocations, at(3))), sorted(rows))
   })
 
   promise('keeps the latest of many concurrent revocations', async (world) => {
@@ -33,9 +34,9 @@ export function tokenPromises(promise: PromiseOf): void {
     const signInId = newId()
     const moments = [5, 1, 9, 3, 7, 2, 8]
     const revoke = (seconds: number) =>
-      world.store.revokeTokens({ userId: ann.id, signInId, at: at(seconds), expiresAt: at(900 + seconds) })
+      world.store.write(revokeTokens, { userId: ann.id, signInId, at: at(seconds), expiresAt: at(900 + seconds) })
     await Promise.all(moments.map(revoke))
-    assert.deepEqual(await world.store.tokenRevocations(at(9)), [
+    assert.deepEqual(await world.store.read(tokenRevocations, at(9)), [
       rowOf({ userId: ann.id, signInId, expiresAt: at(909) }),
     ])
   })
@@ -45,10 +46,10 @@ export function tokenPromises(promise: PromiseOf): void {
     const day = 24 * 3_600
     const signInId = newId()
     const revoke = (userId: string, seconds: number) =>
-      world.store.revokeTokens({ userId, signInId, at: at(seconds), expiresAt: at(seconds + 960) })
+      world.store.write(revokeTokens, { userId, signInId, at: at(seconds), expiresAt: at(seconds + 960) })
     await revoke(ann.id, 0)
     await revoke(ben.id, day)
-    const listed = async () => (await world.store.tokenRevocations(at(0))).map(({ userId }) => userId)
+    const listed = async () => (await world.store.read(tokenRevocations, at(0))).map(({ userId }) => userId)
     assert.deepEqual((await listed()).toSorted(), [ann.id, ben.id].toSorted())
     await revoke(ben.id, day + 960)
     assert.deepEqual(await listed(), [ben.id])

@@ -1,4 +1,5 @@
 // Revocations of access tokens.
+import type { Audited } from '../store/events.ts'
 import {
   all,
   get,
@@ -10,20 +11,50 @@ import {
   signal,
   type Write,
 } from '../store/statements/statements.ts'
-import { type Input, issuedSignIns, type TokenRevocation } from '../store/store.ts'
 import { lockUsers } from '../store/user-lock.ts'
 
-export const tokenReads = { tokenRevocations }
-export const tokenWrites = { revokeTokens, revokeIssuedTokens }
+export type TokenRevocation = {
+  userId: string
+  /** One sign-in, null for every sign-in of the user, or `issuedSignIns` for the tokens that were issued for the user. */
+  signInId: string | null
+  /**
+   * Revokes the sign-ins with a lower credential generation (the issued tokens with a lower issued generation), whatever the
+   * clocks say; 0 in a row of one sign-in.
+   */
+  firstGeneration: number
+  /** In a row of every sign-in: the one sign-in that it spares, whatever the generation of its tokens. */
+  exceptSignInId: string | null
+  /** From this moment on every token that the row revokes has expired, and the row may be removed. */
+  expiresAt: number
+}
+
+/** What a caller of the store can revoke, the tokens of one sign-in; the rest follows from a change of the user. */
+export type NewRevocation = { userId: string; signInId: string; at: number; expiresAt: number }
+
+/** `revocationExpiresAt`: when no token that the change revokes is alive any more. */
+export type UserChange = { userId: string; at: number; revocationExpiresAt: number } & Audited
+
+/** Used in place of a sign-in for all tokens that were issued for a user. */
+export const issuedSignIns = 'issued'
 
 const dayMs = 24 * 3_600_000
 
-function* revokeTokens(revocation: Input<'revokeTokens'>): Write<void> {
+export type RevokeTokens = NewRevocation & Audited
+
+/**
+ * Revokes the access tokens of one sign-in, and ends the session that the sign-in belongs to, in one step. Of two revocations of the
+ * same sign-in the one that expires later counts.
+ */
+export function* revokeTokens(revocation: RevokeTokens): Write<void> {
   yield* revoke(revocation)
   yield* record(revocation.audit)
 }
 
-function* revokeIssuedTokens(change: Input<'revokeIssuedTokens'>): Write<'done' | 'absent'> {
+/**
+ * Revokes the tokens that were issued for a user, and no other: in one step it raises the issued generation and revokes
+ * the lower ones.
+ */
+export function* revokeIssuedTokens(change: UserChange): Write<'done' | 'absent'> {
   const { userId, at, revocationExpiresAt } = change
   yield* lockUsers()
   const user = yield* get<{ generation: number }>`
@@ -41,7 +72,7 @@ function* revokeIssuedTokens(change: Input<'revokeIssuedTokens'>): Write<'done' 
  * With the tokens of a sign-in, the session that it belongs to ends. The session is locked first, as everywhere. With '' as the sign-in,
  * it revokes those of every sign-in of the user; the caller sets the generation.
  */
-export function* revoke({ userId, signInId, at, expiresAt }: Omit<Input<'revokeTokens'>, 'audit'>): Write<void> {
+export function* revoke({ userId, signInId, at, expiresAt }: Omit<RevokeTokens, 'audit'>): Write<void> {
   const ended =
     signInId === '' ? 0 : yield* run`delete from session where user_id = ${userId} and sign_in_id = ${signInId}`
   if (ended > 0) yield* signal({ about: 'session', userId })
@@ -63,7 +94,11 @@ function* removeExpired(at: number): Write<void> {
   if (turn?.isMine !== false) yield* send`delete from token_cutoff where expires_at <= ${at - dayMs}`
 }
 
-function* tokenRevocations(now: number): Read<TokenRevocation[]> {
+/**
+ * Lists the revocations that have not expired at `now`. A row is kept for a day after it expired, because the clock may
+ * be set back.
+ */
+export function* tokenRevocations(now: number): Read<TokenRevocation[]> {
   return yield* all<TokenRevocation>`
     select user_id as "userId", nullif(sign_in_id, '') as "signInId", expires_at as "expiresAt",
       first_generation as "firstGeneration", except_sign_in_id as "exceptSignInId"

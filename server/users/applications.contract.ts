@@ -1,7 +1,20 @@
 // The promises about several applications on one service: each has its own external ids, users and notification keys (U6).
+
 import assert from 'node:assert/strict'
+import { deliver } from '../delivery/delivery.store.ts'
+import type { Recipient } from '../delivery/delivery.ts'
+import { addProducer, findProducer, listProducers, rotateProducer } from '../producers/producers.store.ts'
 import { at, type Letter, newId, type PromiseOf, type World } from '../store/contract/world.ts'
-import type { Recipient, User } from '../store/store.ts'
+import { putUsers } from './put-users.store.ts'
+import type { User } from './user-rows.store.ts'
+import {
+  addUser,
+  findCredentials,
+  findUser,
+  findUserByExternalId,
+  findUserByUsername,
+  listUsers,
+} from './users.store.ts'
 
 const issuer = 'https://id.example'
 const externalId = 'customer-42'
@@ -20,8 +33,8 @@ export function applicationPromises(promise: PromiseOf): void {
     assert.equal(new Set(users.map(({ id }) => id)).size, users.length)
     for (const user of users) {
       const { id, application, issuer: its } = user
-      assert.deepEqual(await store.findUser(id), user)
-      assert.deepEqual(await store.findUserByExternalId({ application, issuer: its, externalId }), user)
+      assert.deepEqual(await store.read(findUser, id), user)
+      assert.deepEqual(await store.read(findUserByExternalId, { application, issuer: its, externalId }), user)
       assert.deepEqual(await put(world, { application, issuer: its }), user)
     }
     assert.deepEqual(
@@ -39,12 +52,12 @@ export function applicationPromises(promise: PromiseOf): void {
   promise('a user with a name belongs to the application, and no other has the same name', async ({ store }) => {
     const user = { username: 'ann', displayName: null, passwordHash: 'hash', createdAt: at(0), externalId }
     const ann = { ...user, id: newId(), application: 'shop' }
-    assert.equal(await store.addUser(ann), 'added')
-    assert.equal((await store.findUserByUsername('ann'))?.application, 'shop')
-    assert.equal((await store.findCredentials('ann'))?.application, 'shop')
-    assert.equal(await store.addUser({ ...user, id: newId(), application: 'club' }), 'username-taken')
-    assert.equal(await store.addUser({ ...ann, id: newId(), username: 'bob' }), 'external-id-taken')
-    assert.equal(await store.addUser({ ...user, id: newId(), username: 'bob', application: 'club' }), 'added')
+    assert.equal(await store.write(addUser, ann), 'added')
+    assert.equal((await store.read(findUserByUsername, 'ann'))?.application, 'shop')
+    assert.equal((await store.read(findCredentials, 'ann'))?.application, 'shop')
+    assert.equal(await store.write(addUser, { ...user, id: newId(), application: 'club' }), 'username-taken')
+    assert.equal(await store.write(addUser, { ...ann, id: newId(), username: 'bob' }), 'external-id-taken')
+    assert.equal(await store.write(addUser, { ...user, id: newId(), username: 'bob', application: 'club' }), 'added')
   })
 
   promise('lists the users of one application, and of all', async (world) => {
@@ -58,18 +71,18 @@ export function applicationPromises(promise: PromiseOf): void {
     for (const application of ['shop', 'shop-2', 'sho', 'club'])
       for (const filter of [{}, { externalId }, { search: 'CUSTOMER' }])
         assert.deepEqual(
-          await store.listUsers({ after: '', limit: 9, application, ...filter }),
+          await store.read(listUsers, { after: '', limit: 9, application, ...filter }),
           users.filter((user) => user.application === application),
         )
-    assert.deepEqual(await store.listUsers({ after: '', limit: 9, application: '' }), users)
-    assert.deepEqual(await store.listUsers({ after: '', limit: 9, externalId }), users)
-    const plain = await store.listUsers({ after: '', limit: 9, application: 'shop', externalId, issuer: '' })
+    assert.deepEqual(await store.read(listUsers, { after: '', limit: 9, application: '' }), users)
+    assert.deepEqual(await store.read(listUsers, { after: '', limit: 9, externalId }), users)
+    const plain = await store.read(listUsers, { after: '', limit: 9, application: 'shop', externalId, issuer: '' })
     assert.deepEqual(
       plain,
       users.filter((user) => user.application === 'shop' && user.issuer === ''),
     )
     const [first, second] = users.filter((user) => user.application === 'shop')
-    const rest = await store.listUsers({ after: first?.id ?? '', limit: 9, application: 'shop' })
+    const rest = await store.read(listUsers, { after: first?.id ?? '', limit: 9, application: 'shop' })
     assert.deepEqual(rest, [second])
   })
 
@@ -82,13 +95,15 @@ export function applicationPromises(promise: PromiseOf): void {
       const { results } = await world.deliver({ to: [{ externalId }, ...others], key, application: 'shop' })
       assert.deepEqual([results[0]?.userId, ...results.slice(1)], [shop.id, unknown, unknown, unknown])
       const letter = world.letter({ to: others, key, application: 'shop' })
-      assert.deepEqual(await world.store.deliver(letter), { unknown: [0, 1, 2] })
+      assert.deepEqual(await world.store.write(deliver, letter), { unknown: [0, 1, 2] })
       const all = await world.deliver({ to: [{ userId: shop.id }, ...others], key })
       assert.equal(all.results.filter(({ status }) => status !== 'unknown_recipient').length, 4)
     }
     // At the same time, so that PostgreSQL delivers them in one statement.
     const sent = ['shop', 'club'].flatMap((application) =>
-      [shop, club, bob].map((user) => world.store.deliver(world.letter({ to: [{ userId: user.id }], application }))),
+      [shop, club, bob].map((user) =>
+        world.store.write(deliver, world.letter({ to: [{ userId: user.id }], application })),
+      ),
     )
     const delivered = (await Promise.all(sent)).map((outcome) => typeof outcome === 'object' && 'results' in outcome)
     assert.deepEqual(delivered, [true, false, false, false, true, false])
@@ -100,11 +115,11 @@ export function applicationPromises(promise: PromiseOf): void {
       const { results } = await world.deliver({ to, createsUsers: true, application, at: at(7) })
       assert.equal(results[2]?.userId, results[0]?.userId)
       for (const [n, its] of ['', issuer].entries()) {
-        const user = await world.store.findUserByExternalId({ application, issuer: its, externalId })
+        const user = await world.store.read(findUserByExternalId, { application, issuer: its, externalId })
         assert.deepEqual([user?.id, user?.application], [results[n]?.userId, application])
       }
     }
-    assert.equal((await world.store.listUsers({ after: '', limit: 9 })).length, 6)
+    assert.equal((await world.store.read(listUsers, { after: '', limit: 9 })).length, 6)
   })
 
   promise('a notification key is the one of its application: none replaces that of another (U6)', async (world) => {
@@ -129,16 +144,16 @@ export function applicationPromises(promise: PromiseOf): void {
 
   promise('a key keeps its application when it gets another secret', async ({ store }) => {
     const producer = { id: newId(), name: 'app', secretHash: 'h1', scopes: ['send'], createdAt: at(0), expiresAt: null }
-    await store.addProducer({ ...producer, application: 'shop' })
-    await store.rotateProducer({ producerId: producer.id, secretHash: 'h2', previousUntil: at(9) })
-    const found = await store.findProducer(producer.id)
+    await store.write(addProducer, { ...producer, application: 'shop' })
+    await store.write(rotateProducer, { producerId: producer.id, secretHash: 'h2', previousUntil: at(9) })
+    const found = await store.read(findProducer, producer.id)
     assert.deepEqual([found?.application, found?.secretHash], ['shop', 'h2'])
-    assert.deepEqual(await store.listProducers().then((all) => all.find(({ id }) => id === producer.id)), found)
+    assert.deepEqual(await store.read(listProducers).then((all) => all.find(({ id }) => id === producer.id)), found)
   })
 }
 
 async function put({ store }: World, namespace: { application?: string; issuer?: string }): Promise<User> {
   const users = [{ newId: newId(), externalId }]
-  const [one] = await store.putUsers({ issuer: '', ...namespace, at: at(7), users })
+  const [one] = await store.write(putUsers, { issuer: '', ...namespace, at: at(7), users })
   return one?.user ?? assert.fail('no user was put')
 }

@@ -1,18 +1,17 @@
 // Erases a user: every row of the user, and the user in the outcomes of deliveries. One write, so that nothing is left half done.
 
 import { all, onCitus, onPostgres, record, send, signal, type Write } from '../store/statements/statements.ts'
-import { Part } from '../store/statements/templates.ts'
-import type { DeliveryOutcome, Input } from '../store/store.ts'
+import { userKey } from '../store/statements/templates.ts'
 import { lockUser } from '../store/user-lock.ts'
-import { revoke } from '../tokens/tokens.store.ts'
-import { erasedKey } from './erased-key.ts'
+import { erasedKey } from '../tokens/erased-key.ts'
+import { revoke, type UserChange } from '../tokens/tokens.store.ts'
 
-export const erasureWrites = { deleteUser }
-
-/** The tables of inboxes on SQLite have the 16 bytes of a user id. */
-const [userKey, end] = [new Part('unhex(replace(', '('), new Part(", '-', ''))", ')')]
-
-function* deleteUser(change: Input<'deleteUser'>): Write<'done' | 'absent'> {
+/**
+ * Erases a user. In one step it removes every row of the user (with sessions, inbox and revocations), and takes the user and the
+ * notifications out of the outcomes of deliveries. It revokes every token by one row that names the user by `erasedKey` only. A
+ * delivery at the same time is erased with the user, or does not find the user.
+ */
+export function* deleteUser(change: UserChange): Write<'done' | 'absent'> {
   const { userId, at, revocationExpiresAt } = change
   // On Citus the table of deliveries is copied to every node, and an update locks the whole copy. A delivery with an idempotency key
   // writes to it before it locks an inbox, and an erasure after that. So an erasure waits for these deliveries first.
@@ -40,15 +39,16 @@ function* deleteUser(change: Input<'deleteUser'>): Write<'done' | 'absent'> {
 
 /** Waits for the deliveries that have locked the inbox, also those that create it. Later ones find no user. */
 function* eraseInbox(userId: string): Write<void> {
+  const user = userKey(userId)
   yield* onPostgres`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
     values (${userId}, 0, 1, 0, 0, 0, 0) on conflict do nothing`
   yield* onPostgres`select 1 from inbox where user_id = ${userId} for update`
-  yield* send`delete from inbox_category where user_id = ${userKey}${userId}${end}`
-  yield* send`delete from notification where user_id = ${userKey}${userId}${end}`
-  yield* send`delete from category_read_mark where user_id = ${userKey}${userId}${end}`
-  yield* send`delete from read_mark where user_id = ${userKey}${userId}${end}`
-  yield* send`delete from inbox where user_id = ${userKey}${userId}${end}`
+  yield* send`delete from inbox_category where user_id = ${user}`
+  yield* send`delete from notification where user_id = ${user}`
+  yield* send`delete from category_read_mark where user_id = ${user}`
+  yield* send`delete from read_mark where user_id = ${user}`
+  yield* send`delete from inbox where user_id = ${user}`
 }
 
 type Outcome = { producerId: string; idempotencyKey: string; answer: string }
@@ -60,7 +60,7 @@ function* removeFromOutcomes(userId: string): Write<void> {
     select producer_id as "producerId", idempotency_key as "idempotencyKey", answer from delivery
     where answer like ${`%${userId}%`}`
   for (const { producerId, idempotencyKey, answer } of outcomes) {
-    const { deliveryId, results } = JSON.parse(answer) as DeliveryOutcome
+    const { deliveryId, results } = JSON.parse(answer) as { deliveryId: string; results: { userId: string | null }[] }
     const others = results.map((result) =>
       result.userId === userId ? { userId: null, id: null, status: 'unknown_recipient' } : result,
     )

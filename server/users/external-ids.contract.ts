@@ -1,9 +1,21 @@
 // The promises about users of applications: an external id is one user of its issuer, compared byte by byte.
+
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
-import type { User } from '../store/store.ts'
+import { type PutUser, type PutUsers, putUsers } from './put-users.store.ts'
+import { setPassword } from './user-changes.store.ts'
+import type { User } from './user-rows.store.ts'
+import {
+  addUser,
+  findCredentials,
+  findUser,
+  findUserByExternalId,
+  findUserByUsername,
+  listUsers,
+  updateUser,
+} from './users.store.ts'
 
-type Put = Parameters<World['store']['putUsers']>[0]['users'][number]
+type Put = PutUsers['users'][number]
 
 export function externalIdPromises(promise: PromiseOf): void {
   promise('creates a user without username and password, and finds the user by external id', async ({ store }) => {
@@ -26,8 +38,8 @@ export function externalIdPromises(promise: PromiseOf): void {
       emailVerifiedAt: null,
       passwordReportedAt: null,
     })
-    assert.deepEqual(await store.findUser(ann.user.id), ann.user)
-    assert.deepEqual(await store.findUserByExternalId({ issuer: '', externalId: 'a/1' }), ann.user)
+    assert.deepEqual(await store.read(findUser, ann.user.id), ann.user)
+    assert.deepEqual(await store.read(findUserByExternalId, { issuer: '', externalId: 'a/1' }), ann.user)
   })
 
   promise('updates the fields that are given, and null clears a field', async ({ store }) => {
@@ -44,18 +56,24 @@ export function externalIdPromises(promise: PromiseOf): void {
   promise('compares external ids byte by byte, and separately for each issuer (U1)', async ({ store }) => {
     const externalIds = ['aB', 'Ab', 'ab', 'é', 'e\u0301', ' ab', 'ab ', 'ß', 'ss', 'Ａ', 'A']
     const plain = await put(store, ...externalIds.map((externalId) => ({ externalId })))
-    const foreign = await store.putUsers({
+    const foreign = await store.write(putUsers, {
       issuer: 'https://id.example',
       at: at(7),
       users: externalIds.map((externalId) => ({ newId: newId(), externalId })),
     })
     assert.equal(new Set([...plain, ...foreign].map(({ user }) => user.id)).size, 2 * externalIds.length)
     for (const [n, externalId] of externalIds.entries()) {
-      assert.deepEqual(await store.findUserByExternalId({ issuer: '', externalId }), plain[n]?.user)
-      assert.deepEqual(await store.findUserByExternalId({ issuer: 'https://id.example', externalId }), foreign[n]?.user)
+      assert.deepEqual(await store.read(findUserByExternalId, { issuer: '', externalId }), plain[n]?.user)
+      assert.deepEqual(
+        await store.read(findUserByExternalId, { issuer: 'https://id.example', externalId }),
+        foreign[n]?.user,
+      )
     }
-    assert.equal(await store.findUserByExternalId({ issuer: '', externalId: 'AB' }), undefined)
-    assert.equal(await store.findUserByExternalId({ issuer: 'https://other.example', externalId: 'ab' }), undefined)
+    assert.equal(await store.read(findUserByExternalId, { issuer: '', externalId: 'AB' }), undefined)
+    assert.equal(
+      await store.read(findUserByExternalId, { issuer: 'https://other.example', externalId: 'ab' }),
+      undefined,
+    )
   })
 
   promise('an external id that is named twice is one user, with the later values', async ({ store }) => {
@@ -68,7 +86,7 @@ export function externalIdPromises(promise: PromiseOf): void {
     assert.deepEqual([first?.user.displayName, first?.user.email], ['B', 'a@example.com'])
     assert.deepEqual(again, { user: first?.user, created: false })
     assert.deepEqual([first?.created, second?.created], [true, true])
-    assert.equal((await store.listUsers({ after: '', limit: 9 })).length, 2)
+    assert.equal((await store.read(listUsers, { after: '', limit: 9 })).length, 2)
   })
 
   promise('calls at the same time with the same external ids create each user once', async ({ store }) => {
@@ -79,7 +97,7 @@ export function externalIdPromises(promise: PromiseOf): void {
     const users = results.flat()
     assert.equal(users.filter(({ created }) => created).length, 40)
     assert.equal(new Set(users.map(({ user }) => user.id)).size, 40)
-    assert.equal((await store.listUsers({ after: '', limit: 100 })).length, 40)
+    assert.equal((await store.read(listUsers, { after: '', limit: 100 })).length, 40)
   })
 
   promise('returns "external-id-taken" for an external id that is taken, and changes nothing', async ({ store }) => {
@@ -91,22 +109,25 @@ export function externalIdPromises(promise: PromiseOf): void {
       passwordHash: 'hash',
       externalId: '1',
     }
-    assert.equal(await store.addUser(ann), 'added')
-    const before = await store.findUserByExternalId({ issuer: '', externalId: '1' })
-    assert.equal(await store.addUser({ ...ann, id: newId(), username: 'ben' }), 'external-id-taken')
-    assert.equal(await store.addUser({ ...ann, id: newId(), externalId: '2' }), 'username-taken')
-    assert.deepEqual(await store.listUsers({ after: '', limit: 9 }), [before])
-    assert.equal(await store.addUser({ ...ann, id: newId(), username: 'ben', issuer: 'https://id.example' }), 'added')
+    assert.equal(await store.write(addUser, ann), 'added')
+    const before = await store.read(findUserByExternalId, { issuer: '', externalId: '1' })
+    assert.equal(await store.write(addUser, { ...ann, id: newId(), username: 'ben' }), 'external-id-taken')
+    assert.equal(await store.write(addUser, { ...ann, id: newId(), externalId: '2' }), 'username-taken')
+    assert.deepEqual(await store.read(listUsers, { after: '', limit: 9 }), [before])
+    assert.equal(
+      await store.write(addUser, { ...ann, id: newId(), username: 'ben', issuer: 'https://id.example' }),
+      'added',
+    )
   })
 
   promise('a user without a password has no credentials until a password is set', async ({ store }) => {
     const [ann] = await put(store, { externalId: '1' })
     const userId = ann?.user.id ?? ''
-    assert.equal(await store.updateUser({ userId, username: 'ann' }), 'done')
-    assert.equal(await store.findCredentials('ann'), undefined)
-    assert.equal((await store.findUserByUsername('ann'))?.id, userId)
-    await store.setPassword({ userId, passwordHash: 'hash', at: at(8), revocationExpiresAt: at(9) })
-    assert.equal((await store.findCredentials('ann'))?.passwordHash, 'hash')
+    assert.equal(await store.write(updateUser, { userId, username: 'ann' }), 'done')
+    assert.equal(await store.read(findCredentials, 'ann'), undefined)
+    assert.equal((await store.read(findUserByUsername, 'ann'))?.id, userId)
+    await store.write(setPassword, { userId, passwordHash: 'hash', at: at(8), revocationExpiresAt: at(9) })
+    assert.equal((await store.read(findCredentials, 'ann'))?.passwordHash, 'hash')
   })
 
   promise(
@@ -119,7 +140,8 @@ export function externalIdPromises(promise: PromiseOf): void {
         { externalId: '8%', displayName: 'Élan', email: 'ELAN@example.com' },
         { externalId: '9', displayName: 'Cay' },
       )
-      const found = async (search: string) => externalIdsOf(await store.listUsers({ after: '', limit: 9, search }))
+      const found = async (search: string) =>
+        externalIdsOf(await store.read(listUsers, { after: '', limit: 9, search }))
       assert.deepEqual(await found('BEE'), ['X_7'])
       assert.deepEqual(await found('elan@'), ['8%'])
       assert.deepEqual(await found('x_'), ['X_7'])
@@ -130,7 +152,7 @@ export function externalIdPromises(promise: PromiseOf): void {
       assert.deepEqual((await found('')).toSorted(), ['8%', '9', 'X_7'])
       const dee = await world.addUser('Dee')
       assert.deepEqual(
-        (await store.listUsers({ after: '', limit: 9, search: 'dEE' })).map(({ id }) => id),
+        (await store.read(listUsers, { after: '', limit: 9, search: 'dEE' })).map(({ id }) => id),
         [dee.id],
       )
     },
@@ -139,8 +161,8 @@ export function externalIdPromises(promise: PromiseOf): void {
   promise('lists the users with an external id, of one issuer or of all', async ({ store }) => {
     const issuer = 'https://id.example'
     const [plain] = await put(store, { externalId: '1', displayName: 'Ann' }, { externalId: '2' })
-    const [foreign] = await store.putUsers({ issuer, at: at(7), users: [{ newId: newId(), externalId: '1' }] })
-    const found = (query: object) => store.listUsers({ after: '', limit: 9, externalId: '1', ...query })
+    const [foreign] = await store.write(putUsers, { issuer, at: at(7), users: [{ newId: newId(), externalId: '1' }] })
+    const found = (query: object) => store.read(listUsers, { after: '', limit: 9, externalId: '1', ...query })
     const both = [plain?.user, foreign?.user].toSorted((a, b) => ((a?.id ?? '') < (b?.id ?? '') ? -1 : 1))
     assert.deepEqual(await found({}), both)
     assert.deepEqual(await found({ limit: 1 }), both.slice(0, 1))
@@ -151,8 +173,8 @@ export function externalIdPromises(promise: PromiseOf): void {
   })
 }
 
-function put(store: World['store'], ...users: Omit<Put, 'newId'>[]): ReturnType<World['store']['putUsers']> {
-  return store.putUsers({ issuer: '', at: at(7), users: users.map((user) => ({ newId: newId(), ...user })) })
+function put(store: World['store'], ...users: Omit<Put, 'newId'>[]): Promise<PutUser[]> {
+  return store.write(putUsers, { issuer: '', at: at(7), users: users.map((user) => ({ newId: newId(), ...user })) })
 }
 
 function externalIdsOf(users: readonly User[]): (string | null)[] {

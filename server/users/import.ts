@@ -1,11 +1,15 @@
 // Many users at once, from a file or a request: created if they are new, changed if they exist. Everything is checked before
 // anything is stored, so that one fault leaves no user half imported.
 
+import { recordAudit } from '../audit/audit.store.ts'
 import { recorded } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
-import type { User } from '../store/store.ts'
 import { type CheckedEntry, parseEntry, readEntry } from './entry.ts'
 import { profileAt } from './profile.ts'
+import { putUsers } from './put-users.store.ts'
+import { setPassword } from './user-changes.store.ts'
+import type { User } from './user-rows.store.ts'
+import { findCredentials, findUser, findUserByExternalId, findUserByUsername, updateUser } from './users.store.ts'
 import {
   disableUser,
   enableUser,
@@ -62,7 +66,7 @@ export async function importUsers(
   const imported = await storeAll(dependencies, { checked, existing, report })
   const created = imported.filter((one) => one.created).length
   const detail = { created, updated: imported.length - created }
-  await dependencies.store.recordAudit(recorded(dependencies, { event: 'users-imported', detail }).audit)
+  await dependencies.store.write(recordAudit, recorded(dependencies, { event: 'users-imported', detail }).audit)
   return { imported }
 }
 
@@ -125,7 +129,7 @@ async function putProfiles(
     const users = await inParallel(batch, ({ externalId, profile }) =>
       newUserOf(dependencies, { externalId: externalId ?? '', profile }, at),
     )
-    imported.push(...(await store.putUsers({ application, issuer: '', at, users })))
+    imported.push(...(await store.write(putUsers, { application, issuer: '', at, users })))
     report(imported.length)
   }
   return imported
@@ -136,10 +140,10 @@ type Existing = { user: User | undefined; conflict?: Conflict }
 
 async function existingOf(dependencies: UserDependencies, { username, externalId }: CheckedEntry): Promise<Existing> {
   const { store, application } = dependencies
-  const byName = username === null ? undefined : await store.findUserByUsername(username)
+  const byName = username === null ? undefined : await store.read(findUserByUsername, username)
   if (externalId === null && (byName === undefined || isInReach(dependencies, byName))) return { user: byName }
   const user =
-    externalId === null ? undefined : await store.findUserByExternalId({ application, issuer: '', externalId })
+    externalId === null ? undefined : await store.read(findUserByExternalId, { application, issuer: '', externalId })
   if (byName === undefined || byName.id === user?.id) return { user }
   return { user, conflict: { field: 'username', reason: 'is taken', isTaken: true } }
 }
@@ -154,7 +158,7 @@ async function storeEntry(
   if (existing !== undefined) await change(dependencies, existing, entry)
   if (disabled === true && user.disabledAt === null) await disableUser(dependencies, { id: user.id })
   if (disabled === false && user.disabledAt !== null) await enableUser(dependencies, { id: user.id })
-  return { user: (await dependencies.store.findUser(user.id)) ?? user, created: existing === undefined }
+  return { user: (await dependencies.store.read(findUser, user.id)) ?? user, created: existing === undefined }
 }
 
 async function change(dependencies: UserDependencies, user: User, { username, passwordHash, profile }: CheckedEntry) {
@@ -163,12 +167,12 @@ async function change(dependencies: UserDependencies, user: User, { username, pa
   if (renamed) await refuseAddress(dependencies, username, user.id)
   const fields = { ...(renamed && { username }), ...profile }
   const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
-  const outcome = await store.updateUser({ ...changed, ...recordedChange(dependencies, user, fields) })
+  const outcome = await store.write(updateUser, { ...changed, ...recordedChange(dependencies, user, fields) })
   if (outcome === 'username-taken') throw taken('username', username)
-  if (username === null || passwordHash === null || (await store.findCredentials(username)) !== undefined) return
+  if (username === null || passwordHash === null || (await store.read(findCredentials, username)) !== undefined) return
   // Setting a password enables the user.
   const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })
-  await store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies), ...entry })
+  await store.write(setPassword, { userId: user.id, passwordHash, ...revocationNow(dependencies), ...entry })
   if (user.disabledAt !== null) await disableUser(dependencies, { id: user.id })
 }
 

@@ -1,5 +1,11 @@
 // What a change of a profile makes of the values before it.
-import type { Profile } from '../store/store.ts'
+import type { User } from './user-rows.store.ts'
+
+/**
+ * An absent field keeps its value; null clears it. An address that another one replaces takes its proof with it. The time at which
+ * an address was first verified stays.
+ */
+export type Profile = Partial<Pick<User, 'displayName' | 'locale' | 'email' | 'emailVerifiedAt'>>
 
 /** An absent field keeps its value. A new address has no proof unless one is given with it; the time of the first proof of an address stays. */
 export function profileAfter(before: Required<Profile>, given: Profile): Required<Profile> {

@@ -1,19 +1,35 @@
 // Creates and updates many users by their external ids, in one step.
 
+import type { AuditEntry } from '../store/events.ts'
 import { lockAll, record, send, type Write } from '../store/statements/statements.ts'
 import { inList, rowsOf } from '../store/statements/templates.ts'
-import type { AuditEntry, Input, Profile, PutUser } from '../store/store.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { namespaceOf } from './namespaces.ts'
-import { profileAfter } from './profiles.store.ts'
-import { toUser, type UserRow, userColumns } from './user-rows.store.ts'
+import { type Profile, profileAfter } from './profiles.store.ts'
+import { toUser, type User, type UserRow, userColumns } from './user-rows.store.ts'
 
-export const putUsersWrites = { putUsers }
+/** `recorded`: its audit entry was recorded. */
+export type PutUser = { user: User; created: boolean; recorded?: true }
 
-type Put = Input<'putUsers'>['users'][number]
+type Put = PutUsers['users'][number]
 
-/** Locks the users in the order of their external ids, so that two calls cannot deadlock. */
-function* putUsers({ at, users, ...of }: Input<'putUsers'>): Write<PutUser[]> {
+export type PutUsers = {
+  application?: string | undefined
+  issuer: string
+  at: number
+  users: readonly ({ newId: string; externalId: string; entry?: AuditEntry } & Profile)[]
+}
+
+/**
+ * Creates each user whose external id is new for the application and issuer, and updates the others, all in one step. Returns them in the
+ * same order, as they are afterwards. An external id that is named twice is one user: the later values count, and `created`
+ * is true the first time only. Of calls at the same time, one creates the user.
+ * Each user may have an audit entry, with the id `newId` and the event of a creation. It is recorded if the user was created; if a
+ * field of an existing user changed, it is recorded with that user's id and the event `user-changed`.
+ *
+ * Locks the users in the order of their external ids, so that two calls cannot deadlock.
+ */
+export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
   const namespace = namespaceOf(of)
   const offered = byExternalId(users)
   yield* lockUsers()

@@ -1,15 +1,19 @@
 // Changes of a user that end proofs: disabling the user, a new password, a reset of the second factors.
-import { get, record, run, send, type Write } from '../store/statements/statements.ts'
-import type { Input } from '../store/store.ts'
-import { lockUser, lockUsers } from '../store/user-lock.ts'
-import { endProofs, isExceptionAlive } from '../tokens/proofs.store.ts'
 
-export const userChangeWrites = { disableUser, setPassword, resetFactors }
+import type { Audited } from '../store/events.ts'
+import { get, record, run, send, type Write } from '../store/statements/statements.ts'
+import { lockUser, lockUsers } from '../store/user-lock.ts'
+import { type Excepted, endProofs, isExceptionAlive } from '../tokens/proofs.store.ts'
+import type { UserChange } from '../tokens/tokens.store.ts'
 
 /** A user whose credential generation was raised. */
 type Raised = { generation: number }
 
-function* disableUser(change: Input<'disableUser'>): Write<'done' | 'absent'> {
+/**
+ * Disables a user. In one step it raises the credential generation, ends every session, and revokes every token and link.
+ * Repeating the call keeps the first `disabledAt`.
+ */
+export function* disableUser(change: UserChange): Write<'done' | 'absent'> {
   const { userId, at } = change
   yield* lockUsers()
   const user = yield* get<Raised>`
@@ -21,7 +25,14 @@ function* disableUser(change: Input<'disableUser'>): Write<'done' | 'absent'> {
   return 'done'
 }
 
-function* setPassword(change: Input<'setPassword'>): Write<'done' | 'absent' | 'refused'> {
+export type SetPassword = UserChange & Excepted & { passwordHash: string }
+
+/**
+ * Sets a password and enables the user. In one step it raises the credential generation, voids every link of the user, clears
+ * `passwordReportedAt`, ends every session and revokes every token, except those of the sign-in `exceptSignInId`. If that
+ * sign-in has ended, it changes nothing and returns 'refused'.
+ */
+export function* setPassword(change: SetPassword): Write<'done' | 'absent' | 'refused'> {
   const isThere = yield* lockUser(change.userId)
   if (!(yield* isExceptionAlive(change))) return 'refused'
   if (!isThere) return 'absent'
@@ -30,7 +41,7 @@ function* setPassword(change: Input<'setPassword'>): Write<'done' | 'absent' | '
 }
 
 /** The caller has locked the user. */
-export function* changePassword(change: Input<'setPassword'>): Write<void> {
+export function* changePassword(change: SetPassword): Write<void> {
   const user = yield* get<Raised>`
     update "user" set password_hash = ${change.passwordHash}, disabled_at = null, password_reported_at = null,
       credential_generation = credential_generation + 1
@@ -39,13 +50,19 @@ export function* changePassword(change: Input<'setPassword'>): Write<void> {
 }
 
 /** Ends what a user has who was disabled or has a new password; with the entries that say so. */
-function* endLinksAndProofs(change: Input<'disableUser'> | Input<'setPassword'>, user: Raised): Write<void> {
+function* endLinksAndProofs(change: UserChange | SetPassword, user: Raised): Write<void> {
   yield* send`delete from one_time_link where user_id = ${change.userId}`
   yield* endProofs({ ...change, ...user })
   yield* record(change.audit)
 }
 
-function* resetFactors(change: Input<'resetFactors'>): Write<number | 'absent'> {
+/**
+ * Removes all factors, recovery codes and challenges of a user. In the same step it raises the credential generation, ends every session
+ * and revokes every token. Returns how many factors there were.
+ */
+export function* resetFactors(
+  change: { userId: string; at: number; revocationExpiresAt: number } & Audited,
+): Write<number | 'absent'> {
   const { userId } = change
   yield* lockUsers()
   const user = yield* get<Raised>`

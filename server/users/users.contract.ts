@@ -1,6 +1,22 @@
 // The promises about users: a username belongs to one user, and disabling a user ends every session and token at once.
+
 import assert from 'node:assert/strict'
+import { findSession } from '../sessions/sessions.store.ts'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
+import { tokenRevocations } from '../tokens/tokens.store.ts'
+import { putUsers } from './put-users.store.ts'
+import { disableUser, setPassword } from './user-changes.store.ts'
+import {
+  addUser,
+  enableUser,
+  findCredentials,
+  findUser,
+  findUserByUsername,
+  findUsersByEmail,
+  listUsers,
+  rehashPassword,
+  updateUser,
+} from './users.store.ts'
 
 const revocationExpiresAt = at(3_600)
 
@@ -9,7 +25,7 @@ const unproven = { emailVerifiedAt: null, passwordReportedAt: null }
 export function userPromises(promise: PromiseOf): void {
   promise('finds a user by id, and by username with the password hash', async ({ store }) => {
     const user = { id: newId(), username: 'ann', displayName: 'Ann Bee', createdAt: at(1) }
-    assert.equal(await store.addUser({ ...user, passwordHash: 'hash' }), 'added')
+    assert.equal(await store.write(addUser, { ...user, passwordHash: 'hash' }), 'added')
     const none = {
       disabledAt: null,
       application: '',
@@ -20,49 +36,49 @@ export function userPromises(promise: PromiseOf): void {
       ...unproven,
     }
     const found = { ...user, ...none, credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
-    assert.deepEqual(await store.findUserByUsername('ann'), found)
-    assert.deepEqual(await store.findUser(user.id), found)
-    assert.deepEqual(await store.findCredentials('ann'), { ...found, passwordHash: 'hash' })
+    assert.deepEqual(await store.read(findUserByUsername, 'ann'), found)
+    assert.deepEqual(await store.read(findUser, user.id), found)
+    assert.deepEqual(await store.read(findCredentials, 'ann'), { ...found, passwordHash: 'hash' })
   })
 
   promise('returns undefined for an id or a username that was never added', async ({ store }) => {
-    assert.equal(await store.findUser(newId()), undefined)
-    assert.equal(await store.findUserByUsername('unknown'), undefined)
-    assert.equal(await store.findCredentials('unknown'), undefined)
+    assert.equal(await store.read(findUser, newId()), undefined)
+    assert.equal(await store.read(findUserByUsername, 'unknown'), undefined)
+    assert.equal(await store.read(findCredentials, 'unknown'), undefined)
   })
 
   promise('returns "username-taken" for a username that is taken, and changes nothing', async (world) => {
     const ann = await world.addUser('ann')
-    const before = await world.store.findCredentials(ann.username)
+    const before = await world.store.read(findCredentials, ann.username)
     const second = { ...ann, id: newId(), passwordHash: 'other', displayName: 'Other', createdAt: at(9) }
-    assert.equal(await world.store.addUser(second), 'username-taken')
-    assert.deepEqual(await world.store.findCredentials(ann.username), before)
-    assert.equal(await world.store.findUser(second.id), undefined)
+    assert.equal(await world.store.write(addUser, second), 'username-taken')
+    assert.deepEqual(await world.store.read(findCredentials, ann.username), before)
+    assert.equal(await world.store.read(findUser, second.id), undefined)
   })
 
   promise('finds the users with an e-mail address, in either case of its ASCII letters', async (world) => {
     const shops = { id: newId().replace(/^.{8}/, '00000000'), username: `shop-${newId()}`, application: 'shop' }
-    await world.store.addUser({ ...shops, displayName: null, createdAt: at(0), passwordHash: null })
+    await world.store.write(addUser, { ...shops, displayName: null, createdAt: at(0), passwordHash: null })
     const [ann, ben, eve] = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('eve')]
     const addresses = ['Ann.K@example.org', 'ann.k@EXAMPLE.org', 'ann.\u212a@example.org']
     for (const [n, { id }] of [ann, ben, eve].entries())
-      await world.store.updateUser({ userId: id, email: addresses[n] as string })
-    const found = await world.store.findUsersByEmail({ email: 'ann.k@example.org', limit: 5 })
+      await world.store.write(updateUser, { userId: id, email: addresses[n] as string })
+    const found = await world.store.read(findUsersByEmail, { email: 'ann.k@example.org', limit: 5 })
     assert.deepEqual(
       found.map(({ id }) => id),
       [ann.id, ben.id].sort(),
     )
-    assert.deepEqual(found[0], await world.store.findUser(found[0]?.id ?? ''))
-    assert.equal((await world.store.findUsersByEmail({ email: 'ann.k@example.org', limit: 1 })).length, 1)
-    assert.deepEqual(await world.store.findUsersByEmail({ email: 'ann@example.org', limit: 5 }), [])
+    assert.deepEqual(found[0], await world.store.read(findUser, found[0]?.id ?? ''))
+    assert.equal((await world.store.read(findUsersByEmail, { email: 'ann.k@example.org', limit: 1 })).length, 1)
+    assert.deepEqual(await world.store.read(findUsersByEmail, { email: 'ann@example.org', limit: 5 }), [])
     for (const { id } of [ben, shops])
-      await world.store.updateUser({ userId: id, email: 'ann.k@example.org', emailVerifiedAt: at(1) })
-    const who = await world.store.findUsersByEmail({ email: 'Ann.K@example.org', limit: 5, canSignIn: true })
+      await world.store.write(updateUser, { userId: id, email: 'ann.k@example.org', emailVerifiedAt: at(1) })
+    const who = await world.store.read(findUsersByEmail, { email: 'Ann.K@example.org', limit: 5, canSignIn: true })
     assert.deepEqual(
       who.map(({ id }) => id),
       [ben.id],
     )
-    const all = await world.store.findUsersByEmail({ email: 'ann.k@example.org', limit: 5 })
+    const all = await world.store.read(findUsersByEmail, { email: 'ann.k@example.org', limit: 5 })
     assert.deepEqual([all.length, all.at(2)?.id], [3, shops.id], 'users of applications come last')
   })
 
@@ -74,48 +90,48 @@ export function userPromises(promise: PromiseOf): void {
       createdAt: at(n),
       passwordHash: `hash ${n}`,
     }))
-    const results = await Promise.all(offered.map((user) => store.addUser(user)))
+    const results = await Promise.all(offered.map((user) => store.write(addUser, user)))
     assert.equal(results.filter((result) => result === 'added').length, 1)
     const winner = offered[results.indexOf('added')]
-    assert.equal((await store.findCredentials('ann'))?.id, winner?.id)
+    assert.equal((await store.read(findCredentials, 'ann'))?.id, winner?.id)
   })
 
   promise('lists users ordered by id, starting after an id, at most `limit` of them', async (world) => {
     const people = await world.addUsers(11)
     const listed: string[] = []
     for (;;) {
-      const users = await world.store.listUsers({ after: listed.at(-1) ?? '', limit: 3 })
+      const users = await world.store.read(listUsers, { after: listed.at(-1) ?? '', limit: 3 })
       assert.ok(users.length <= 3)
       if (users.length === 0) break
       listed.push(...users.map(({ id }) => id))
     }
     assert.deepEqual(listed, people.map(({ id }) => id).sort())
-    const [first] = await world.store.listUsers({ after: '', limit: 1 })
-    assert.deepEqual(first, await world.store.findUser(first?.id ?? ''))
+    const [first] = await world.store.read(listUsers, { after: '', limit: 1 })
+    assert.deepEqual(first, await world.store.read(findUser, first?.id ?? ''))
   })
 
   promise('changes a username, also in the user’s sessions; a name that is taken changes nothing', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const session = await world.signIn(ann)
-    assert.equal(await world.store.updateUser({ userId: ann.id, username: 'anna', displayName: 'Anna' }), 'done')
-    assert.equal((await world.store.findUser(ann.id))?.username, 'anna')
-    assert.equal((await world.store.findCredentials('anna'))?.id, ann.id)
-    assert.equal(await world.store.findCredentials(ann.username), undefined)
-    assert.equal((await world.store.findSession(session))?.username, 'anna')
-    const before = await world.store.findUser(ann.id)
+    assert.equal(await world.store.write(updateUser, { userId: ann.id, username: 'anna', displayName: 'Anna' }), 'done')
+    assert.equal((await world.store.read(findUser, ann.id))?.username, 'anna')
+    assert.equal((await world.store.read(findCredentials, 'anna'))?.id, ann.id)
+    assert.equal(await world.store.read(findCredentials, ann.username), undefined)
+    assert.equal((await world.store.read(findSession, session))?.username, 'anna')
+    const before = await world.store.read(findUser, ann.id)
     const taken = { userId: ann.id, username: ben.username, displayName: 'Ben' }
-    assert.equal(await world.store.updateUser(taken), 'username-taken')
-    assert.deepEqual(await world.store.findUser(ann.id), before)
-    assert.equal((await world.store.findSession(session))?.username, 'anna')
-    assert.equal(await world.store.updateUser({ userId: newId(), displayName: 'Nobody' }), 'absent')
+    assert.equal(await world.store.write(updateUser, taken), 'username-taken')
+    assert.deepEqual(await world.store.read(findUser, ann.id), before)
+    assert.equal((await world.store.read(findSession, session))?.username, 'anna')
+    assert.equal(await world.store.write(updateUser, { userId: newId(), displayName: 'Nobody' }), 'absent')
   })
 
   promise('an update changes the fields that are given, and null clears a field', async (world) => {
     const ann = await world.addUser('ann')
     const profile = { displayName: 'Ann', locale: 'de', email: 'ann@example.com' }
-    await world.store.updateUser({ userId: ann.id, ...profile })
-    await world.store.updateUser({ userId: ann.id, locale: 'fr', email: null })
-    const found = await world.store.findUser(ann.id)
+    await world.store.write(updateUser, { userId: ann.id, ...profile })
+    await world.store.write(updateUser, { userId: ann.id, locale: 'fr', email: null })
+    const found = await world.store.read(findUser, ann.id)
     assert.deepEqual(
       [found?.username, found?.displayName, found?.locale, found?.email],
       [ann.username, 'Ann', 'fr', null],
@@ -126,7 +142,7 @@ export function userPromises(promise: PromiseOf): void {
     'an address that another one replaces takes its proof with it; the first proof of an address stays',
     async (world) => {
       const { id: userId } = await world.addUser('ann')
-      const proof = async () => (await world.store.findUser(userId))?.emailVerifiedAt
+      const proof = async () => (await world.store.read(findUser, userId))?.emailVerifiedAt
       const steps = [
         [{ emailVerifiedAt: at(1) }, null],
         [{ email: 'a@example.com', emailVerifiedAt: at(2) }, at(2)],
@@ -140,10 +156,10 @@ export function userPromises(promise: PromiseOf): void {
         [{ email: null, emailVerifiedAt: at(7) }, null],
       ] as const
       for (const [profile, expected] of steps) {
-        assert.equal(await world.store.updateUser({ userId, ...profile }), 'done')
+        assert.equal(await world.store.write(updateUser, { userId, ...profile }), 'done')
         assert.equal(await proof(), expected, JSON.stringify(profile))
         const externalId = userId
-        const [put] = await world.store.putUsers({
+        const [put] = await world.store.write(putUsers, {
           issuer: '',
           at: at(0),
           users: [{ newId: newId(), externalId, ...profile }],
@@ -153,35 +169,35 @@ export function userPromises(promise: PromiseOf): void {
       const added = { id: newId(), username: null, displayName: null, passwordHash: null, createdAt: at(0) }
       for (const email of ['d@example.com', null]) {
         const user = { ...added, id: newId(), email, emailVerifiedAt: at(8) }
-        assert.equal(await world.store.addUser(user), 'added')
-        assert.equal((await world.store.findUser(user.id))?.emailVerifiedAt, email === null ? null : at(8))
+        assert.equal(await world.store.write(addUser, user), 'added')
+        assert.equal((await world.store.read(findUser, user.id))?.emailVerifiedAt, email === null ? null : at(8))
       }
     },
   )
 
   promise('disables a user; repeating the call keeps the first disabledAt', async (world) => {
     const ann = await world.addUser('ann')
-    assert.equal(await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt }), 'done')
-    assert.equal(await world.store.disableUser({ userId: ann.id, at: at(9), revocationExpiresAt }), 'done')
-    assert.equal((await world.store.findUser(ann.id))?.disabledAt, at(5))
-    assert.equal((await world.store.findCredentials(ann.username))?.disabledAt, at(5))
+    assert.equal(await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt }), 'done')
+    assert.equal(await world.store.write(disableUser, { userId: ann.id, at: at(9), revocationExpiresAt }), 'done')
+    assert.equal((await world.store.read(findUser, ann.id))?.disabledAt, at(5))
+    assert.equal((await world.store.read(findCredentials, ann.username))?.disabledAt, at(5))
   })
 
   promise('voids the device tokens of a disabled user, and those of no other user', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt })
-    await world.store.enableUser({ userId: ann.id })
-    assert.equal((await world.store.findUser(ann.id))?.deviceGeneration, 1)
-    assert.equal((await world.store.findUser(ben.id))?.deviceGeneration, 0)
+    await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt })
+    await world.store.write(enableUser, { userId: ann.id })
+    assert.equal((await world.store.read(findUser, ann.id))?.deviceGeneration, 1)
+    assert.equal((await world.store.read(findUser, ben.id))?.deviceGeneration, 0)
   })
 
   promise('ends every session and revokes every token of a disabled user, and of no other user', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const sessions = [await world.signIn(ann), await world.signIn(ann)]
     const bens = await world.signIn(ben)
-    await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt })
-    for (const session of sessions) assert.equal(await world.store.findSession(session), undefined)
-    assert.equal((await world.store.findSession(bens))?.userId, ben.id)
+    await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt })
+    for (const session of sessions) assert.equal(await world.store.read(findSession, session), undefined)
+    assert.equal((await world.store.read(findSession, bens))?.userId, ben.id)
     const revocation = {
       userId: ann.id,
       signInId: null,
@@ -189,7 +205,7 @@ export function userPromises(promise: PromiseOf): void {
       firstGeneration: 1,
       exceptSignInId: null,
     }
-    assert.deepEqual(await world.store.tokenRevocations(at(6)), [revocation])
+    assert.deepEqual(await world.store.read(tokenRevocations, at(6)), [revocation])
   })
 
   promise(
@@ -198,11 +214,11 @@ export function userPromises(promise: PromiseOf): void {
       const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
       const [anns, bens] = [await world.signIn(ann), await world.signIn(ben)]
       const change = { userId: ann.id, passwordHash: 'new hash', at: at(5), revocationExpiresAt }
-      assert.equal(await world.store.setPassword(change), 'done')
-      assert.equal((await world.store.findCredentials(ann.username))?.passwordHash, 'new hash')
-      assert.equal((await world.store.findCredentials(ben.username))?.passwordHash, ben.passwordHash)
-      assert.equal(await world.store.findSession(anns), undefined)
-      assert.equal((await world.store.findSession(bens))?.userId, ben.id)
+      assert.equal(await world.store.write(setPassword, change), 'done')
+      assert.equal((await world.store.read(findCredentials, ann.username))?.passwordHash, 'new hash')
+      assert.equal((await world.store.read(findCredentials, ben.username))?.passwordHash, ben.passwordHash)
+      assert.equal(await world.store.read(findSession, anns), undefined)
+      assert.equal((await world.store.read(findSession, bens))?.userId, ben.id)
       const revocation = {
         userId: ann.id,
         signInId: null,
@@ -210,7 +226,7 @@ export function userPromises(promise: PromiseOf): void {
         firstGeneration: 1,
         exceptSignInId: null,
       }
-      assert.deepEqual(await world.store.tokenRevocations(at(6)), [revocation])
+      assert.deepEqual(await world.store.read(tokenRevocations, at(6)), [revocation])
     },
   )
 
@@ -219,18 +235,18 @@ export function userPromises(promise: PromiseOf): void {
     async (world) => {
       const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
       const changes = [
-        () => world.store.setPassword({ userId: ann.id, passwordHash: 'one', at: at(9), revocationExpiresAt }),
-        () => world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt }),
-        () => world.store.disableUser({ userId: ann.id, at: at(1), revocationExpiresAt }),
-        () => world.store.setPassword({ userId: ann.id, passwordHash: 'one', at: at(1), revocationExpiresAt }),
+        () => world.store.write(setPassword, { userId: ann.id, passwordHash: 'one', at: at(9), revocationExpiresAt }),
+        () => world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt }),
+        () => world.store.write(disableUser, { userId: ann.id, at: at(1), revocationExpiresAt }),
+        () => world.store.write(setPassword, { userId: ann.id, passwordHash: 'one', at: at(1), revocationExpiresAt }),
       ]
       for (const [index, change] of changes.entries()) {
         await change()
-        assert.equal((await world.store.findUser(ann.id))?.credentialGeneration, index + 1)
-        assert.equal((await world.store.findCredentials(ann.username))?.credentialGeneration, index + 1)
-        assert.equal((await world.store.tokenRevocations(at(0)))[0]?.firstGeneration, index + 1)
+        assert.equal((await world.store.read(findUser, ann.id))?.credentialGeneration, index + 1)
+        assert.equal((await world.store.read(findCredentials, ann.username))?.credentialGeneration, index + 1)
+        assert.equal((await world.store.read(tokenRevocations, at(0)))[0]?.firstGeneration, index + 1)
       }
-      assert.equal((await world.store.findUser(ben.id))?.credentialGeneration, 0)
+      assert.equal((await world.store.read(findUser, ben.id))?.credentialGeneration, 0)
     },
   )
 
@@ -241,12 +257,12 @@ export function userPromises(promise: PromiseOf): void {
       for (let round = 1; round <= 20; round++) {
         let isDone = false
         const writing = world.store
-          .setPassword({ userId: ann.id, passwordHash: `hash ${round}`, at: at(round), revocationExpiresAt })
+          .write(setPassword, { userId: ann.id, passwordHash: `hash ${round}`, at: at(round), revocationExpiresAt })
           .finally(() => {
             isDone = true
           })
         while (!isDone) {
-          const found = await world.store.findCredentials(ann.username)
+          const found = await world.store.read(findCredentials, ann.username)
           const expected = found?.credentialGeneration === 0 ? ann.passwordHash : `hash ${found?.credentialGeneration}`
           assert.equal(found?.passwordHash, expected)
           await new Promise(setImmediate)
@@ -259,42 +275,42 @@ export function userPromises(promise: PromiseOf): void {
   promise('a new password enables a disabled user; earlier sessions stay ended', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
-    await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt })
-    await world.store.setPassword({ userId: ann.id, passwordHash: 'new hash', at: at(6), revocationExpiresAt })
-    assert.equal((await world.store.findUser(ann.id))?.disabledAt, null)
-    assert.equal(await world.store.findSession(session), undefined)
+    await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt })
+    await world.store.write(setPassword, { userId: ann.id, passwordHash: 'new hash', at: at(6), revocationExpiresAt })
+    assert.equal((await world.store.read(findUser, ann.id))?.disabledAt, null)
+    assert.equal(await world.store.read(findSession, session), undefined)
     await world.signIn({ ...ann, passwordHash: 'new hash' })
   })
 
   promise('enables a disabled user, whose earlier sessions stay ended', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
-    await world.store.disableUser({ userId: ann.id, at: at(5), revocationExpiresAt })
-    assert.equal(await world.store.enableUser({ userId: ann.id }), 'done')
-    const found = await world.store.findUser(ann.id)
+    await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt })
+    assert.equal(await world.store.write(enableUser, { userId: ann.id }), 'done')
+    const found = await world.store.read(findUser, ann.id)
     assert.deepEqual([found?.disabledAt, found?.credentialGeneration], [null, 1])
-    assert.equal(await world.store.findSession(session), undefined)
+    assert.equal(await world.store.read(findSession, session), undefined)
     await world.signIn(ann)
-    assert.equal(await world.store.enableUser({ userId: newId() }), 'absent')
+    assert.equal(await world.store.write(enableUser, { userId: newId() }), 'absent')
   })
 
   promise('replaces the hash that was checked, and revokes nothing; another hash is kept', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
     const change = { userId: ann.id, checkedPasswordHash: ann.passwordHash, passwordHash: 'new hash' }
-    assert.equal(await world.store.rehashPassword(change), 'done')
-    assert.equal(await world.store.rehashPassword({ ...change, passwordHash: 'newer hash' }), 'refused')
-    const found = await world.store.findCredentials(ann.username)
+    assert.equal(await world.store.write(rehashPassword, change), 'done')
+    assert.equal(await world.store.write(rehashPassword, { ...change, passwordHash: 'newer hash' }), 'refused')
+    const found = await world.store.read(findCredentials, ann.username)
     assert.deepEqual([found?.passwordHash, found?.credentialGeneration], ['new hash', 0])
-    assert.equal((await world.store.findSession(session))?.userId, ann.id)
-    assert.deepEqual(await world.store.tokenRevocations(at(0)), [])
+    assert.equal((await world.store.read(findSession, session))?.userId, ann.id)
+    assert.deepEqual(await world.store.read(tokenRevocations, at(0)), [])
   })
 
   promise('returns "absent" for an unknown user, and revokes nothing', async ({ store }) => {
     const change = { userId: newId(), at: at(5), revocationExpiresAt }
-    assert.equal(await store.disableUser(change), 'absent')
-    assert.equal(await store.setPassword({ ...change, passwordHash: 'hash' }), 'absent')
-    assert.deepEqual(await store.tokenRevocations(at(0)), [])
+    assert.equal(await store.write(disableUser, change), 'absent')
+    assert.equal(await store.write(setPassword, { ...change, passwordHash: 'hash' }), 'absent')
+    assert.deepEqual(await store.read(tokenRevocations, at(0)), [])
   })
 
   promise(
@@ -307,14 +323,14 @@ export function userPromises(promise: PromiseOf): void {
         const session = await world.signIn(round === 1 ? ann : { ...ann, passwordHash: before })
         const change = { userId: ann.id, passwordHash, at: at(round), revocationExpiresAt }
         let isDone = false
-        const writing = world.store.setPassword(change).finally(() => {
+        const writing = world.store.write(setPassword, change).finally(() => {
           isDone = true
         })
         while (!isDone) {
-          const credentials = await world.store.findCredentials(ann.username)
+          const credentials = await world.store.read(findCredentials, ann.username)
           if (credentials?.passwordHash === passwordHash) {
-            assert.equal(await world.store.findSession(session), undefined)
-            assert.equal((await world.store.tokenRevocations(at(0)))[0]?.firstGeneration, round)
+            assert.equal(await world.store.read(findSession, session), undefined)
+            assert.equal((await world.store.read(tokenRevocations, at(0)))[0]?.firstGeneration, round)
           }
           await new Promise(setImmediate)
         }

@@ -1,40 +1,56 @@
 // Finds, lists and adds users, and changes their profiles. What ends their proofs is in user-changes.ts.
 
+import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
 import { Part } from '../store/statements/templates.ts'
-import type { Audited, Credentials, Input, NewUser, Profile, User } from '../store/store.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { namespaceOf, prefixOf } from './namespaces.ts'
-import { profileAfter, proofOf } from './profiles.store.ts'
-import { toUser, type UserRow, userColumns } from './user-rows.store.ts'
+import { type Profile, profileAfter, proofOf } from './profiles.store.ts'
+import { toUser, type User, type UserRow, userColumns } from './user-rows.store.ts'
 
-export const userReads = {
-  findUser,
-  findUserByUsername,
-  findUserByExternalId,
-  findCredentials,
-  findUsersByEmail,
-  listUsers,
+/** A user of no application if `application` is absent. Without `issuer`, the external id is a plain one. */
+export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
+  Partial<Pick<User, 'application' | 'externalId' | 'issuer' | 'locale' | 'email' | 'emailVerifiedAt'>> & {
+    passwordHash: string | null
+  }
+
+export type Credentials = User & { username: string; passwordHash: string }
+
+export type UserQuery = {
+  after: string
+  limit: number
+  search?: string
+  externalId?: string
+  issuer?: string
+  application?: string | undefined
 }
-export const userWrites = { addUser, updateUser, rehashPassword, enableUser }
 
-function* findUser(userId: string): Read<User | undefined> {
+export function* findUser(userId: string): Read<User | undefined> {
   const row = yield* get<UserRow>`select ${userColumns} from "user" u where u.id = ${userId}`
   return row && toUser(row)
 }
 
-function* findUserByUsername(username: string): Read<User | undefined> {
+/** Finds a user by prepared username. */
+export function* findUserByUsername(username: string): Read<User | undefined> {
   const row = yield* get<UserRow>`select ${userColumns} from "user" u where u.username = ${username}`
   return row && toUser(row)
 }
 
-function* findUserByExternalId({ externalId, ...of }: Input<'findUserByExternalId'>): Read<User | undefined> {
+export type FindUserByExternalId = {
+  application?: string | undefined
+  issuer: string
+  externalId: string
+}
+
+/** Finds a user by external id, compared byte by byte. `issuer` is '' for a plain id; without `application`, the id is one of no application. */
+export function* findUserByExternalId({ externalId, ...of }: FindUserByExternalId): Read<User | undefined> {
   const row = yield* get<UserRow>`
     select ${userColumns} from "user" u where u.external_id = ${externalId} and u.issuer = ${namespaceOf(of)}`
   return row && toUser(row)
 }
 
-function* findCredentials(username: string): Read<Credentials | undefined> {
+/** Finds a user by prepared username who has a password, with the password hash and the credential generation that belongs to that hash. */
+export function* findCredentials(username: string): Read<Credentials | undefined> {
   const row = yield* get<UserRow & Pick<Credentials, 'username' | 'passwordHash'>>`
     select ${userColumns}, u.password_hash as "passwordHash" from "user" u
     where u.username = ${username} and u.password_hash is not null`
@@ -60,7 +76,20 @@ function lowerCase(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-function* findUsersByEmail({ email, limit, canSignIn = false }: Input<'findUsersByEmail'>): Read<User[]> {
+/**
+ * Finds the users with a username and an e-mail address, at most `limit` of them: first those of no application, ordered by id, so that
+ * no application crowds them out. Upper and lower case of ASCII letters are the same, and no other letters. With `canSignIn`, only those
+ * who sign in by it: of no application, and the address is verified.
+ */
+export function* findUsersByEmail({
+  email,
+  limit,
+  canSignIn = false,
+}: {
+  email: string
+  limit: number
+  canSignIn?: boolean
+}): Read<User[]> {
   const rows = yield* all<UserRow>`
     select ${userColumns} from "user" u
     where ${lowerEmail} = ${lowerCase(email)} and u.email is not null and u.username is not null
@@ -69,12 +98,18 @@ function* findUsersByEmail({ email, limit, canSignIn = false }: Input<'findUsers
   return rows.map(toUser)
 }
 
-function* listUsers(query: Input<'listUsers'>): Read<User[]> {
+/**
+ * Lists users ordered by id, which is the order of creation, at most `limit` of them, starting after the id `after`. With
+ * `search`, only those whose username, display name, e-mail address or external id contains it; upper and lower case of ASCII
+ * letters are the same. With `externalId`, only those with this external id; without `issuer`, of every issuer. With `application`,
+ * only its users.
+ */
+export function* listUsers(query: UserQuery): Read<User[]> {
   const rows = yield* usersOf(query)
   return rows.map(toUser)
 }
 
-function usersOf(query: Input<'listUsers'>): Read<UserRow[]> {
+function usersOf(query: UserQuery): Read<UserRow[]> {
   const { after, limit, externalId, issuer, application } = query
   const search = lowerCase(query.search ?? '')
   const prefix = prefixOf(application)
@@ -99,7 +134,8 @@ function usersOf(query: Input<'listUsers'>): Read<UserRow[]> {
     order by u.id limit ${limit}`
 }
 
-function* addUser(user: NewUser & Audited): Write<'added' | 'username-taken' | 'external-id-taken'> {
+/** Adds a user. If the username or the external id is taken, says so and changes nothing. */
+export function* addUser(user: NewUser & Audited): Write<'added' | 'username-taken' | 'external-id-taken'> {
   yield* lockUsers()
   const added = yield* run`
     insert into "user" (id, username, display_name, password_hash, created_at, external_id, issuer, locale, email,
@@ -119,13 +155,17 @@ function* isUsernameTaken(username: string | null, userId: string): Read<boolean
   return (yield* get`select 1 from "user" where username = ${username} and id <> ${userId}`) !== undefined
 }
 
-/** If another call takes the username at this moment, the update fails, and the write runs again and finds it taken. */
-function* updateUser({
+/**
+ * Changes the fields that are given. A new username applies to the user's sessions in the same step.
+ *
+ * If another call takes the username at this moment, the update fails, and the write runs again and finds it taken.
+ */
+export function* updateUser({
   userId,
   username,
   audit,
   ...profile
-}: Input<'updateUser'>): Write<'done' | 'absent' | 'username-taken'> {
+}: { userId: string; username?: string } & Profile & Audited): Write<'done' | 'absent' | 'username-taken'> {
   yield* lockUsers()
   const before = yield* lock<Required<Profile>>`
     select display_name as "displayName", locale, email, email_verified_at as "emailVerifiedAt"
@@ -145,14 +185,23 @@ function* updateUser({
   return 'done'
 }
 
-function* enableUser({ userId, audit }: Input<'enableUser'>): Write<'done' | 'absent'> {
+/** Enables a disabled user. The proofs that ended when the user was disabled stay ended. */
+export function* enableUser({ userId, audit }: { userId: string } & Audited): Write<'done' | 'absent'> {
   yield* lockUsers()
   if ((yield* run`update "user" set disabled_at = null where id = ${userId}`) === 0) return 'absent'
   yield* record(audit)
   return 'done'
 }
 
-function* rehashPassword(change: Input<'rehashPassword'>): Write<'done' | 'refused'> {
+/**
+ * Replaces a password hash by another one of the same password, and revokes nothing. If the user no longer has the hash that
+ * was checked, it changes nothing and returns 'refused'.
+ */
+export function* rehashPassword(change: {
+  userId: string
+  checkedPasswordHash: string
+  passwordHash: string
+}): Write<'done' | 'refused'> {
   yield* lockUsers()
   const changed = yield* run`
     update "user" set password_hash = ${change.passwordHash}

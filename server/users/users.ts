@@ -1,46 +1,47 @@
 // Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Many users at once
 // are in import.ts.
+
 import { randomBytes } from 'node:crypto'
 import { auditEntry, recorded, type Source, serviceSource } from '../audit/entry.ts'
-import { CarillonError, invalidRequest, notAuthenticated } from '../basics/errors.ts'
+import { sourceOf } from '../audit/source.ts'
+import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
+import type { ProducerCaller, Subject } from '../http/callers.ts'
+import type { GuardedRequest } from '../http/operation.ts'
+import type { Site } from '../http/site.ts'
 import { type PasswordRules, passwordFaults } from '../passwords/new-password.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import { preparePassword } from '../passwords/policy.ts'
-import type { Excepted, NewUser, Store, User } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
+import { erasedKey } from '../tokens/erased-key.ts'
+import type { Excepted } from '../tokens/proofs.store.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
-import { faulting, readEntry, refuseFaults } from './entry.ts'
-import { erasedKey } from './erased-key.ts'
+import { readEntry, refuseFaults } from './entry.ts'
+import { deleteUser as deleteStoredUser } from './erasure.store.ts'
 import { externalIdFault } from './external-id.ts'
 import { type GivenProfile, profileAt, readProfile } from './profile.ts'
+import { putUsers } from './put-users.store.ts'
+import { disableUser as disableStoredUser, setPassword as setStoredPassword } from './user-changes.store.ts'
+import type { User } from './user-rows.store.ts'
 import { findableUsername, prepareUsername } from './username.ts'
+import type { NewUser as NewUserBody, UserChange } from './users.schemas.ts'
+import {
+  addUser as addStoredUser,
+  enableUser as enableStoredUser,
+  findUser as findStoredUser,
+  findUserByExternalId,
+  findUserByUsername,
+  findUsersByEmail,
+  type NewUser,
+  updateUser,
+} from './users.store.ts'
 
 /** The name of the user whom the first start adds. */
 export const firstUsername = 'operator'
 
 export type UserDependencies = PasswordRules & {
-  store: Pick<
-    Store,
-    | 'addUser'
-    | 'putUsers'
-    | 'findUser'
-    | 'findUserByUsername'
-    | 'findUserByExternalId'
-    | 'findCredentials'
-    | 'listUsers'
-    | 'updateUser'
-    | 'setPassword'
-    | 'disableUser'
-    | 'enableUser'
-    | 'deleteUser'
-    | 'revokeTokens'
-    | 'recordAudit'
-    | 'addLink'
-    | 'findLink'
-    | 'resetPassword'
-    | 'findUsersByEmail'
-  >
+  store: Store
   passwords: Passwords
   now: () => number
   /** Only its users are found, and new ones belong to it. Without one, all users are found, and new ones belong to none. */
@@ -55,13 +56,7 @@ export type UserDependencies = PasswordRules & {
 export type UserKey = { id: string } | { externalId: string } | { username: string }
 
 /** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
-type Wanted = GivenProfile & {
-  username: string
-  password?: string
-  isGenerated?: boolean
-  passwordHash?: string
-  externalId?: string | null
-}
+type Wanted = NewUserBody & { isGenerated?: boolean }
 
 /** Without a password or a hash, the user cannot sign in yet. Throws INVALID_REQUEST with every fault, or CONFLICT (name or id taken). */
 export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User & { username: string }> {
@@ -103,7 +98,7 @@ export async function storeUser(dependencies: UserDependencies, stored: Stored):
   const user = { id: newId(createdAt), createdAt, ...none, ...profileAt(fields, createdAt) }
   if (user.email === null) user.emailVerifiedAt = null
   const entry = { event: 'user-created', userId: user.id, username: user.username } as const
-  const outcome = await store.addUser({ ...user, passwordHash, ...recorded(dependencies, entry) })
+  const outcome = await store.write(addStoredUser, { ...user, passwordHash, ...recorded(dependencies, entry) })
   if (outcome === 'username-taken') throw taken('username', user.username)
   if (outcome === 'external-id-taken') throw taken('externalId', user.externalId)
   const unchanged = { credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
@@ -117,7 +112,7 @@ export async function refuseAddress(
   userId?: string,
 ): Promise<void> {
   if (!username?.includes('@')) return
-  const owners = await store.findUsersByEmail({ email: username, limit: 2, canSignIn: true })
+  const owners = await store.read(findUsersByEmail, { email: username, limit: 2, canSignIn: true })
   if (owners.some(({ id }) => id !== userId)) throw taken('username', username)
 }
 
@@ -139,7 +134,7 @@ export async function putUser(
   refuseFaults(faults)
   const at = now()
   const users = [await newUserOf(dependencies, { externalId, profile }, at)]
-  const [put] = await store.putUsers({ application, issuer: '', at, users })
+  const [put] = await store.write(putUsers, { application, issuer: '', at, users })
   return put as { user: User; created: boolean }
 }
 
@@ -151,7 +146,7 @@ export async function newUserOf(
 ) {
   const { store, application, source = serviceSource } = dependencies
   const wanted = { application, issuer: '', externalId }
-  const before = profile.email === undefined ? undefined : await store.findUserByExternalId(wanted)
+  const before = profile.email === undefined ? undefined : await store.read(findUserByExternalId, wanted)
   const [change] = (before && recordedChange(dependencies, before, profile).audit) ?? []
   const { detail = null, formerEmail = null } = change ?? {}
   const userId = newId(at)
@@ -174,18 +169,17 @@ export function isInReach({ application = '' }: Pick<UserDependencies, 'applicat
 }
 
 async function lookUp({ store, application }: Finding, key: UserKey): Promise<User | undefined> {
-  if ('id' in key) return store.findUser(key.id)
-  if ('externalId' in key) return store.findUserByExternalId({ application, issuer: '', externalId: key.externalId })
+  if ('id' in key) return store.read(findStoredUser, key.id)
+  if ('externalId' in key)
+    return store.read(findUserByExternalId, { application, issuer: '', externalId: key.externalId })
   const username = findableUsername(key.username)
-  return username === undefined ? undefined : store.findUserByUsername(username)
+  return username === undefined ? undefined : store.read(findUserByUsername, username)
 }
 
 function noSuchUser(key: UserKey): CarillonError {
   if ('username' in key) return new CarillonError('NOT_FOUND', `There is no user ${key.username}`)
   return new CarillonError('NOT_FOUND', `There is no user with this ${'id' in key ? 'id' : 'external id'}`)
 }
-
-export type UserChange = GivenProfile & { username?: string | null; disabled?: boolean }
 
 /** Changes the given fields and returns the user as it is afterwards. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */
 export async function changeUser(dependencies: UserDependencies, key: UserKey, change: UserChange): Promise<User> {
@@ -197,7 +191,7 @@ export async function changeUser(dependencies: UserDependencies, key: UserKey, c
   await refuseAddress(dependencies, username, user.id)
   const fields = { ...(username !== undefined && { username }), ...profile }
   const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
-  const outcome = await store.updateUser({ ...changed, ...recordedChange(dependencies, user, fields) })
+  const outcome = await store.write(updateUser, { ...changed, ...recordedChange(dependencies, user, fields) })
   if (outcome === 'username-taken') throw taken('username', username)
   if (change.disabled === true) await disableUser(dependencies, { id: user.id })
   if (change.disabled === false) await enableUser(dependencies, { id: user.id })
@@ -237,7 +231,12 @@ export async function setPassword(
   if (!isGenerated) refuseFaults(await passwordFaults(dependencies, { username: user.username ?? '', password }))
   const passwordHash = await hashPassword(dependencies, password)
   const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })
-  await dependencies.store.setPassword({ userId: user.id, passwordHash, ...revocationNow(dependencies), ...entry })
+  await dependencies.store.write(setStoredPassword, {
+    userId: user.id,
+    passwordHash,
+    ...revocationNow(dependencies),
+    ...entry,
+  })
   await dependencies.revocations?.refresh()
 }
 
@@ -256,7 +255,7 @@ export async function changePassword(
     signInId: except.exceptSignInId ?? null,
   })
   const change = { userId, passwordHash, ...except, ...revocationNow(dependencies), ...entry }
-  if ((await dependencies.store.setPassword(change)) !== 'done') throw notAuthenticated()
+  if ((await dependencies.store.write(setStoredPassword, change)) !== 'done') throw notAuthenticated()
   await dependencies.revocations?.refresh()
 }
 
@@ -264,7 +263,7 @@ export async function changePassword(
 export async function disableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
   const entry = recorded(dependencies, { event: 'user-disabled', userId: user.id, username: user.username })
-  await dependencies.store.disableUser({ userId: user.id, ...revocationNow(dependencies), ...entry })
+  await dependencies.store.write(disableStoredUser, { userId: user.id, ...revocationNow(dependencies), ...entry })
   await dependencies.revocations?.refresh()
   return user
 }
@@ -273,7 +272,7 @@ export async function disableUser(dependencies: UserDependencies, key: UserKey):
 export async function enableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
   const entry = recorded(dependencies, { event: 'user-enabled', userId: user.id, username: user.username })
-  await dependencies.store.enableUser({ userId: user.id, ...entry })
+  await dependencies.store.write(enableStoredUser, { userId: user.id, ...entry })
   return user
 }
 
@@ -285,7 +284,11 @@ export async function deleteUser(dependencies: UserDependencies, key: UserKey): 
   const user = await findUser(dependencies, key)
   // Nothing of the entry leads to the user, except for somebody who has the id.
   const entry = recorded(dependencies, { event: 'user-erased', detail: { user: erasedKey(user.id) } })
-  const outcome = await dependencies.store.deleteUser({ userId: user.id, ...revocationNow(dependencies), ...entry })
+  const outcome = await dependencies.store.write(deleteStoredUser, {
+    userId: user.id,
+    ...revocationNow(dependencies),
+    ...entry,
+  })
   if (outcome === 'absent') throw noSuchUser(key)
   await dependencies.revocations?.refresh()
   return user
@@ -305,4 +308,34 @@ function hashPassword({ passwords }: UserDependencies, password: string): Promis
 export function revocationNow({ now }: UserDependencies): { at: number; revocationExpiresAt: number } {
   const at = now()
   return { at, revocationExpiresAt: at + revocationKeptForMs }
+}
+
+/** Throws UNAUTHORIZED if the caller's user was disabled or deleted since the proof began. */
+export async function findEnabledUser({ store }: { store: Store }, { userId }: Subject) {
+  const user = await store.read(findStoredUser, userId)
+  if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
+  return user
+}
+
+/** The enabled user of a proof, who reads a page; undefined without one. */
+export async function readerOf({ store }: { store: Store }, subject: Subject | null): Promise<User | undefined> {
+  const user = subject === null ? undefined : await store.read(findStoredUser, subject.userId)
+  return user?.disabledAt === null ? user : undefined
+}
+
+/** The user whom the path names. Throws NOT_FOUND for an empty external id: `/api/users/external/` is not a route. */
+export function userKey({ params: { id, externalId } }: Pick<GuardedRequest, 'params'>): UserKey {
+  if (externalId === '') throw noSuchRoute()
+  // A UUID may be sent in upper case (RFC 9562, section 4).
+  return externalId === undefined ? { id: id.toLowerCase() } : { externalId }
+}
+
+/** What the routes of producers need to reach their users. */
+export type UserNeeds = { users: UserDependencies; site: Pick<Site, 'trustedProxies'> }
+
+/** The users that a producer reaches, and the changes that it requests, which the audit log ascribes to it. */
+export function usersFor(needs: UserNeeds, request: GuardedRequest<ProducerCaller>): UserDependencies {
+  const { id, application } = request.caller
+  const actor = `producer:${id}`
+  return { ...needs.users, application, source: { ...sourceOf(needs, request), actor } }
 }

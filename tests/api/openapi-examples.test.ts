@@ -1,9 +1,14 @@
 // What generated code and its readers need of the published description: a name for every object, a union that a field decides,
 // and examples that are true (I9). tools/generators/ generates such code and runs it.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../server/basics/ids.ts'
+import { addChallenge } from '../../server/factors/factors.store.ts'
+import { addLink } from '../../server/links/links.store.ts'
 import { hashOf } from '../../server/sealing/secrets.ts'
+import { putUsers } from '../../server/users/put-users.store.ts'
+import { addUser, findUserByExternalId, updateUser } from '../../server/users/users.store.ts'
 import { DescribedApi, type Schema } from '../support/http/described-api.ts'
 import { startWithProvider } from '../support/http/provider-browser.ts'
 
@@ -39,11 +44,7 @@ test('the body of every request and response is a named component, but the descr
 
 test('no component contains an object without a name, so that generated code has a type for each (I9)', () => {
   const anonymous = schemas.flatMap(([name, schema]) => partsOf(schema).flatMap((one) => (isObject(one) ? [name] : [])))
-  assert.deepEqual(
-    anonymous,
-    [],
-    'give the object inside a name of its own: component(...) in server/http/openapi/request-schemas.ts or response-schemas.ts',
-  )
+  assert.deepEqual(anonymous, [], 'give the object inside a name of its own: component(...) in the schemas of its room')
 })
 
 test('no component has a name that a generator also gives to the types of an operation (I9)', () => {
@@ -99,7 +100,7 @@ test('the response of a sign-in names its variant, and only that of a stateless 
 test('every JSON body of a request or a success has an example that its schema accepts (I9)', () => {
   for (const { operationId, schema, example } of bodies) {
     if (operationId === 'getOpenApi') continue
-    assert.ok(example !== undefined, `${operationId} has no example: server/http/openapi/examples.ts`)
+    assert.ok(example !== undefined, `${operationId} has no example: example(...) in the schemas of its room`)
     assert.deepEqual(api.compile(schema)(example), [], operationId)
   }
   const [{ operation }] = api.operations as [(typeof api.operations)[number]]
@@ -114,14 +115,14 @@ const prepare: Record<string, (example: unknown) => Promise<unknown>> = {
   async exchangeSignInCode(example) {
     const { code, verifier } = example as { code: string; verifier: string }
     const user = { id: code.split('.')[0] ?? '', username: null, displayName: null, createdAt: app.now() }
-    await app.store.addUser({ ...user, passwordHash: null })
+    await app.store.write(addUser, { ...user, passwordHash: null })
     const data = JSON.stringify({ provider: 'staff', generation: 0, challenge: hashOf(verifier) })
     const challenge = { userId: user.id, purpose: 'provider', data, expiresAt: app.now() + 60_000 }
-    await app.store.addChallenge({ ...challenge, hash: hashOf(code) })
+    await app.store.write(addChallenge, { ...challenge, hash: hashOf(code) })
   },
   async createExternalUserLink() {
-    const user = await app.store.findUserByExternalId({ issuer: '', externalId: '{externalId}' })
-    await app.store.updateUser({ userId: user?.id ?? '', username: 'kim' })
+    const user = await app.store.read(findUserByExternalId, { issuer: '', externalId: '{externalId}' })
+    await app.store.write(updateUser, { userId: user?.id ?? '', username: 'kim' })
   },
 }
 
@@ -138,7 +139,7 @@ test('a service accepts the example of every request (I9)', async () => {
   const { key } = await app.producerKey(['send', 'users'])
   // Some paths have the name of the parameter as the external id.
   const one = { newId: newId(app.now()), externalId: '{externalId}' }
-  await app.store.putUsers({ issuer: '', at: app.now(), users: [one] })
+  await app.store.write(putUsers, { issuer: '', at: app.now(), users: [one] })
   for (const { method, template, operation } of api.operations) {
     const example = operation.requestBody?.content['application/json']?.example
     if (example === undefined) continue
@@ -184,5 +185,5 @@ async function addLinkOf(example: unknown): Promise<void> {
   const tokenHash = hashOf((example as { token: string }).token)
   const times = { at: app.now(), expiresAt: app.now() + 60_000 }
   const { id: userId } = await app.user()
-  await app.store.addLink({ userId, purpose: 'reset', tokenHash, email: null, ...times })
+  await app.store.write(addLink, { userId, purpose: 'reset', tokenHash, email: null, ...times })
 }

@@ -1,11 +1,18 @@
 // The published description (I9): a valid document, with exactly the routes that are served, and correct for every response of a test
 // that uses every route and makes every mistake.
+
 import assert from 'node:assert/strict'
 import fs, { readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
 import { newId } from '../../server/basics/ids.ts'
+import { addFactor, factorsOf } from '../../server/factors/factors.store.ts'
+import { forgetGuesses, reserveGuess } from '../../server/guessing/guesses.store.ts'
 import { hashOf } from '../../server/sealing/secrets.ts'
+import { confirmSession } from '../../server/sessions/sessions.store.ts'
+import { putUsers } from '../../server/users/put-users.store.ts'
+import { disableUser } from '../../server/users/user-changes.store.ts'
+import { enableUser, findUserByExternalId, updateUser } from '../../server/users/users.store.ts'
 import { type Described, DescribedApi, type Document, type Operation } from '../support/http/described-api.ts'
 import { refusalIn } from '../support/http/envelope.ts'
 import { openForge } from '../support/http/forge.ts'
@@ -55,12 +62,12 @@ const [id = '', another = ''] = [
 const [foreign = ''] = await app.deliver({ to: eve, title: 'Not hers' })
 const staleCookie = await app.signIn(eve, 'stateful')
 const secretHash = hashOf((staleCookie.cookie ?? '').split('=')[1] ?? '')
-await app.store.confirmSession({ userId: eve.id, secretHash, at: app.now() - 3_600_000 })
+await app.store.write(confirmSession, { userId: eve.id, secretHash, at: app.now() - 3_600_000 })
 const json: Proof = { 'content-type': 'application/json' }
 const resident = await app.user('resident')
 const externalPath = '/api/users/external/shop%2Fcustomer-42'
 const customer = { newId: newId(app.now()), externalId: 'shop/customer-42' }
-await app.store.putUsers({ issuer: '', at: app.now(), users: [customer] })
+await app.store.write(putUsers, { issuer: '', at: app.now(), users: [customer] })
 
 /** The path of an operation, with the id of a notification or a user. */
 function placeOf(template: string): string {
@@ -361,7 +368,7 @@ test('the description is correct for a user with a second factor (I9)', async ()
   assert.equal((await send('/api/me/factors/totp', {}, plain)).status, 409)
   const waiting = (await login()).json().error.challenge
   const third = (await send('/api/me/factors/totp', {}, session)).json().data
-  const sealed = await app.store.factorsOf(careful.id)
+  const sealed = await app.store.read(factorsOf, careful.id)
   await app.database.change(`update factor set sealed_secret = 'of a lost secret' where user_id = '${careful.id}'`)
   for (const [path, body, proof] of [
     ['/login/second-factor', { challenge: waiting, code: '123456' }, {}],
@@ -439,7 +446,7 @@ async function lastPasskey() {
   const headers = await app.signIn(user, 'stateful')
   await addPasskey(app, new SoftwareAuthenticator({ origin: `http://${localhost}` }), user)
   await app.database.change(`update "user" set password_hash = null where id = '${user.id}'`)
-  const [factor] = (await app.store.factorsOf(user.id)).factors
+  const [factor] = (await app.store.read(factorsOf, user.id)).factors
   return { path: `/api/me/factors/${factor?.id}`, headers }
 }
 
@@ -503,11 +510,11 @@ test('the description is correct for the tokens of users and of sessions (I9)', 
     assert.equal((await send('POST', unknown, producer, { scope: 'inbox' })).status, 404)
   for (const proof of [cookie, token]) assert.equal((await send('POST', '/api/me/token', proof)).status, 201)
   const end = { at: app.now(), revocationExpiresAt: app.now() }
-  const external = await app.store.findUserByExternalId({ issuer: '', externalId: 'shop/customer-42' })
-  for (const userId of [resident.id, external?.id ?? '']) await app.store.disableUser({ userId, ...end })
+  const external = await app.store.read(findUserByExternalId, { issuer: '', externalId: 'shop/customer-42' })
+  for (const userId of [resident.id, external?.id ?? '']) await app.store.write(disableUser, { userId, ...end })
   for (const tokens of [path, `${externalPath}/tokens`])
     assert.equal((await send('POST', tokens, producer, { scope: 'inbox' })).status, 409)
-  for (const userId of [resident.id, external?.id ?? '']) await app.store.enableUser({ userId })
+  for (const userId of [resident.id, external?.id ?? '']) await app.store.write(enableUser, { userId })
 })
 
 test('the description is correct for the sessions of a user (I9)', async () => {
@@ -558,13 +565,13 @@ test('the description is correct for one-time links (I9)', async () => {
     record({ method: 'POST', path, headers: { ...json, ...headers }, body: JSON.stringify(data) })
   const nameless = { newId: newId(app.now()), externalId: 'nameless' }
   const lee = await app.user('lee-of-links')
-  await app.store.putUsers({ issuer: '', at: app.now(), users: [nameless] })
+  await app.store.write(putUsers, { issuer: '', at: app.now(), users: [nameless] })
   const purpose = 'reset'
   for (const path of ['/api/users/external/nameless/links', `/api/users/${nameless.newId}/links`])
     assert.equal((await send(path, { purpose }, producer)).status, 409)
   for (const path of ['/api/users/external/nobody/links', '/api/users/nobody/links'])
     assert.equal((await send(path, { purpose }, producer)).status, 404)
-  await app.store.updateUser({ userId: nameless.newId, username: 'kim-of-links' })
+  await app.store.write(updateUser, { userId: nameless.newId, username: 'kim-of-links' })
   assert.equal((await send('/api/users/external/nameless/links', { purpose }, producer)).status, 201)
   const made = await send(`/api/users/${lee.id}/links`, { purpose }, producer)
   const use = { token: JSON.parse(made.text).data.url.split('#')[1], newPassword: 'grey heron over the weir' }
@@ -585,7 +592,7 @@ test('the description is correct for one-time links (I9)', async () => {
   for (let n = 0; n < 100; n++) await app.post('/password/reset', use)
   assert.equal((await send('/password/reset', use)).status, 429)
   assert.equal((await send('/password/link', { token: ofLink })).status, 429)
-  await app.store.forgetGuesses({ prefix: 'address ' })
+  await app.store.write(forgetGuesses, { prefix: 'address ' })
 })
 
 test('the description is correct for a service without a mail server (I9)', async () => {
@@ -616,7 +623,11 @@ test('the description is correct for a new password of a signed-in user (I9)', a
 
 test('the description is correct for a user who is erased (I9)', async () => {
   const gone = await app.user('gone')
-  await app.store.putUsers({ issuer: '', at: app.now(), users: [{ newId: newId(app.now()), externalId: 'gone' }] })
+  await app.store.write(putUsers, {
+    issuer: '',
+    at: app.now(),
+    users: [{ newId: newId(app.now()), externalId: 'gone' }],
+  })
   for (const path of [`/api/users/${gone.id}`, '/api/users/external/gone'])
     for (const status of [204, 404])
       assert.equal((await record({ method: 'DELETE', path, headers: producer })).status, status)
@@ -636,7 +647,7 @@ test('the description is correct for a sign-in with a provider (I9)', async () =
   const { id: userId } = (await app.get('/api/me', careful.proof)).json().data.user
   const ofPhone = { id: newId(app.now()), kind: 'totp', label: 'Phone', sealedSecret: 'sealed' } as const
   const factor = { ...ofPhone, createdAt: app.now(), confirmedAt: app.now() }
-  await app.store.addFactor({ userId, factor, maxFactors: 1, recoveryCodeHashes: ['hash'] })
+  await app.store.write(addFactor, { userId, factor, maxFactors: 1, recoveryCodeHashes: ['hash'] })
   const waiting = await post({ code: await careful.code('staff', 'careful') }, careful.proof)
   assert.equal(refusalIn(waiting).code, 'SECOND_FACTOR_REQUIRED')
   const begin = async (name: string, headers: Proof) =>
@@ -693,7 +704,7 @@ test('the description is correct for a user who changed the account too often (I
   for (const kind of ['changes', 'defences', 'ends']) {
     const rate = { key: `user ${busy.id} ${kind}`, intervalMs: 60_000, burst: 60 }
     const counts = { keys: [], delaysMs: [0], keptMs: 0 }
-    for (let n = 0; n < 60; n++) await app.store.reserveGuess({ counts, rates: [rate], at: app.now() })
+    for (let n = 0; n < 60; n++) await app.store.write(reserveGuess, { counts, rates: [rate], at: app.now() })
   }
   const changes: Parameters<typeof send>[] = [
     ['PATCH', '', { displayName: 'Busy' }],

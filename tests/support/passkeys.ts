@@ -1,6 +1,8 @@
 // For tests: a user of a service with a passkey of a software authenticator, which was added without the routes.
+
 import assert from 'node:assert/strict'
 import { newId } from '../../server/basics/ids.ts'
+import { addFactor } from '../../server/factors/factors.store.ts'
 import type { TestService } from './service.ts'
 import type { Passkey, SoftwareAuthenticator } from './software-authenticator.ts'
 
@@ -17,6 +19,6 @@ export async function addPasskey(
   const factor = { id: newId(at), kind: 'passkey', label: 'Key', createdAt: at, confirmedAt: at } as const
   const credential = { credentialId: passkey.id, publicKey, signCount: 0, transports: [] }
   const add = { userId, factor: { ...factor, ...credential }, maxFactors: 20, recoveryCodeHashes: [] }
-  assert.match(await store.addFactor(add), /^first|done$/)
+  assert.match(await store.write(addFactor, add), /^first|done$/)
   return passkey
 }

@@ -1,20 +1,24 @@
 // For tests: a complete service as `serve` composes it, on a real database and a real port, with a clock that the test sets and
 // builders in the words of the domain. TEST_ENGINE chooses the engine (database-behind.ts). With TEST_CLIENT=1 the typed client
 // sends its requests (through-client.ts).
+
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createLog, type Log } from '../../server/basics/log.ts'
 import { readConfig } from '../../server/config/read.ts'
 import type { Environment } from '../../server/config/values.ts'
 import type { DeliveryRequest } from '../../server/delivery/deliver.ts'
-import { createLog, type Log } from '../../server/log/log.ts'
 import { type HashCost, Passwords } from '../../server/passwords/passwords.ts'
 import { ProducerKeys, type Scope } from '../../server/producers/producer-key.ts'
+import { touchProducer } from '../../server/producers/producers.store.ts'
 import { type Service, startService } from '../../server/serve.ts'
+import { touchSession } from '../../server/sessions/sessions.store.ts'
 import type { Store } from '../../server/store/store.ts'
+import { replaceOperation } from '../../server/store/testing/operations.ts'
 import { addUser } from '../../server/users/users.ts'
 import { patientFetch } from './http/patient-fetch.ts'
 import { throughClient } from './http/through-client.ts'
@@ -278,9 +282,8 @@ function notesOf(store: Store): Set<Promise<unknown>> {
     notes.add(done)
     return note
   }
-  const { touchSession, touchProducer } = store
-  store.touchSession = (use) => watched(touchSession.call(store, use))
-  store.touchProducer = (use) => watched(touchProducer.call(store, use))
+  for (const touch of [touchSession, touchProducer])
+    replaceOperation<never, void>(store, touch, (_, run) => watched(run()))
   return notes
 }
 

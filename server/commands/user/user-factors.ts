@@ -1,9 +1,12 @@
 // `carillon user factors`: list the second factors of a user, and remove them all for a user who has lost them.
+
 import { Command } from 'commander'
 import { CarillonError } from '../../basics/errors.ts'
+import { factorsOf } from '../../factors/factors.store.ts'
 import { removeUnreadable, resetFactors, unreadableFactors } from '../../factors/reset.ts'
 import { Sealing } from '../../sealing/sealing.ts'
 import { secretsIn } from '../../start/sealing-secret.ts'
+import { findUser as findStoredUser } from '../../users/users.store.ts'
 import { findUser, type UserKey } from '../../users/users.ts'
 import { withSettings } from '../settings.ts'
 import { confirm } from '../terminal/confirmation.ts'
@@ -49,7 +52,7 @@ export function factorsCommand(): Command {
 
 async function listAll(users: Users, key: UserKey, options: Output): Promise<void> {
   const user = await findUser(users, key)
-  const { factors, recoveryCodesLeft } = await users.store.factorsOf(user.id)
+  const { factors, recoveryCodesLeft } = await users.store.read(factorsOf, user.id)
   const items = factors.map(({ id, kind, label, createdAt, confirmedAt, lastUsedAt }) => {
     return { id, kind, label, confirmed: confirmedAt !== null, createdAt, lastUsedAt }
   })
@@ -78,7 +81,7 @@ function resetUnreadable(command: Command, options: ResetOptions): Promise<void>
       throw new CarillonError('CONFLICT', 'No secret is set', { remedy: 'Set CARILLON_SECRET to that of the service.' })
     const factors = await unreadableFactors(users.store, new Sealing(secrets))
     const ids = [...new Set(factors.map(({ userId }) => userId))]
-    const concerned = (await Promise.all(ids.map((id) => users.store.findUser(id)))).filter(
+    const concerned = (await Promise.all(ids.map((id) => users.store.read(findStoredUser, id)))).filter(
       (user) => user !== undefined,
     )
     const summary = `${factors.length} second factors of ${ids.length} users that the secret does not open`

@@ -1,9 +1,11 @@
 // What the subcommands of `carillon user` share: which user is meant, and the dependencies of their work.
+
 import type { Command } from 'commander'
 import type { Config } from '../../config/settings.ts'
 import { Passwords } from '../../passwords/passwords.ts'
 import { breachesOf } from '../../start/password-settings.ts'
-import type { Store, User } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
+import type { User } from '../../users/user-rows.store.ts'
 import type { UserDependencies, UserKey } from '../../users/users.ts'
 import { configOf, operatorSource, withStore } from '../settings.ts'
 import { type Output, readApplication, WrongUse } from '../terminal/output.ts'

@@ -1,8 +1,9 @@
 // `carillon user`: add, list, rename, disable, enable, delete, password. Each of the others has a file: user-*.ts.
 
 import { Command } from 'commander'
-import { displayAccount } from '../../http/response/send.ts'
-import type { User } from '../../store/store.ts'
+import { displayAccount } from '../../users/display-user.ts'
+import type { User } from '../../users/user-rows.store.ts'
+import { listUsers } from '../../users/users.store.ts'
 import {
   addUser,
   addUserWithoutName,
@@ -210,7 +211,7 @@ async function everyUser(dependencies: UserDependencies, { search, externalId }:
   }
   const users: User[] = []
   for (let page: User[] | undefined; page === undefined || page.length === listedAtOnce; users.push(...page))
-    page = await store.listUsers({ after: users.at(-1)?.id ?? '', limit: listedAtOnce, ...filter })
+    page = await store.read(listUsers, { after: users.at(-1)?.id ?? '', limit: listedAtOnce, ...filter })
   return users
 }
 

@@ -1,4 +1,5 @@
 // What doctor finds about a live stream through a proxy that delays it, and through one that does not.
+
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -7,6 +8,8 @@ import { after, test } from 'node:test'
 import { type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
 import { startTestService } from '../../../tests/support/service.ts'
 import { probeToken } from '../../tokens/probe-token.ts'
+import { signingKeys } from '../../tokens/signing-keys.store.ts'
+import { findUser } from '../../users/users.store.ts'
 import { ProbeClient } from './probe-client.ts'
 import { examineStream } from './stream.ts'
 
@@ -16,7 +19,7 @@ const chainMs = 12 * 3_600_000
 const { now } = service
 const token = async () =>
   await probeToken({
-    signingKeys: await service.store.signingKeys(),
+    signingKeys: await service.store.read(signingKeys),
     secrets: { current: service.sealingSecret },
     issuer: service.url,
     chainMs,
@@ -83,7 +86,7 @@ test('the token of doctor opens no user’s inbox, lives for a minute, and canno
   const proof = { authorization: `Bearer ${await token()}` }
   const request = async (path: string, method = 'GET') => await fetch(service.url + path, { method, headers: proof })
   const { sub } = JSON.parse(Buffer.from(proof.authorization.split('.')[1] ?? '', 'base64url').toString())
-  assert.equal(await service.store.findUser(sub), undefined)
+  assert.equal(await service.store.read(findUser, sub), undefined)
   const list = (await (await request('/api/notifications')).json()) as { data: { total: number } }
   assert.equal(list.data.total, 0)
   const renewed = await request('/token/renew', 'POST')

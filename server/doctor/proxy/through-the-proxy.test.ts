@@ -1,9 +1,11 @@
 // What doctor finds about a proxy with one fault, and that it finds nothing wrong with a proxy without one.
+
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { type RunningProxy, type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
 import { startBehindPath } from '../../../tests/support/network/stripping-proxy.ts'
 import { startTestService } from '../../../tests/support/service.ts'
+import { signingKeys } from '../../tokens/signing-keys.store.ts'
 import type { Finding } from '../finding.ts'
 import { ProbeClient } from './probe-client.ts'
 import { reach } from './reach.ts'
@@ -12,12 +14,12 @@ import { examineWay } from './through-the-proxy.ts'
 const service = await startTestService()
 const behindHttps = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://bell.example' } })
 after(() => Promise.all([service.stop(), behindHttps.stop()]))
-const signingKeys = await service.store.signingKeys()
+const storedKeys = await service.store.read(signingKeys)
 
 type Look = {
   proxy: RunningProxy
   publicUrl?: string
-  keys?: typeof signingKeys
+  keys?: typeof storedKeys
   isMoved?: boolean
   isDatabaseAway?: boolean
   now?: () => number
@@ -27,7 +29,7 @@ async function look(options: Look): Promise<Finding[]> {
   const {
     proxy,
     publicUrl = proxy.url,
-    keys = signingKeys,
+    keys = storedKeys,
     isMoved = false,
     isDatabaseAway = false,
     now = Date.now,
@@ -126,7 +128,7 @@ test('finds nothing wrong behind a proxy that strips the path of the public URL'
   t.after(behind.stop)
   const client = new ProbeClient({ url: behind.url, now: Date.now })
   const place = { client, publicUrl: behind.url, direct: behind.service.url }
-  const { findings } = await reach({ ...place, signingKeys: await behind.service.store.signingKeys() })
+  const { findings } = await reach({ ...place, signingKeys: await behind.service.store.read(signingKeys) })
   isFound([...findings, ...(await examineWay(place))], [])
 })
 
@@ -141,7 +143,7 @@ test('says how a proxy strips the path of the public URL if it does not', async 
 test('finds a service on another database than the settings name', async (t) => {
   const proxy = await startProxy(service.url)
   t.after(proxy.stop)
-  const findings = await look({ proxy, keys: await behindHttps.store.signingKeys() })
+  const findings = await look({ proxy, keys: await behindHttps.store.read(signingKeys) })
   isFound(findings, [['database', 'warning', /CARILLON_DATABASE_URL as the service has it, or the proxy to http/]])
 })
 

@@ -2,8 +2,8 @@
 
 import { firstIdAt } from '../../basics/ids.ts'
 import { iso } from '../../basics/times.ts'
-import type { SigningKey } from '../../store/store.ts'
 import { fillingTable, type Move, movingTable } from '../../store/transfer-state.ts'
+import type { SigningKey } from '../../tokens/signing-keys.store.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 
 /** `deep` also checks the stored pages for damage, as far as the engine can. */

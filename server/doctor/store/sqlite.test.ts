@@ -1,15 +1,18 @@
 // What doctor finds about a database file, and that its checks change nothing.
+
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { recordAudit } from '../../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../../audit/entry.ts'
+import { openStore } from '../../open-store.ts'
 import { connect, Database } from '../../store/sqlite/database.ts'
-import { openSqliteStore } from '../../store/sqlite/store.ts'
 import { contentOf, newFolder } from '../../store/sqlite/testing/folder.ts'
 import type { Move } from '../../store/transfer-state.ts'
+import { addSigningKey } from '../../tokens/signing-keys.store.ts'
 import type { Finding } from '../finding.ts'
 import { examineSqlite } from './sqlite.ts'
 
@@ -18,8 +21,8 @@ const key = { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1, st
 async function database(t: TestContext, { isRunning = false } = {}): Promise<{ folder: string; path: string }> {
   const folder = await newFolder(t)
   const path = join(folder, 'carillon.db')
-  const { store } = await openSqliteStore(path)
-  await store.addSigningKey({ key, after: null })
+  const { store } = await openStore({ engine: 'sqlite', path })
+  await store.write(addSigningKey, { key, after: null })
   if (isRunning) t.after(() => store.close())
   else await store.close()
   return { folder, path }
@@ -49,9 +52,9 @@ function isOnly(findings: Finding[], [check, state, change]: [string, Finding['s
 
 test('finds hourly work that failed in the last hour, and none that failed before', async (t) => {
   const place = await database(t)
-  const { store } = await openSqliteStore(place.path)
+  const { store } = await openStore({ engine: 'sqlite', path: place.path })
   const now = Date.now()
-  const failed = (at: number) => store.recordAudit([auditEntry(serviceSource, { event: 'tidying-failed', at })])
+  const failed = (at: number) => store.write(recordAudit, [auditEntry(serviceSource, { event: 'tidying-failed', at })])
   await failed(now - 2 * 3_600_000)
   assert.deepEqual(await wrong(place), [])
   await failed(now - 60_000)
@@ -110,7 +113,7 @@ test('finds a first sign-in that was not removed, with a shell command that remo
   const folder = join(await newFolder(t), "Ann's data")
   mkdirSync(folder, { mode: 0o700 })
   const path = join(folder, 'carillon.db')
-  await (await openSqliteStore(path)).store.close()
+  await (await openStore({ engine: 'sqlite', path })).store.close()
   const file = join(folder, 'first-sign-in.txt')
   writeFileSync(file, '', { mode: 0o600 })
   const [found] = await wrong({ folder, path })

@@ -1,17 +1,30 @@
 // The passkeys of a user: adding one, and proving one, as the only proof of a sign-in, as a second factor, or to confirm a sign-in. The
 // cryptography is in registration.ts and assertion.ts.
+
 import type {
   AuthenticationResponseJSON as Assertion,
   PublicKeyCredentialCreationOptionsJSON as CreationOptions,
   RegistrationResponseJSON as Registration,
   PublicKeyCredentialRequestOptionsJSON as RequestOptions,
 } from '@simplewebauthn/server'
+import { recordAudit } from '../../audit/audit.store.ts'
 import { auditEntry, type Source } from '../../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
 import { newId } from '../../basics/ids.ts'
 import type { Guess } from '../../guessing/guesses.ts'
-import type { AuditEntry, ChallengeKey, Factor, FactorOutcome, User } from '../../store/store.ts'
+import type { AuditEntry } from '../../store/events.ts'
+import type { User } from '../../users/user-rows.store.ts'
+import { findUser } from '../../users/users.store.ts'
 import type { FactorDependencies } from '../dependencies.ts'
+import {
+  addFactor,
+  type ChallengeKey,
+  type Factor,
+  type FactorOutcome,
+  factorsOf,
+  spendChallenge,
+  useFactor,
+} from '../factors.store.ts'
 import { maxFactors, tooManyFactors } from '../factors.ts'
 import { newRecoveryCodes } from '../recovery-codes.ts'
 import { refuseUnverified, requestOptions, verifyAssertion } from './assertion.ts'
@@ -37,7 +50,7 @@ export async function offerCreation(
     relyingParty,
     challenge: newChallenge(sealing, { ceremony: 'create', userId: id }, now()),
     user: { id, name, displayName: displayName ?? name },
-    existing: passkeysIn(await store.factorsOf(id)),
+    existing: passkeysIn(await store.read(factorsOf, id)),
   })
 }
 
@@ -61,7 +74,13 @@ export async function addPasskey(
   const { codes, hashes } = newRecoveryCodes()
   const detail = { factorId: factor.id, kind: factor.kind }
   const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail })]
-  const outcome = await dependencies.store.addFactor({ userId, factor, maxFactors, recoveryCodeHashes: hashes, audit })
+  const outcome = await dependencies.store.write(addFactor, {
+    userId,
+    factor,
+    maxFactors,
+    recoveryCodeHashes: hashes,
+    audit,
+  })
   if (outcome === 'full') throw tooManyFactors()
   if (outcome === 'taken') throw new CarillonError('CONFLICT', 'You have this passkey already')
   if (outcome === 'absent') throw notAuthenticated()
@@ -74,7 +93,7 @@ export async function offerUse(
   { store, sealing, now }: FactorDependencies,
   { relyingParty, userId }: { relyingParty: RelyingParty; userId?: string | undefined },
 ): Promise<RequestOptions> {
-  const allowed = userId === undefined ? [] : passkeysIn(await store.factorsOf(userId))
+  const allowed = userId === undefined ? [] : passkeysIn(await store.read(factorsOf, userId))
   return requestOptions({ relyingParty, challenge: newChallenge(sealing, { ceremony: 'get' }, now()), allowed })
 }
 
@@ -96,7 +115,7 @@ export async function provePasskey(
   const owner = userId ?? namedUser(response)
   // A passkey of another user must not complete the sign-in of this one.
   if (owner === undefined || (namedUser(response) ?? owner) !== owner) throw wrongPasskey()
-  const [user, factors] = await Promise.all([store.findUser(owner), store.factorsOf(owner)])
+  const [user, factors] = await Promise.all([store.read(findUser, owner), store.read(factorsOf, owner)])
   const credential = passkeysIn(factors).find(({ credentialId }) => credentialId === response.id)
   if (user === undefined || user.disabledAt !== null || credential === undefined) throw wrongPasskey()
   const signCount = await verifyAssertion(response, { relyingParty, challenge, credential })
@@ -125,12 +144,12 @@ export async function usePasskey(
   const { id: userId } = user
   const at = now()
   await spend(dependencies, userId, challenge)
-  const outcome = await store.useFactor({ userId, factorId, at, signCount, challenge: secondFactor, audit })
+  const outcome = await store.write(useFactor, { userId, factorId, at, signCount, challenge: secondFactor, audit })
   if (outcome !== 'refused') {
     await guess.succeed()
     return outcome
   }
-  await store.recordAudit([
+  await store.write(recordAudit, [
     auditEntry(source, { event: 'passkey-copied', at, userId, detail: { factorId, signCount } }),
   ])
   throw new CarillonError(
@@ -156,7 +175,7 @@ function refuseStrange({ sealing, now }: FactorDependencies, challenge: string, 
 
 /** After everything else is known to be right, so that only a user with a passkey can write to the store. */
 async function spend({ store }: FactorDependencies, userId: string, challenge: SpentChallenge): Promise<void> {
-  if (!(await store.spendChallenge({ userId, ...challenge })))
+  if (!(await store.write(spendChallenge, { userId, ...challenge })))
     throw refusal('The challenge was used already', 'Request new options.')
 }
 

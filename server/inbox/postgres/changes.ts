@@ -1,7 +1,16 @@
 // What changed in an inbox after a version, on PostgreSQL: arrivals, later changes and read-alls, in one round trip.
-import { type ChangeRow, inboxWidth, type ReadAllRow, toChanges, toInbox } from '../../store/operations.ts'
-import type { Database, Row } from '../../store/postgres/connection/connection.ts'
-import type { Changes, ChangesQuery } from '../../store/store.ts'
+
+import type { Database } from '../../store/postgres/connection/connection.ts'
+import type { Row } from '../../store/postgres/connection/gathering.ts'
+import {
+  type ChangeRow,
+  type Changes,
+  type ChangesQuery,
+  inboxWidth,
+  type ReadAllRow,
+  toChanges,
+  toInbox,
+} from '../inbox-state.ts'
 import { inboxField, readAtByAnyMark, readAtText, textReadAt, withInbox } from './pages.ts'
 
 type Texts = { readAt: string; isUnread: string }

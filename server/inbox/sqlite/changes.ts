@@ -1,7 +1,7 @@
 // Reads what changed in an inbox after a version.
-import { type ChangeRow, toChanges } from '../../store/operations.ts'
-import type { Reader } from '../../store/sqlite/connection.ts'
-import type { Changes, ChangesQuery } from '../../store/store.ts'
+
+import type { Reader } from '../../store/sqlite/reader.ts'
+import { type ChangeRow, type Changes, type ChangesQuery, toChanges } from '../inbox-state.ts'
 import { type FoundInbox, inboxOf } from './found-inbox.ts'
 import { notificationSql, readAt, readAtByAnyMark } from './pages.ts'
 import { coveredThrough } from './runs.ts'

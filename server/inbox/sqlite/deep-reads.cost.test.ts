@@ -1,21 +1,23 @@
 // The cost of reads far from both ends of a large inbox on SQLite, where a read blocks the event loop (law 4). The test compares
 // the best of many reads in one run, because a busy machine slows all of them down.
+
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { openStore } from '../../open-store.ts'
 import { connect } from '../../store/sqlite/database.ts'
-import { openSqliteStore } from '../../store/sqlite/store.ts'
+import { changesSince, readInbox, readPage } from '../inbox.store.ts'
 
 const count = 200_000
 const [annId, benId] = ['019b0000-0000-7000-8000-000000000001', '019b0000-0000-7000-8000-000000000002']
 const folder = await mkdtemp(join(tmpdir(), 'carillon-'))
 const file = join(folder, 'carillon.db')
-await (await openSqliteStore(file)).store.close()
+await (await openStore({ engine: 'sqlite', path: file })).store.close()
 fill()
-const { store } = await openSqliteStore(file)
+const { store } = await openStore({ engine: 'sqlite', path: file })
 after(async () => {
   await store.close()
   await rm(folder, { recursive: true })
@@ -62,9 +64,9 @@ const all = { userId: benId, limit: 20, status: 'all' as const }
 for (const [which, query] of Object.entries({ 'of unread notifications': unread, 'among missing numbers': all }))
   test(`a deep page ${which} lets the event loop turn, and passes over at least 10,000 notifications in 1.5 ms; one by cursor costs what page 1 costs`, async () => {
     const deepPage = 2_500
-    const first = await bestOf(() => store.readPage({ ...query, page: 1 }))
-    const deep = await bestOf(() => store.readPage({ ...query, page: deepPage }))
-    const cursor = await bestOf(() => store.readPage({ ...query, before: count / 2 }))
+    const first = await bestOf(() => store.read(readPage, { ...query, page: 1 }))
+    const deep = await bestOf(() => store.read(readPage, { ...query, page: deepPage }))
+    const cursor = await bestOf(() => store.read(readPage, { ...query, before: count / 2 }))
     const above = (deepPage - 1) * query.limit
     // The factor leaves room for a busy machine.
     assert.ok(
@@ -77,28 +79,28 @@ for (const [which, query] of Object.entries({ 'of unread notifications': unread,
     const watching = (async () => {
       for (; !isOver; turns++) await nextTurn()
     })()
-    await Promise.all([1, 2, 3, 4, 5].map(() => store.readPage({ ...query, page: deepPage })))
+    await Promise.all([1, 2, 3, 4, 5].map(() => store.read(readPage, { ...query, page: deepPage })))
     isOver = true
     await watching
     assert.ok(turns > 1, `${turns} turns`)
   })
 
 test('a page by cursor with any filter costs what page 1 costs, at any depth and if few notifications match', async () => {
-  const first = await bestOf(() => store.readPage({ ...all, userId: annId, page: 1 }))
+  const first = await bestOf(() => store.read(readPage, { ...all, userId: annId, page: 1 }))
   for (const status of ['all', 'unread', 'read'] as const)
     for (const categories of [undefined, ['rare'], ['common'], ['common', 'rare', 'none']])
       for (const before of [count, count / 2, 30_000]) {
         const query = { userId: annId, limit: 20, status, before, ...(categories && { categories }) }
-        const cost = await bestOf(() => store.readPage(query))
+        const cost = await bestOf(() => store.read(readPage, query))
         // To find 20 rare ones, a search without an index for the filter would pass over 20,000 notifications.
         assert.ok(cost < 8 * first, JSON.stringify({ query, cost, first }))
       }
 })
 
 test('changes from 9,990 versions back cost what those from 300 back cost', async () => {
-  const { version } = await store.readInbox(annId)
+  const { version } = await store.read(readInbox, annId)
   const since = (behind: number) =>
-    bestOf(() => store.changesSince({ userId: annId, version: version - behind, limit: 100 }))
+    bestOf(() => store.read(changesSince, { userId: annId, version: version - behind, limit: 100 }))
   const [near, far] = [await since(300), await since(9_990)]
   // Passing over 9,990 notifications would cost 20 times as much.
   assert.ok(far < 4 * near, JSON.stringify({ near, far }))

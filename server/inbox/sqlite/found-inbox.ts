@@ -1,8 +1,8 @@
 // Finds the inbox of a user, and the key by which everything in the inbox is found.
-import { toInbox } from '../../store/operations.ts'
-import type { Reader } from '../../store/sqlite/connection.ts'
+
+import type { Reader } from '../../store/sqlite/reader.ts'
 import { type UserKey, userKey } from '../../store/sqlite/user-key.ts'
-import { emptyInbox, type InboxState } from '../../store/store.ts'
+import { emptyInbox, type InboxState, toInbox } from '../inbox-state.ts'
 
 export const inboxByUser = `
   select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version,

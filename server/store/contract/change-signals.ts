@@ -1,6 +1,13 @@
 // The promises about change signals: when the store sends one, and for which user.
+
 import assert from 'node:assert/strict'
-import type { ChangeSignal, InboxState } from '../store.ts'
+import { readInbox } from '../../inbox/inbox.store.ts'
+import type { InboxState } from '../../inbox/inbox-state.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from '../../inbox/marks.store.ts'
+import { signInOfSession } from '../../sessions/sessions.store.ts'
+import { revokeIssuedTokens, revokeTokens } from '../../tokens/tokens.store.ts'
+import { disableUser, setPassword } from '../../users/user-changes.store.ts'
+import type { ChangeSignal } from '../events.ts'
 import { at, newId, type PromiseOf, type World } from './world.ts'
 
 export function changeSignalPromises(promise: PromiseOf): void {
@@ -10,11 +17,11 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const signals = await signalsOf(world, [about(ann.id), about(ben.id)], () => world.deliver({ to: [ann, ben] }))
     assert.ok(signals.every((signal) => about(ann.id)(signal) || about(ben.id)(signal)))
     const [id = ''] = await world.ids(ann)
-    await signalsOf(world, [about(ann.id)], () => world.store.markRead({ userId: ann.id, id, at: at(1) }))
-    const readAll = () => world.store.markAllRead({ userId: ben.id, throughId: null, at: at(1) })
+    await signalsOf(world, [about(ann.id)], () => world.store.write(markRead, { userId: ann.id, id, at: at(1) }))
+    const readAll = () => world.store.write(markAllRead, { userId: ben.id, throughId: null, at: at(1) })
     await signalsOf(world, [about(ben.id)], readAll)
-    await signalsOf(world, [about(ann.id)], () => world.store.markUnread({ userId: ann.id, id }))
-    await signalsOf(world, [about(ben.id)], () => world.store.undoReadAll({ userId: ben.id, at: at(2) }))
+    await signalsOf(world, [about(ann.id)], () => world.store.write(markUnread, { userId: ann.id, id }))
+    await signalsOf(world, [about(ben.id)], () => world.store.write(undoReadAll, { userId: ben.id, at: at(2) }))
     await signalsOf(world, [about(ann.id)], () => world.send(ann, 'Deploying', { key: 'deploy' }))
     await signalsOf(world, [about(ann.id)], () => world.send(ann, 'Deployed', { key: 'deploy' }))
   })
@@ -24,17 +31,19 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const [userId, revocationExpiresAt] = [ann.id, at(900)]
     const isRevocation = (signal: ChangeSignal) => signal.about === 'token-revocation'
     const revocation = { userId, signInId: newId(), at: at(1), expiresAt: revocationExpiresAt }
-    await signalsOf(world, [isRevocation], () => world.store.revokeTokens(revocation))
+    await signalsOf(world, [isRevocation], () => world.store.write(revokeTokens, revocation))
     await signalsOf(world, [isRevocation], () =>
-      world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), revocationExpiresAt }),
+      world.store.write(setPassword, { userId, passwordHash: 'new hash', at: at(2), revocationExpiresAt }),
     )
-    await signalsOf(world, [isRevocation], () => world.store.disableUser({ userId, at: at(3), revocationExpiresAt }))
     await signalsOf(world, [isRevocation], () =>
-      world.store.revokeIssuedTokens({ userId, at: at(4), revocationExpiresAt }),
+      world.store.write(disableUser, { userId, at: at(3), revocationExpiresAt }),
+    )
+    await signalsOf(world, [isRevocation], () =>
+      world.store.write(revokeIssuedTokens, { userId, at: at(4), revocationExpiresAt }),
     )
     const ben = await world.addUser('ben')
     const [ended, replaced] = [await world.signIn(ben), await world.signIn(ben)]
-    for (const session of [ended, replaced]) await world.store.signInOfSession(session)
+    for (const session of [ended, replaced]) await world.store.write(signInOfSession, session)
     await signalsOf(world, [isRevocation], () => world.endSessions([ended]))
     await signalsOf(world, [isRevocation], () => world.signIn(ben, { replaces: [replaced] }))
   })
@@ -48,13 +57,15 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const replaced = await world.signIn(ann)
     await signalsOf(world, [about(ann.id)], () => world.signIn(ben, { replaces: [replaced] }))
     await signalsOf(world, [about(ann.id)], () =>
-      world.store.setPassword({ userId, passwordHash: 'new hash', at: at(2), revocationExpiresAt }),
+      world.store.write(setPassword, { userId, passwordHash: 'new hash', at: at(2), revocationExpiresAt }),
     )
-    await signalsOf(world, [about(ann.id)], () => world.store.disableUser({ userId, at: at(3), revocationExpiresAt }))
+    await signalsOf(world, [about(ann.id)], () =>
+      world.store.write(disableUser, { userId, at: at(3), revocationExpiresAt }),
+    )
     const signInId = newId()
     await world.signIn(ben, { signInId })
     await signalsOf(world, [about(ben.id)], () =>
-      world.store.revokeTokens({ userId: ben.id, signInId, at: at(4), expiresAt: revocationExpiresAt }),
+      world.store.write(revokeTokens, { userId: ben.id, signInId, at: at(4), expiresAt: revocationExpiresAt }),
     )
   })
 
@@ -64,7 +75,7 @@ export function changeSignalPromises(promise: PromiseOf): void {
       const people = await Promise.all(Array.from({ length: 10 }, (_, n) => world.addUser(`person ${n}`)))
       const inboxesRead = new Map<string, Promise<InboxState>[]>(people.map(({ id }) => [id, []]))
       const unsubscribe = world.store.onChange((signal) => {
-        if (signal.about === 'inbox') inboxesRead.get(signal.userId)?.push(world.store.readInbox(signal.userId))
+        if (signal.about === 'inbox') inboxesRead.get(signal.userId)?.push(world.store.read(readInbox, signal.userId))
       })
       for (let round = 0; round < 3; round++) await Promise.all(people.map((person) => world.sendTimes(10, person)))
       for (const readings of inboxesRead.values()) await until(async () => (await readings.at(-1))?.version === 30)
@@ -85,10 +96,10 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const seen: number[] = []
     const reads: Promise<void>[] = []
     const unsubscribe = world.store.onChange(() => {
-      reads.push(world.store.readInbox(ann.id).then(({ version }) => void seen.push(version)))
+      reads.push(world.store.read(readInbox, ann.id).then(({ version }) => void seen.push(version)))
     })
     for (let version = 1; version <= 30; version++) {
-      await Promise.all([world.send(ann), world.store.readInbox(ann.id)])
+      await Promise.all([world.send(ann), world.store.read(readInbox, ann.id)])
       await until(async () => reads.length >= version)
       await Promise.all(reads)
       assert.equal(seen.at(-1), version)

@@ -1,7 +1,16 @@
 // The promises about opening and closing a store, and about what is on the disk in between.
+
 import assert from 'node:assert/strict'
+import { changesSince, readInbox, readPage } from '../../inbox/inbox.store.ts'
+import { markAllRead, markRead } from '../../inbox/marks.store.ts'
+import { addProducer, listProducers, revokeProducer, touchProducer } from '../../producers/producers.store.ts'
+import type { SessionKey } from '../../sessions/session-row.ts'
+import { endSessions, findSession, touchSession } from '../../sessions/sessions.store.ts'
 import { signingKey } from '../../tokens/signing-keys.contract.ts'
-import type { SessionKey } from '../store.ts'
+import { addSigningKey, signingKeys } from '../../tokens/signing-keys.store.ts'
+import { revokeTokens, tokenRevocations } from '../../tokens/tokens.store.ts'
+import { disableUser } from '../../users/user-changes.store.ts'
+import { findCredentials, findUser, listUsers } from '../../users/users.store.ts'
 import { at, isUnavailable, newId, type Person, type PromiseOf, refusedId, type World } from './world.ts'
 
 export function lifecyclePromises(promise: PromiseOf): void {
@@ -18,7 +27,7 @@ export function lifecyclePromises(promise: PromiseOf): void {
     await world.deliver(again)
     assert.deepEqual(await everything(world, [ann, ben], session), before)
     await world.send(ann, 'One more')
-    assert.equal((await world.store.readInbox(ann.id)).version, (before.inboxes[0]?.inbox.version ?? 0) + 1)
+    assert.equal((await world.store.read(readInbox, ann.id)).version, (before.inboxes[0]?.inbox.version ?? 0) + 1)
   })
 
   promise('of many concurrent writes each succeeds or fails alone (law 5)', async (world) => {
@@ -32,8 +41,8 @@ export function lifecyclePromises(promise: PromiseOf): void {
     }))
     const settled = await Promise.allSettled([
       ...letters.map((letter) => world.deliver(letter)),
-      world.store.addProducer({ ...producer, id: world.producerId }),
-      world.store.addProducer({ ...producer, id: newId() }),
+      world.store.write(addProducer, { ...producer, id: world.producerId }),
+      world.store.write(addProducer, { ...producer, id: newId() }),
     ])
     const expected = letters.map((_, n) => (n % 3 === 1 ? 'rejected' : 'fulfilled'))
     assert.deepEqual(
@@ -42,10 +51,10 @@ export function lifecyclePromises(promise: PromiseOf): void {
     )
     const stored = letters.filter(({ ids }) => ids[0] !== refusedId).map(({ title }) => title)
     assert.deepEqual(new Set(await world.titles(ann)), new Set([...stored, 'Earlier']))
-    assert.equal((await world.store.readInbox(ann.id)).version, 41)
-    assert.equal((await world.store.listProducers()).length, 2)
+    assert.equal((await world.store.read(readInbox, ann.id)).version, 41)
+    assert.equal((await world.store.read(listProducers)).length, 2)
     await world.reopen()
-    assert.equal((await world.store.readInbox(ann.id)).total, 41)
+    assert.equal((await world.store.read(readInbox, ann.id)).total, 41)
   })
 
   promise('completes the writes in progress before it closes', async (world) => {
@@ -53,7 +62,7 @@ export function lifecyclePromises(promise: PromiseOf): void {
     const writing = Array.from({ length: 100 }, () => world.send(ann))
     await Promise.all([world.store.close(), ...writing])
     await world.reopen()
-    assert.equal((await world.store.readInbox(ann.id)).total, 100)
+    assert.equal((await world.store.read(readInbox, ann.id)).total, 100)
   })
 
   promise('can be closed more than once', async ({ store }) => {
@@ -66,10 +75,14 @@ export function lifecyclePromises(promise: PromiseOf): void {
     await store.close()
     const late = [
       () => store.check(),
-      () => store.findUser(newId()),
-      () => store.readPage({ userId: newId(), page: 1, limit: 1, status: 'all' }),
+      () => store.read(findUser, newId()),
+      () => store.read(readPage, { userId: newId(), page: 1, limit: 1, status: 'all' }),
       () =>
-        store.endSessions({ keys: [{ userId: newId(), secretHash: 'any' }], at: at(0), revocationExpiresAt: at(960) }),
+        store.write(endSessions, {
+          keys: [{ userId: newId(), secretHash: 'any' }],
+          at: at(0),
+          revocationExpiresAt: at(960),
+        }),
     ]
     for (const act of late) await assert.rejects(act, isUnavailable)
   })
@@ -85,17 +98,17 @@ const producer = { name: 'app', secretHash: 'hash', scopes: ['send'], createdAt:
 
 async function fillEveryTable(world: World, ann: Person, ben: Person): Promise<SessionKey> {
   const { store } = world
-  await store.disableUser({ userId: (await world.addUser('cay')).id, at: at(1), revocationExpiresAt: at(900) })
-  await store.revokeTokens({ userId: ann.id, signInId: newId(), at: at(2), expiresAt: at(901) })
-  await store.addSigningKey({ key: signingKey('k1', { createdAt: 3, startsAt: 4 }), after: null })
-  await store.revokeProducer({ producerId: await world.addProducer('revoked'), at: at(4) })
-  await store.touchProducer({ producerId: world.producerId, at: at(5) })
+  await store.write(disableUser, { userId: (await world.addUser('cay')).id, at: at(1), revocationExpiresAt: at(900) })
+  await store.write(revokeTokens, { userId: ann.id, signInId: newId(), at: at(2), expiresAt: at(901) })
+  await store.write(addSigningKey, { key: signingKey('k1', { createdAt: 3, startsAt: 4 }), after: null })
+  await store.write(revokeProducer, { producerId: await world.addProducer('revoked'), at: at(4) })
+  await store.write(touchProducer, { producerId: world.producerId, at: at(5) })
   const session = await world.signIn(ann)
-  await store.touchSession({ ...session, at: at(6) })
+  await store.write(touchSession, { ...session, at: at(6) })
   await world.deliver({ to: [ann, ben], title: 'Once', idempotency: { key: 'k1', bodyHash: 'b1' } })
   const read = await world.send(ann, 'Read', { category: 'build' })
-  await store.markRead({ userId: ann.id, id: read, at: at(7) })
-  await store.markAllRead({ userId: ann.id, throughId: null, at: at(8) })
+  await store.write(markRead, { userId: ann.id, id: read, at: at(7) })
+  await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(8) })
   for (const title of ['Deploying', 'Deployed']) await world.send(ann, title, { key: 'deploy', category: title })
   return session
 }
@@ -105,13 +118,13 @@ async function everything(world: World, people: Person[], session: SessionKey) {
   const { store } = world
   const perPerson = (read: (person: Person) => Promise<unknown>) => Promise.all(people.map(read))
   return {
-    users: await store.listUsers({ after: '', limit: 10 }),
-    credentials: await perPerson(({ username }) => store.findCredentials(username)),
-    session: await store.findSession(session),
-    revocations: await store.tokenRevocations(at(0)),
-    signingKeys: await store.signingKeys(),
-    producers: await store.listProducers(),
+    users: await store.read(listUsers, { after: '', limit: 10 }),
+    credentials: await perPerson(({ username }) => store.read(findCredentials, username)),
+    session: await store.read(findSession, session),
+    revocations: await store.read(tokenRevocations, at(0)),
+    signingKeys: await store.read(signingKeys),
+    producers: await store.read(listProducers),
     inboxes: await Promise.all(people.map((person) => world.inboxOf(person))),
-    changes: await perPerson(({ id }) => store.changesSince({ userId: id, version: 0, limit: 100 })),
+    changes: await perPerson(({ id }) => store.read(changesSince, { userId: id, version: 0, limit: 100 })),
   }
 }

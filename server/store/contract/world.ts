@@ -1,21 +1,20 @@
 // What the tests of the contract are written with: people, deliveries to them (letters), and their inboxes as they see them.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { CarillonError } from '../../basics/errors.ts'
 import { iso } from '../../basics/times.ts'
+import { deliver } from '../../delivery/delivery.store.ts'
+import type { Delivery, DeliveryOutcome, Recipient } from '../../delivery/delivery.ts'
+import { readCounts, readNotification, readPage } from '../../inbox/inbox.store.ts'
+import type { Filter, Page, PageQuery } from '../../inbox/inbox-state.ts'
+import type { Content } from '../../inbox/notification-json.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
-import type {
-  Content,
-  Delivery,
-  DeliveryOutcome,
-  EndedSession,
-  Filter,
-  Page,
-  PageQuery,
-  Recipient,
-  SessionKey,
-  Store,
-} from '../store.ts'
+import { addProducer } from '../../producers/producers.store.ts'
+import type { SessionKey } from '../../sessions/session-row.ts'
+import { addSession, type EndedSession, endSessions } from '../../sessions/sessions.store.ts'
+import { addUser, findUser } from '../../users/users.store.ts'
+import type { Store } from '../store.ts'
 
 /** What an engine provides to run the contract. */
 export type Engine = {
@@ -126,7 +125,10 @@ export class World {
 
   async addUser(name: string, application = ''): Promise<Person> {
     const person = { id: newId(), username: `${name}-${this.#number}`, passwordHash: `hash of ${name}'s password` }
-    assert.equal(await this.store.addUser({ ...person, application, displayName: null, createdAt: at(0) }), 'added')
+    assert.equal(
+      await this.store.write(addUser, { ...person, application, displayName: null, createdAt: at(0) }),
+      'added',
+    )
     return person
   }
 
@@ -141,7 +143,7 @@ export class World {
 
   async addProducer(name: string, { id = newId(), createdAt = at(0) } = {}): Promise<string> {
     const secretHash = `hash of ${id}`
-    await this.store.addProducer({ id, name, secretHash, scopes: ['send'], createdAt, expiresAt: null })
+    await this.store.write(addProducer, { id, name, secretHash, scopes: ['send'], createdAt, expiresAt: null })
     return id
   }
 
@@ -178,7 +180,7 @@ export class World {
   }
 
   async deliver(letter: Letter): Promise<DeliveryOutcome> {
-    const outcome = await this.store.deliver(this.letter(letter))
+    const outcome = await this.store.write(deliver, this.letter(letter))
     if (outcome === 'mismatch') return assert.fail('the idempotency key was used for another body')
     if (outcome === 'refused') return assert.fail('the key of the producer changed')
     if ('unknown' in outcome) return assert.fail(`the recipients ${outcome.unknown} are unknown`)
@@ -209,7 +211,7 @@ export class World {
   }
 
   async page(query: PageQuery): Promise<Page> {
-    const page = await this.store.readPage(query)
+    const page = await this.store.read(readPage, query)
     return page === 'unchanged' ? assert.fail('the page is unchanged') : page
   }
 
@@ -233,13 +235,13 @@ export class World {
   }
 
   async find(person: Person, id: string): Promise<Seen | undefined> {
-    const text = await this.store.readNotification({ userId: person.id, id })
+    const text = await this.store.read(readNotification, { userId: person.id, id })
     return text === undefined ? undefined : JSON.parse(text)
   }
 
   /** Everything that the store returns about a person's inbox, to compare before and after. */
   async inboxOf(person: Person) {
-    const { inbox, categories } = await this.store.readCounts(person.id)
+    const { inbox, categories } = await this.store.read(readCounts, person.id)
     return { inbox, categories: { ...categories }, items: await this.list(person) }
   }
 
@@ -247,7 +249,7 @@ export class World {
     person: Person,
     { secretHash = newId(), replaces = [] as readonly SessionKey[], seconds = 0, signInId = newId() } = {},
   ) {
-    const generation = (await this.store.findUser(person.id))?.credentialGeneration ?? 0
+    const generation = (await this.store.read(findUser, person.id))?.credentialGeneration ?? 0
     const revocationExpiresAt = at(seconds + 960)
     const session = {
       secretHash,
@@ -260,12 +262,12 @@ export class World {
       replaces,
       revocationExpiresAt,
     }
-    assert.notEqual(await this.store.addSession(session), 'refused')
+    assert.notEqual(await this.store.write(addSession, session), 'refused')
     return { userId: person.id, secretHash }
   }
 
   endSessions(keys: readonly SessionKey[], { seconds = 0 } = {}): Promise<EndedSession[]> {
-    return this.store.endSessions({ keys, at: at(seconds), revocationExpiresAt: at(seconds + 960) })
+    return this.store.write(endSessions, { keys, at: at(seconds), revocationExpiresAt: at(seconds + 960) })
   }
 }
 

@@ -1,4 +1,5 @@
 // How many round trips to PostgreSQL each request costs: the queries that pg sends, counted below the store.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
@@ -7,10 +8,18 @@ import { startTestService, type Variant } from '../../../tests/support/service.t
 import { newId } from '../../basics/ids.ts'
 import { iso } from '../../basics/times.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
+import { deliver } from '../../delivery/delivery.store.ts'
+import { addFactor } from '../../factors/factors.store.ts'
+import { clearGuesses, reserveGuess } from '../../guessing/guesses.store.ts'
 import { Inbox } from '../../inbox/inbox.ts'
+import { markRead } from '../../inbox/marks.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
+import { openStore } from '../../open-store.ts'
+import { addSession, endSessions, touchSession } from '../../sessions/sessions.store.ts'
 import { Sessions } from '../../sessions/sessions.ts'
-import { openStore } from '../open.ts'
+import { deleteUser } from '../../users/erasure.store.ts'
+import { setPassword } from '../../users/user-changes.store.ts'
+import { addUser } from '../../users/users.store.ts'
 
 let queries: unknown[] = []
 type Client = { query(...args: unknown[]): unknown }
@@ -42,12 +51,12 @@ const now = Date.now
 const inbox = new Inbox({ store, now })
 const sessions = new Sessions({ store, revocations: { note() {} }, now, idleMs: 3_600_000, lifetimeMs: 3_600_000 })
 const user = { id: newId(now()), username: 'ann', displayName: null, createdAt: now(), passwordHash: 'hash' }
-await store.addUser(user)
+await store.write(addUser, user)
 const signIn = { signInId: newId(now()), device: null, address: null }
 const { secret } = await sessions.issue({ ...user, credentialGeneration: 0 }, { ...signIn, replaces: [] })
 const sealingSecret = 'a secret for this test alone, of more than enough characters'
-const deliver = () =>
-  store.deliver({
+const deliverOne = () =>
+  store.write(deliver, {
     id: newId(now()),
     producerId: 'shop',
     idempotency: { key: newId(now()), bodyHash: 'hash' },
@@ -61,7 +70,7 @@ const deliver = () =>
 // Two batches to one inbox wait for each other. If the server commits slowly, a call that gave up would be sent again, alone.
 for (const name of ['deliver_together(json)', 'mark_read_together(text[], text[], text[])'])
   await queryAt(url, `alter function ${name} reset lock_timeout`)
-await deliver()
+await deliverOne()
 await inbox.list({ userId: user.id }, { page: 1, limit: 20, status: 'all' })
 
 /** The names of the statements that the request sends. The heartbeat of the change signals has no name. */
@@ -81,7 +90,7 @@ async function roundTripsOf(write: () => Promise<unknown>): Promise<number> {
 
 test('what is stored for signing in costs a few round trips, with the lock, the audit entries and the commit', async () => {
   const userId = newId(now())
-  await store.addUser({ ...user, id: userId, username: 'eve' })
+  await store.write(addUser, { ...user, id: userId, username: 'eve' })
   const session = { userId, secretHash: 'round trips' }
   const ends = { at: now(), revocationExpiresAt: now() + 60_000 }
   const from = { label: 'Firefox', network: '192.0.2.1', isKnown: true, keep: 50 }
@@ -93,17 +102,17 @@ test('what is stored for signing in costs a few round trips, with the lock, the 
   const limits = { counts: { keys: ['a', 'b'], delaysMs: [0], keptMs: 9 }, rates: [], at }
   const factor = { id: 'factor', kind: 'totp', label: 'Phone', createdAt: at, confirmedAt: at } as const
   const costs = {
-    addSession: await roundTripsOf(() => store.addSession({ ...add, audit })),
-    'addSession, on a known device': await roundTripsOf(() => store.addSession({ ...add, secretHash: 'again' })),
-    touchSession: await roundTripsOf(() => store.touchSession({ ...session, at })),
-    reserveGuess: await roundTripsOf(() => store.reserveGuess(limits)),
-    clearGuesses: await roundTripsOf(() => store.clearGuesses({ keys: ['a'], rates: [] })),
+    addSession: await roundTripsOf(() => store.write(addSession, { ...add, audit })),
+    'addSession, on a known device': await roundTripsOf(() => store.write(addSession, { ...add, secretHash: 'again' })),
+    touchSession: await roundTripsOf(() => store.write(touchSession, { ...session, at })),
+    reserveGuess: await roundTripsOf(() => store.write(reserveGuess, limits)),
+    clearGuesses: await roundTripsOf(() => store.write(clearGuesses, { keys: ['a'], rates: [] })),
     addFactor: await roundTripsOf(() =>
-      store.addFactor({ userId, factor, maxFactors: 9, recoveryCodeHashes: ['c1', 'c2', 'c3'] }),
+      store.write(addFactor, { userId, factor, maxFactors: 9, recoveryCodeHashes: ['c1', 'c2', 'c3'] }),
     ),
-    endSessions: await roundTripsOf(() => store.endSessions({ keys: [session], ...ends })),
-    setPassword: await roundTripsOf(() => store.setPassword({ userId, passwordHash: 'new hash', ...ends })),
-    deleteUser: await roundTripsOf(() => store.deleteUser({ userId, ...ends })),
+    endSessions: await roundTripsOf(() => store.write(endSessions, { keys: [session], ...ends })),
+    setPassword: await roundTripsOf(() => store.write(setPassword, { userId, passwordHash: 'new hash', ...ends })),
+    deleteUser: await roundTripsOf(() => store.write(deleteUser, { userId, ...ends })),
   }
   assert.deepEqual(costs, {
     addSession: 5,
@@ -139,16 +148,16 @@ test('read, read-all and a delivery cost one round trip each, including the comm
   assert.deepEqual(await statementsOf(() => inbox.readAll(reader, { throughId: null })), ['markAllRead'])
   assert.deepEqual(await statementsOf(() => inbox.unread(reader, id).catch(() => {})), ['markUnread'])
   assert.deepEqual(await statementsOf(() => inbox.undo(reader)), ['undoReadAll'])
-  assert.deepEqual(await statementsOf(deliver), ['deliverBriefly'])
+  assert.deepEqual(await statementsOf(deliverOne), ['deliverBriefly'])
 })
 
 test('64 deliveries at once share at most four round trips', async () => {
-  const sent = await statementsOf(() => Promise.all(Array.from({ length: 64 }, deliver)))
+  const sent = await statementsOf(() => Promise.all(Array.from({ length: 64 }, deliverOne)))
   assert.ok(sent.length <= 4 && sent.every((name) => name === 'deliverTogether'), sent.join(' '))
 })
 
 test('64 notifications that are marked as read at once share at most four round trips', async () => {
-  const read = () => store.markRead({ userId: user.id, id: newId(now()), at: now() })
+  const read = () => store.write(markRead, { userId: user.id, id: newId(now()), at: now() })
   const sent = await statementsOf(() => Promise.all(Array.from({ length: 64 }, read)))
   assert.ok(sent.length <= 4 && sent.every((name) => name === 'markReadTogether'), sent.join(' '))
 })

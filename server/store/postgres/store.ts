@@ -1,17 +1,12 @@
 // The store on PostgreSQL, for many processes: pooled connections, one round trip for each frequent call, change signals by NOTIFY.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import * as deliveries from '../../delivery/delivery.postgres.ts'
-import * as changes from '../../inbox/postgres/changes.ts'
-import * as inbox from '../../inbox/postgres/inbox.ts'
-import * as sessions from '../../sessions/sessions.postgres.ts'
-import { reads, writes } from '../../stored.ts'
-import { bindOperations } from '../operations.ts'
-import { methodsOf } from '../statements/statements.ts'
 import type { Store } from '../store.ts'
 import { fillingTable, halfFilled } from '../transfer-state.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
 import { Database } from './connection/connection.ts'
+import { alone } from './connection/gathering.ts'
 import { isServerAway, openCheckedPool, openingFailure, type StartTimeout } from './connection/opening.ts'
 import { openPool } from './connection/pool.ts'
 import { type MigrateOptions, migrate } from './schema/migrate.ts'
@@ -73,25 +68,23 @@ async function isOnCitus(pool: Pool): Promise<boolean> {
   return rows[0]?.is_there === true
 }
 
-/** Every exported function of these files is the store's operation of that name. */
-export const operations = {
-  ...sessions,
-  ...inbox,
-  ...changes,
-  ...deliveries,
-}
-
 export function storeOn(db: Database): Store {
   const { changeSignals } = db
   return {
-    ...bindOperations(operations, db),
-    ...methodsOf(reads, (start) => db.read(start())),
-    ...methodsOf(writes, (start) => db.write(start)),
+    read(operation, ...input) {
+      return typeof operation === 'function' ? db.read(operation(...input)) : operation.postgres(db, ...input)
+    },
+    async write(operation, input) {
+      if (typeof operation === 'function') return db.write(() => operation(input))
+      const result = db.isDistributed ? alone : await operation.postgres(db, input)
+      return result === alone ? db.write(() => operation.write(input)) : result
+    },
     get history() {
       return changeSignals.history
     },
     clock: () => changeSignals.serverTime(),
     onChange: (listener) => changeSignals.on(listener),
+    onRecorded: (listener) => db.onRecorded(listener),
     /** Nothing here fails for good: the store waits for a server that cannot be reached. */
     failed: new Promise<Error>(() => {}),
     check: () => db.check(),

@@ -1,12 +1,16 @@
 // Opening a file that cannot be used (R4, R5, R6): one sentence says what to do, and the file stays unchanged.
+
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { readInbox, readNotification } from '../../inbox/inbox.store.ts'
+import { openStore } from '../../open-store.ts'
+import { listProducers } from '../../producers/producers.store.ts'
+import { listUsers } from '../../users/users.store.ts'
 import { isUnavailable } from '../contract/world.ts'
 import { connect, Database, openingFailure, refuseOldSqlite } from './database.ts'
-import { openSqliteStore } from './store.ts'
 import { contentOf, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
@@ -41,7 +45,7 @@ test('an open removes what a killed process left of the identity file, and nothi
   const path = join(folder, 'carillon.db')
   for (const name of ['carillon.identity.0a1b2c3d4e5f.part', 'other.identity.0a1b2c3d4e5f.part'])
     writeFileSync(join(folder, name), '{')
-  const { store } = await openSqliteStore(path)
+  const { store } = await openStore({ engine: 'sqlite', path })
   await store.close()
   const left = readdirSync(folder).filter((name) => name.endsWith('.part'))
   assert.deepEqual(left, ['other.identity.0a1b2c3d4e5f.part'])
@@ -92,12 +96,12 @@ test('throws UNAVAILABLE for a damaged page that a later read needs, and serves 
   writeFileSync(path, Buffer.from(original).fill(0xa5, damaged, damaged + pageSize))
   await using opened = await openWorld(t, path)
   const { store } = opened
-  const [ann] = await store.listUsers({ after: '', limit: 1 })
+  const [ann] = await store.read(listUsers, { after: '', limit: 1 })
   const userId = ann?.id ?? ''
   const refused: unknown[] = []
-  for (const id of ids) await store.readNotification({ userId, id }).catch((error) => refused.push(error))
+  for (const id of ids) await store.read(readNotification, { userId, id }).catch((error) => refused.push(error))
   assert.ok(refused.length > 0 && refused.every(isUnavailable))
-  assert.equal((await store.readInbox(userId)).total, ids.length)
+  assert.equal((await store.read(readInbox, userId)).total, ids.length)
 })
 
 test('refuses a database that a newer Carillon wrote (R6)', async (t) => {
@@ -201,7 +205,7 @@ test('uses an empty file as a new database', async (t) => {
   writeFileSync(path, '')
   await (await openWorld(t, path)).store.close()
   await using opened = await openWorld(t, path)
-  assert.equal((await opened.store.listProducers()).length, 2)
+  assert.equal((await opened.store.read(listProducers)).length, 2)
 })
 
 test('uses a path literally, even if it has a special meaning for SQLite', async (t) => {
@@ -214,7 +218,7 @@ test('uses a path literally, even if it has a special meaning for SQLite', async
     await first.world.addUser('ann')
     await first.store.close()
     await using again = await openWorld(t, path)
-    assert.equal((await again.store.listUsers({ after: '', limit: 9 })).length, 1, path)
+    assert.equal((await again.store.read(listUsers, { after: '', limit: 9 })).length, 1, path)
     assert.ok(statSync(join(folder, path)).size > 0, path)
   }
 })
@@ -231,7 +235,7 @@ async function filledDatabase(t: TestContext): Promise<{ path: string; original:
 
 async function refuses(path: string, sentence: RegExp, what = '', folder = join(path, '..')): Promise<void> {
   const before = contentOf(folder)
-  const error = await openSqliteStore(path).then(
+  const error = await openStore({ engine: 'sqlite', path }).then(
     ({ store }) => store.close(),
     (reason: unknown) => reason,
   )

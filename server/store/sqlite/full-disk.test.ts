@@ -1,8 +1,11 @@
 // A full disk (R2, R3): no false success, reads still work, and writes work again when there is space.
+
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { markAllRead } from '../../inbox/marks.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
+import { findSession, touchSession } from '../../sessions/sessions.store.ts'
 import { recount } from '../contract/random/random.ts'
 import { at, isUnavailable, type Person, World } from '../contract/world.ts'
 import { connect } from './database.ts'
@@ -31,7 +34,7 @@ test('on a full disk no failed commit is acknowledged, reads still work, and wri
 
   emptyLog(path)
   sent.push(await world.send(ann))
-  await world.store.markAllRead({ userId: ann.id, throughId: null, at: 0 })
+  await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: 0 })
   assert.deepEqual(await world.ids(ann), sent.toReversed())
   await other.kill()
 
@@ -61,7 +64,7 @@ test('a write that fails at any page leaves nothing behind, and a concurrent wri
     const usedAt = at(1 + attempts)
     const letter = { to: people, content, idempotency: { key: 'k1', bodyHash: 'b1' } }
     const [touched, delivered] = await Promise.allSettled([
-      world.store.touchSession({ ...session, at: usedAt }),
+      world.store.write(touchSession, { ...session, at: usedAt }),
       world.deliver(letter),
     ])
     isTold = delivered.status === 'fulfilled'
@@ -72,7 +75,7 @@ test('a write that fails at any page leaves nothing behind, and a concurrent wri
       assert.deepEqual(await inboxes(), before)
     }
     // If both were in one commit, SQLite rolled back all of it.
-    const isTouched = (await world.store.findSession(session))?.lastSeenAt === usedAt
+    const isTouched = (await world.store.read(findSession, session))?.lastSeenAt === usedAt
     assert.equal(isTouched, touched.status === 'fulfilled')
   }
   assert.ok(attempts > 3, `${attempts} attempts`)

@@ -1,17 +1,21 @@
 // The contract on SQLite, and what only SQLite has: group commit, and writes of other processes on the same file.
+
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { deliver } from '../../delivery/delivery.store.ts'
+import { readInbox } from '../../inbox/inbox.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
+import { openStore } from '../../open-store.ts'
 import { signingKey } from '../../tokens/signing-keys.contract.ts'
+import { addSigningKey } from '../../tokens/signing-keys.store.ts'
 import { storeContract } from '../contract/store.contract.ts'
 import { isUnavailable, newId, refusedId, World } from '../contract/world.ts'
-import type { ChangeSignal } from '../store.ts'
+import type { ChangeSignal } from '../events.ts'
 import { tableNames } from '../transfer/rows.ts'
 import { connect } from './database.ts'
-import { openSqliteStore } from './store.ts'
 import { commitsIn, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
@@ -23,7 +27,7 @@ storeContract({
     const folder = await mkdtemp(join(tmpdir(), 'carillon-'))
     const path = join(folder, 'carillon.db')
     return {
-      open: async () => (await openSqliteStore(path)).store,
+      open: async () => (await openStore({ engine: 'sqlite', path })).store,
       remove: () => rm(folder, { recursive: true }),
       empty: async () => empty(path),
     }
@@ -45,7 +49,7 @@ test('the writer thread commits to a write-ahead log and waits for the disk at e
     nodeOptions: ['--import', import.meta.resolve('./testing/writer-tap.ts')],
   })
   await other.open(path)
-  await other.store.addSigningKey({ key: signingKey('k1'), after: null })
+  await other.store.write(addSigningKey, { key: signingKey('k1'), after: null })
   const pragmas = await other.queryWriter('select * from pragma_journal_mode, pragma_synchronous')
   const full = 2
   assert.deepEqual(pragmas, [{ journal_mode: 'wal', synchronous: full }])
@@ -57,7 +61,7 @@ test('the writer keeps as many pages in memory as CARILLON_DATABASE_CACHE says, 
       nodeOptions: ['--import', import.meta.resolve('./testing/writer-tap.ts')],
     })
     await other.open(join(await newFolder(t), 'carillon.db'), options)
-    await other.store.addSigningKey({ key: signingKey('k1'), after: null })
+    await other.store.write(addSigningKey, { key: signingKey('k1'), after: null })
     const [{ cache_size: negativeKib }] = (await other.queryWriter('pragma cache_size')) as [{ cache_size: number }]
     return -negativeKib / 1_024
   }
@@ -91,7 +95,7 @@ test('a write that fails does not fail the other writes of its commit', async (t
     settled.map(({ status }) => status === 'fulfilled'),
     settled.map((_, n) => n !== 4),
   )
-  assert.equal((await world.store.readInbox(ann.id)).total, 9)
+  assert.equal((await world.store.read(readInbox, ann.id)).total, 9)
 })
 
 test('a read after a write sees it, even if the read transaction of the turn began before', async (t) => {
@@ -101,14 +105,14 @@ test('a read after a write sees it, even if the read transaction of the turn beg
   let isWriting = true
   const readInEveryTurn = async () => {
     while (isWriting) {
-      await world.store.readInbox(ann.id)
+      await world.store.read(readInbox, ann.id)
       await new Promise(setImmediate)
     }
   }
   const reading = Array.from({ length: 20 }, readInEveryTurn)
   for (let version = 1; version <= 200; version++) {
     await world.send(ann)
-    assert.equal((await world.store.readInbox(ann.id)).version, version)
+    assert.equal((await world.store.read(readInbox, ann.id)).version, version)
   }
   isWriting = false
   await Promise.all(reading)
@@ -161,11 +165,13 @@ test('refuses a delivery at once, as UNAVAILABLE, if deliveries to too many reci
       notificationId: newId(),
     })),
   })
-  const outcomes = await Promise.allSettled(Array.from({ length: 60 }, (_, index) => store.deliver(letter(index))))
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 60 }, (_, index) => store.write(deliver, letter(index))),
+  )
   const refused = outcomes.filter(({ status }) => status === 'rejected')
   assert.ok(refused.length >= 20 && refused.length < 60, `${refused.length} of 60 were refused`)
   for (const outcome of outcomes) if (outcome.status === 'rejected') assert.ok(isUnavailable(outcome.reason))
-  assert.equal((await store.readInbox(ann.id)).total, 60 - refused.length)
+  assert.equal((await store.read(readInbox, ann.id)).total, 60 - refused.length)
 })
 
 test('the check fails while another process holds the lock, and succeeds when a write is possible again', async (t) => {

@@ -1,33 +1,25 @@
 // The store on SQLite, for one process: reads on the main thread, writes on one writer thread, one file in WAL mode.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import * as changes from '../../inbox/sqlite/changes.ts'
-import * as inbox from '../../inbox/sqlite/inbox.ts'
-import * as sessions from '../../sessions/sessions.sqlite.ts'
-import { reads as storedReads } from '../../stored.ts'
-import { bindOperations } from '../operations.ts'
-import { methodsOf } from '../statements/statements.ts'
-import type { ChangeSignal, Store } from '../store.ts'
-import { Reader, Writer, type WriterPlace } from './connection.ts'
+import type { ChangeSignal, RecordListener } from '../events.ts'
+import { nameOf, type WriteOperation, type Writes } from '../operations.ts'
+import type { Store } from '../store.ts'
 import { connect, type Database, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
 import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
-import { runRead } from './run-read.ts'
-
-/** Every exported function of these files is the store's read of that name. */
-const reads = {
-  ...sessions,
-  ...inbox,
-  ...changes,
-}
+import { Reader } from './reader.ts'
+import { Writer, type WriterPlace } from './writer.ts'
 
 /** Eight times as much is not faster: the system keeps the pages, too, and some commits walk through the whole cache (decision 0054). */
 const usualCacheMib = 8
 
+/** `writerEntry`: the file that the writer thread runs, which knows the same `writes`. */
+type Options = { cacheMib?: number | undefined; writes: Writes; writerEntry: URL }
+
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
 export async function openSqliteStore(
   file: string,
-  { cacheMib = usualCacheMib }: { cacheMib?: number | undefined } = {},
+  { cacheMib = usualCacheMib, ...code }: Options,
 ): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
@@ -41,7 +33,7 @@ export async function openSqliteStore(
     removeDrafts(database, path)
     const history = continuedHistory(database, path)
     const place = { path, file: { dev, ino }, history, cacheKib: cacheMib * 1_024 }
-    const store = storeAt(place, `${historyOf(database)} ${history}`)
+    const store = storeAt(place, `${historyOf(database)} ${history}`, code)
     return { store, migrations, ...(notice !== undefined && { notice }) }
   } catch (error) {
     throw openingFailure(error, path)
@@ -57,26 +49,36 @@ function connectForReads(path: string): Database {
   return database
 }
 
-function storeAt(place: WriterPlace, history: string): Store {
+type Code = Pick<Options, 'writes' | 'writerEntry'>
+
+function storeAt(place: WriterPlace, history: string, { writes, writerEntry: entry }: Code): Store {
   const reader = new Reader(connectForReads(place.path), connectForReads(place.path))
   const listeners = new Set<(signal: ChangeSignal) => void>()
-  const writer = new Writer(place, (signals) => {
+  const recordListeners = new Set<RecordListener>()
+  const onCommit = (signals: readonly ChangeSignal[]) => {
     reader.endSnapshot()
     for (const signal of signals) for (const listener of listeners) listener(signal)
-  })
+  }
+  const onRecorded: RecordListener = async (entries) => {
+    await Promise.all([...recordListeners].map((listener) => listener(entries)))
+  }
+  const writer = new Writer({ entry, place, onCommit, onRecorded })
+  const names = new Map<unknown, string>(Object.entries(writes).map(([name, write]) => [write, name]))
   return {
-    ...bindOperations(reads, reader),
-    ...methodsOf(storedReads, async (start) => runRead(start(), reader)),
-    ...writer.operations(),
+    read(operation, ...input) {
+      return typeof operation === 'function' ? reader.run(operation(...input)) : operation.sqlite(reader, ...input)
+    },
+    write(operation, input) {
+      const weight = typeof operation === 'function' ? undefined : operation.weightOf?.(input)
+      return writer.write([names.get(operation) ?? missing(operation), input], weight)
+    },
     history,
     failed: writer.failed,
-    onChange(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    onChange: (listener) => listened(listeners, listener),
+    onRecorded: (listener) => listened(recordListeners, listener),
     async check() {
       await writer.probe()
-      await inbox.readInbox(reader, '')
+      reader.one('select 1 from inbox limit 1')
     },
     async close() {
       await writer.close()
@@ -84,4 +86,13 @@ function storeAt(place: WriterPlace, history: string): Store {
       else reader.close()
     },
   }
+}
+
+function listened<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function missing(operation: WriteOperation<never, unknown>): never {
+  throw new Error(`${nameOf(operation)} is in no file that server/writes.ts lists`)
 }

@@ -1,7 +1,10 @@
 // When the writer thread dies: every waiting call is rejected at once, and reads still work.
+
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { markRead } from '../../inbox/marks.store.ts'
+import { findUser } from '../../users/users.store.ts'
 import { isUnavailable, runs } from '../contract/world.ts'
 import { newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
@@ -41,10 +44,10 @@ test('after the writer thread died, the store reports the failure, refuses write
   await writer.terminate()
   assert.match((await store.failed).message, /writer thread/)
   await assert.rejects(world.send(ann), isUnavailable)
-  await assert.rejects(store.markRead({ userId: ann.id, id, at: 0 }), isUnavailable)
+  await assert.rejects(store.write(markRead, { userId: ann.id, id, at: 0 }), isUnavailable)
   await assert.rejects(store.check(), isUnavailable)
   assert.deepEqual(await world.titles(ann), ['Still here'])
-  assert.equal((await store.findUser(ann.id))?.username, ann.username)
+  assert.equal((await store.read(findUser, ann.id))?.username, ann.username)
 })
 
 test('the store closes after its writer thread died', async (t) => {

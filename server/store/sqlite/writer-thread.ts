@@ -1,28 +1,17 @@
 // The writer thread: commits all waiting writes in one transaction (group commit), so that one fsync serves many callers. A
-// write that fails is rolled back alone. The main thread's side is the Writer in connection.ts.
+// write that fails is rolled back alone. The main thread's side is the Writer in writer.ts. The thread begins in a file that knows all
+// writes (server/writer.ts).
+
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../basics/errors.ts'
-import type { ChangeSignal } from '../store.ts'
-import type { WriteContext } from './context.ts'
+import type { AuditEntry, ChangeSignal } from '../events.ts'
+import type { WriteOperation, Writes } from '../operations.ts'
+import { send, type Write } from '../statements/statements.ts'
 import { connect, resultCode } from './database.ts'
 import { FileGuard, type FileLoss } from './file/guard.ts'
 import { schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
-import { writes } from './operations.ts'
-import { preparedIn } from './run-write.ts'
-
-const runs = { ...writes, changeNothing }
-
-export type WriteRequest = readonly [name: keyof typeof runs, change: unknown]
-/** The result of one write. A failure carries SQLite's result code, if it has one, and whether the commit itself failed. */
-export type WriteReply =
-  | { ok: true; value: unknown }
-  | { ok: false; message: string; sqliteCode: number | undefined; isOfCommit: boolean }
-export type WriterMessage = {
-  replies: WriteReply[]
-  signals: ChangeSignal[]
-  /** Set if the file at the path is not the one that this thread has open. Then nothing more is written. */
-  loss?: FileLoss | undefined
-}
+import { preparedIn, runWrite } from './run-write.ts'
+import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writes-in-transit.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = connect(workerData.path)
@@ -36,7 +25,6 @@ database.exec(`
 const logPages = database.prepare('pragma wal_checkpoint(noop)')
 /** A copy of the file that is made while the service runs has an older stamp, so it is later recognised as a copy. */
 const stampEveryMs = 600_000
-const sql = database.createTagStore(64)
 const prepared = preparedIn(database)
 const dataVersion = database.prepare('pragma data_version')
 let knownDataVersion = dataVersion.get()?.data_version
@@ -94,9 +82,12 @@ function commit(
   }
 }
 
-function run([name, change]: WriteRequest, signals: ChangeSignal[]): WriteReply {
-  const context: WriteContext = { sql, prepared, signal: (signal) => signals.push(signal) }
-  return { ok: true, value: (runs[name] as (context: WriteContext, change: unknown) => unknown)(context, change) }
+function run([name, input]: WriteRequest, signals: ChangeSignal[]): WriteReply {
+  const recorded: AuditEntry[] = []
+  const context = { prepared, signal: (signal: ChangeSignal) => signals.push(signal), recorded }
+  const write = writes[name] as WriteOperation<unknown, unknown>
+  const value = runWrite(typeof write === 'function' ? write(input) : write.write(input), context)
+  return recorded.length === 0 ? { ok: true, value } : { ok: true, value, recorded }
 }
 
 function runAlone(request: WriteRequest, signals: ChangeSignal[]): WriteReply {
@@ -138,8 +129,8 @@ function settle(): void {
   } catch {}
 }
 
-function changeNothing(context: WriteContext, _: null): void {
-  context.sql.run`delete from token_cutoff where expires_at < 0`
+function* tryCommit(): Write<void> {
+  yield* send`delete from token_cutoff where expires_at < 0`
 }
 
 function everySecond(): void {
@@ -181,11 +172,22 @@ port.postMessage({ replies: [], signals: [{ about: 'anything' }] } satisfies Wri
 const noticing = setInterval(noticeOtherProcesses, 400).unref()
 const guarding = setInterval(everySecond, 1_000).unref()
 
-port.on('message', (message: readonly WriteRequest[] | 'close') => {
-  if (message !== 'close') return port.postMessage(commitGuarded(message))
+let writes: Writes = { [changeNothing]: tryCommit }
+
+/** The messages wait until then. */
+export function serveWrites(ofRooms: Writes): void {
+  writes = { ...ofRooms, ...writes }
+  port.on('message', receive)
+}
+
+function receive(message: readonly WriteRequest[] | 'close'): void {
+  if (message !== 'close') {
+    port.postMessage(commitGuarded(message))
+    return
+  }
   // First, because a check in the last turn of this thread would use a closed database.
   clearInterval(noticing)
   clearInterval(guarding)
   end()
   port.close()
-})
+}

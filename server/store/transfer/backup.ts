@@ -43,7 +43,7 @@ export async function restoreBackup({ file, to, partitions, report }: Restore): 
   // The id is made of the content: only the same backup continues an interrupted restore.
   const id = `backup ${createHash('sha256').update(lineOf(source.checksums)).digest('hex')}`
   await using target = await openEndpoint(to)
-  await refuseForeignTarget(target, { id, to, partitions })
+  await refuseForeignTarget(target, { id, partitions })
   const checksums = await fill(target, { source, id, report })
   await endFilling(target)
   return checksums

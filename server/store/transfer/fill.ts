@@ -2,7 +2,6 @@
 
 import { CarillonError } from '../../basics/errors.ts'
 import type { Database } from '../../config/database-url.ts'
-import { openStore } from '../open.ts'
 import { fillingTable } from '../transfer-state.ts'
 import { add, beginFilling, hasSchema, lastKey, sourceAt, stateOf } from './endpoint/endpoint.ts'
 import { type Checksum, checksumsOf, type Endpoint, lineOf, type Source } from './rows.ts'
@@ -13,8 +12,8 @@ export type Report = (step: 'Copying' | 'Verifying', rows: { total: number; done
 export type Target = { to: Database; partitions: number; id: string }
 
 /** Throws CONFLICT if the target has rows that the transfer `id` did not write. Creates the tables of a new database. */
-export async function refuseForeignTarget(target: Endpoint, { to, partitions, id }: Target): Promise<void> {
-  if (!(await hasSchema(target))) await (await openStore(to, { partitions })).store.close()
+export async function refuseForeignTarget(target: Endpoint, { partitions, id }: Omit<Target, 'to'>): Promise<void> {
+  if (!(await hasSchema(target))) await target.migrate(partitions)
   const filling = await stateOf(target, fillingTable)
   if (filling === null ? (await sourceAt(target)).total === 0 : filling === id) return
   const why = filling === null ? 'is not empty, and was left as it is' : 'is half filled by another move or restore'

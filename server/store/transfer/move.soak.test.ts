@@ -1,9 +1,10 @@
 // A move that is killed again and again, and two moves at once into SQLite, where the second waits for the lock of the first.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CarillonError } from '../../basics/errors.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
-import { openStore } from '../open.ts'
+import { openStore } from '../../open-store.ts'
 import { sourceAt } from './endpoint/endpoint.ts'
 import { checksumsAt, emptyPlace, filledPlace, onEndpoint } from './testing/filled.ts'
 import { interrupted } from './testing/interrupted.ts'

@@ -37,7 +37,7 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
     if (earlier !== null && !isRefusing) throw otherMove(earlier, from)
     const move = earlier ?? { id, target: target.name, startedAt: now(), endedAt: null }
     if (isRefusing) onRefusing()
-    await refuseForeignTarget(target, { id: move.id, to, partitions })
+    await refuseForeignTarget(target, { id: move.id, partitions })
     if (!isRefusing) {
       onRefusing()
       await refuseWrites(source, move)

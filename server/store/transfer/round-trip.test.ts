@@ -1,13 +1,14 @@
 // Rows that were carried from one engine to the other and back are the same as before, and a store reads the same from them.
+
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { readDatabaseUrl } from '../../config/database-url.ts'
+import { openStore, usualPartitions as partitions } from '../../open-store.ts'
 import { anyAct, Stage } from '../contract/random/acts.ts'
 import { recount } from '../contract/random/random.ts'
 import { World } from '../contract/world.ts'
-import { openStore, usualPartitions as partitions } from '../open.ts'
 import { newFolder } from '../sqlite/testing/folder.ts'
 import { backUp, restoreBackup } from './backup.ts'
 import { moveDatabase } from './move.ts'

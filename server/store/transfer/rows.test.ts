@@ -1,10 +1,11 @@
 // Do the engines have the tables that a transfer carries, with the same columns?
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { queryAt } from '../../../tests/support/postgres.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
+import { openStore } from '../../open-store.ts'
 import { knownMigrations } from '../migrations.ts'
-import { openStore } from '../open.ts'
 import { sourceAt } from './endpoint/endpoint.ts'
 import { tableNames } from './rows.ts'
 import { emptyPlace, engines, onEndpoint } from './testing/filled.ts'

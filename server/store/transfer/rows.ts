@@ -43,6 +43,8 @@ export interface Endpoint extends AsyncDisposable {
   readonly name: string
   /** Begins a transaction of which all reads see one moment. */
   readonly snapshot: string
+  /** Creates the tables of a new database. `partitions`: how many PostgreSQL gets for each table of users. */
+  migrate(partitions: number): Promise<unknown>
   /** Reads the name of each table that has a primary key, the JSON array of its columns, and how many of them are in the key. */
   readonly catalogue: string
   /** Statements before the first row of a filling, and after the last: an index that is cheaper to create at the end. */

@@ -9,12 +9,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../../tests/support/network/free-port.ts'
 import { soakTest } from '../../../tests/support/soak.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
+import { openStore, usualPartitions } from '../../open-store.ts'
 import { Passwords } from '../../passwords/passwords.ts'
 import { ProducerKeys } from '../../producers/producer-key.ts'
+import { findCredentials } from '../../users/users.store.ts'
 import { addUser } from '../../users/users.ts'
 import { recount } from '../contract/random/random.ts'
 import { World } from '../contract/world.ts'
-import { openStore, usualPartitions } from '../open.ts'
 import { newFolder } from '../sqlite/testing/folder.ts'
 import { backUp, restoreBackup } from './backup.ts'
 import { carillon, start } from './testing/command.ts'
@@ -204,7 +205,7 @@ test('a backup under load has the state of one moment, and every row of it is re
     )
     assert.deepEqual(await checksumsAt(to), checksums)
     const { store } = await openStore(readDatabaseUrl(to))
-    const { id = '' } = (await store.findCredentials('ann')) ?? {}
+    const { id = '' } = (await store.read(findCredentials, 'ann')) ?? {}
     const { items } = await recount(await World.on(store), { id, username: 'ann', passwordHash: '' })
     const kept = new Set(items.map((item) => item.id))
     assert.ok(

@@ -1,9 +1,11 @@
 // A world of the demonstration and the service have nothing in common: neither accepts a proof of the other, no secret of the visitor's own
 // session reaches the world or the page, and what happens in one world concerns no one else.
+
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
 import { after, beforeEach, test } from 'node:test'
+import { listUsers } from '../../../server/users/users.store.ts'
 import { Visitor } from '../../support/demonstration/visitor.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 
@@ -192,7 +194,7 @@ test('nothing of a world is in the database of the service', async () => {
   const visitor = await Visitor.of(app)
   await visitor.signIn()
   assert.deepEqual(
-    (await app.store.listUsers({ after: '', limit: 100 })).map(({ username }) => username),
+    (await app.store.read(listUsers, { after: '', limit: 100 })).map(({ username }) => username),
     ['ann'],
   )
   assert.equal((await visitor.state()).rows[0].columns.username, 'visitor')

@@ -1,8 +1,10 @@
 // The second factors of a user: adding, listing and removing them, recovery codes, and how recent the sign-in must be (A17, A18).
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { newId } from '../../../server/basics/ids.ts'
+import { addFactor, factorsOf } from '../../../server/factors/factors.store.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 import { Authenticator, carefulUser, challengeOf, signInWithCode } from '../../support/sign-in/authenticator.ts'
 
@@ -72,9 +74,9 @@ test('the database has no secret from which codes could be computed', async () =
 
 test('a sealed secret that is copied into the row of another user opens nothing', async () => {
   const [ann, eve] = [await app.user(), await carefulUser(app)]
-  const [stolen] = (await app.store.factorsOf(eve.id)).factors
+  const [stolen] = (await app.store.read(factorsOf, eve.id)).factors
   const factor = { ...stolen, id: newId(app.now()), kind: 'totp', label: 'Copy', createdAt: 1, confirmedAt: 1 } as const
-  await app.store.addFactor({ userId: ann.id, factor, maxFactors: 1, recoveryCodeHashes: [] })
+  await app.store.write(addFactor, { userId: ann.id, factor, maxFactors: 1, recoveryCodeHashes: [] })
   const challenge = await challengeOf(app, ann, 'stateful')
   const response = await app.post('/login/second-factor', { challenge, code: eve.app.code(app.now()) })
   assert.equal(response.status, 403)
@@ -96,7 +98,7 @@ test("another user's factor cannot be confirmed or removed (Z1)", async () => {
   const code = new Authenticator(added.secret).code(app.now())
   assert.equal((await confirmTotp(proof, { id: added.id, code })).status, 404)
   for (const id of [ann.factorId, added.id, 'none']) assert.equal((await remove(proof, id)).status, 404)
-  assert.equal((await app.store.factorsOf(ann.id)).factors.length, 2)
+  assert.equal((await app.store.read(factorsOf, ann.id)).factors.length, 2)
 })
 
 test('a user has at most ten factors', async () => {

@@ -1,8 +1,11 @@
 // Passkeys of a signed-in user: adding one, using it as a second factor, and confirming a sign-in with it. What is replayed, foreign or
 // somebody else's changes nothing.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { listAudit } from '../../../server/audit/audit.store.ts'
 import { newId } from '../../../server/basics/ids.ts'
+import { factorsOf } from '../../../server/factors/factors.store.ts'
 import { addPasskey } from '../../support/passkeys.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 import { type Cbor, type Forgery, type Passkey, SoftwareAuthenticator } from '../../support/software-authenticator.ts'
@@ -32,7 +35,7 @@ async function waitingSignIn({ username, password }: TestUser, variant = 'statef
 }
 
 const codeOf = ({ json }: { json: () => { error: { code: string } } }) => json().error.code
-const countOf = async ({ id }: { id: string }) => (await app.store.factorsOf(id)).factors.length
+const countOf = async ({ id }: { id: string }) => (await app.store.read(factorsOf, id)).factors.length
 
 for (const variant of variants)
   test(`a signed-in user adds passkeys, and gets recovery codes with the first (${variant}, A17)`, async () => {
@@ -58,7 +61,7 @@ for (const variant of variants)
     assert.equal(second.added.status, 201)
     assert.equal('recoveryCodes' in second.added.json().data, false)
     assert.equal((await app.post('/login/passkey', { response: await signed(first.passkey), variant })).status, 200)
-    const events = (await app.store.listAudit({ userId: ann.id, limit: 100 })).map(({ event, detail }) => [
+    const events = (await app.store.read(listAudit, { userId: ann.id, limit: 100 })).map(({ event, detail }) => [
       event,
       detail?.factorId ?? detail?.method,
     ])
@@ -179,7 +182,7 @@ test('a passkey of another user, a wrong signature and a copy complete nothing, 
     passkey: await signed(ofAnn, { count: 1 }),
   })
   assert.deepEqual([copied.status, codeOf(copied)], [401, 'INVALID_CREDENTIALS'])
-  assert.equal((await app.store.factorsOf(eve.id)).factors[0]?.lastUsedAt, null)
+  assert.equal((await app.store.read(factorsOf, eve.id)).factors[0]?.lastUsedAt, null)
 })
 
 test('wrong codes of others never delay a passkey as the second factor (A9)', async () => {

@@ -1,9 +1,14 @@
 // Sign-in with a passkey alone: every honest one works, in both variants, and no forged, replayed or foreign one does. A software
 // authenticator makes them; tests/e2e/browser/passkeys.test.ts uses a real browser.
+
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, test } from 'node:test'
+import { listAudit } from '../../../server/audit/audit.store.ts'
 import { newId } from '../../../server/basics/ids.ts'
+import { factorsOf } from '../../../server/factors/factors.store.ts'
+import { putUsers } from '../../../server/users/put-users.store.ts'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
 import { addPasskey } from '../../support/passkeys.ts'
 import { startTestService, variants } from '../../support/service.ts'
 import { type Forgery, type Passkey, SoftwareAuthenticator } from '../../support/software-authenticator.ts'
@@ -25,7 +30,7 @@ async function signIn(passkey: Passkey, forgery: Forgery = {}, more: object = {}
 }
 
 async function stateOf(userId: string) {
-  const { factors } = await app.store.factorsOf(userId)
+  const { factors } = await app.store.read(factorsOf, userId)
   return factors.map(({ signCount, lastUsedAt }) => [signCount, lastUsedAt])
 }
 
@@ -48,7 +53,7 @@ for (const variant of variants)
 
 test('a passkey signs in a user without a username and without a password', async () => {
   const users = [{ newId: newId(app.now()), externalId: 'customer-7' }]
-  const [put] = await app.store.putUsers({ issuer: '', at: app.now(), users })
+  const [put] = await app.store.write(putUsers, { issuer: '', at: app.now(), users })
   const passkey = await withPasskey(put?.user ?? { id: '' })
   const response = await signIn(passkey)
   assert.equal(response.status, 200, response.text)
@@ -90,7 +95,7 @@ test('a response for another page, host or purpose, or without verification of t
 test('an unknown passkey, a wrong signature, a passkey of another user and a disabled user get the same response (A17)', async () => {
   const [ann, eve, gone] = [await app.user(), await app.user(), await app.user()]
   const [ofAnn, ofEve, ofGone] = [await withPasskey(ann), await withPasskey(eve), await withPasskey(gone)]
-  await app.store.disableUser({ userId: gone.id, at: app.now(), revocationExpiresAt: app.now() + 16 * minute })
+  await app.store.write(disableUser, { userId: gone.id, at: app.now(), revocationExpiresAt: app.now() + 16 * minute })
   const { privateKey: signer } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const handleOf = (text: string) => Buffer.from(text).toString('base64url')
   const refused = [
@@ -241,5 +246,5 @@ test('another site cannot sign a browser in with its own passkey (C1)', async ()
 })
 
 async function auditOf(userId: string) {
-  return app.store.listAudit({ userId, limit: 100 })
+  return app.store.read(listAudit, { userId, limit: 100 })
 }

@@ -1,6 +1,10 @@
 // A sign-in with a second factor, from outside: when it is demanded, what completes it, and what does not (A17, A18).
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { factorsOf } from '../../../server/factors/factors.store.ts'
+import { deleteUser } from '../../../server/users/erasure.store.ts'
+import { disableUser, resetFactors, setPassword } from '../../../server/users/user-changes.store.ts'
 import { startTestService, type Variant, variants } from '../../support/service.ts'
 import {
   Authenticator,
@@ -125,16 +129,16 @@ test('of the same code, or of one challenge, sent at the same time, exactly one 
     user.recoveryCodes.slice(0, 4).map((recoveryCode) => complete({ challenge, recoveryCode })),
   )
   assert.equal(byChallenge.filter(({ status }) => status === 200).length, 1)
-  const left = await app.store.factorsOf(user.id)
+  const left = await app.store.read(factorsOf, user.id)
   assert.equal(left.recoveryCodesLeft, 9)
 })
 
 /** What ends a sign-in that waits for its second factor. */
 const ends: Record<string, (user: CarefulUser) => Promise<unknown>> = {
-  'a new password': ({ id }) => app.store.setPassword({ userId: id, passwordHash: 'another', ...end() }),
-  'disabling the user': ({ id }) => app.store.disableUser({ userId: id, ...end() }),
-  'erasing the user': ({ id }) => app.store.deleteUser({ userId: id, ...end() }),
-  'a reset of the factors': ({ id }) => app.store.resetFactors({ userId: id, ...end() }),
+  'a new password': ({ id }) => app.store.write(setPassword, { userId: id, passwordHash: 'another', ...end() }),
+  'disabling the user': ({ id }) => app.store.write(disableUser, { userId: id, ...end() }),
+  'erasing the user': ({ id }) => app.store.write(deleteUser, { userId: id, ...end() }),
+  'a reset of the factors': ({ id }) => app.store.write(resetFactors, { userId: id, ...end() }),
 }
 const end = () => ({ at: app.now(), revocationExpiresAt: app.now() + 16 * minute })
 for (const [what, change] of Object.entries(ends))

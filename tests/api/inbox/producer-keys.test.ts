@@ -1,8 +1,10 @@
 // Producer keys from outside: which routes a key opens, which it never opens, and when it stops working.
+
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { ProducerKeys } from '../../../server/producers/producer-key.ts'
+import { listProducers } from '../../../server/producers/producers.store.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -23,7 +25,7 @@ test('a key is displayed once, and only the hash of its secret is stored (P4)', 
   const [row] = await app.database.rows(`select * from producer where id = '${id}'`)
   assert.equal(row?.secret_hash, createHash('sha256').update(secret).digest('base64url'))
   assert.ok(!JSON.stringify(await app.database.tables()).includes(secret))
-  assert.ok(!JSON.stringify(await app.store.listProducers()).includes(secret))
+  assert.ok(!JSON.stringify(await app.store.read(listProducers)).includes(secret))
 })
 
 test('a key can send, and the time of its last use is stored (P4)', async () => {

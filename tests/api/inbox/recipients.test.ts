@@ -1,7 +1,11 @@
 // Who receives a delivery: users by the id that they have in an application, users that a delivery creates, unknown recipients.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { readInbox } from '../../../server/inbox/inbox.store.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
+import { deleteUser } from '../../../server/users/erasure.store.ts'
+import { addUser, findUserByExternalId, updateUser } from '../../../server/users/users.store.ts'
 import { setPassword } from '../../../server/users/users.ts'
 import { startTestService } from '../../support/service.ts'
 
@@ -29,7 +33,7 @@ async function sent(body: object, options = {}): Promise<Result[]> {
 /** Gives a user of an application a username and a password, and signs in. */
 async function firstSignIn(userId: string, username: string) {
   const password = 'plum orchard gate 41'
-  assert.equal(await app.store.updateUser({ userId, username }), 'done')
+  assert.equal(await app.store.write(updateUser, { userId, username }), 'done')
   const passwords = new Passwords({ threads: 4 })
   await setPassword({ store: app.store, passwords, passwordMinLength: 8, now: app.now }, { username, password })
   return app.signIn({ username, password }, 'stateful')
@@ -76,7 +80,7 @@ test('a null member of a recipient means that it is absent, as in a response', a
 })
 
 test('a user who is named by username, id and external id gets one notification', async () => {
-  await app.store.addUser({
+  await app.store.write(addUser, {
     id: 'u-77',
     username: 'bob',
     displayName: null,
@@ -87,13 +91,13 @@ test('a user who is named by username, id and external id gets one notification'
   const recipients = [{ externalId: '77' }, { username: 'BOB' }, { userId: 'u-77' }, { externalId: '77' }]
   const results = await sent({ recipients })
   for (const result of results) assert.deepEqual(result, results[0])
-  assert.equal((await app.store.readInbox('u-77')).total, 1)
+  assert.equal((await app.store.read(readInbox, 'u-77')).total, 1)
 })
 
 test('without the scope users, an unknown external id is reported and no user is created', async () => {
   const results = await sent({ recipients: [{ username: 'ann' }, { externalId: 'stranger' }] })
   assert.deepEqual(results[1], { userId: null, id: null, status: 'unknown_recipient' })
-  assert.equal(await app.store.findUserByExternalId({ issuer: '', externalId: 'stranger' }), undefined)
+  assert.equal(await app.store.read(findUserByExternalId, { issuer: '', externalId: 'stranger' }), undefined)
 })
 
 test('a delivery that reaches no one is 422, names every recipient, and stores nothing', async () => {
@@ -118,7 +122,7 @@ test('with "refuse", one unknown recipient is 422, and no one gets anything', as
   assert.equal(response.status, 422)
   assert.deepEqual(response.json().error.details, [{ field: 'recipients.2', reason: 'names no user' }])
   assert.equal((await app.list(anns)).total, total)
-  assert.equal(await app.store.findUserByExternalId({ issuer: '', externalId: 'new' }), undefined)
+  assert.equal(await app.store.read(findUserByExternalId, { issuer: '', externalId: 'new' }), undefined)
   for (const unknownRecipients of ['report', null])
     assert.equal((await sent({ recipients, unknownRecipients }, { key: usersKey }))[2]?.status, 'unknown_recipient')
 })
@@ -146,7 +150,7 @@ test('an idempotency key belongs to one producer, and after an erasure its outco
   assert.equal((await send(body, { idempotencyKey })).status, 422)
   const [result] = await sent(body, { key: usersKey, idempotencyKey })
   const at = app.now()
-  await app.store.deleteUser({ userId: result?.userId ?? '', at, revocationExpiresAt: at + 3_600_000 })
+  await app.store.write(deleteUser, { userId: result?.userId ?? '', at, revocationExpiresAt: at + 3_600_000 })
   const again = await sent(body, { key: usersKey, idempotencyKey })
   assert.deepEqual(again, [{ userId: null, id: null, status: 'unknown_recipient' }])
   assert.equal((await send(body, { idempotencyKey })).status, 422)
@@ -191,5 +195,5 @@ test('two producers that name a new external id at the same moment reach one use
   )
   const users = new Set(outcomes.flat().map(({ userId }) => userId))
   assert.equal(users.size, 20)
-  for (const id of users) assert.equal((await app.store.readInbox(id)).total, 6)
+  for (const id of users) assert.equal((await app.store.read(readInbox, id)).total, 6)
 })

@@ -1,11 +1,16 @@
 // A stream is open only while its proof is valid (Z5, Z6, S7): it has the events of its own user alone, ends with the reason when the proof
 // ends, and does not count as a use of a session. Across nodes: tests/e2e/stream/stream-nodes.soak.test.ts.
+
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { CarillonError } from '../../../server/basics/errors.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
+import { findSession } from '../../../server/sessions/sessions.store.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
+import { revokeTokens } from '../../../server/tokens/tokens.store.ts'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
 import { setPassword } from '../../../server/users/users.ts'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
 import { randomOf } from '../../support/event-source/random.ts'
@@ -111,14 +116,15 @@ const ends: Record<string, End & { variants: readonly Variant[] }> = {
   'a user who is disabled': {
     reason: 'revoked',
     variants,
-    by: ({ id }) => app.store.disableUser({ userId: id, at: app.now(), revocationExpiresAt: revocationExpiresAt() }),
+    by: ({ id }) =>
+      app.store.write(disableUser, { userId: id, at: app.now(), revocationExpiresAt: revocationExpiresAt() }),
   },
   'revoked tokens': {
     reason: 'revoked',
     variants: ['stateless'],
     by: ({ id }, { authorization = '' }) => {
       const signInId = String(decodeJwt(authorization.slice('Bearer '.length)).sid)
-      return app.store.revokeTokens({ userId: id, signInId, at: app.now(), expiresAt: revocationExpiresAt() })
+      return app.store.write(revokeTokens, { userId: id, signInId, at: app.now(), expiresAt: revocationExpiresAt() })
     },
   },
   'a new sign-in in place of the session': {
@@ -186,14 +192,14 @@ suite('what ends a proof (Z6, S7)', { concurrency: 4 }, () => {
     const ann = await own.user()
     const proof = await own.signIn(ann, 'stateful')
     using reader = await EventReader.of(own.url, proof)
-    const { findSession } = own.store
-    own.store.findSession = () => Promise.reject(new CarillonError('UNAVAILABLE', 'The store is away'))
+    const away = () => Promise.reject(new CarillonError('UNAVAILABLE', 'The store is away'))
+    const restore = replaceOperation(own.store, findSession, away)
     try {
       using refused = await EventReader.open(own.url, { headers: proof })
       assert.equal(refused.status, 503)
       await own.post('/login', { username: ann.username, password: ann.password, variant: 'stateful' })
     } finally {
-      own.store.findSession = findSession
+      restore()
     }
     await own.deliver({ to: ann, title: 'Hi' })
     await reader.next('created')

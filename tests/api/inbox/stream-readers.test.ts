@@ -1,9 +1,12 @@
 // The clients of streams (N5, N7): the largest replay arrives completely, a client that leaves at any moment leaves nothing behind, and
 // the stream limits hold.
+
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { findSession } from '../../../server/sessions/sessions.store.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { arrivals, EventReader, streamPath } from '../../support/event-source/event-source.ts'
 import { randomOf } from '../../support/event-source/random.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
@@ -132,15 +135,14 @@ for (const variant of variants)
 test('a client whose connection breaks while the store is read leaves no stream behind (N5)', async () => {
   const ann = await app.user()
   const proof = await app.signIn(ann, 'stateful')
-  const { findSession } = app.store
   // As slow as a store over a network can be.
-  app.store.findSession = async (session) => {
+  const restore = replaceOperation(app.store, findSession, async (_, run) => {
     await sleep(30)
-    return findSession.call(app.store, session)
-  }
+    return run()
+  })
   for (const path of [streamPath, '/api/notifications/changes?since=0&wait=25'])
     for (let n = 0; n < perUser; n++) await requestAndLeave(proof, { path, afterMs: n * 3, byReset: n % 2 === 0 })
-  app.store.findSession = findSession
+  restore()
   await canOpenAll(proof)
 })
 

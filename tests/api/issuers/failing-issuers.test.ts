@@ -1,9 +1,11 @@
 // An issuer that cannot be reached, or that lies about its keys: 503 for its own tokens, one line of the log a minute, and nothing else.
+
 import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
 import { readKeySet } from '../../../server/issuers/key-set.ts'
+import { findUserByExternalId } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { newKey, startIssuer, type TestIssuer } from '../../support/network/issuer.ts'
 import { type Proof, startTestService, type TestService } from '../../support/service.ts'
@@ -195,7 +197,7 @@ test('each lie of an issuer is 503 with its reason in the log, and creates no us
     app.pass(60_000)
     assert.equal(await statusOf(await proofOf(bad, name)), 503, name)
     assert.match(failures()[0]?.reason ?? '', reason, name)
-    assert.equal(await app.store.findUserByExternalId({ issuer: bad.url, externalId: name }), undefined)
+    assert.equal(await app.store.read(findUserByExternalId, { issuer: bad.url, externalId: name }), undefined)
   }
   bad.responses.clear()
 })

@@ -1,9 +1,14 @@
 // Tokens of configured issuers open the inbox of their user and nothing else. The issuers here are our own; openid-provider.test.ts
 // has a real one, forged-foreign-tokens.test.ts what is refused.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Operations } from '../../../server/store/store.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { revocationKeptForMs } from '../../../server/tokens/access-token.ts'
+import { deleteUser } from '../../../server/users/erasure.store.ts'
+import { putUsers } from '../../../server/users/put-users.store.ts'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { enableUser, findUser, findUserByExternalId } from '../../../server/users/users.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type IssuerKey, newKey, startIssuer, type TestIssuer } from '../../support/network/issuer.ts'
@@ -47,7 +52,7 @@ test('a foreign token opens the inbox of its user, who is created if the setting
   const proof = await proofOf({ sub: 'created' })
   const user = await userOf(proof)
   assert.equal(user.username, null)
-  assert.equal((await app.store.findUserByExternalId({ issuer: '', externalId: 'created' }))?.id, user.id)
+  assert.equal((await app.store.read(findUserByExternalId, { issuer: '', externalId: 'created' }))?.id, user.id)
   const id = await sendTo(user.id)
   const { items, unread } = await app.list(proof)
   assert.deepEqual([items.map((one) => one.id), unread], [[id], 1])
@@ -87,12 +92,12 @@ test('outside the inbox a foreign token is refused for its scope', async () => {
 })
 
 test('ids that belong to an issuer are users of their own; plain ids are shared with the application', async () => {
-  const [mine] = await app.store.putUsers({
+  const [mine] = await app.store.write(putUsers, {
     issuer: second.url,
     at: now(),
     users: [{ newId: newIdLike(1), externalId: 'aB' }],
   })
-  const [shared] = await app.store.putUsers({
+  const [shared] = await app.store.write(putUsers, {
     issuer: '',
     at: now(),
     users: [{ newId: newIdLike(2), externalId: 'aB' }],
@@ -105,7 +110,11 @@ test('ids that belong to an issuer are users of their own; plain ids are shared 
 test('an unknown user is refused until an application creates the user, if the setting creates none', async () => {
   const proof = bearer(await second.token({ sub: 'later' }))
   assert.equal(await statusOf(proof), 401)
-  await app.store.putUsers({ issuer: second.url, at: now(), users: [{ newId: newIdLike(3), externalId: 'later' }] })
+  await app.store.write(putUsers, {
+    issuer: second.url,
+    at: now(),
+    users: [{ newId: newIdLike(3), externalId: 'later' }],
+  })
   assert.equal(await statusOf(proof), 200)
 })
 
@@ -132,7 +141,7 @@ test('a delivery creates no user of an issuer that is not set up; an issuer with
     { field: 'recipients.0', reason: 'names no user, and its issuer is not in CARILLON_ISSUERS' },
   ])
   assert.doesNotMatch(refused.json().error.message, /scope/)
-  assert.equal(await app.store.findUserByExternalId(misspelt), undefined)
+  assert.equal(await app.store.read(findUserByExternalId, misspelt), undefined)
   const sent = await send([{ externalId: 'named', issuer: first.url }, { externalId: 'named' }, misspelt])
   const [one, other, unknown] = sent.json().data.results
   assert.deepEqual([one, unknown.status], [other, 'unknown_recipient'])
@@ -149,18 +158,18 @@ test('a disabled user is refused at once, also with a cached token, and after en
   const proof = await proofOf({ sub: 'disabled' })
   const { id: userId } = await userOf(proof)
   using stream = await EventReader.of(app.url, proof)
-  await app.store.disableUser({ userId, at: now(), revocationExpiresAt: now() + revocationKeptForMs })
+  await app.store.write(disableUser, { userId, at: now(), revocationExpiresAt: now() + revocationKeptForMs })
   assert.deepEqual((await stream.next('session-ended')).data, { reason: 'revoked' })
   assert.equal(await statusOf(proof), 401)
   assert.equal(await statusOf(await proofOf({ sub: 'disabled', jti: 'another' })), 401)
-  await app.store.enableUser({ userId })
+  await app.store.write(enableUser, { userId })
   assert.equal(await statusOf(proof), 200)
 })
 
 test('a disabled user stays refused after the revocation is gone', async () => {
   const proof = await proofOf({ sub: 'disabled for long', exp: now() / 1000 + 7200 })
   const { id: userId } = await userOf(proof)
-  await app.store.disableUser({ userId, at: now(), revocationExpiresAt: now() + revocationKeptForMs })
+  await app.store.write(disableUser, { userId, at: now(), revocationExpiresAt: now() + revocationKeptForMs })
   app.pass(revocationKeptForMs + 1)
   assert.equal(await statusOf(proof), 401)
 })
@@ -169,13 +178,13 @@ test('a deleted user is refused at once, the stream ends, and the same token doe
   const proof = await proofOf({ sub: 'deleted', exp: now() / 1000 + 7200 })
   const { id: userId } = await userOf(proof)
   using stream = await EventReader.of(app.url, proof)
-  await app.store.deleteUser({ userId, at: now(), revocationExpiresAt: now() + revocationKeptForMs })
+  await app.store.write(deleteUser, { userId, at: now(), revocationExpiresAt: now() + revocationKeptForMs })
   assert.deepEqual((await stream.next('session-ended')).data, { reason: 'revoked' })
   for (const passMs of [0, 6 * 60_000, revocationKeptForMs]) {
     app.pass(passMs)
     assert.equal(await statusOf(proof), 401)
   }
-  assert.equal(await app.store.findUserByExternalId({ issuer: '', externalId: 'deleted' }), undefined)
+  assert.equal(await app.store.read(findUserByExternalId, { issuer: '', externalId: 'deleted' }), undefined)
 })
 
 test('a cached token costs no read of users', async () => {
@@ -276,18 +285,14 @@ test('no request went to any other address than the key set and the discovery do
 /** The names of the operations on users that the service calls while `work` runs. */
 async function countingReads(work: () => Promise<void>): Promise<string[]> {
   const called: string[] = []
-  const names = ['findUser', 'findUserByExternalId', 'putUsers'] as const satisfies readonly (keyof Operations)[]
-  const { store } = app
-  const original = Object.fromEntries(names.map((name) => [name, store[name]]))
-  for (const name of names)
-    Object.assign(store, {
-      [name](...of: unknown[]) {
-        called.push(name)
-        return (original[name] as (...of: unknown[]) => unknown).apply(store, of)
-      },
+  const counting = (operation: typeof findUser | typeof findUserByExternalId | typeof putUsers) =>
+    replaceOperation<never, unknown>(app.store, operation, (_, run) => {
+      called.push(operation.name)
+      return run()
     })
+  const restores = [findUser, findUserByExternalId, putUsers].map(counting)
   await work()
-  Object.assign(store, original)
+  for (const restore of restores.toReversed()) restore()
   return called
 }
 

@@ -1,6 +1,8 @@
 // Users of a real OpenID provider: they sign in there, with the authorization code flow, and the inbox opens with the provider's tokens.
+
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
+import { findUserByExternalId } from '../../../server/users/users.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { algorithms, clientOf, startOpenIdProvider } from '../../support/network/openid-provider.ts'
 import { startTestService } from '../../support/service.ts'
@@ -25,7 +27,7 @@ for (const algorithm of algorithms)
     test('a user who signed in at the provider has an inbox here, and its stream is live', async () => {
       const { access_token: token } = await provider.signIn('ann', algorithm)
       using stream = await EventReader.of(app.url, bearer(token))
-      const user = await app.store.findUserByExternalId({ issuer: provider.url, externalId: 'ann' })
+      const user = await app.store.read(findUserByExternalId, { issuer: provider.url, externalId: 'ann' })
       const { key } = await app.producerKey()
       const sent = await app.post(
         '/api/notifications',

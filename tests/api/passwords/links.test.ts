@@ -1,6 +1,10 @@
 // One-time links: an application requests one for its user, who sets a password with it, once.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { listAudit } from '../../../server/audit/audit.store.ts'
+import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
+import { findCredentials, findUser } from '../../../server/users/users.store.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -49,7 +53,7 @@ test('a link sets the password once, and every session and token of the user end
   assert.ok(await canSignIn(ann, newPassword))
   assert.ok(!(await canSignIn(ann, ann.password)))
   await isInvalid(token)
-  assert.equal((await app.store.findUser(ann.id))?.deviceGeneration, 1)
+  assert.equal((await app.store.read(findUser, ann.id))?.deviceGeneration, 1)
 })
 
 test('of many uses of one link at the same time one sets the password (A19)', async () => {
@@ -60,7 +64,7 @@ test('of many uses of one link at the same time one sets the password (A19)', as
   assert.deepEqual(statuses.toSorted(), [204, ...Array(7).fill(422)])
   assert.ok(await canSignIn(ann, passwords[statuses.indexOf(204)] as string))
   await app.restart()
-  const refusals = (await app.store.listAudit({ limit: 500 })).filter(({ event }) => event === 'link-refused')
+  const refusals = (await app.store.read(listAudit, { limit: 500 })).filter(({ event }) => event === 'link-refused')
   const recorded = refusals.reduce((sum, { count }) => sum + count, 0)
   // One of the test before, and seven of this one.
   assert.ok(recorded >= 8, `${recorded} refused links are in the audit log (A16)`)
@@ -75,9 +79,9 @@ test('a used, expired, superseded, unknown, foreign or malformed link gets one a
   const expired = tokenOf(await linkFor(ann))
   app.pass(15 * 60_000)
   const voided = tokenOf(await linkFor(ann, 'invite'))
-  const setPassword = { userId: ann.id, at: app.now(), revocationExpiresAt: app.now() + 1 }
-  const { passwordHash } = (await app.store.findCredentials(ann.username)) ?? assert.fail()
-  await app.store.setPassword({ ...setPassword, passwordHash })
+  const change = { userId: ann.id, at: app.now(), revocationExpiresAt: app.now() + 1 }
+  const { passwordHash } = (await app.store.read(findCredentials, ann.username)) ?? assert.fail()
+  await app.store.write(setPassword, { ...change, passwordHash })
   const foreign = 'x'.repeat(43)
   const malformed = [
     '',
@@ -121,7 +125,7 @@ test('a used, expired, unknown or malformed link, and one of a disabled user, sa
   const expired = tokenOf(await linkFor(ann))
   app.pass(15 * 60_000)
   const ofDisabled = tokenOf(await linkFor(disabled))
-  await app.store.disableUser({ userId: disabled.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
+  await app.store.write(disableUser, { userId: disabled.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
   const { message } = (await reset('x'.repeat(43))).json().error
   for (const token of [expired, ofDisabled, 'x'.repeat(43), '', 'x'.repeat(2_000)]) {
     const response = await read(token)
@@ -166,7 +170,7 @@ test('every place that takes a new password says with the same code why it is re
 test('a link of a disabled user sets no password, and does not enable the user', async () => {
   const ann = await app.user()
   const token = tokenOf(await linkFor(ann))
-  await app.store.disableUser({ userId: ann.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
+  await app.store.write(disableUser, { userId: ann.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
   await isInvalid(token)
   const response = await app.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, producer)
   assert.deepEqual([response.status, response.json().error.code], [409, 'CONFLICT'])

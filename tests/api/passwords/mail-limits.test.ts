@@ -1,6 +1,8 @@
 // How many mails a client can cause: few for one inbox and few from one address, whatever the answer, which is always the same.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { updateUser } from '../../../server/users/users.store.ts'
 import { MailServer, type ReceivedMail, shownMail } from '../../support/network/mail-server.ts'
 import { startTestService } from '../../support/service.ts'
 
@@ -35,7 +37,7 @@ async function settled(): Promise<void> {
 
 async function userAt(email: string) {
   const user = await app.user()
-  await app.store.updateUser({ userId: user.id, email })
+  await app.store.write(updateUser, { userId: user.id, email })
   return { ...user, email }
 }
 
@@ -86,7 +88,7 @@ test('requests that send nothing do not count for the user', async () => {
   const ann = await app.user()
   for (let n = 0; n < 10; n++) await forgot({ username: ann.username })
   await settled()
-  await app.store.updateUser({ userId: ann.id, email: 'late@example.org' })
+  await app.store.write(updateUser, { userId: ann.id, email: 'late@example.org' })
   for (let n = 0; n < 5; n++) await forgot({ username: ann.username })
   await settled()
   assert.equal(sentTo('late@example.org'), 3)

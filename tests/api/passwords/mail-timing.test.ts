@@ -1,7 +1,9 @@
 // The time of POST /password/forgot does not say whether there is such a user.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { updateUser } from '../../../server/users/users.store.ts'
 import { MailServer } from '../../support/network/mail-server.ts'
 import { startTestService } from '../../support/service.ts'
 
@@ -33,7 +35,7 @@ async function millisecondsOf(username: string): Promise<number> {
 
 test('a known and an unknown user cannot be told apart by the time of the response (A1)', async (t) => {
   const ann = await app.user()
-  await app.store.updateUser({ userId: ann.id, email: 'ann@example.org' })
+  await app.store.write(updateUser, { userId: ann.id, email: 'ann@example.org' })
   const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] }
   const names = { known: ann.username, unknown: ann.username.replace(/.$/, 'x') }
   while (times.known.length + times.unknown.length < 2 * rounds) {

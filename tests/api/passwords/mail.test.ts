@@ -1,8 +1,11 @@
 // A link by e-mail, through a real SMTP server: only to the address that is on record, with one answer whether there is such a user.
+
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { findUser, updateUser } from '../../../server/users/users.store.ts'
 import { MailServer, type ReceivedMail, shownMail } from '../../support/network/mail-server.ts'
 import { startTestService, type TestUser } from '../../support/service.ts'
 
@@ -22,7 +25,7 @@ const forgot = (body: object) => app.post('/password/forgot', body)
 let count = 0
 async function userWithMail(email = `user${++count}@example.org`): Promise<TestUser & { email: string }> {
   const user = await app.user()
-  await app.store.updateUser({ userId: user.id, email })
+  await app.store.write(updateUser, { userId: user.id, email })
   return { ...user, email }
 }
 
@@ -52,9 +55,9 @@ test('a user gets a link by username or by address, and the link sets the passwo
   }
   const [older, newer] = mailServer.mails.slice(-2) as [ReceivedMail, ReceivedMail]
   const use = (mail: ReceivedMail) => app.post('/password/reset', { token: linkIn(mail).split('#')[1], newPassword })
-  assert.equal((await app.store.findUser(ann.id))?.emailVerifiedAt, null)
+  assert.equal((await app.store.read(findUser, ann.id))?.emailVerifiedAt, null)
   assert.equal((await use(older)).status, 204, 'a newer mail takes none away (A20)')
-  assert.equal((await app.store.findUser(ann.id))?.emailVerifiedAt, app.now())
+  assert.equal((await app.store.read(findUser, ann.id))?.emailVerifiedAt, app.now())
   assert.equal((await use(newer)).status, 422)
 })
 
@@ -64,7 +67,7 @@ test('the mail has the language of the user and the name of the service, in both
   try {
     const mailFor = async (locale: string | null, acceptLanguage: string) => {
       const user = await other.user()
-      await other.store.updateUser({ userId: user.id, email: `${user.username}@example.org`, locale })
+      await other.store.write(updateUser, { userId: user.id, email: `${user.username}@example.org`, locale })
       const before = mailServer.mails.length
       await other.post('/password/forgot', { username: user.username }, { 'accept-language': acceptLanguage })
       const received = (await mailServer.received(before + 1))[before] as ReceivedMail
@@ -92,7 +95,7 @@ test('the mail has the language of the user and the name of the service, in both
 
 test('the answer is the same for an unknown user, one without an address, a disabled one, and if the server refuses the mail', async () => {
   const [ann, nobody, disabled] = [await userWithMail(), await app.user(), await userWithMail()]
-  await app.store.disableUser({ userId: disabled.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
+  await app.store.write(disableUser, { userId: disabled.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
   const before = mailServer.mails.length
   const bodies = [
     { username: 'no-such-user' },
@@ -161,7 +164,7 @@ test('a request without a name or an address, or with both, is refused', async (
 test('mails that wait are sent before the process ends', async () => {
   const other = await startTestService({ env: { CARILLON_SMTP_URL: mailServer.url } })
   const ann = await other.user()
-  await other.store.updateUser({ userId: ann.id, email: 'late@example.org' })
+  await other.store.write(updateUser, { userId: ann.id, email: 'late@example.org' })
   assert.equal((await other.post('/password/forgot', { username: ann.username })).status, 202)
   await other.stop()
   assert.ok(mailServer.mails.some(({ to }) => to[0] === 'late@example.org'))
@@ -187,7 +190,7 @@ test('the user and password of the mail server are used over TLS, with the sende
   const other = await startTestService({ env })
   try {
     const ann = await other.user()
-    await other.store.updateUser({ userId: ann.id, email: 'ann@example.org' })
+    await other.store.write(updateUser, { userId: ann.id, email: 'ann@example.org' })
     await other.post('/password/forgot', { username: ann.username })
     const [mail] = await strict.received(1)
     assert.deepEqual([mail?.user, mail?.isTls, mail?.from], ['bell', true, 'bell@example.org'])

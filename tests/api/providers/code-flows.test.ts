@@ -1,8 +1,10 @@
 // A sign-in with a provider that leads to a code: only the page that began it by a form gets a token for the code, whatever link a
 // visitor follows and wherever a page of an allowed origin redirects to (RFC 9700, sections 2.1 and 4.1).
+
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, suite, test } from 'node:test'
+import { linkProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
 import { factsIn, ProviderBrowser, providerSetting, startWithProvider } from '../../support/http/provider-browser.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 import { carefulUser } from '../../support/sign-in/authenticator.ts'
@@ -21,7 +23,7 @@ function newVerifier() {
 const exchange = (body: object, headers: Proof = {}) => app.post('/login/with/staff', body, headers)
 /** Links the account `subject` at the provider to a user with a password. */
 const link = (userId: string, subject: string) =>
-  app.store.linkProviderAccount({
+  app.store.write(linkProviderAccount, {
     issuer: provider.url,
     subject,
     userId,

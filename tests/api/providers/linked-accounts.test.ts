@@ -1,6 +1,11 @@
 // A signed-in user links, lists and unlinks accounts at a real provider; another user's browser, or a sign-in that has ended, links nothing.
+
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
+import { addProviderUser, providerAccounts } from '../../../server/providers/provider-accounts.store.ts'
+import { deleteUser } from '../../../server/users/erasure.store.ts'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { enableUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type ProviderBrowser, startWithProvider } from '../../support/http/provider-browser.ts'
 import { type Proof, type TestUser, variants } from '../../support/service.ts'
@@ -74,8 +79,8 @@ for (const variant of variants)
         async (proof: Proof) => app.post('/logout', undefined, proof),
         async () => {
           const change = { userId: user.id, at: app.now(), revocationExpiresAt: app.now() + 1_000_000 }
-          await app.store.disableUser(change)
-          await app.store.enableUser(change)
+          await app.store.write(disableUser, change)
+          await app.store.write(enableUser, change)
         },
       ]
       for (const end of endings) {
@@ -85,7 +90,7 @@ for (const variant of variants)
         await end(proof)
         assert.equal(refusalIn(await page.send(wayBack)).code, 'FORBIDDEN')
       }
-      assert.deepEqual(await app.store.providerAccounts(user.id), [])
+      assert.deepEqual(await app.store.read(providerAccounts, user.id), [])
     })
 
     test('another browser cannot finish it: no attacker links an account of a victim', async () => {
@@ -123,13 +128,13 @@ test('a session of another user in the same browser links nothing', async () => 
   const wayBack = await page.wayBack(url, 'swapped')
   page.jar.set('carillon', (await app.signIn(ben, 'stateful')).cookie?.split('=')[1] ?? '')
   assert.equal(refusalIn(await page.send(wayBack)).code, 'FORBIDDEN')
-  for (const { id } of [ann, ben]) assert.deepEqual(await app.store.providerAccounts(id), [])
+  for (const { id } of [ann, ben]) assert.deepEqual(await app.store.read(providerAccounts, id), [])
 })
 
 test('the last way to sign in cannot be unlinked', async () => {
   const id = '01900000-0000-7000-8000-000000000001'
   const account = { issuer: provider.url, subject: 'only', newId: id, displayName: null, email: null, at: app.now() }
-  await app.store.addProviderUser(account)
+  await app.store.write(addProviderUser, account)
   const only = browser()
   await only.signIn('staff', 'only')
   const removed = await app.request('/api/me/providers/staff', { method: 'DELETE', headers: only.proof })
@@ -160,6 +165,6 @@ test('erasing the user removes the account, which another user can link then (U2
   for (const user of [ann, ben]) {
     const { page, proof } = await signedIn(user, 'stateful')
     assert.equal((await page.comeBack((await beginLink(page, proof)).url, 'moved')).status, 303)
-    await app.store.deleteUser({ userId: user.id, at: app.now(), revocationExpiresAt: app.now() + 1_000_000 })
+    await app.store.write(deleteUser, { userId: user.id, at: app.now(), revocationExpiresAt: app.now() + 1_000_000 })
   }
 })

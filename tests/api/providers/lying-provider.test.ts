@@ -1,5 +1,6 @@
 // A provider that lies, or that cannot be reached (P3, P5): a clear refusal, nobody is signed in, nothing is stored, no other address is
 // contacted, and no secret reaches the response or the log. The real provider sends what a test changes, signed with its real keys.
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -7,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { after, afterEach, suite, test } from 'node:test'
 import { generateKeyPair } from 'jose'
 import { pino } from 'pino'
+import { listUsers } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { startWithProvider, type Visited } from '../../support/http/provider-browser.ts'
 import { clientSecret, sendJson } from '../../support/network/sign-in-provider.ts'
@@ -25,7 +27,7 @@ afterEach(() => {
 
 const discovery = '/.well-known/openid-configuration'
 const failures = () => lines.filter((line) => line.includes('"provider-failed"')).map((line) => JSON.parse(line).reason)
-const usersOf = () => app.store.listUsers({ after: '', limit: 100 })
+const usersOf = () => app.store.read(listUsers, { after: '', limit: 100 })
 let subjects = 0
 
 /** A server to which no request may come. */

@@ -1,6 +1,8 @@
 // A visitor with a session follows a link to a sign-in with a provider: the session ends only if the new sign-in succeeds.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { linkProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
 import { factsIn, startWithProvider } from '../../support/http/provider-browser.ts'
 import { carefulUser } from '../../support/sign-in/authenticator.ts'
 
@@ -9,7 +11,7 @@ after(stop)
 
 async function link(userId: string, subject: string): Promise<void> {
   const account = { issuer: provider.url, subject, userId, checkedGeneration: 0, email: null, at: app.now(), audit: [] }
-  assert.equal(await app.store.linkProviderAccount(account), 'done')
+  assert.equal(await app.store.write(linkProviderAccount, account), 'done')
 }
 
 /** A browser with a session of a user with a password. */

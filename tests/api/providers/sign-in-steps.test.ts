@@ -1,20 +1,25 @@
 // What follows the provider's part of a sign-in: a second factor, the audit log, and the cookies below a public URL.
+
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
+import { addFactor } from '../../../server/factors/factors.store.ts'
+import { useProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { startWithProvider } from '../../support/http/provider-browser.ts'
 
 const { app, provider, browser, stop } = await startWithProvider({ createUsers: true })
 after(stop)
 
-const userOf = (subject: string) => app.store.useProviderAccount({ issuer: provider.url, subject, at: app.now() })
+const userOf = (subject: string) =>
+  app.store.write(useProviderAccount, { issuer: provider.url, subject, at: app.now() })
 
 suite('a user with a second factor', async () => {
   await browser().signIn('staff', 'careful')
   const user = await userOf('careful')
   const factor = { id: newId(app.now()), kind: 'totp', label: 'Phone', sealedSecret: 'sealed' } as const
-  await app.store.addFactor({
+  await app.store.write(addFactor, {
     userId: user?.id ?? '',
     factor: { ...factor, createdAt: app.now(), confirmedAt: app.now() },
     maxFactors: 1,
@@ -51,7 +56,7 @@ test('the audit log says who was created, who signed in with which provider, and
   await ann.signIn('staff', 'audited')
   const user = await userOf('audited')
   const change = { userId: user?.id ?? '', at: app.now(), revocationExpiresAt: app.now() + 1_000_000 }
-  await app.store.disableUser(change)
+  await app.store.write(disableUser, change)
   await browser().signIn('staff', 'audited')
   await app.restart()
   const rows = await app.database.rows("select event, actor, user_id, detail from audit where actor = 'provider:staff'")

@@ -1,6 +1,10 @@
 // A sign-in with a real OpenID provider, in both variants: the redirect there, the way back, and who is signed in then.
+
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
+import { useProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { enableUser, findUser, updateUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { startWithProvider } from '../../support/http/provider-browser.ts'
 
@@ -44,7 +48,7 @@ test('a new user signs in with a session, and the same user the next time', asyn
   assert.deepEqual(first.begun, [])
   const me = (await app.get('/api/me', first.proof)).json().data.user
   assert.deepEqual([me.username, me.displayName, me.email], [null, 'Ann Lee', 'ann@example.org'])
-  assert.equal((await app.store.findUser(me.id))?.emailVerifiedAt, app.now())
+  assert.equal((await app.store.read(findUser, me.id))?.emailVerifiedAt, app.now())
   const again = browser()
   assert.equal((await again.signIn('staff', 'ann')).location, '/account')
   assert.equal((await app.get('/api/me', again.proof)).json().data.user.id, me.id)
@@ -62,7 +66,7 @@ test('an address that the provider did not verify is not stored, and finds no us
 
 test('a verified address of another user finds no user either', async () => {
   const owner = await app.user('owner')
-  await app.store.updateUser({ userId: owner.id, email: 'owner@example.org' })
+  await app.store.write(updateUser, { userId: owner.id, email: 'owner@example.org' })
   provider.claims.set('guest', { name: 'Guest', email: 'owner@example.org', email_verified: true })
   const guest = browser()
   await guest.signIn('staff', 'guest')
@@ -110,11 +114,11 @@ suite('stateless', () => {
     app.pass(60_000)
     assert.equal((await late()).status, 401)
     const changed = await begin()
-    const user = await app.store.useProviderAccount({ issuer: provider.url, subject: 'ann', at: app.now() })
+    const user = await app.store.write(useProviderAccount, { issuer: provider.url, subject: 'ann', at: app.now() })
     const change = { userId: user?.id ?? '', at: app.now(), revocationExpiresAt: app.now() + 1_000_000 }
-    await app.store.disableUser(change)
+    await app.store.write(disableUser, change)
     assert.equal((await changed()).status, 401)
-    await app.store.enableUser(change)
+    await app.store.write(enableUser, change)
     assert.equal((await changed()).status, 401)
   })
 })
@@ -123,7 +127,7 @@ test('a disabled user, and an unknown one of a provider that creates none, are r
   const kim = browser()
   await kim.signIn('staff', 'kim')
   const { id: userId } = (await app.get('/api/me', kim.proof)).json().data.user
-  await app.store.disableUser({ userId, at: app.now(), revocationExpiresAt: app.now() + 1_000_000 })
+  await app.store.write(disableUser, { userId, at: app.now(), revocationExpiresAt: app.now() + 1_000_000 })
   const refused = await browser().signIn('staff', 'kim')
   const { code, message } = refusalIn(refused)
   assert.equal(code, 'FORBIDDEN')

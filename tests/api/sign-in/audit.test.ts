@@ -1,10 +1,12 @@
 // The audit log over HTTP: one row and one line for each sign-in, refusal and change, what an entry says, and what a user sees of it.
+
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, beforeEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import type { AuditEntry } from '../../../server/store/store.ts'
+import { listAudit } from '../../../server/audit/audit.store.ts'
+import type { AuditEntry } from '../../../server/store/events.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
 const written: string[] = []
@@ -16,7 +18,7 @@ beforeEach(() => {
 })
 
 const from = (address: string) => ({ 'x-forwarded-for': address, 'user-agent': 'Firefox "quoted"' })
-const entries = (query: { userId?: string } = {}) => app.store.listAudit({ limit: 500, ...query })
+const entries = (query: { userId?: string } = {}) => app.store.read(listAudit, { limit: 500, ...query })
 const lines = () => written.map((line) => JSON.parse(line)).filter(({ auditId }) => auditId !== undefined)
 
 /** Refusals are stored beside the requests. */
@@ -32,6 +34,7 @@ async function until<Found>(find: () => Promise<Found | undefined | false>): Pro
 for (const variant of variants)
   test(`a sign-in and a sign-out are one row and one line each, with who, when, address, user agent and request (${variant}) (A16)`, async () => {
     const user = await app.user()
+    written.length = 0
     const response = await app.post('/login', { ...user, id: undefined, variant }, from('203.0.113.5'))
     const requestId = response.headers.get('x-request-id')
     const proof =

@@ -1,6 +1,10 @@
 // A user signs in by the verified e-mail address as well as by the username; docs/sign-in.md, "Session or token".
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { forgetGuesses } from '../../../server/guessing/guesses.store.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
+import { findCredentials, findUsersByEmail } from '../../../server/users/users.store.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -92,17 +96,14 @@ test('an unknown address costs the same reads and the same hash as one of a user
   const counts: Record<string, number>[] = []
   for (const name of ['timed@example.org', 'unknown@example.org']) {
     const count = { findCredentials: 0, findUsersByEmail: 0 }
-    const { store } = app
-    const originals = { findCredentials: store.findCredentials, findUsersByEmail: store.findUsersByEmail }
-    for (const method of ['findCredentials', 'findUsersByEmail'] as const)
-      Object.assign(store, {
-        [method]: (...given: never[]) => {
-          count[method]++
-          return (originals[method] as (...all: never[]) => unknown)(...given)
-        },
+    const counting = (operation: typeof findCredentials | typeof findUsersByEmail) =>
+      replaceOperation<never, unknown>(app.store, operation, (_, run) => {
+        count[operation.name as keyof typeof count]++
+        return run()
       })
+    const restores = [findCredentials, findUsersByEmail].map(counting)
     assert.equal((await signIn(name, 'no')).status, 401)
-    Object.assign(store, originals)
+    for (const restore of restores.toReversed()) restore()
     counts.push(count)
   }
   assert.deepEqual(counts[0], counts[1])
@@ -116,7 +117,7 @@ test('each spelling of an address has one count of guesses, whether a user has i
     for (let spaces = 0; spaces < 7; spaces++) statuses.push((await signIn(name + ' '.repeat(spaces), 'wrong')).status)
     assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429], name)
   }
-  await app.store.forgetGuesses({ prefix: 'address ' })
+  await app.store.write(forgetGuesses, { prefix: 'address ' })
 })
 
 test('a username that an application gives does not take the sign-ins by the verified address of another user (U6)', async () => {

@@ -1,6 +1,8 @@
 // How many entries of the audit log a signed-in user can cause: a change without effect none, and the others 60 at once (L1).
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { listAudit } from '../../../server/audit/audit.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 
@@ -15,7 +17,9 @@ const send = (method: string, path: string, proof: Proof, body?: object) =>
   })
 const rename = (proof: Proof, displayName: string) => send('PATCH', '/api/me', proof, { displayName })
 const entriesOf = async (userId: string) =>
-  (await app.store.listAudit({ userId, limit: 500 })).map(({ event }) => event).filter((event) => event !== 'sign-in')
+  (await app.store.read(listAudit, { userId, limit: 500 }))
+    .map(({ event }) => event)
+    .filter((event) => event !== 'sign-in')
 
 async function renameOften(proof: Proof, times: number): Promise<void> {
   for (let n = 0; n < times; n++) assert.equal((await rename(proof, `Ann ${n}`)).status, 200)
@@ -35,7 +39,7 @@ for (const variant of variants)
     }
     assert.deepEqual(await entriesOf(ann.id), before)
     assert.equal((await send('PATCH', '/api/me', proof, { displayName: 'Ann', locale: 'fr' })).status, 200)
-    const [changed] = await app.store.listAudit({ userId: ann.id, limit: 1 })
+    const [changed] = await app.store.read(listAudit, { userId: ann.id, limit: 1 })
     assert.deepEqual(changed?.detail, { fields: 'locale' })
   })
 

@@ -1,7 +1,9 @@
 // The wall clock is set back while the service runs, or while it is down (R8): nothing lives longer than its lifetime and 60 s.
+
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { createLog } from '../../../server/log/log.ts'
+import { createLog } from '../../../server/basics/log.ts'
+import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
@@ -88,12 +90,17 @@ test('a revocation that a command makes after the clock was set back stays in fo
   const at = app.now() - hour
   const token = await app.signIn(user, 'stateless')
   const bystander = await app.signIn(await app.user(), 'stateless')
-  await app.store.setPassword({ userId: user.id, passwordHash: 'other', at, revocationExpiresAt: at + 16 * minute })
+  await app.store.write(setPassword, {
+    userId: user.id,
+    passwordHash: 'other',
+    at,
+    revocationExpiresAt: at + 16 * minute,
+  })
   await app.refused(token)
   app.pass(9 * minute)
   // Each change signal reloads the revocations.
   const other = await app.user()
-  await app.store.disableUser({ userId: other.id, at, revocationExpiresAt: at + 16 * minute })
+  await app.store.write(disableUser, { userId: other.id, at, revocationExpiresAt: at + 16 * minute })
   assert.deepEqual([await request(token), await request(bystander)], [401, 200])
 })
 

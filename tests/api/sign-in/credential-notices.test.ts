@@ -1,11 +1,13 @@
 // Users are notified of every change of a credential: in the inbox, and by mail to a verified address (A22; OWASP ASVS 5.0, 6.3.7).
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resetFactors } from '../../../server/factors/reset.ts'
+import { openStore } from '../../../server/open-store.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
-import { openStore } from '../../../server/store/open.ts'
-import type { User } from '../../../server/store/store.ts'
+import type { User } from '../../../server/users/user-rows.store.ts'
+import { findUser } from '../../../server/users/users.store.ts'
 import { MailServer, type ReceivedMail, shownMail } from '../../support/network/mail-server.ts'
 import { type HttpResponse, type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 import { Authenticator } from '../../support/sign-in/authenticator.ts'
@@ -164,7 +166,7 @@ test('what an operator does by a command is reported once, also if it was done w
     const { store } = await openStore(app.databaseSetting)
     const passwords = new Passwords({ threads: 1 })
     const users = { store, now: app.now, source, passwords, passwordMinLength: 12, breaches: undefined }
-    assert.equal(await resetFactors(users, (await store.findUser(user.id)) as User), 0)
+    assert.equal(await resetFactors(users, (await store.read(findUser, user.id)) as User), 0)
     await store.close()
   }
   await app.restart(byCommand)

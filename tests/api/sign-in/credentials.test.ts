@@ -1,15 +1,17 @@
 // A refused sign-in reveals nothing: neither its response nor its duration shows what was wrong.
+
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
 import { usualCost } from '../../../server/passwords/passwords.ts'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
 import { type HttpResponse, startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService({ hashCost: usualCost })
 after(() => app.stop())
 const ann = await app.user('ann')
 const bob = await app.user('bob')
-await app.store.disableUser({ userId: bob.id, at: app.now(), revocationExpiresAt: app.now() })
+await app.store.write(disableUser, { userId: bob.id, at: app.now(), revocationExpiresAt: app.now() })
 
 const wrong = 'plum orchard gate 42'
 const refused = {

@@ -1,8 +1,14 @@
 // What ends when a user signs out or is disabled, what does not end, and that ended proofs stay ended.
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
+import { clearGuesses } from '../../../server/guessing/guesses.store.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
+import { noteDevice } from '../../../server/sessions/sign-ins.store.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
+import { disableUser, setPassword as setStoredPassword } from '../../../server/users/user-changes.store.ts'
+import { findCredentials } from '../../../server/users/users.store.ts'
 import { setPassword } from '../../../server/users/users.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type HttpResponse, type Proof, startTestService, variants } from '../../support/service.ts'
@@ -17,7 +23,7 @@ const ann = await app.user('ann')
 const request = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
 const logout = (proof: Proof = {}) => app.post('/logout', undefined, proof)
 const disable = (userId: string) =>
-  app.store.disableUser({ userId, at: app.now(), revocationExpiresAt: app.now() + 15 * minute })
+  app.store.write(disableUser, { userId, at: app.now(), revocationExpiresAt: app.now() + 15 * minute })
 
 async function renewed(proof: Proof): Promise<Proof> {
   const response = await app.post('/token/renew', undefined, proof)
@@ -145,8 +151,8 @@ test('S7: a user who is enabled again can sign in, and the revoked tokens stay r
   await disable(eve.id)
   await app.refused(token)
   app.pass(1_000)
-  const { passwordHash } = (await app.store.findCredentials(eve.username)) ?? { passwordHash: '' }
-  await app.store.setPassword({
+  const { passwordHash } = (await app.store.read(findCredentials, eve.username)) ?? { passwordHash: '' }
+  await app.store.write(setStoredPassword, {
     userId: eve.id,
     passwordHash,
     at: app.now(),
@@ -167,31 +173,30 @@ test('/logout refuses GET, and a page of another site cannot sign a user out', a
 test('S7: a sign-in with the old password while the new one is being stored is ended once it is stored', async () => {
   const eve = await app.user('eve')
   const { store } = app
-  const { setPassword: keep, clearGuesses: clear, noteDevice: note } = store
   const { promise: isHashed, resolve: hashed } = Promise.withResolvers<void>()
-  store.setPassword = (change) => {
+  const restoreKeep = replaceOperation(store, setStoredPassword, (_, run) => {
     hashed()
-    return keep.call(store, change)
-  }
+    return run()
+  })
   let [release, changed] = [async () => {}, Promise.resolve()]
-  store.clearGuesses = async (guess) => {
-    await clear.call(store, guess)
+  const restoreClear = replaceOperation(store, clearGuesses, async (_, run) => {
+    await run()
     // The old password was right. Before its token is issued, the change of the password begins, and waits for the lock.
     release = await app.database.holdWrites()
     const users = { store, passwords: new Passwords({ threads: 4 }), passwordMinLength: 15, now: app.now }
     changed = setPassword(users, { username: 'eve', password: 'quite another orchard 42' })
     await isHashed
     app.pass(5)
-  }
+  })
   const { promise: isIssued, resolve: issued } = Promise.withResolvers<void>()
-  store.noteDevice = (seen) => {
+  const restoreNote = replaceOperation(store, noteDevice, (_, run) => {
     issued()
-    return note.call(store, seen)
-  }
+    return run()
+  })
   const signedIn = app.signIn(eve, 'stateless')
   await isIssued
   // Now its token exists, and its entry in the audit log waits, too.
-  Object.assign(store, { setPassword: keep, clearGuesses: clear, noteDevice: note })
+  for (const restore of [restoreNote, restoreClear, restoreKeep]) restore()
   app.pass(5)
   await release()
   await changed

@@ -1,9 +1,12 @@
 // A sign-in from a device that the user has not used before is reported to the user's own inbox; "That was not me" ends it, and then the
 // password alone signs nobody in until it was replaced. In both variants.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
+import { setPassword } from '../../../server/users/user-changes.store.ts'
+import { findUser } from '../../../server/users/users.store.ts'
 import { type Proof, startTestService, type TestService, type TestUser, variants } from '../../support/service.ts'
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
@@ -160,8 +163,8 @@ for (const variant of variants) {
       at: app.now(),
       revocationExpiresAt: app.now() + 960_000,
     }
-    await app.store.setPassword(change)
-    assert.equal((await app.store.findUser(user.id))?.passwordReportedAt, null)
+    await app.store.write(setPassword, change)
+    assert.equal((await app.store.read(findUser, user.id))?.passwordReportedAt, null)
   })
 }
 

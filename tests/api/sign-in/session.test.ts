@@ -1,9 +1,12 @@
 // The stateful proof from outside: the form of the cookie, the user of its session, and that an ended session stays ended.
+
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
 import { Sessions } from '../../../server/sessions/sessions.ts'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { findCredentials } from '../../../server/users/users.store.ts'
 import { type Proof, startTestService, type TestService, type TestUser } from '../../support/service.ts'
 
 const minute = 60_000
@@ -23,7 +26,7 @@ const rowsOf = (proof: Proof) =>
 
 /** A session as a login makes it, without the work of the password hash. */
 async function session(user: TestUser, service: TestService = app): Promise<Proof> {
-  const checked = await service.store.findCredentials(user.username)
+  const checked = await service.store.read(findCredentials, user.username)
   assert.ok(checked)
   const sessions = new Sessions({
     store: service.store,
@@ -208,7 +211,7 @@ test('S7: a disabled user gets 401 with a session at once and with a token soon,
   const proofs = [await session(eve), await app.signIn(eve, 'stateful')]
   const token = await app.signIn(eve, 'stateless')
   assert.deepEqual(await Promise.all([...proofs, token].map(request)), [200, 200, 200])
-  await app.store.disableUser({ userId: eve.id, at: app.now(), revocationExpiresAt: app.now() + hour })
+  await app.store.write(disableUser, { userId: eve.id, at: app.now(), revocationExpiresAt: app.now() + hour })
   assert.deepEqual(await Promise.all(proofs.map(request)), [401, 401])
   await app.refused(token)
   assert.deepEqual(await app.database.rows(`select * from session where user_id = '${eve.id}'`), [])

@@ -1,6 +1,9 @@
 // Forward authentication (`GET /verify`): who a reverse proxy may let pass, under which name, and where it sends the others.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { updateUser } from '../../../server/users/users.store.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 
 const origin = 'https://home.example.org'
@@ -36,12 +39,12 @@ for (const variant of variants)
 
 test('a name is sent as UTF-8, and no character of it ends the field', async () => {
   const user = await app.user('zoë')
-  await app.store.updateUser({ userId: user.id, displayName: ' Zoë Ødegård 李\u0085 ' })
+  await app.store.write(updateUser, { userId: user.id, displayName: ' Zoë Ødegård 李\u0085 ' })
   const { status, headers } = await verify(await app.signIn(user, 'stateful'))
   assert.deepEqual([status, utf8(headers, 'remote-user')], [200, 'zoë'])
   assert.equal(utf8(headers, 'remote-name'), 'Zoë Ødegård 李')
   for (const displayName of ['a\r\nRemote-User: ann', 'a\nb', 'a\u0001b', 'a\u007fb', 'a\u0085b']) {
-    await app.store.updateUser({ userId: user.id, displayName })
+    await app.store.write(updateUser, { userId: user.id, displayName })
     const raw = await verify(await app.signIn(user, 'stateful'))
     assert.deepEqual([raw.status, utf8(raw.headers, 'remote-user')], [200, 'zoë'], JSON.stringify(displayName))
     assert.doesNotMatch(utf8(raw.headers, 'remote-name'), /\p{Cc}/u)
@@ -71,7 +74,7 @@ test('a username that looks like the id of another user is not sent: the id is (
 test('a disabled user, an unknown proof and no proof get 401, and a token of scope inbox 403, all without a name (T14)', async () => {
   const gone = await app.user('gone')
   const proofs = await Promise.all(variants.map((variant) => app.signIn(gone, variant)))
-  await app.store.disableUser({ userId: gone.id, at: app.now(), revocationExpiresAt: app.now() + 960_000 })
+  await app.store.write(disableUser, { userId: gone.id, at: app.now(), revocationExpiresAt: app.now() + 960_000 })
   const { key } = await app.producerKey(['users'])
   const unknown = [{ cookie: `__Host-carillon=${gone.id}.${'A'.repeat(43)}` }, { authorization: `Bearer ${key}` }]
   for (const proof of [...proofs, ...unknown, {}, { authorization: 'Basic YTpi' }]) {

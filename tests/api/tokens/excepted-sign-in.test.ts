@@ -1,8 +1,10 @@
 // The caller's own sign-in is spared when all others end: its session and its tokens work on, its tokens are renewed, and no other
 // sign-in survives (T7, A13).
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
+import { endOtherSignIns } from '../../../server/sessions/sign-ins.store.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
 
 const minute = 60_000
@@ -23,7 +25,7 @@ const endOthers = ({ id: userId }: TestUser, token: Proof, aheadMs = 0) => {
   const at = app.now() + aheadMs
   const { sid, gen } = claimsOf(token)
   const except = { exceptSignInId: sid as string, exceptGeneration: gen as number }
-  return app.store.endOtherSignIns({ userId, ...except, at, revocationExpiresAt: at + 16 * minute })
+  return app.store.write(endOtherSignIns, { userId, ...except, at, revocationExpiresAt: at + 16 * minute })
 }
 
 for (const aheadMs of [-90_000, 0, 1_500])

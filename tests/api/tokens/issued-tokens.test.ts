@@ -1,9 +1,12 @@
 // Tokens that an application issues for its users, with a producer key of scope `users`: what they contain and open, and what
 // revokes them. The routes that they do not open are in scopes.test.ts.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { newId } from '../../../server/basics/ids.ts'
+import { putUsers } from '../../../server/users/put-users.store.ts'
+import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { type HttpResponse, type Proof, startTestService } from '../../support/service.ts'
 
@@ -22,7 +25,7 @@ const end = () => ({ at: app.now(), revocationExpiresAt: app.now() + 960_000 })
 
 async function externalUser(externalId: string): Promise<{ id: string }> {
   const one = { newId: newId(app.now()), externalId }
-  const [put] = await app.store.putUsers({ issuer: '', at: app.now(), users: [one] })
+  const [put] = await app.store.write(putUsers, { issuer: '', at: app.now(), users: [one] })
   return put?.user ?? assert.fail()
 }
 
@@ -79,7 +82,7 @@ test('an unknown user is 404, and a disabled user is refused with what to do', a
     assert.equal((await revoke(path)).status, 404)
   }
   const { id } = await app.user()
-  await app.store.disableUser({ userId: id, ...end() })
+  await app.store.write(disableUser, { userId: id, ...end() })
   const { status, json } = await app.post(`/api/users/${id}/tokens`, inbox, users)
   assert.deepEqual([status, json().error.code], [409, 'CONFLICT'])
   assert.match(json().error.message, /disabled.*Enable/)
@@ -160,8 +163,8 @@ const ends: Record<string, (user: { id: string }, token: Proof) => Promise<unkno
     const body = JSON.stringify({ disabled: true })
     assert.equal((await app.request(`/api/users/${id}`, { method: 'PATCH', headers, body })).status, 200)
   },
-  'disabling the user': ({ id }) => app.store.disableUser({ userId: id, ...end() }),
-  'a new password': ({ id }) => app.store.setPassword({ userId: id, passwordHash: 'hash', ...end() }),
+  'disabling the user': ({ id }) => app.store.write(disableUser, { userId: id, ...end() }),
+  'a new password': ({ id }) => app.store.write(setPassword, { userId: id, passwordHash: 'hash', ...end() }),
   'a sign-out with the token': (_, token) => app.post('/logout', undefined, token),
 }
 for (const [name, act] of Object.entries(ends))

@@ -1,10 +1,13 @@
 // The signing keys of a running service: their rotation by the clock, and what the key set shows of it.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { openStore } from '../../../server/open-store.ts'
 import { Sealing } from '../../../server/sealing/sealing.ts'
-import { openStore } from '../../../server/store/open.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { makeSigningKey, openPrivate, signToken } from '../../../server/tokens/key-material.ts'
 import { acceptedAfterMs, publishedAheadMs } from '../../../server/tokens/key-schedule.ts'
+import { dropSigningKey, type SigningKey, signingKeys } from '../../../server/tokens/signing-keys.store.ts'
 import { isUsuallyQuick } from '../../support/processes/nodes.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 
@@ -54,7 +57,7 @@ test('after 30 days the next key is published, signs later, and no token of the 
 
 /** Makes tokens like those of the service, with a key of the service. */
 async function signedWith(kid: string): Promise<() => Promise<Proof>> {
-  const found = (await app.store.signingKeys()).find((one) => one.kid === kid) ?? assert.fail()
+  const found = (await app.store.read(signingKeys)).find((one) => one.kid === kid) ?? assert.fail()
   const key = (await openPrivate(found, new Sealing({ current: app.sealingSecret }))) ?? assert.fail()
   return async () => {
     const [, payload = ''] = (await signedIn()).authorization?.split('.') ?? []
@@ -96,7 +99,7 @@ async function dropKey() {
   const sealing = new Sealing({ current: app.sealingSecret })
   const key = await makeSigningKey(sealing, { createdAt: app.now(), startsAt: app.now() })
   const from = performance.now()
-  assert.equal(await store.dropSigningKey({ kid: kidOf(token), key }), 'done')
+  assert.equal(await store.write(dropSigningKey, { kid: kidOf(token), key }), 'done')
   await app.refused(token)
   const refusedAfterMs = performance.now() - from
   const endedAfterMs = (await ended) - from
@@ -107,15 +110,12 @@ async function dropKey() {
 }
 
 test('a token of a key that this node has not read yet is accepted, and forged ones cause at most one read a second', async (t) => {
-  const { signingKeys } = app.store
   let reads = 0
-  app.store.signingKeys = () => {
+  const counting = (_: unknown, run: () => Promise<SigningKey[]>) => {
     reads++
-    return signingKeys.call(app.store)
+    return run()
   }
-  t.after(() => {
-    app.store.signingKeys = signingKeys
-  })
+  t.after(replaceOperation(app.store, signingKeys, counting))
   const [header = '', payload = ''] = (await signedIn()).authorization?.slice('Bearer '.length).split('.') ?? []
   const { kid, ...rest } = JSON.parse(Buffer.from(header, 'base64url').toString())
   const from = performance.now()

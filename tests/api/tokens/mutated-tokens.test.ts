@@ -1,9 +1,11 @@
 // Each kind of token that we issue, with every mutation of each member of its header and claims (tests/support/http/token-mutations.ts).
 // A mutation is refused, even if our own key signs it, or `staysValid` says why it is a token that we could have issued; that is then
 // tried, too. Without our key no mutation at all is accepted.
+
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { after, test } from 'node:test'
+import { endOtherSignIns } from '../../../server/sessions/sign-ins.store.ts'
 import { encode, openForge } from '../../support/http/forge.ts'
 import { type Members, mutationsOf, mutationsOfText } from '../../support/http/token-mutations.ts'
 import { type HttpResponse, type Proof, startTestService } from '../../support/service.ts'
@@ -39,7 +41,7 @@ async function makeKinds(): Promise<Record<string, Kind>> {
   const { sid, gen } = kindOf(textIn(spared), []).claims
   const end = { at: app.now(), revocationExpiresAt: app.now() + 16 * minute }
   const except = { exceptSignInId: sid as string, exceptGeneration: gen as number }
-  assert.equal(await app.store.endOtherSignIns({ userId: bob.id, ...except, ...end }), 'done')
+  assert.equal(await app.store.write(endOtherSignIns, { userId: bob.id, ...except, ...end }), 'done')
   app.pass(2 * minute)
   return {
     'a sign-in': kindOf(textIn(signIn), ofSignIn),

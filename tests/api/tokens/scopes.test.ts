@@ -1,8 +1,10 @@
 // What a proof with a scope opens: a token of scope `inbox` the inbox alone, a producer key the routes of its scopes. The
 // refusal says which proof is needed. And GET /api/session, which responds to anyone.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type HttpResponse, type Proof, startTestService, variants } from '../../support/service.ts'
 
@@ -88,7 +90,7 @@ test('GET /api/session is null, without an error or a challenge, for every reque
   const gone = await app.user()
   const [session, token] = [await app.signIn(gone, 'stateful'), await app.signIn(gone, 'stateless')]
   const ofGone = await inboxToken(gone)
-  await app.store.disableUser({ userId: gone.id, at: app.now(), revocationExpiresAt: app.now() + 960_000 })
+  await app.store.write(disableUser, { userId: gone.id, at: app.now(), revocationExpiresAt: app.now() + 960_000 })
   const { key } = await app.producerKey()
   const { authorization: expired = '' } = await inboxToken()
   app.pass(900_000)

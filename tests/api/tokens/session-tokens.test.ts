@@ -1,7 +1,9 @@
 // POST /api/me/token: the owner of a session gets an access token of the same sign-in, which ends with the session.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
+import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
 
@@ -76,8 +78,8 @@ const ends: Record<string, (of: { ann: TestUser; session: Proof; token: Proof })
     app.post('/login', { username: ann.username, password: ann.password, variant: 'stateful' }, session),
   'a stateless sign-in that replaces the session': ({ ann, session }) =>
     app.post('/login', { username: ann.username, password: ann.password, variant: 'stateless' }, session),
-  'disabling the user': ({ ann }) => app.store.disableUser({ userId: ann.id, ...end() }),
-  'a new password': ({ ann }) => app.store.setPassword({ userId: ann.id, passwordHash: 'hash', ...end() }),
+  'disabling the user': ({ ann }) => app.store.write(disableUser, { userId: ann.id, ...end() }),
+  'a new password': ({ ann }) => app.store.write(setPassword, { userId: ann.id, passwordHash: 'hash', ...end() }),
 }
 for (const [name, act] of Object.entries(ends))
   test(`${name} ends the session, its tokens and their streams, and no other sign-in`, async () => {

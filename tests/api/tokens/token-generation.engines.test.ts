@@ -1,10 +1,15 @@
 // Tokens are revoked by a counter (T7): a new password or disabling a user raises the user's credential generation, and every
 // token with a lower one is refused, even if the clocks of two nodes differ.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { madeAt } from '../../../server/basics/ids.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
+import { revokeTokens } from '../../../server/tokens/tokens.store.ts'
+import { disableUser, setPassword as setStoredPassword } from '../../../server/users/user-changes.store.ts'
+import { findCredentials } from '../../../server/users/users.store.ts'
 import { setPassword } from '../../../server/users/users.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
@@ -24,9 +29,9 @@ const renewed = async (proof: Proof) => bearer((await renew(proof)).json().token
 /** Does it as a node with a clock `aheadMs` ahead of the service's (negative: behind it). */
 const changes = {
   'a password': ({ id }: TestUser, aheadMs: number) =>
-    app.store.setPassword({ userId: id, passwordHash: 'other', ...momentAt(aheadMs) }),
+    app.store.write(setStoredPassword, { userId: id, passwordHash: 'other', ...momentAt(aheadMs) }),
   'disabling the user': ({ id }: TestUser, aheadMs: number) =>
-    app.store.disableUser({ userId: id, ...momentAt(aheadMs) }),
+    app.store.write(disableUser, { userId: id, ...momentAt(aheadMs) }),
 }
 const momentAt = (aheadMs: number) => {
   const at = app.now() + aheadMs
@@ -68,20 +73,18 @@ for (const aheadMs of [-1_500, 0, 1_500, 90_000])
 
 test('a sign-in whose password changes during its check yields no valid token (T7)', async () => {
   const user = await app.user()
-  const { store } = app
-  const { findCredentials } = store
   const [read, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  store.findCredentials = async (name) => {
-    const found = await findCredentials.call(store, name)
+  const restore = replaceOperation(app.store, findCredentials, async (_, run) => {
+    const found = await run()
     read.resolve()
     // For as long as it waits in the hash queue.
     await changed.promise
     return found
-  }
+  })
   const { username, password } = user
   const waiting = [0, 1, 2].map(() => app.post('/login', { username, password, variant: 'stateless' }))
   await read.promise
-  store.findCredentials = findCredentials
+  restore()
   app.pass(1_000)
   await setPassword(users(), { username, password: another })
   // By the clock, the sign-in is later than the change.
@@ -124,7 +127,7 @@ test('a sign-out revokes by the id of the sign-in, not by time: a token dated la
   const [mine, other] = [await app.signIn(user, 'stateless'), await app.signIn(user, 'stateless')]
   const { sid } = claimsOf(mine)
   const signedInAt = madeAt(String(sid))
-  await app.store.revokeTokens({
+  await app.store.write(revokeTokens, {
     userId: user.id,
     signInId: String(sid),
     at: signedInAt - 90_000,

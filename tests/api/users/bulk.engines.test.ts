@@ -1,6 +1,8 @@
 // Up to 1,000 users in one request: all of them, or none if one has a fault.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { findCredentials, listUsers } from '../../../server/users/users.store.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -16,7 +18,7 @@ async function put(users: unknown) {
 
 const passwordHash = '$2b$04$kar19022FZikZ1QluB359u1HH/a5S0sSuf3kGyuhU3GXIF6CjAe1O'
 const password = 'plum orchard gate 41'
-const countOf = async (search: string) => (await app.store.listUsers({ after: '', limit: 1000, search })).length
+const countOf = async (search: string) => (await app.store.read(listUsers, { after: '', limit: 1000, search })).length
 
 test('1,000 users with the longest texts are created in one request, and a repetition updates them', async () => {
   const long = { displayName: '😀'.repeat(200), email: `${'a'.repeat(240)}@example.org`, locale: 'de-CH' }
@@ -59,9 +61,9 @@ test('a repetition keeps a password that the user has since; a user without one 
   await put([{ externalId: 'r1' }])
   assert.equal((await put([entry])).results[0].status, 'updated')
   await app.signIn({ username: 'rita', password }, 'stateful')
-  const replaced = (await app.store.findCredentials('rita'))?.passwordHash
+  const replaced = (await app.store.read(findCredentials, 'rita'))?.passwordHash
   await put([entry])
-  assert.equal((await app.store.findCredentials('rita'))?.passwordHash, replaced)
+  assert.equal((await app.store.read(findCredentials, 'rita'))?.passwordHash, replaced)
 })
 
 test('every fault of every entry is listed with its position, and nothing is stored (U5)', async () => {

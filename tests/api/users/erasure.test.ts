@@ -1,11 +1,14 @@
 // Erasing a user: every proof ends, and no table and no new backup has anything of the user.
+
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { backUp } from '../../../server/store/transfer/backup.ts'
-import { erasedKey } from '../../../server/users/erased-key.ts'
+import { erasedKey } from '../../../server/tokens/erased-key.ts'
+import { deleteUser } from '../../../server/users/erasure.store.ts'
+import { addUser, updateUser } from '../../../server/users/users.store.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -15,7 +18,12 @@ const { key } = await app.producerKey(['send', 'users'])
 test('no table has anything of an erased user, but the hash that revokes the tokens (U2)', async () => {
   const [ann, bob] = [await app.user('quinceberry'), await app.user('bob')]
   const bobs = await app.signIn(bob, 'stateful')
-  await app.store.updateUser({ userId: ann.id, displayName: 'Quincy Berry', email: 'quince@example.com', locale: 'de' })
+  await app.store.write(updateUser, {
+    userId: ann.id,
+    displayName: 'Quincy Berry',
+    email: 'quince@example.com',
+    locale: 'de',
+  })
   const foreign = {
     id: '0199aaaa-0000-7000-8000-00000000f00d',
     username: null,
@@ -24,7 +32,7 @@ test('no table has anything of an erased user, but the hash that revokes the tok
     passwordHash: null,
     externalId: 'crm|quince',
   }
-  await app.store.addUser(foreign)
+  await app.store.write(addUser, foreign)
   const send = async (body: object) => {
     const authorization = `Bearer ${key}`
     const response = await app.post('/api/notifications', body, {
@@ -49,7 +57,7 @@ test('no table has anything of an erased user, but the hash that revokes the tok
   await app.post('/api/notifications/read-all', undefined, proofs[0])
   for (const userId of [ann.id, foreign.id]) {
     const at = app.now()
-    assert.equal(await app.store.deleteUser({ userId, at, revocationExpiresAt: at + 3_600_000 }), 'done')
+    assert.equal(await app.store.write(deleteUser, { userId, at, revocationExpiresAt: at + 3_600_000 }), 'done')
   }
   assert.equal((await app.get('/api/notifications', proofs[0])).status, 401)
   await app.refused(proofs[1])
@@ -76,7 +84,7 @@ test('the streams of an erased user end within a second, with a session and with
     assert.equal(response.status, 200)
     const text = response.text()
     const at = app.now()
-    await app.store.deleteUser({ userId: ann.id, at, revocationExpiresAt: at + 3_600_000 })
+    await app.store.write(deleteUser, { userId: ann.id, at, revocationExpiresAt: at + 3_600_000 })
     assert.match(await text, /event: session-ended\n/)
   }
 })

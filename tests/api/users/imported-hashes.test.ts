@@ -1,9 +1,12 @@
 // Users whose password hash was made by another system sign in with their old password, and get a hash of ours by it.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { hash, verify } from '@node-rs/argon2'
 import { newId } from '../../../server/basics/ids.ts'
 import { usualCost } from '../../../server/passwords/passwords.ts'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { addUser, findCredentials } from '../../../server/users/users.store.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService({ hashCost: usualCost })
@@ -20,11 +23,11 @@ const hashes = {
 
 async function imported(username: string, passwordHash: string) {
   const user = { id: newId(app.now()), username, passwordHash, displayName: null, createdAt: app.now() }
-  await app.store.addUser(user)
+  await app.store.write(addUser, user)
   return { id: user.id, username, password }
 }
 
-const hashOf = async (username: string) => (await app.store.findCredentials(username))?.passwordHash ?? ''
+const hashOf = async (username: string) => (await app.store.read(findCredentials, username))?.passwordHash ?? ''
 
 for (const [kind, passwordHash] of Object.entries(hashes))
   for (const variant of variants)
@@ -76,7 +79,7 @@ test('sign-ins at the same moment with an imported hash all succeed', async () =
 
 test('a disabled user with an imported hash cannot sign in, and the hash stays', async () => {
   const user = await imported('gone', hashes.bcrypt)
-  await app.store.disableUser({ userId: user.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
+  await app.store.write(disableUser, { userId: user.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
   assert.equal((await app.post('/login', { username: 'gone', password })).status, 401)
   assert.equal(await hashOf(user.username), hashes.bcrypt)
 })

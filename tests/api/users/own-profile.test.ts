@@ -1,6 +1,9 @@
 // PATCH /api/me: a signed-in user changes the own display name and language, and nothing else.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { findUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 
@@ -29,7 +32,7 @@ for (const variant of variants)
 test('an invalid value or another field is refused with the reason, and nothing is changed', async () => {
   const ann = await app.user()
   const proof = await app.signIn(ann, 'stateful')
-  const before = await app.store.findUser(ann.id)
+  const before = await app.store.read(findUser, ann.id)
   const wrong: [unknown, string][] = [
     [{ displayName: '' }, 'displayName'],
     [{ displayName: 'a\u0000b' }, ''],
@@ -51,7 +54,7 @@ test('an invalid value or another field is refused with the reason, and nothing 
     assert.equal(refused.status, 400, JSON.stringify(body))
     if (field !== '') assert.equal(refusalIn(refused).details?.[0]?.field, field, refused.text)
   }
-  assert.deepEqual(await app.store.findUser(ann.id), before)
+  assert.deepEqual(await app.store.read(findUser, ann.id), before)
 })
 
 test('no proof, a token for the inbox, a producer key and a disabled user change nothing', async () => {
@@ -64,7 +67,7 @@ test('no proof, a token for the inbox, a producer key and a disabled user change
   assert.equal((await change(body, await app.issueToken(ann))).status, 403)
   const crossSite = { ...(await app.signIn(ann, 'stateful')), origin: 'https://evil.example' }
   assert.equal((await change(body, { ...crossSite, 'sec-fetch-site': 'cross-site' })).status, 403)
-  await app.store.disableUser({ userId: ann.id, at: app.now(), revocationExpiresAt: app.now() + 1_000_000 })
+  await app.store.write(disableUser, { userId: ann.id, at: app.now(), revocationExpiresAt: app.now() + 1_000_000 })
   assert.equal((await change(body, token)).status, 401)
-  assert.equal((await app.store.findUser(ann.id))?.displayName, null)
+  assert.equal((await app.store.read(findUser, ann.id))?.displayName, null)
 })

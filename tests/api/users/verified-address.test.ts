@@ -1,6 +1,8 @@
 // An application says that it has verified the e-mail address of its user; another address takes that back.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { listAudit } from '../../../server/audit/audit.store.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -66,6 +68,6 @@ test('the audit log has a change of it once', async () => {
   const { id } = (await send('PUT', path('audited'), { emailVerified: true })).data
   for (let n = 0; n < 3; n++) await send('PATCH', path('audited'), { emailVerified: true })
   await send('PUT', path('audited'), { emailVerified: true })
-  const entries = await app.store.listAudit({ userId: id, limit: 20 })
+  const entries = await app.store.read(listAudit, { userId: id, limit: 20 })
   assert.equal(entries.filter(({ event }) => event === 'user-changed').length, 1)
 })

@@ -3,7 +3,7 @@
 // this commit, and the new one is the same with a higher version and what each test invents. From then on the old one is the package of the
 // last release, and the new one is this commit (docs/release.md).
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,8 +18,9 @@ import { soakTest } from '../../support/soak.ts'
 
 const nextVersion = '99.0.0'
 /** A function that requests call gets another text. */
-const changedFunction = readFileSync('server/store/postgres/functions/audit.sql', 'utf8').replace(
-  'begin\n',
+const [functionsFile = ''] = globSync('server/store/postgres/functions/*.sql')
+const changedFunction = readFileSync(functionsFile, 'utf8').replace(
+  /^begin\n/m,
   'begin\n  -- The text of the next version.\n',
 )
 const upgrades: Record<string, Upgrade> = {

@@ -130,7 +130,7 @@ suite('the packages of npm run pack', () => {
       'LICENSE',
       'README.md',
       'bin/launch.js',
-      'store/sqlite/writer-thread.js',
+      'writer.js',
       'public/manifest.json',
       'bundle/manifest.json',
       'bundle/LICENSES.txt',

@@ -1,6 +1,8 @@
 // The page of the API in a real Chromium.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { updateUser } from '../../../server/users/users.store.ts'
 import { BrowserPages, becomes } from '../../support/pages/browser-page.ts'
 
 const pages = await BrowserPages.start()
@@ -29,7 +31,7 @@ test('the page of the API is accessible and fits a narrow screen, and every link
 
 test('the page has the frame, the language and the theme of the other pages, and names no user', async () => {
   const user = await pages.service.user()
-  await pages.service.store.updateUser({ userId: user.id, locale: 'fr' })
+  await pages.service.store.write(updateUser, { userId: user.id, locale: 'fr' })
   await using opened = await pages.open('/account', { user, language: 'de' })
   const { page } = opened
   await page.evaluate(() => localStorage.setItem('carillon-theme', 'dark'))

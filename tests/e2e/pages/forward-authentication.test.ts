@@ -1,9 +1,11 @@
 // An application without a sign-in of its own, behind a proxy that asks `GET /verify`, in a real Chromium: the way to the sign-in page
 // and back, and the name that reaches the application.
+
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { updateUser } from '../../../server/users/users.store.ts'
 import { type Convention, startForwardAuthProxy } from '../../support/network/forward-auth-proxy.ts'
 import { freePort } from '../../support/network/free-port.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
@@ -31,7 +33,7 @@ for (const convention of ['forward-auth', 'auth-request'] as const satisfies rea
     await using pages = await BrowserPages.start({ service, url })
     try {
       const user = await service.user('zoë')
-      await service.store.updateUser({ userId: user.id, displayName: 'Zoë Ødegård' })
+      await service.store.write(updateUser, { userId: user.id, displayName: 'Zoë Ødegård' })
       await using opened = await pages.open('/wiki/start?page=2&of=%2F', { headers: { 'remote-user': 'root' } })
       const { page } = opened
       await opened.heading('Sign in')

@@ -1,9 +1,11 @@
 // The sign-in page in a real Chromium when something is wrong: blocked cookies, a service that does not respond, a form of another site;
 // the page for a forgotten password; and the page in other languages, below a path and with a prefix.
+
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { updateUser } from '../../../server/users/users.store.ts'
 import { MailServer } from '../../support/network/mail-server.ts'
 import { startProxy } from '../../support/network/proxy.ts'
 import { startBehindPath } from '../../support/network/stripping-proxy.ts'
@@ -81,7 +83,7 @@ test('the page speaks German and French, in every state', async () => {
 for (const hasScript of [true, false])
   test(`a user requests a link by username or by address, and the page says the same for everyone (script: ${hasScript})`, async () => {
     const ann = await service.user()
-    await service.store.updateUser({ userId: ann.id, email: `${ann.username}@example.org` })
+    await service.store.write(updateUser, { userId: ann.id, email: `${ann.username}@example.org` })
     for (const [account, hasMail] of [
       [ann.username, true],
       [`${ann.username}@example.org`, true],

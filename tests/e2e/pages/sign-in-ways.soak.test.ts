@@ -1,7 +1,9 @@
 // The sign-in page in a real Chromium with passkeys and a real OpenID provider: each alone, as a second step, and each failure.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { CDPSession } from 'playwright-core'
+import { linkProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
 import { startWithProvider } from '../../support/http/provider-browser.ts'
 import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
 import type { TestUser } from '../../support/service.ts'
@@ -167,7 +169,7 @@ test('a second factor is asked for after the provider, on the same page, and the
     at: app.now(),
     audit: [],
   }
-  assert.equal(await app.store.linkProviderAccount(linked), 'done')
+  assert.equal(await app.store.write(linkProviderAccount, linked), 'done')
   await using opened = await pages.open('/sign-in?return_to=%2Faccount%23sessions')
   await signInThere(opened, 'cleo')
   await opened.heading('Second step')

@@ -1,5 +1,6 @@
 // What streams cost a process (N5): a client that does not read is disconnected and uses a bounded amount of memory, while others
 // are served; and closed streams leave nothing behind, however they were closed. SOAK=1: the full figures.
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -9,8 +10,9 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../../../server/basics/ids.ts'
 import { readDatabaseUrl } from '../../../server/config/database-url.ts'
+import { openStore } from '../../../server/open-store.ts'
 import { Sessions } from '../../../server/sessions/sessions.ts'
-import { openStore } from '../../../server/store/open.ts'
+import { addUser } from '../../../server/users/users.store.ts'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
 import { type Random, randomOf } from '../../support/event-source/random.ts'
 import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
@@ -100,7 +102,7 @@ async function signedIn(folder: Folder, count: number): Promise<{ username: stri
   const users = await Promise.all(
     Array.from({ length: count }, async (_, n) => {
       const user = { id: crypto.randomUUID(), username: `idler${n}`, displayName: null, passwordHash: `none ${n}` }
-      await store.addUser({ ...user, createdAt: Date.now() })
+      await store.write(addUser, { ...user, createdAt: Date.now() })
       const proven = { ...user, createdAt: Date.now(), disabledAt: null, credentialGeneration: 0 }
       const signIn = { replaces: [], signInId: newId(Date.now()), device: null, address: null }
       const { secret } = await sessions.issue(proven, signIn)

@@ -1,7 +1,9 @@
 // For tests that send requests to every route: a service, an HTTP client, one user with each kind of proof, and the routes of the
 // published description, each with a proof that opens it.
+
 import { after } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
+import { putUsers } from '../../../server/users/put-users.store.ts'
 import { type Proof, startTestService } from '../service.ts'
 import { HttpClient } from './http-client.ts'
 
@@ -35,7 +37,7 @@ export async function startEveryRoute(options: Parameters<typeof startTestServic
   const producer: Proof = { authorization: `Bearer ${(await app.producerKey(['send', 'users'])).key}` }
   const resident = await app.user('resident')
   const externalId = 'customer-42'
-  await app.store.putUsers({ issuer: '', at: app.now(), users: [{ newId: newId(app.now()), externalId }] })
+  await app.store.write(putUsers, { issuer: '', at: app.now(), users: [{ newId: newId(app.now()), externalId }] })
   const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
   const redirect = await app.request('/carillon-client.js', { redirect: 'manual' })
   const script = `/${redirect.headers.get('location')}`

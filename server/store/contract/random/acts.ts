@@ -1,7 +1,10 @@
 // Random acts on the inboxes of a few people. A turn is an act with its ids and its time; the stage performs it on the store,
 // and the model (model.ts) performs it on plain arrays.
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { deliver } from '../../../delivery/delivery.store.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from '../../../inbox/marks.store.ts'
 import { at, newId, type Person, type World } from '../world.ts'
 
 /** A person is named by number, a notification by its person and by how many notifications arrived before it. */
@@ -115,19 +118,23 @@ export class Stage {
     const { store } = this.world
     const owned = { userId: person.id, at: at(seconds) }
     if (act.kind === 'deliver') return this.#deliver(turn, act)
-    if (act.kind === 'read') return store.markRead({ ...owned, id })
-    if (act.kind === 'unread') return store.markUnread({ ...owned, id })
-    if (act.kind === 'undo') return store.undoReadAll({ userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })
+    if (act.kind === 'read') return store.write(markRead, { ...owned, id })
+    if (act.kind === 'unread') return store.write(markUnread, { ...owned, id })
+    if (act.kind === 'undo')
+      return store.write(undoReadAll, { userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })
     if (act.kind === 'read-all') {
       const { categories } = act
-      return store.markAllRead({ ...owned, throughId: act.through && id, ...(categories && { categories }) })
+      return store.write(markAllRead, { ...owned, throughId: act.through && id, ...(categories && { categories }) })
     }
     return JSON.parse((await this.world.page({ ...act, userId: person.id })).items)
   }
 
   async #deliver({ newIds: ids, title, seconds }: Turn, act: Act & { kind: 'deliver' }): Promise<unknown> {
     const to = act.to.map((number) => this.#person(number))
-    const outcome = await this.world.store.deliver(this.world.letter({ ...act, to, ids, title, at: at(seconds) }))
+    const outcome = await this.world.store.write(
+      deliver,
+      this.world.letter({ ...act, to, ids, title, at: at(seconds) }),
+    )
     if (typeof outcome === 'string' || 'unknown' in outcome) return outcome
     for (const [index, { id, status }] of outcome.results.entries()) {
       const arrived = this.#arrived[act.to[index] ?? 0]

@@ -1,6 +1,8 @@
 // A client that keeps a copy of an inbox and brings it up to date with changesSince, as a client with a stream does.
+
 import assert from 'node:assert/strict'
-import type { Change } from '../../store.ts'
+import { changesSince, readInbox } from '../../../inbox/inbox.store.ts'
+import type { Change } from '../../../inbox/inbox-state.ts'
 import type { Person, Seen, World } from '../world.ts'
 
 export class Follower {
@@ -19,14 +21,18 @@ export class Follower {
   /** Starts with a copy of the inbox as it is now. No write may be in progress. */
   static async of(world: World, person: Person): Promise<Follower> {
     const items = await world.list(person)
-    return new Follower(world, person, items, (await world.store.readInbox(person.id)).version)
+    return new Follower(world, person, items, (await world.store.read(readInbox, person.id)).version)
   }
 
   /** Reads and returns all changes, `limit` at a time. Does not change the copy, except that after an undo it begins again. */
   async read(limit: number): Promise<Change[]> {
     const changes: Change[] = []
     for (;;) {
-      const found = await this.#world.store.changesSince({ userId: this.#person.id, version: this.version, limit })
+      const found = await this.#world.store.read(changesSince, {
+        userId: this.#person.id,
+        version: this.version,
+        limit,
+      })
       if (found === 'reset') return this.#beginAgain()
       assert.ok(found.changes.length <= limit)
       for (const change of found.changes) {
@@ -43,7 +49,7 @@ export class Follower {
   async catchUp(limit: number): Promise<void> {
     const changes = await this.read(limit)
     const pages = await this.#world.list(this.#person)
-    const { version } = await this.#world.store.readInbox(this.#person.id)
+    const { version } = await this.#world.store.read(readInbox, this.#person.id)
     for (const change of changes)
       if (change.type !== 'read-all') this.#put(JSON.parse(change.notification))
       else
@@ -59,7 +65,7 @@ export class Follower {
   }
 
   async #beginAgain(): Promise<Change[]> {
-    const { resetVersion, version } = await this.#world.store.readInbox(this.#person.id)
+    const { resetVersion, version } = await this.#world.store.read(readInbox, this.#person.id)
     assert.ok(this.version < resetVersion, `version ${this.version} was reached, but the store returned 'reset'`)
     this.#items.clear()
     for (const item of await this.#world.list(this.#person)) this.#put(item)

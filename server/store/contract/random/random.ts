@@ -1,6 +1,8 @@
 // The promises that hold after any acts in any order: counters equal a recount, and changes lead to the current pages.
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { readCounts, readInbox } from '../../../inbox/inbox.store.ts'
 import { type Person, type PromiseOf, runs, World } from '../world.ts'
 import { type Act, anyAct, anyLastingAct, Stage } from './acts.ts'
 import { Follower } from './follower.ts'
@@ -83,10 +85,10 @@ const someBatches = batchesOf(anyAct)
 
 /** Compares every counter with the notifications on the pages, and returns both. */
 export async function recount(world: World, person: Person) {
-  const { inbox, categories } = await world.store.readCounts(person.id)
+  const { inbox, categories } = await world.store.read(readCounts, person.id)
   const items = await world.list(person, { limit: 7 })
   const unread = items.filter(({ read }) => !read)
-  assert.deepEqual(await world.store.readInbox(person.id), inbox)
+  assert.deepEqual(await world.store.read(readInbox, person.id), inbox)
   assert.deepEqual([inbox.total, inbox.unread], [items.length, unread.length])
   if (items.length > 0) assert.deepEqual([items[0]?.seq, items.at(-1)?.seq], [inbox.lastSeq, inbox.firstSeq])
   assert.deepEqual(await world.list(person, { status: 'unread', limit: 3 }), unread)

@@ -1,11 +1,13 @@
 // Change signals between processes if other programs use the database too, or if a proxy in between drops notices.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { readInbox } from '../../../inbox/inbox.store.ts'
 import { isUnavailable, World } from '../../contract/world.ts'
-import type { ChangeSignal } from '../../store.ts'
+import type { ChangeSignal } from '../../events.ts'
 import { openPostgresStore } from '../store.ts'
 
 const { url, drop } = await newDatabase()
@@ -21,7 +23,7 @@ test('an unknown notice of another program does no harm: it counts as "anything 
   const strange = ['hello', '', 'null', '[]', '7', '{"users":5}', '{"users":"ann"}', '{']
   for (const payload of strange) await queryAt(url, `select pg_notify('carillon', '${payload}')`)
   await until(() => signals.filter(({ about }) => about === 'anything').length >= 5)
-  assert.equal((await store.readInbox('')).version, 0)
+  assert.equal((await store.read(readInbox, '')).version, 0)
   await store.close()
 })
 

@@ -1,5 +1,6 @@
 // If a database loses changes that clients have already received, its positions belong to another history: a client that is ahead
 // of the database gets a resync and does not miss anything silently.
+
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
@@ -9,8 +10,8 @@ import { guarded, newDatabase, PostgresServer, queryAt } from '../../../../tests
 import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { ChangesSince } from '../../../live/changes.ts'
 import { StreamLimits } from '../../../live/stream-limits.ts'
+import { openStore } from '../../../open-store.ts'
 import { World } from '../../contract/world.ts'
-import { openStore } from '../../open.ts'
 
 test('a planned restart and a crash of PostgreSQL change no position (R15)', async (t) => {
   const server = await PostgresServer.start()

@@ -1,16 +1,17 @@
 // One connection that listens for notices. Every second it sends a notice to itself and reads the server's clock: a
 // connection that is dead without an error, or goes through a pooler that passes no notices, is lost after 3 seconds.
+
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../../basics/errors.ts'
-import type { ChangeSignal } from '../../store.ts'
+import type { ChangeSignal } from '../../events.ts'
 import { Client } from '../connection/pool.ts'
 
 export const channel = 'carillon'
 
 /**
- * What a NOTIFY carries. `cutoff` (a token revocation), `keys` (the signing keys) `audit` and `session` come from functions/, without a sender; a heartbeat
- * has only its sender. A node ignores a field that it does not know.
+ * What a NOTIFY carries. `cutoff` (a token revocation), `keys` (the signing keys), `audit` and `session` are in the commit, without a sender; a
+ * heartbeat has only its sender. A node ignores a field that it does not know.
  */
 export type Notice = {
   from?: string
@@ -26,6 +27,7 @@ export type Notice = {
 export function noticeOf(signal: ChangeSignal): Notice | undefined {
   if (signal.about === 'session') return { session: signal.userId }
   if (signal.about === 'token-revocation') return { cutoff: true }
+  if (signal.about === 'audit') return { audit: true }
   return signal.about === 'signing-key' ? { keys: true } : undefined
 }
 

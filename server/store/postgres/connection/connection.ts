@@ -1,36 +1,25 @@
 // How the store calls PostgreSQL: in one round trip or in a transaction, and each failure as a CarillonError. What can be wrong when the
 // database is opened is in opening.ts.
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { BoundedCache } from '../../../basics/bounded-cache.ts'
 import { CarillonError, overloaded } from '../../../basics/errors.ts'
-import type { Read as StoredRead, Write } from '../../statements/statements.ts'
-import type { InboxState } from '../../store.ts'
-import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
-import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
+import type { AuditEntry, RecordListener } from '../../events.ts'
+import { RunAgain, type Read as StoredRead, type Write } from '../../statements/statements.ts'
+import { takenBack } from '../../unavailable.ts'
 import type { ChangeSignals } from '../change-signals/change-signals.ts'
-import { alone, Gathering, type Kind } from './gathering.ts'
+import { asStoreError, isOfOneCall, isRefusal, mayRunAgain } from './failures.ts'
+import { alone, Gathering, type Row, type Together, type Value } from './gathering.ts'
 import { runRead, Transaction } from './transaction.ts'
 
 /** Calls that wait for a connection: as many as the pool can serve in the two seconds that each may wait. */
 const maxWaiting = 5_000
-const batchSize = 1_000
 /** How often a write runs that a deadlock or a lost connection ended. */
 const maxAttempts = 3
 
-export type Row = readonly (string | number | boolean | null)[]
-type Value = string | number | boolean | null | readonly (string | null)[] | readonly number[]
-/** `name` is that of the prepared statement: one text for each name. */
-export type Read = (name: string, text: string, values: Value[]) => Promise<Row[]>
-
-/** A kind of calls that share a statement. */
-export type Together<Call, Result> = Omit<Kind<Call, Result>, 'run'> & {
-  run: (read: Read, calls: readonly Call[]) => ReturnType<Kind<Call, Result>['run']>
-}
-
-/** What every operation of the store works with. Each call is one round trip; it throws UNAVAILABLE if the system fails. */
 const maxWithCategoryMarks = 100_000
 
+/** What every operation of the store works with. Each call is one round trip; it throws UNAVAILABLE if the system fails. */
 export class Database {
   readonly #pool: pg.Pool
   readonly changeSignals: ChangeSignals
@@ -39,6 +28,7 @@ export class Database {
   /** Citus spreads the tables over several nodes, and calls of several users cannot share a statement. */
   readonly isDistributed: boolean
   readonly #gatherings = new Map<unknown, Gathering<unknown, unknown>>()
+  readonly #recordListeners = new Set<RecordListener>()
   #callsInProgress = 0
   #closing: Promise<void> | undefined
 
@@ -52,7 +42,7 @@ export class Database {
    * Reads from the inbox of a user: by the statement for inboxes that had no read-all of a category and, if this one had, by the other,
    * which later reads take at once.
    */
-  async byMarks<Found extends { inbox: InboxState } | undefined>(
+  async byMarks<Found extends { inbox: { categoryThrough: number } } | undefined>(
     userId: string,
     read: (hasCategoryMarks: boolean) => Promise<Found>,
   ): Promise<Found> {
@@ -63,22 +53,9 @@ export class Database {
     return read(true)
   }
 
-  /** Every row as an object with the names of the columns. Slower than an array. */
-  async objects<Found>(name: string, text: string, values: Value[]): Promise<Found[]> {
-    this.#refuseIfClosing()
-    const { rows, fields } = await this.#query(queryOf(name, text, values))
-    return rows.map((row) => Object.fromEntries(fields.map((field, index) => [field.name, row[index]])) as Found)
-  }
-
   async one(name: string, text: string, values: Value[]): Promise<Row | undefined> {
     this.#refuseIfClosing()
     return (await this.#query(queryOf(name, text, values))).rows[0]
-  }
-
-  /** Returns how many rows were changed. */
-  async change(name: string, text: string, values: Value[]): Promise<number> {
-    this.#refuseIfClosing()
-    return (await this.#query(queryOf(name, text, values))).rowCount ?? 0
   }
 
   /** Runs a read that is written once for both engines. */
@@ -90,6 +67,12 @@ export class Database {
   /** Runs a write that is written once for both engines, in a transaction: again if nothing was stored and it may succeed then. */
   async write<Result>(start: () => Write<Result>): Promise<Result> {
     this.#refuseIfClosing()
+    const { result, recorded } = await this.#commit(start)
+    if (recorded.length > 0) for (const listener of this.#recordListeners) await listener(recorded)
+    return result
+  }
+
+  async #commit<Result>(start: () => Write<Result>): Promise<{ result: Result; recorded: readonly AuditEntry[] }> {
     for (let attempt = 1; ; attempt++) {
       const client = await this.#beginCall()
       const transaction = new Transaction(client, { isOnCitus: this.isDistributed })
@@ -97,7 +80,7 @@ export class Database {
         const result = await transaction.run(start())
         client.release()
         for (const signal of transaction.signals) this.changeSignals.send(signal)
-        return result
+        return { result, recorded: transaction.recorded }
       } catch (error) {
         await end(client, error)
         const isTakenBack = isRefusal(error) || !transaction.isCommitting
@@ -107,6 +90,11 @@ export class Database {
         this.#callsInProgress--
       }
     }
+  }
+
+  onRecorded(listener: RecordListener): () => void {
+    this.#recordListeners.add(listener)
+    return () => this.#recordListeners.delete(listener)
   }
 
   /** Runs the call together with others of its kind. With `alone`, nothing of it was done and the caller runs it. */
@@ -134,11 +122,6 @@ export class Database {
       if (!isOfOneCall(error)) throw error
       return calls.map(() => alone)
     }
-  }
-
-  /** Runs a statement whose last parameter limits its rows, until none are left: no single statement takes long. */
-  async removeInBatches(name: string, text: string, values: Value[]): Promise<void> {
-    while ((await this.change(name, text, [...values, batchSize])) === batchSize);
   }
 
   async check(): Promise<void> {
@@ -200,61 +183,10 @@ function queryOf(name: string, text: string, values: Value[]) {
 /** Ends what is left of a transaction that failed. */
 async function end(client: pg.PoolClient, error: unknown): Promise<void> {
   try {
-    if (isRefusal(error)) await client.query('rollback')
-    client.release(!isRefusal(error))
+    const isOpen = isRefusal(error) || error instanceof RunAgain
+    if (isOpen) await client.query('rollback')
+    client.release(!isOpen)
   } catch {
     client.release(true)
   }
-}
-
-/**
- * Deadlocks, rows that another write added at the same time, and connections that the server or the network ended. A statement that timed
- * out has taken long enough.
- */
-function mayRunAgain(error: unknown): boolean {
-  const code = sqlState(error)
-  if (code === undefined)
-    return error instanceof Error && ('code' in error || /terminated|queryable/.test(error.message))
-  return /^(40001|40P01|23505|25P03|57P0[12]|08)/.test(code)
-}
-
-/** SQLSTATE classes of a system that fails: connection, rollback, resources, operator, system; a server in recovery. */
-const systemFailures = /^(08|40|53|57|58|XX|25006|55P03)/
-
-/** The server refused the statement or rolled it back, and the connection still works. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.severity === 'ERROR'
-}
-
-export function asStoreError(error: unknown): unknown {
-  if (error instanceof CarillonError) return error
-  const code = sqlState(error)
-  if (code === undefined) return wentAway(error)
-  if (code === refusedWriteState) return writeRefusal(error)
-  if (!systemFailures.test(code)) return error
-  // After an error the transaction was rolled back; after a fatal error it may have been committed.
-  return isRefusal(error) ? takenBack(error) : outcomeUnknown(error)
-}
-
-/** The SQLSTATE that the server sent (PostgreSQL manual, appendix A), or undefined if it sent none. */
-export function sqlState(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError ? error.code : undefined
-}
-
-/**
- * The statement as a batch of one call runs it: it gives up a lock that is held for long, as the functions of batches do. The call then
- * runs alone, and the following ones do not wait behind it. Its column comes second.
- */
-export function briefly([name, text, values]: Parameters<Read>): Parameters<Read> {
-  const limited = text.replace(/^select /, "select set_config('lock_timeout', '250ms', true), ")
-  return [`${name}Briefly`, limited, values]
-}
-
-/** Deadlocks and locks that another transaction holds for long: the other calls of the batch are free of them. */
-const conflicts = /^(40|55P03)/
-
-/** True if the server rolled the batch back because of one of its calls. */
-function isOfOneCall(error: unknown): boolean {
-  if (!(error instanceof CarillonError)) return true
-  return conflicts.test(sqlState(error.cause) ?? '')
 }

@@ -1,8 +1,12 @@
 // Calls that share a round trip and a commit: what one of them suffers, the others do not.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
+import { deliver } from '../../../delivery/delivery.store.ts'
+import { readInbox } from '../../../inbox/inbox.store.ts'
+import { markRead } from '../../../inbox/marks.store.ts'
 import { at, isUnavailable, type Person, World } from '../../contract/world.ts'
 import { openPostgresStore } from '../store.ts'
 import { Gathering, type Kind } from './gathering.ts'
@@ -106,7 +110,7 @@ test('if the server ends the connection of a batch, each of its calls fails, and
     assert.ok(outcome.status === 'rejected' && isUnavailable(outcome.reason))
     assert.match(outcome.reason.message, /outcome is unknown/)
   }
-  assert.equal((await store.readInbox(ann.id)).total, 0)
+  assert.equal((await store.read(readInbox, ann.id)).total, 0)
   await world.send(ann)
 })
 
@@ -141,21 +145,24 @@ test('deliveries and marks that wait for locks one after the other do not hold u
   let isReleased = false
   const waiting = []
   for (const [n, { id: userId }] of people.slice(0, 3).entries()) {
-    waiting.push(world.send(people[n] as Person, 'Second'), store.markRead({ userId, id: ids[n] as string, at: at(1) }))
+    waiting.push(
+      world.send(people[n] as Person, 'Second'),
+      store.write(markRead, { userId, id: ids[n] as string, at: at(1) }),
+    )
     await nextTurns()
   }
   const others = people
     .slice(3)
     .flatMap((person, n) => [
       world.send(person, 'Second').then(() => isReleased),
-      store.markRead({ userId: person.id, id: ids[n + 3] as string, at: at(1) }).then(() => isReleased),
+      store.write(markRead, { userId: person.id, id: ids[n + 3] as string, at: at(1) }).then(() => isReleased),
     ])
   assert.deepEqual(await Promise.all(others), Array(6).fill(false))
   isReleased = true
   await client.query('rollback')
   await client.end()
   await Promise.all(waiting)
-  for (const { id } of people) assert.deepEqual((await store.readInbox(id)).unread, 1)
+  for (const { id } of people) assert.deepEqual((await store.read(readInbox, id)).unread, 1)
 })
 
 test('a batch locks the inboxes before the counts of their categories, in the order in which a delivery alone locks them', async () => {
@@ -186,10 +193,10 @@ test('closing the store completes the deliveries that wait', async () => {
   const closing = await openPostgresStore(url, { partitions: 3 })
   const ann = await world.addUser('ben')
   const deliveries = Array.from({ length: 200 }, (_, n) =>
-    closing.store.deliver(world.letter({ to: [ann], title: `${n}` })),
+    closing.store.write(deliver, world.letter({ to: [ann], title: `${n}` })),
   )
   await closing.store.close()
   assert.equal((await Promise.all(deliveries)).length, 200)
-  assert.equal((await store.readInbox(ann.id)).total, 200)
-  await assert.rejects(closing.store.deliver(world.letter({ to: [ann] })), isUnavailable)
+  assert.equal((await store.read(readInbox, ann.id)).total, 200)
+  await assert.rejects(closing.store.write(deliver, world.letter({ to: [ann] })), isUnavailable)
 })

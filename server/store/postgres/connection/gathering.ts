@@ -12,6 +12,11 @@ const waitTimeoutMs = 2_000
 /** Each settled call resumes a request. All requests of one batch in one turn would block the event loop for milliseconds. */
 const maxSettledInOneTurn = 4
 
+export type Row = readonly (string | number | boolean | null)[]
+export type Value = string | number | boolean | null | readonly (string | null)[] | readonly number[]
+/** `name` is that of the prepared statement: one text for each name. */
+export type Read = (name: string, text: string, values: Value[]) => Promise<Row[]>
+
 /** The result of a call that its batch did not run: the caller runs it alone. Nothing of it was stored. */
 export const alone = Symbol('alone')
 
@@ -21,6 +26,11 @@ export type Kind<Call, Result> = {
   weightOf: (call: Call) => number
   /** No batch has two calls with the same one; undefined if the call may share a batch with any other. */
   keyOf: (call: Call) => string | undefined
+}
+
+/** A kind of calls that share a statement. */
+export type Together<Call, Result> = Omit<Kind<Call, Result>, 'run'> & {
+  run: (read: Read, calls: readonly Call[]) => ReturnType<Kind<Call, Result>['run']>
 }
 
 type Waiting<Call, Result> = {

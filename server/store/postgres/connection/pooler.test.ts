@@ -8,8 +8,9 @@ import { Pooler } from '../../../../tests/support/network/pooler.ts'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { examinePostgres } from '../../../doctor/store/postgres.ts'
+import { readInbox } from '../../../inbox/inbox.store.ts'
+import { openStore } from '../../../open-store.ts'
 import { isUnavailable, World } from '../../contract/world.ts'
-import { openStore } from '../../open.ts'
 import { newFolder } from '../../sqlite/testing/folder.ts'
 import { backUp, restoreBackup } from '../../transfer/backup.ts'
 import { moveDatabase } from '../../transfer/move.ts'
@@ -40,7 +41,7 @@ test('in session mode a store opens, writes, reads and sends change signals with
     other.store.onChange((signal) => signal.about === 'inbox' && signal.userId === ann.id && received.resolve())
     await Promise.all(Array.from({ length: 30 }, () => world.send(ann)))
     await received.promise
-    assert.equal((await here.store.readInbox(ann.id)).total, 30)
+    assert.equal((await here.store.read(readInbox, ann.id)).total, 30)
   } finally {
     await here.store.close()
     await other.store.close()

@@ -1,4 +1,5 @@
 // Writes that are written once for both engines, in a transaction: what a failure in the middle of one leaves, and when it runs again.
+
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,8 +8,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { addChallenge, addFactor, factorsOf, type NewFactor, useFactor } from '../../../factors/factors.store.ts'
 import { at, isUnavailable, newId, type Person, World } from '../../contract/world.ts'
-import type { NewFactor } from '../../store.ts'
 import { openPostgresStore } from '../store.ts'
 
 const { url, drop } = await newDatabase()
@@ -20,7 +21,7 @@ after(async () => {
 const world = await World.on(store)
 
 const addPasskey = (user: Person, more: Partial<NewFactor> = {}) =>
-  store.addFactor({
+  store.write(addFactor, {
     userId: user.id,
     factor: {
       id: newId(),
@@ -62,7 +63,7 @@ test('a write whose connection is lost before the commit runs again, and takes e
   await untilFound(other, `select pg_terminate_backend(pid) ${waiting}`)
   await other.query('rollback')
   assert.equal(await adding, 'first')
-  assert.equal((await store.factorsOf(ann.id)).factors.length, 1)
+  assert.equal((await store.read(factorsOf, ann.id)).factors.length, 1)
 })
 
 test('a write that the server chose to end a deadlock runs again', async (t) => {
@@ -70,13 +71,19 @@ test('a write that the server chose to end a deadlock runs again', async (t) => 
   const other = await connected(t)
   await addPasskey(ann, { id: 'passkey of ann', signCount: 1 })
   const challenge = { userId: ann.id, hash: 'challenge' }
-  await store.addChallenge({ ...challenge, purpose: 'p', data: '{}', expiresAt: at(9) })
+  await store.write(addChallenge, { ...challenge, purpose: 'p', data: '{}', expiresAt: at(9) })
   // The write waits longer until it looks for a deadlock, so the server ends the write and not the other transaction.
   await other.query("set deadlock_timeout = '1min'")
   await other.query('begin')
   // The write locks the challenge, and then the factor.
   await other.query("update factor set label = 'Other' where user_id = $1", [ann.id])
-  const using = store.useFactor({ userId: ann.id, factorId: 'passkey of ann', at: at(2), signCount: 2, challenge })
+  const using = store.write(useFactor, {
+    userId: ann.id,
+    factorId: 'passkey of ann',
+    at: at(2),
+    signCount: 2,
+    challenge,
+  })
   await untilFound(other, `select 1 ${waiting}`)
   await other.query('select from challenge where user_id = $1 for update', [ann.id])
   await other.query('commit')
@@ -88,9 +95,14 @@ test('a statement that fails takes back the whole write, and the next write has 
   await queryAt(url, "alter table recovery_code add constraint no_bad_code check (code_hash <> 'bad')")
   const { id, factor } = { id: ann.id, factor: { id: newId(), kind: 'totp', label: 'l', createdAt: 1 } as const }
   const add = (code: string) =>
-    store.addFactor({ userId: id, factor: { ...factor, confirmedAt: 1 }, maxFactors: 9, recoveryCodeHashes: [code] })
+    store.write(addFactor, {
+      userId: id,
+      factor: { ...factor, confirmedAt: 1 },
+      maxFactors: 9,
+      recoveryCodeHashes: [code],
+    })
   for (let n = 0; n < 20; n++) await assert.rejects(add('bad'), /no_bad_code/)
-  assert.deepEqual(await store.factorsOf(id), { factors: [], recoveryCodesLeft: 0 })
+  assert.deepEqual(await store.read(factorsOf, id), { factors: [], recoveryCodesLeft: 0 })
   assert.equal(await add('good'), 'first')
 })
 
@@ -111,7 +123,7 @@ test('if the connection is lost during the commit, the outcome is unknown, and t
   await untilFound(other, `select pg_terminate_backend(pid) ${waiting} and query = 'commit'`)
   await failed
   await other.query('select pg_advisory_unlock(77); drop function wait_at_commit cascade')
-  assert.deepEqual((await store.factorsOf(ann.id)).factors, [])
+  assert.deepEqual((await store.read(factorsOf, ann.id)).factors, [])
 })
 
 test('if a process stops in a transaction, the writes of other processes that wait for its locks go on within 6 seconds', async (t) => {

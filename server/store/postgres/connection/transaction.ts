@@ -1,8 +1,9 @@
 // Runs on PostgreSQL what is written once for both engines: reads, and each write in a transaction of its own.
 import type pg from 'pg'
+import type { AuditEntry, ChangeSignal } from '../../events.ts'
 import type { Read, Statement, Write } from '../../statements/statements.ts'
 import { boundValues, Texts } from '../../statements/templates.ts'
-import type { ChangeSignal } from '../../store.ts'
+
 import { noticeOf } from '../change-signals/listening-connection.ts'
 
 /** The prepared statement of each template: its name is the same on every connection of this process. */
@@ -20,12 +21,16 @@ export async function runRead<Result>(
   query: (query: pg.QueryConfig) => Promise<{ rows: unknown[] }>,
 ): Promise<Result> {
   let step = read.next()
-  while (!step.done) step = read.next((await query(queryOf(step.value))).rows)
+  while (!step.done) {
+    const { rows } = await query(queryOf(step.value))
+    step = read.next(step.value.kind === 'get' ? rows[0] : rows)
+  }
   return step.value
 }
 
 function queryOf(statement: Exclude<Statement, { kind: 'record' | 'signal' }>): pg.QueryConfig {
-  return { ...(statement.kind === 'lock' ? lockingTexts : texts).of(statement), values: boundValues(statement) }
+  const isLock = statement.kind === 'lock' || statement.kind === 'lockAll'
+  return { ...(isLock ? lockingTexts : texts).of(statement), values: boundValues(statement, 'postgres') }
 }
 
 const sendNotices = {
@@ -41,6 +46,7 @@ export class Transaction {
   readonly #sent: Promise<void>[] = []
   #failure: { error: unknown } | undefined
   readonly signals: ChangeSignal[] = []
+  readonly recorded: AuditEntry[] = []
   /** From then on a lost connection leaves the outcome unknown. */
   isCommitting = false
 
@@ -67,11 +73,7 @@ export class Transaction {
   async #outcomeOf(statement: Statement): Promise<unknown> {
     switch (statement.kind) {
       case 'record':
-        return this.#send({
-          name: 'recordAudit',
-          text: 'select record_audit($1)',
-          values: [JSON.stringify(statement.entries)],
-        })
+        return void this.recorded.push(...statement.entries)
       case 'signal':
         return void this.signals.push(statement.signal)
       case 'send':
@@ -80,8 +82,11 @@ export class Transaction {
         return this.#isOnCitus ? this.#send(queryOf(statement)) : undefined
       case 'run':
         return (await this.#client.query(queryOf(statement))).rowCount ?? 0
-      default:
+      case 'all':
+      case 'lockAll':
         return (await this.#client.query(queryOf(statement))).rows
+      default:
+        return (await this.#client.query(queryOf(statement))).rows[0]
     }
   }
 

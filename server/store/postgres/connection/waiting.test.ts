@@ -1,8 +1,13 @@
 // Calls that write the same rows lock them in one order, so that they never deadlock. PostgreSQL would end a deadlock after a
 // second, and one of the two calls would fail.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
+import { deliver } from '../../../delivery/delivery.store.ts'
+import { readCounts } from '../../../inbox/inbox.store.ts'
+import { markRead } from '../../../inbox/marks.store.ts'
+import { revokeTokens, tokenRevocations } from '../../../tokens/tokens.store.ts'
 import { at, newId, runs, World } from '../../contract/world.ts'
 import { openPostgresStore } from '../store.ts'
 
@@ -43,8 +48,8 @@ test('batches of two nodes do not deadlock, whatever the order of their recipien
       })
     const numbers = Array.from({ length: 40 }, (_, n) => n)
     const sent = [
-      ...numbers.map((n) => store.deliver(letter(n))),
-      ...numbers.toReversed().map((n) => other.store.deliver(letter(n))),
+      ...numbers.map((n) => store.write(deliver, letter(n))),
+      ...numbers.toReversed().map((n) => other.store.write(deliver, letter(n))),
     ]
     for (const outcome of await Promise.allSettled(sent))
       assert.equal(outcome.status, 'fulfilled', JSON.stringify(outcome))
@@ -59,12 +64,12 @@ test('marks and deliveries of two nodes do not deadlock, and the counters stay r
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => world.deliver({ to: users, category: 'ci' })))
     const marks = outcomes.flatMap(({ results }) => results as readonly { userId: string; id: string }[])
     await Promise.all([
-      ...marks.map(({ userId, id }) => store.markRead({ userId, id, at: at(1) })),
-      ...marks.toReversed().map(({ userId, id }) => other.store.markRead({ userId, id, at: at(1) })),
-      ...users.map(() => other.store.deliver(world.letter({ to: users.toReversed(), category: 'ci' }))),
+      ...marks.map(({ userId, id }) => store.write(markRead, { userId, id, at: at(1) })),
+      ...marks.toReversed().map(({ userId, id }) => other.store.write(markRead, { userId, id, at: at(1) })),
+      ...users.map(() => other.store.write(deliver, world.letter({ to: users.toReversed(), category: 'ci' }))),
     ])
     for (const { id } of users) {
-      const { inbox, categories } = await store.readCounts(id)
+      const { inbox, categories } = await store.read(readCounts, id)
       assert.deepEqual([inbox.total, inbox.unread, inbox.version], [13, 8, 18])
       assert.deepEqual({ ...categories }, { ci: { total: 13, unread: 8 } })
     }
@@ -75,10 +80,10 @@ test('sign-outs do not deadlock while expired revocations are removed', async ()
   const ann = await world.addUser('ann')
   const day = 24 * 3_600
   const revoke = (seconds: number) =>
-    store.revokeTokens({ userId: ann.id, signInId: newId(), at: at(seconds), expiresAt: at(seconds) + 1 })
+    store.write(revokeTokens, { userId: ann.id, signInId: newId(), at: at(seconds), expiresAt: at(seconds) + 1 })
   for (let round = 0; round < runs(5); round++) {
     await Promise.all(Array.from({ length: 50 }, () => revoke(round * 2 * day)))
     await Promise.all(Array.from({ length: 50 }, () => revoke((round * 2 + 1) * day + 5)))
   }
-  assert.ok((await store.tokenRevocations(0)).length <= 100, 'expired revocations were not removed')
+  assert.ok((await store.read(tokenRevocations, 0)).length <= 100, 'expired revocations were not removed')
 })

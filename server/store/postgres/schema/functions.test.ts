@@ -1,5 +1,6 @@
 // A database has the functions of the newest version of Carillon that was started on it, in whatever order versions start.
 // tests/e2e/nodes/rolling-upgrade.test.ts runs two versions at the same time.
+
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,8 @@ import { pathToFileURL } from 'node:url'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
 import { untilSo } from '../../../../tests/support/processes/nodes.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
-import { openStore } from '../../open.ts'
+import { openStore } from '../../../open-store.ts'
+import { endSessions } from '../../../sessions/sessions.store.ts'
 import { openPool } from '../connection/pool.ts'
 import { bringFunctions, type Functions, knownFunctions, needsFunctions } from './functions.ts'
 import { migrate } from './migrate.ts'
@@ -25,7 +27,7 @@ test('R9: sessions end while their sign-out waits for a migration that adds a co
   await query(`insert into session (user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, has_tokens)
     select 'u', n, 'ann', 1, 1, n, 0 from generate_series(1, 3) n`)
   const end = (secretHash: string) =>
-    store.endSessions({ keys: [{ userId: 'u', secretHash }], at: 2, revocationExpiresAt: 902 })
+    store.write(endSessions, { keys: [{ userId: 'u', secretHash }], at: 2, revocationExpiresAt: 902 })
   // The database plans the statement for the columns of now.
   assert.equal((await end('1')).length, 1)
   const migration = await pool.connect()

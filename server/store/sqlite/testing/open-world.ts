@@ -4,8 +4,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Worker } from 'node:worker_threads'
+import { openStore } from '../../../open-store.ts'
 import { World } from '../../contract/world.ts'
-import { openSqliteStore } from '../store.ts'
 import { newFolder } from './folder.ts'
 
 export async function openWorld(t: TestContext, path?: string) {
@@ -13,7 +13,7 @@ export async function openWorld(t: TestContext, path?: string) {
   const threads: Worker[] = []
   const note = (message: unknown) => threads.push((message as { worker: Worker }).worker)
   subscribe('worker_threads', note)
-  const { store } = await openSqliteStore(file)
+  const { store } = await openStore({ engine: 'sqlite', path: file })
   unsubscribe('worker_threads', note)
   const [writer = assert.fail('there is no writer thread')] = threads
   return {

@@ -1,13 +1,16 @@
 // What runs in the second process: it opens, locks and calls what the orders of its parent say. See other-process.ts.
+
 import { BroadcastChannel } from 'node:worker_threads'
 import { CarillonError } from '../../../basics/errors.ts'
+import { openStore } from '../../../open-store.ts'
 import type { Store } from '../../store.ts'
+import { exportedOperations } from '../../testing/operations.ts'
 import { connect, type Database, openDatabase } from '../database.ts'
-import { openSqliteStore } from '../store.ts'
 
 export type Order =
   | { act: 'open'; path: string; cacheMib?: number }
-  | { act: 'call'; method: keyof Store; args: unknown[] }
+  | { act: 'call'; method: 'read' | 'write'; operation: string; args: unknown[] }
+  | { act: 'close' }
   | { act: 'run'; path: string; sql: string }
   | { act: 'query writer'; sql: string }
   | { act: 'open database unprivileged'; path: string }
@@ -16,19 +19,22 @@ export type Report = { ok: true; value: unknown } | { ok: false; code: string; m
 
 /** The user `nobody`. */
 const unprivileged = 65_534
+const operations = await exportedOperations()
 let store: Store | undefined
 let connection: Database | undefined
 
 async function execute(order: Order): Promise<unknown> {
   switch (order.act) {
     case 'open': {
-      const opened = await openSqliteStore(order.path, { cacheMib: order.cacheMib })
+      const opened = await openStore({ engine: 'sqlite', path: order.path }, { cacheMib: order.cacheMib })
       store = opened.store
       return opened.migrations
     }
     case 'call':
       if (store === undefined) throw new Error('open a store first')
-      return (store[order.method] as (...args: unknown[]) => unknown)(...order.args)
+      return (store[order.method] as (...args: unknown[]) => unknown)(operations[order.operation], ...order.args)
+    case 'close':
+      return store?.close()
     case 'run':
       connection = connect(order.path)
       connection.exec(order.sql)
@@ -48,7 +54,7 @@ async function execute(order: Order): Promise<unknown> {
 async function failuresOf({ path, rounds }: { path: string; rounds: number }): Promise<string[]> {
   const failures: string[] = []
   for (let round = 0; round < rounds; round++) {
-    const opened = await openSqliteStore(path)
+    const opened = await openStore({ engine: 'sqlite', path })
     void opened.store.failed.then((error) => failures.push(error.message))
     await opened.store.close()
   }

@@ -1,10 +1,13 @@
 // For tests: a second process on the same database, which the test controls over a channel. It runs other-process-main.ts.
+
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { CarillonError, type ErrorCode } from '../../../basics/errors.ts'
+import { nameOf } from '../../operations.ts'
 import type { Store } from '../../store.ts'
+import { stubStore } from '../../testing/operations.ts'
 import type { Order, Report } from './other-process-main.ts'
 
 const main = fileURLToPath(new URL('./other-process-main.ts', import.meta.url))
@@ -46,13 +49,16 @@ export class OtherProcess implements AsyncDisposable {
     return this.#send({ act: 'open', path, ...options }) as Promise<string[]>
   }
 
-  /** The other process's store: every method call is sent over the channel. */
+  /** The other process's store: the name of each operation and its input are sent over the channel. */
   get store(): Store {
-    const call = (method: keyof Store, args: unknown[]) => this.#send({ act: 'call', method, args })
-    return new Proxy({} as Store, {
-      // `await` reads `then` of every object, and this one is no promise.
-      get: (_, method) => (method === 'then' ? undefined : (...args: unknown[]) => call(method as keyof Store, args)),
-    })
+    const call = (method: 'read' | 'write', operation: Parameters<typeof nameOf>[0], args: unknown[]) =>
+      this.#send({ act: 'call', method, operation: nameOf(operation), args })
+    return {
+      ...stubStore(),
+      read: (operation, ...args) => call('read', operation, args) as Promise<never>,
+      write: (operation, input) => call('write', operation, [input]) as Promise<never>,
+      close: () => this.#send({ act: 'close' }) as Promise<void>,
+    }
   }
 
   /** Runs SQL on a separate connection, as another program would, and keeps it open with its locks. */

@@ -2,6 +2,7 @@
 // run on it.
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
+import { migrate } from '../../postgres/schema/migrate.ts'
 import { refusedWrite, refusedWriteState } from '../../transfer-state.ts'
 import type { Endpoint, Row, Table } from '../rows.ts'
 
@@ -28,6 +29,10 @@ class Postgres implements Endpoint {
   constructor(name: string, opened: Opened) {
     this.name = name
     this.#opened = opened
+  }
+
+  migrate(partitions: number): Promise<unknown> {
+    return migrate(this.#opened.pool, { partitions })
   }
 
   async query(text: string, values: readonly unknown[] = []): Promise<Row[]> {

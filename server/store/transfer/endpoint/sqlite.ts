@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { type Database, openDatabase, sortBeside } from '../../sqlite/database.ts'
 import { hasForeignLog } from '../../sqlite/file/identity.ts'
-import { creationOfIndex } from '../../sqlite/migrate.ts'
+import { creationOfIndex, migrate } from '../../sqlite/migrate.ts'
 import { userIdOf } from '../../sqlite/user-key.ts'
 import { refusedWrite } from '../../transfer-state.ts'
 import type { Endpoint, Row, Table } from '../rows.ts'
@@ -21,6 +21,10 @@ class Sqlite implements Endpoint {
   constructor(name: string, database: Database) {
     this.name = name
     this.#database = database
+  }
+
+  migrate(): Promise<unknown> {
+    return migrate(this.#database)
   }
 
   async query(text: string, values: Row = []): Promise<Row[]> {

@@ -7,11 +7,17 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
+import { markAllRead, markRead } from '../../../inbox/marks.store.ts'
+import { openStore } from '../../../open-store.ts'
+import { touchProducer } from '../../../producers/producers.store.ts'
+import { addSession } from '../../../sessions/sessions.store.ts'
 import { signingKey } from '../../../tokens/signing-keys.contract.ts'
+import { addSigningKey, retireSigningKeys } from '../../../tokens/signing-keys.store.ts'
+import { revokeTokens } from '../../../tokens/tokens.store.ts'
+import { disableUser } from '../../../users/user-changes.store.ts'
+import { addUser } from '../../../users/users.store.ts'
 import { at, newId, type Person, World } from '../../contract/world.ts'
-import { openStore } from '../../open.ts'
 import { connect } from '../../sqlite/database.ts'
-import { openSqliteStore } from '../../sqlite/store.ts'
 import { newFolder } from '../../sqlite/testing/folder.ts'
 import type { Store } from '../../store.ts'
 import { openEndpoint, sourceAt } from '../endpoint/endpoint.ts'
@@ -70,7 +76,7 @@ const originals = new Map<number, Promise<Buffer>>()
 async function makeOriginal(notifications: number): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-'))
   const path = join(folder, 'carillon.db')
-  const { store } = await openSqliteStore(path)
+  const { store } = await openStore({ engine: 'sqlite', path })
   await fillEveryTable(store, notifications)
   // The last connection to close copies the log into the file.
   await store.close()
@@ -99,7 +105,7 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
   const people: Person[] = []
   for (const word of words) people.push(await world.addUser(word))
   const [ann, ben, cid] = people as [Person, Person, Person]
-  await store.addUser({
+  await store.write(addUser, {
     ...ann,
     id: newId(),
     username: 'of the shop',
@@ -112,21 +118,21 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
     await world.send(ann, word, { category: word, key: word })
     const content = { category: word, data: { category: word, data: n } }
     await world.deliver({ to: [ben], ...content, idempotency: { key: word, bodyHash: `${n}` }, producerId: newId() })
-    await store.revokeTokens({ userId: ann.id, signInId: word, at: at(n), expiresAt: at(n) + hour })
+    await store.write(revokeTokens, { userId: ann.id, signInId: word, at: at(n), expiresAt: at(n) + hour })
     await startSession(store, ann, word)
   }
   await world.sendTimes(12, ben)
   const ids = await world.ids(ben)
-  for (const id of ids.slice(0, 9)) await store.markRead({ userId: ben.id, id, at: at(1) })
+  for (const id of ids.slice(0, 9)) await store.write(markRead, { userId: ben.id, id, at: at(1) })
   // The words are categories: every text has to survive in the key of category_read_mark.
-  await store.markAllRead({ userId: ann.id, throughId: null, categories: words, at: at(2) })
-  await store.markAllRead({ userId: ann.id, throughId: null, at: at(2) })
-  await store.markAllRead({ userId: cid.id, throughId: null, at: at(3) })
-  await store.disableUser({ userId: cid.id, at: at(4), revocationExpiresAt: at(4) + hour })
-  await store.addSigningKey({ key: signingKey('k1', { startsAt: 1 }), after: null })
-  await store.addSigningKey({ key: signingKey('k2', { createdAt: 3, startsAt: 9 }), after: 'k1' })
-  await store.retireSigningKeys({ kids: ['k1'], at: at(10) })
-  await store.touchProducer({ producerId: world.producerId, at: at(5) })
+  await store.write(markAllRead, { userId: ann.id, throughId: null, categories: words, at: at(2) })
+  await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(2) })
+  await store.write(markAllRead, { userId: cid.id, throughId: null, at: at(3) })
+  await store.write(disableUser, { userId: cid.id, at: at(4), revocationExpiresAt: at(4) + hour })
+  await store.write(addSigningKey, { key: signingKey('k1', { startsAt: 1 }), after: null })
+  await store.write(addSigningKey, { key: signingKey('k2', { createdAt: 3, startsAt: 9 }), after: 'k1' })
+  await store.write(retireSigningKeys, { kids: ['k1'], at: at(10) })
+  await store.write(touchProducer, { producerId: world.producerId, at: at(5) })
   const rounds = Math.ceil(notifications / people.length)
   for (let n = 0; n < rounds; n += 1_000)
     await Promise.all(
@@ -137,7 +143,7 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
 }
 
 async function startSession(store: Store, { id }: Person, secretHash: string): Promise<void> {
-  await store.addSession({
+  await store.write(addSession, {
     userId: id,
     secretHash,
     checkedGeneration: 0,

@@ -1,9 +1,11 @@
 // For tests: a move, what it leaves in a database, and whether a database accepts writes.
+
 import assert from 'node:assert/strict'
 import { queryAt } from '../../../../tests/support/postgres.ts'
 import { CarillonError } from '../../../basics/errors.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
-import { openStore, usualPartitions } from '../../open.ts'
+import { openStore, usualPartitions } from '../../../open-store.ts'
+import { revokeTokens } from '../../../tokens/tokens.store.ts'
 import { connect } from '../../sqlite/database.ts'
 import { fillingTable } from '../../transfer-state.ts'
 import { beginFilling, stateOf } from '../endpoint/endpoint.ts'
@@ -35,7 +37,7 @@ export function refusal(message: RegExp) {
 export async function acceptsWrites(url: string): Promise<boolean> {
   const { store } = await openStore(readDatabaseUrl(url))
   try {
-    await store.revokeTokens({ userId: 'nobody', signInId: 's', at: 1, expiresAt: 2 })
+    await store.write(revokeTokens, { userId: 'nobody', signInId: 's', at: 1, expiresAt: 2 })
     return true
   } catch (error) {
     assert.ok(refusal(/^This database is being moved, and can only be read\. /)(error), String(error))

@@ -1,7 +1,9 @@
 // The account page in a real Chromium, with a real OpenID provider on another site: a user links an account, and unlinks it.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { addProviderUser, providerAccounts } from '../../../../server/providers/provider-accounts.store.ts'
 import { startWithProvider } from '../../../support/http/provider-browser.ts'
 import { BrowserPages } from '../../../support/pages/browser-page.ts'
 
@@ -49,7 +51,7 @@ test('a user links an account at a provider, comes back to the page, signs in wi
 test('the only way to sign in is not unlinked, and the page says what to do first', async () => {
   const id = '01900000-0000-7000-8000-000000000001'
   const account = { issuer: provider.url, subject: 'only', newId: id, displayName: 'Only', email: null, at: app.now() }
-  await app.store.addProviderUser(account)
+  await app.store.write(addProviderUser, account)
   await using opened = await pages.open('/docs')
   const { page } = opened
   await withoutFonts(page)
@@ -60,7 +62,7 @@ test('the only way to sign in is not unlinked, and the page says what to do firs
   opened.expects(/409 DELETE/)
   await page.getByRole('alertdialog').getByRole('button', { name: 'Unlink' }).click()
   await opened.alerts('This account is your only way to sign in.')
-  assert.equal((await app.store.providerAccounts(id)).length, 1)
+  assert.equal((await app.store.read(providerAccounts, id)).length, 1)
 })
 
 /** The pages of the provider load a font of another site. */

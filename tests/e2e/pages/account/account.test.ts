@@ -1,6 +1,8 @@
 // The account page in a real Chromium: name, language, password, the parts that an address names, and how it fails.
+
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { findUser, updateUser } from '../../../../server/users/users.store.ts'
 import { type BrowserPage, BrowserPages, becomes, type PageOptions } from '../../../support/pages/browser-page.ts'
 import type { TestUser } from '../../../support/service.ts'
 import { soakTest } from '../../../support/soak.ts'
@@ -28,7 +30,7 @@ async function openAccount(options: PageOptions, path = '/account'): Promise<Bro
 }
 
 async function userOf({ id }: TestUser) {
-  const user = await service.store.findUser(id)
+  const user = await service.store.read(findUser, id)
   assert.ok(user)
   return user
 }
@@ -111,7 +113,7 @@ soakTest(
   'the page begins in the language of the user, also one with a region that an application has set',
   async () => {
     const ann = await service.user()
-    await service.store.updateUser({ userId: ann.id, locale: 'de-CH', audit: [] })
+    await service.store.write(updateUser, { userId: ann.id, locale: 'de-CH', audit: [] })
     await using opened = await openAccount({ user: ann, language: 'fr' })
     await opened.heading('Konto')
     const select = opened.page.getByRole('combobox', { name: 'Sprache', exact: true })

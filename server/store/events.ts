@@ -1,0 +1,44 @@
+// What a write announces after its commit: change signals, and the entries that it added to the audit log.
+
+/** Never contains a secret, or the text that a client sent as a username of no known user. */
+export type AuditEntry = {
+  /** A UUIDv7, which orders the log. */
+  id: string
+  at: number
+  /** What happened, such as `sign-in` or `password-changed`: server/audit/events.ts. */
+  event: string
+  /** `user`, `producer:<id>`, `operator` (the command line), `provider:<name>` or `service`. */
+  actor: string
+  /** The user that it is about; null if it is about no known user. */
+  userId: string | null
+  /** For the log line; the table has the id only. */
+  username?: string | null
+  /** The verified e-mail address before a change, for the notice that goes there; neither the table nor the log has it. */
+  formerEmail?: string | null
+  address: string | null
+  userAgent: string | null
+  requestId: string | null
+  /** The sign-in that it is about. */
+  signInId: string | null
+  /** Keyed hash of the name that a client sent, if no user has it. */
+  nameHash: string | null
+  /** Further facts, such as the ids of a key or a factor. */
+  detail: Readonly<Record<string, string | number | boolean | object | null>> | null
+  /** How many refusals this entry stands for; 1 for everything else. */
+  count: number
+}
+
+/** The entries of a change are recorded in the same step, if the change takes effect. */
+export type Audited = { audit?: readonly AuditEntry[] | undefined }
+
+/** A hint that something changed. It carries no data: a listener that needs the new state reads it. */
+export type ChangeSignal =
+  | { about: 'inbox' | 'session'; userId: string }
+  | { about: 'token-revocation' }
+  /** A command recorded what an operator did. */
+  | { about: 'audit' }
+  | { about: 'signing-key' }
+  | { about: 'anything' }
+
+/** Gets the entries of one write. */
+export type RecordListener = (entries: readonly AuditEntry[]) => Promise<void>

@@ -1,0 +1,51 @@
+// What a failure of PostgreSQL means: whether anything was stored, whether the write may run again, and its CarillonError. Without a value
+// from `pg`, which a service on SQLite does not load.
+import type { DatabaseError } from 'pg'
+import { CarillonError } from '../../../basics/errors.ts'
+import { RunAgain } from '../../statements/statements.ts'
+import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
+import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
+
+/**
+ * Deadlocks, rows that another write added at the same time, and connections that the server or the network ended. A statement that timed
+ * out has taken long enough.
+ */
+export function mayRunAgain(error: unknown): boolean {
+  if (error instanceof RunAgain) return true
+  const code = sqlState(error)
+  if (code === undefined)
+    return error instanceof Error && ('code' in error || /terminated|queryable/.test(error.message))
+  return /^(40001|40P01|23505|25P03|57P0[12]|08)/.test(code)
+}
+
+/** SQLSTATE classes of a system that fails: connection, rollback, resources, operator, system; a server in recovery. */
+const systemFailures = /^(08|40|53|57|58|XX|25006|55P03)/
+
+/** The server refused the statement or rolled it back, and the connection still works. */
+export function isRefusal(error: unknown): boolean {
+  return (error as Partial<DatabaseError> | null)?.severity === 'ERROR'
+}
+
+export function asStoreError(error: unknown): unknown {
+  if (error instanceof CarillonError) return error
+  const code = sqlState(error)
+  if (code === undefined) return wentAway(error)
+  if (code === refusedWriteState) return writeRefusal(error)
+  if (!systemFailures.test(code)) return error
+  // After an error the transaction was rolled back; after a fatal error it may have been committed.
+  return isRefusal(error) ? takenBack(error) : outcomeUnknown(error)
+}
+
+/** The SQLSTATE that the server sent (PostgreSQL manual, appendix A), or undefined if it sent none. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof Error && 'severity' in error ? (error as DatabaseError).code : undefined
+}
+
+/** Deadlocks and locks that another transaction holds for long: the other calls of the batch are free of them. */
+const conflicts = /^(40|55P03)/
+
+/** True if the server rolled the batch back because of one of its calls. */
+export function isOfOneCall(error: unknown): boolean {
+  if (!(error instanceof CarillonError)) return true
+  return conflicts.test(sqlState(error.cause) ?? '')
+}

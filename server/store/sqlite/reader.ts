@@ -1,0 +1,123 @@
+// How the main thread reads: on a connection of its own, with a read transaction for each turn of the event loop.
+import { CarillonError } from '../../basics/errors.ts'
+import type { Read } from '../statements/statements.ts'
+import { boundValues, Texts } from '../statements/templates.ts'
+import { asStoreError, type Database, type Statement } from './database.ts'
+
+type Value = string | number | null | Uint8Array
+
+const texts = new Texts('sqlite', (text) => text)
+
+/** Kept until the process ends: a connection that is garbage-collected is closed. */
+const abandoned: Database[] = []
+
+/**
+ * The reads in one turn of the event loop share one read transaction (a transaction for a single read costs 2.5 us). It ends
+ * early when a commit is reported, so that a caller reads what it wrote.
+ */
+export class Reader {
+  readonly #database: Database
+  readonly #statements = new Map<string, Statement>()
+  readonly #begin: Statement
+  readonly #commit: Statement
+  #isOpen = false
+  #isClosed = false
+  /** The snapshot of this connection ends with the work and not with the turn. */
+  readonly #ofMoment: Reader | undefined
+  #lastMoment: Promise<unknown> = Promise.resolve()
+
+  /** `forMoments` is a second connection, for `atOneMoment`. */
+  constructor(database: Database, forMoments?: Database) {
+    this.#database = database
+    this.#ofMoment = forMoments && new Reader(forMoments)
+    this.#begin = database.prepare('begin')
+    this.#commit = database.prepare('commit')
+  }
+
+  one<Row extends unknown[]>(sql: string, ...values: Value[]): Row | undefined {
+    return this.#read('get', sql, values) as Row | undefined
+  }
+
+  all<Row extends unknown[]>(sql: string, ...values: Value[]): Row[] {
+    return this.#read('all', sql, values) as Row[]
+  }
+
+  /** Every row, as an object with the names of the columns. Slower than `all`. */
+  objects<Row>(sql: string, ...values: Value[]): Row[] {
+    const rows = this.#read('all', sql, values, false) as Row[]
+    // SQLite's objects have no prototype.
+    return rows.map((row) => ({ ...row }))
+  }
+
+  /** Runs a read that is written once for both engines. */
+  async run<Result>(read: Read<Result>): Promise<Result> {
+    let step = read.next()
+    while (!step.done) {
+      const rows = this.objects(texts.of(step.value), ...boundValues(step.value, 'sqlite'))
+      step = read.next(step.value.kind === 'get' ? rows[0] : rows)
+    }
+    return step.value
+  }
+
+  /** Lets the next read see what was committed since this turn's first read. */
+  endSnapshot = (): void => {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    try {
+      this.#commit.run()
+    } catch {
+      // A read met a damaged page and has thrown; there is nothing to lose here.
+      if (this.#database.isTransaction) this.#database.exec('rollback')
+    }
+  }
+
+  /** Several reads in several turns of the event loop that see one moment of the database. One such work runs after another. */
+  atOneMoment<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
+    const reader = this.#ofMoment as Reader
+    const result = this.#lastMoment.then(() => work(reader)).finally(reader.endSnapshot)
+    this.#lastMoment = result.catch(() => undefined)
+    return result
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#ofMoment?.close()
+    this.endSnapshot()
+    this.#isClosed = true
+    this.#database.close()
+  }
+
+  /** Like `close`, if the file at the path is another one now: closing its last connection would write to it. */
+  abandon(): void {
+    this.#ofMoment?.abandon()
+    this.endSnapshot()
+    this.#isClosed = true
+    abandoned.push(this.#database)
+  }
+
+  #read(method: 'get' | 'all', sql: string, values: Value[], asArrays = true): unknown {
+    try {
+      this.#beginSnapshot()
+      return this.#prepared(sql, asArrays)[method](...values)
+    } catch (error) {
+      throw asStoreError(error)
+    }
+  }
+
+  #beginSnapshot(): void {
+    if (this.#isOpen) return
+    if (this.#isClosed) throw new CarillonError('UNAVAILABLE', 'The store is closed')
+    this.#begin.run()
+    this.#isOpen = true
+    if (this.#ofMoment !== undefined) setImmediate(this.endSnapshot)
+  }
+
+  #prepared(sql: string, asArrays: boolean): Statement {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    const statement = this.#database.prepare(sql)
+    statement.setReturnArrays(asArrays)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}

@@ -1,0 +1,169 @@
+// How the main thread writes: gathers writes, hands them to the writer thread together and settles each caller's promise.
+import { Worker } from 'node:worker_threads'
+import { CarillonError, overloaded } from '../../basics/errors.ts'
+import { WorkInTurns } from '../../basics/event-loop.ts'
+import type { ChangeSignal, RecordListener } from '../events.ts'
+import { outcomeUnknown, wentAway } from '../unavailable.ts'
+import { asStoreError } from './database.ts'
+import type { FileLoss, FileNumber } from './file/guard.ts'
+import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writes-in-transit.ts'
+
+/** In the unit of `weight`. A commit of that many takes a tenth of a second. */
+const maxInOneCommit = 1_000
+/** If more wait, a write is refused at once, long before its client would time out. */
+const maxWaiting = 30_000
+const commitTimeoutMs = 6_000
+/** Each settled write resumes a request. All requests of one commit in one turn would block the event loop for milliseconds. */
+const maxSettlingMs = 0.2
+
+type PendingWrite = {
+  request: WriteRequest
+  weight: number
+  resolve: (value: never) => void
+  reject: (error: unknown) => void
+}
+
+/** The database that was found at `path` when the store was opened, and the history of changes that continues in it. */
+export type WriterPlace = { path: string; file: FileNumber; history: string; cacheKib: number }
+
+/** `entry`: the file that the thread runs. */
+type Options = {
+  entry: URL
+  place: WriterPlace
+  onCommit: (signals: readonly ChangeSignal[]) => void
+  onRecorded: RecordListener
+}
+
+/** If the writer thread dies, every pending write is rejected at once. */
+export class Writer {
+  readonly #thread: Worker
+  readonly #options: Options
+  readonly #failure = Promise.withResolvers<Error>()
+  readonly failed = this.#failure.promise
+  #loss: FileLoss | undefined
+  #waiting: PendingWrite[] = []
+  #inProgress: PendingWrite[] = []
+  readonly #settling = new WorkInTurns<[PendingWrite, WriteReply]>(maxSettlingMs, (one) => this.#settle(...one))
+  #weightWaiting = 0
+  #handedOverAt = 0
+  #hasFailed = false
+  #death: Error | undefined
+  #closing: Promise<void> | undefined
+  #isEndExpected = false
+  readonly #ended = Promise.withResolvers<void>()
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#thread = new Worker(options.entry, { workerData: options.place })
+    this.#thread.on('message', (message: WriterMessage) => this.#receive(message))
+    this.#thread.on('error', (error) => this.#die(error instanceof Error ? error : new Error(String(error))))
+    this.#thread.on('exit', (code) => {
+      if (!this.#isEndExpected) this.#die(new Error(`The writer thread ended with exit status ${code}`))
+      this.#ended.resolve()
+    })
+  }
+
+  /** `weight`: how much it adds to a commit. */
+  async write<Result>(request: WriteRequest, weight = 1): Promise<Result> {
+    this.refuseIfStopped()
+    if (this.#weightWaiting >= maxWaiting) throw overloaded('Too many writes are waiting for the disk')
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    this.#waiting.push({ request, weight, resolve, reject })
+    this.#weightWaiting += weight
+    if (this.#inProgress.length === 0 && this.#waiting.length === 1) setImmediate(() => this.#handOver())
+    return promise
+  }
+
+  refuseIfStopped(): void {
+    if (this.#death !== undefined) throw cannotBeWritten(this.#death)
+    if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closing')
+  }
+
+  /** Throws UNAVAILABLE if nothing can be written now. After a failure it tries: a commit that changes nothing. */
+  async probe(): Promise<void> {
+    this.refuseIfStopped()
+    if (this.#inProgress.length > 0 && performance.now() - this.#handedOverAt > commitTimeoutMs)
+      throw new CarillonError('UNAVAILABLE', 'The store cannot write: a commit does not complete')
+    if (this.#hasFailed) await this.write([changeNothing, null])
+  }
+
+  /** Refuses further writes, completes those that wait, and ends the thread. A second call returns the same promise. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  /** Whether the file at the path is another one now. Then no connection may be closed, because closing writes to it. */
+  get isFileLost(): boolean {
+    return this.#loss?.isLogOnly === false
+  }
+
+  async #end(): Promise<void> {
+    while (this.#waiting.length + this.#inProgress.length + this.#settling.size > 0) await new Promise(setImmediate)
+    this.#isEndExpected = true
+    this.#thread.postMessage('close')
+    await this.#ended.promise
+  }
+
+  #handOver(): void {
+    if (this.#inProgress.length > 0 || this.#waiting.length === 0 || this.#death !== undefined) return
+    this.#inProgress = this.#waiting.splice(0, this.#countForOneCommit())
+    this.#handedOverAt = performance.now()
+    this.#thread.postMessage(this.#inProgress.map(({ request }) => request))
+  }
+
+  /** At least one, whatever its weight. */
+  #countForOneCommit(): number {
+    let count = 0
+    let weight = 0
+    for (const waiting of this.#waiting) {
+      if (count > 0 && weight + waiting.weight > maxInOneCommit) break
+      weight += waiting.weight
+      count++
+    }
+    this.#weightWaiting -= weight
+    return count
+  }
+
+  #receive({ replies, signals, loss }: WriterMessage): void {
+    this.#options.onCommit(signals)
+    const done = replies.length === 0 ? [] : this.#inProgress
+    if (replies.length > 0) this.#inProgress = []
+    if (loss !== undefined) {
+      this.#loss = loss
+      this.#die(new CarillonError('UNAVAILABLE', loss.reason, { remedy: loss.remedy }))
+    }
+    // A message about what another process wrote settles no write.
+    if (replies.length === 0) return
+    this.#hasFailed = replies.every((reply) => !reply.ok)
+    this.#handOver()
+    for (const [index, reply] of replies.entries()) this.#settling.add([done[index] as PendingWrite, reply])
+  }
+
+  #settle({ resolve, reject }: PendingWrite, reply: WriteReply): void {
+    if (!reply.ok) reject(this.#errorOf(reply))
+    else if (reply.recorded === undefined) resolve(reply.value as never)
+    else this.#options.onRecorded(reply.recorded).then(() => resolve(reply.value as never), reject)
+  }
+
+  #errorOf({ message, sqliteCode, isOfCommit }: Extract<WriteReply, { ok: false }>): unknown {
+    const error = Object.assign(new Error(message), { errcode: sqliteCode })
+    if (this.#loss === undefined) return asStoreError(error, { isOfCommit })
+    return isOfCommit ? outcomeUnknown(error) : cannotBeWritten(error)
+  }
+
+  #die(error: Error): void {
+    this.#death ??= error
+    this.#failure.resolve(error)
+    const stranded = [...this.#inProgress, ...this.#waiting]
+    this.#inProgress = []
+    this.#waiting = []
+    this.#weightWaiting = 0
+    const unknown = wentAway(error)
+    for (const { reject } of stranded) reject(unknown)
+  }
+}
+
+function cannotBeWritten(cause: Error): CarillonError {
+  return new CarillonError('UNAVAILABLE', 'The store cannot be written', { remedy: 'Restart the service.', cause })
+}
