@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { markAllRead, readInbox } from '../inbox/inbox.store.ts'
 import { emptyInbox } from '../inbox/inbox-state.ts'
-import { findSession } from '../sessions/sessions.store.ts'
+import { findSession } from '../sessions/find-session.ts'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
 import { erasedKey } from '../tokens/erased-key.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
