@@ -5,16 +5,17 @@ import { invalidCredentials, notAuthenticated } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
 import type { Subject } from '../http/callers.ts'
-import { ConfirmationBody } from '../http/openapi/factor-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData } from '../http/response/send.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { TokenResponse } from '../sessions/tokens.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import { checkCredentials } from '../users/credentials.ts'
 import type { User } from '../users/user-rows.store.ts'
 import { findCredentials } from '../users/users.store.ts'
 import { findEnabledUser } from '../users/users.ts'
+import { ConfirmationBody } from './factors.schemas.ts'
 import { factorsOf } from './factors.store.ts'
 import { offeredFactors } from './factors.ts'
 import {
@@ -30,7 +31,7 @@ export const confirm = forUser({
     'Makes this sign-in fresh for 10 minutes, by a second factor or a password: 204 and a new cookie for a session, a new token for a token',
   body: ConfirmationBody,
   ...passkeyLimits,
-  responses: { 201: 'TokenResponse', 204: 'none' },
+  responses: { 201: TokenResponse, 204: 'none' },
   refusals: [
     'INVALID_CREDENTIALS',
     'SECOND_FACTOR_REQUIRED',

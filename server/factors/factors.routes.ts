@@ -1,17 +1,24 @@
 import { sourceOf } from '../audit/source.ts'
 import { iso } from '../basics/times.ts'
-import { NewTotpBody, TotpConfirmation } from '../http/openapi/factor-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { findEnabledUser } from '../users/users.ts'
+import {
+  FactorAddedResponse,
+  FactorListResponse,
+  NewTotpBody,
+  RecoveryCodesResponse,
+  TotpConfirmation,
+  TotpResponse,
+} from './factors.schemas.ts'
 import { type Factor, factorsOf } from './factors.store.ts'
 import { addTotp, confirmTotp, removeFactor, renewRecoveryCodes } from './factors.ts'
 import type { FactorNeeds } from './second-factor.routes.ts'
 
 export const list = forUser({
   summary: 'The second factors of the signed-in user, without their secrets',
-  responses: { 200: 'FactorListResponse' },
+  responses: { 200: FactorListResponse },
   async handle({ factors }: Pick<FactorNeeds, 'factors'>, { caller }, reply) {
     const found = await factors.store.read(factorsOf, caller.userId)
     return sendData(reply, { items: found.factors.map(displayFactor), recoveryCodesLeft: found.recoveryCodesLeft })
@@ -21,7 +28,7 @@ export const list = forUser({
 export const startTotp = forUser({
   summary: 'Adds an authenticator app; it counts after its first code: confirmTotp',
   body: NewTotpBody,
-  responses: { 201: 'TotpResponse' },
+  responses: { 201: TotpResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { label } = request.body ?? {}
@@ -33,7 +40,7 @@ export const startTotp = forUser({
 export const endTotp = forUser({
   summary: 'Confirms an authenticator app by a first code; with the first factor, recovery codes',
   body: TotpConfirmation,
-  responses: { 200: 'FactorAddedResponse' },
+  responses: { 200: FactorAddedResponse },
   refusals: ['INVALID_CREDENTIALS', 'FACTOR_UNREADABLE', 'NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { id, code } = request.body
@@ -62,7 +69,7 @@ export const remove = forUser({
 
 export const recoveryCodes = forUser({
   summary: 'New recovery codes, displayed once; those before end',
-  responses: { 201: 'RecoveryCodesResponse' },
+  responses: { 201: RecoveryCodesResponse },
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const source = sourceOf(dependencies, request)

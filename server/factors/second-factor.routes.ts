@@ -7,7 +7,6 @@ import type { SignInLog } from '../audit/sign-in-log.ts'
 import { type RequestSource, sourceOf } from '../audit/source.ts'
 import { type CarillonError, invalidField, type SecondFactorKind, secondFactorRequired } from '../basics/errors.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
-import { SecondFactorBody } from '../http/openapi/factor-schemas.ts'
 import { forAnyone } from '../http/operation.ts'
 import { sendObject } from '../http/response/send.ts'
 import {
@@ -17,11 +16,13 @@ import {
   type SignInFacts,
   type Variant,
 } from '../sessions/finish-sign-in.ts'
+import { Login } from '../sessions/sessions.schemas.ts'
 import type { User } from '../users/user-rows.store.ts'
 import { findUser } from '../users/users.store.ts'
 import { type Bond, forgetFlow, isBound } from './bond.ts'
 import { findChallenge, makeChallenge } from './challenges.ts'
 import type { FactorDependencies } from './dependencies.ts'
+import { SecondFactorBody } from './factors.schemas.ts'
 import { type ChallengeKey, factorsOf } from './factors.store.ts'
 import { offeredFactors } from './factors.ts'
 import type { Assertion } from './passkeys/passkeys.ts'
@@ -64,7 +65,7 @@ export const complete = forAnyone({
   summary: 'Completes a sign-in that needs a second factor; the response is that of /login',
   body: SecondFactorBody,
   ...passkeyLimits,
-  responses: { 200: 'Login' },
+  responses: { 200: Login },
   refusals: [
     'INVALID_CREDENTIALS',
     'UNAUTHORIZED',

@@ -3,11 +3,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError, ErrorCode } from '../basics/errors.ts'
 import type { ProducerCaller, Subject } from './callers.ts'
-import type { ResponseName } from './openapi/response-schemas.ts'
 import type { Schema } from './openapi/schema.ts'
 
-/** The body of a response: a named JSON shape, events, a document of that type, or none. */
-export type ResponseBody = ResponseName | 'events' | 'json' | 'html' | 'css' | 'script' | 'asset' | 'image' | 'none'
+/** The body of a response: a shape, a document of that type, or none. */
+export type ResponseBody = Schema | 'json' | 'html' | 'css' | 'script' | 'asset' | 'image' | 'none'
 
 /** The parameters of all paths. */
 type Params = Readonly<Record<'id' | 'externalId' | 'provider' | 'name' | 'n', string>>

@@ -1,9 +1,15 @@
 // The routes of a user's own inbox: list, get one, counts, mark read or unread, mark all read, undo.
 
 import { CarillonError, invalidField } from '../basics/errors.ts'
-import { ListQuery, ReadAllQuery } from '../http/openapi/request-schemas.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'
 import { isKnown, sendData, sendJson } from '../http/response/send.ts'
+import {
+  CountsResponse,
+  ListQuery,
+  NotificationPageResponse,
+  NotificationResponse,
+  ReadAllQuery,
+} from './inbox.schemas.ts'
 import type { Inbox } from './inbox.ts'
 
 type Needs = { inbox: Inbox }
@@ -12,7 +18,7 @@ export const list = forUser({
   summary: "The caller's notifications, newest first, in pages",
   query: ListQuery,
   headers: { 'If-None-Match': 'The ETag of an earlier response: 304 if nothing changed since' },
-  responses: { 200: 'NotificationPageResponse', 304: 'none' },
+  responses: { 200: NotificationPageResponse, 304: 'none' },
   async handle({ inbox }: Needs, request, reply) {
     const { page, limit = 20, before, status = 'all', category } = request.query
     if (page !== undefined && before !== undefined)
@@ -28,7 +34,7 @@ export const list = forUser({
 
 export const one = forUser({
   summary: "One of the caller's notifications",
-  responses: { 200: 'NotificationResponse' },
+  responses: { 200: NotificationResponse },
   async handle({ inbox }: Needs, request, reply) {
     return sendJson(reply, `{"success":true,"data":${await inbox.one(request.caller, notificationId(request))}}`)
   },
@@ -36,7 +42,7 @@ export const one = forUser({
 
 export const counts = forUser({
   summary: 'How many there are and how many are unread, also by category; exact',
-  responses: { 200: 'CountsResponse' },
+  responses: { 200: CountsResponse },
   async handle({ inbox }: Needs, { caller }, reply) {
     return sendData(reply, await inbox.counts(caller))
   },

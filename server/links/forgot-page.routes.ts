@@ -1,12 +1,12 @@
 // The page for a forgotten password: a form, which works without a script, that requests the mail with the link.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type CarillonError, invalidField } from '../basics/errors.ts'
-import { ForgotForm } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import { commonSentence } from '../pages/failure-page.ts'
 import { type PageNeeds, type Reader, sendPage, viewOf, writePage } from '../pages/page.ts'
 import { pagePath } from '../pages/places.ts'
 import { type ForgotNeeds, requestReset } from './passwords.routes.ts'
+import { ForgotForm } from './passwords.schemas.ts'
 
 export const forgotPage = forVisitor({
   summary: 'The page for a forgotten password; if the service sends no mail, it says whom to ask',

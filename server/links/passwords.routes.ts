@@ -9,19 +9,28 @@ import { offeredFactors } from '../factors/factors.ts'
 import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
 import type { Subject } from '../http/callers.ts'
-import { ForgotBody, LinkBody, LinkTokenBody, PasswordChangeBody, ResetBody } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forProducer, forUser, type GuardedRequest } from '../http/operation.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData, sendObject } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import { ownSignIn, renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { Login } from '../sessions/sessions.schemas.ts'
 import { checkCredentials } from '../users/credentials.ts'
 import { findCredentials, findUser } from '../users/users.store.ts'
 import { changePassword, findEnabledUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
 import type { Forgotten, ForgottenPasswords } from './forgotten.ts'
 import type { Link } from './links.store.ts'
 import { createLink, findLiveLink, type LinkSettings, linkInvalid, resetPassword } from './links.ts'
+import {
+  ForgotBody,
+  LinkBody,
+  LinkFactsResponse,
+  LinkTokenBody,
+  PasswordChangeBody,
+  ResetBody,
+  UserLinkResponse,
+} from './passwords.schemas.ts'
 
 /** `forgotten`: undefined without a mail server. */
 export type ForgotNeeds = { site: Site; forgotten: ForgottenPasswords | undefined }
@@ -32,7 +41,7 @@ export const passwordBodyLimit = 16 * 1024
 export const linkFor = forProducer({
   summary: 'A link by which this user sets a password, once; the last three of a purpose are valid',
   body: LinkBody,
-  responses: { 201: 'UserLinkResponse' },
+  responses: { 201: UserLinkResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: UserNeeds & { links: LinkSettings }, request, reply) {
     const users = usersFor(dependencies, request)
@@ -48,7 +57,7 @@ export const reset = forAnyone({
     'Set a new password with the token of a one-time link: every session and token of the user ends; with `variant`, the user is signed in',
   body: ResetBody,
   bodyLimit: passwordBodyLimit,
-  responses: { 200: 'Login', 204: 'none' },
+  responses: { 200: Login, 204: 'none' },
   refusals: ['LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { token, newPassword, variant } = request.body
@@ -109,7 +118,7 @@ async function presentedLink(dependencies: FactorNeeds, token: string, source: R
 export const readLink = forAnyone({
   summary: 'Whose password a one-time link sets, for the page that it leads to; the link stays usable',
   body: LinkTokenBody,
-  responses: { 200: 'LinkFactsResponse' },
+  responses: { 200: LinkFactsResponse },
   refusals: ['LINK_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { token } = request.body

@@ -1,10 +1,10 @@
 import { invalidField, notAuthenticated } from '../basics/errors.ts'
 import type { LongLivedCaller } from '../http/callers.ts'
-import { ChangesQuery, StreamQuery } from '../http/openapi/request-schemas.ts'
 import { operationFor } from '../http/operation.ts'
 import { EventStream, goneSignal } from '../http/response/event-stream.ts'
 import { sendJson } from '../http/response/send.ts'
 import type { ChangesSince } from './changes.ts'
+import { ChangesQuery, ChangesResponse, EventTexts, StreamQuery } from './live.schemas.ts'
 import type { Live } from './live.ts'
 import { isPosition } from './position.ts'
 
@@ -12,7 +12,7 @@ export const stream = operationFor<LongLivedCaller>()({
   summary: 'The live stream of what happens in the inbox (Server-Sent Events)',
   query: StreamQuery,
   headers: { 'Last-Event-ID': 'The id of the last event that was received; the events after it are sent' },
-  responses: { 200: 'events' },
+  responses: { 200: EventTexts },
   refusals: ['TOO_MANY_REQUESTS'],
   async handle({ live }: { live: Live }, request, reply) {
     const { since } = request.query
@@ -31,7 +31,7 @@ export const changes = operationFor<LongLivedCaller>()({
   summary:
     'What changed since a version, on request held until there is a change; or that everything has to be fetched again',
   query: ChangesQuery,
-  responses: { 200: 'ChangesResponse' },
+  responses: { 200: ChangesResponse },
   refusals: ['TOO_MANY_REQUESTS'],
   async handle({ changes: held }: { changes: ChangesSince }, request, reply) {
     const { since, limit = 100, wait = 0 } = request.query

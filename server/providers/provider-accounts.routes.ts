@@ -1,6 +1,5 @@
 import { sourceOf } from '../audit/source.ts'
 import { iso } from '../basics/times.ts'
-import { ProviderLinkBody } from '../http/openapi/request-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
@@ -8,10 +7,11 @@ import { findEnabledUser } from '../users/users.ts'
 import { unlinkAccount } from './accounts.ts'
 import { providerAccounts } from './provider-accounts.store.ts'
 import { begin, type ProviderNeeds, providerOf, readReturnTo } from './providers.routes.ts'
+import { ProviderAccountsResponse, ProviderLinkBody, ProviderLinkResponse } from './providers.schemas.ts'
 
 export const list = forUser({
   summary: 'The accounts at providers with which the signed-in user can sign in',
-  responses: { 200: 'ProviderAccountsResponse' },
+  responses: { 200: ProviderAccountsResponse },
   async handle({ providers }: Pick<ProviderNeeds, 'providers'>, { caller }, reply) {
     const settings = new Map([...providers.all.values()].map(({ setting }) => [setting.issuer, setting]))
     const accounts = await providers.store.read(providerAccounts, caller.userId)
@@ -26,7 +26,7 @@ export const list = forUser({
 export const link = forUser({
   summary: 'Begin to link an account at a provider: the page sends its browser to the URL in the response',
   body: ProviderLinkBody,
-  responses: { 201: 'ProviderLinkResponse' },
+  responses: { 201: ProviderLinkResponse },
   /** A POST of the page, and not a link, so that no other site can begin it for an account of its own. */
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { caller } = request

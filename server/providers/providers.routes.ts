@@ -10,7 +10,6 @@ import { findChallenge, makeChallenge } from '../factors/challenges.ts'
 import { useChallenge } from '../factors/factors.store.ts'
 import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
 import { visitor } from '../guards/guards.ts'
-import { ProviderCodeBody, ProviderForm, ProviderQuery } from '../http/openapi/request-schemas.ts'
 import { forAnyone, type GuardedRequest } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
@@ -19,12 +18,14 @@ import { type PageNeeds, viewOf, writePage } from '../pages/page.ts'
 import { acceptedPlace, originOf, pagePath } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import type { User } from '../users/user-rows.store.ts'
 import { findUser } from '../users/users.store.ts'
 import { linkAccount, noActiveUser, type ProviderDependencies, signInEnded, userOfAccount } from './accounts.ts'
 import { beginFlow, bondOf, type Flow, flowId, type Linking, openFlow, sealFlow } from './flow.ts'
 import type { Provider } from './provider.ts'
+import { ProviderCodeBody, ProviderForm, ProviderList, ProviderQuery } from './providers.schemas.ts'
 
 const codeLifetimeMs = 60_000
 /** Sign-ins that one browser may have open. More of these cookies would fill the header fields of its requests. */
@@ -35,7 +36,7 @@ export type ProviderNeeds = FactorNeeds & PageNeeds & { providers: ProviderDepen
 
 export const list = forAnyone({
   summary: 'The providers with which users can sign in, for the buttons of a page',
-  responses: { 200: 'ProviderList' },
+  responses: { 200: ProviderList },
   async handle({ providers, site }: Pick<ProviderNeeds, 'providers' | 'site'>, _, reply) {
     const items = [...providers.all.values()].map(({ setting: { name, displayName } }) => {
       return { name, displayName, url: `${site.publicUrl()}/login/with/${name}` }
@@ -233,7 +234,7 @@ function landing(place: string, next: Next): string {
 export const exchangeCode = forAnyone({
   summary: 'An access token for the code that a stateless sign-in with a provider added to `return_to`',
   body: ProviderCodeBody,
-  responses: { 200: 'StatelessLogin' },
+  responses: { 200: StatelessLogin },
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
   async handle(dependencies: ProviderNeeds, request, reply) {
     const provider = providerOf(dependencies, request)

@@ -5,13 +5,13 @@ import { isIdShaped, madeAt } from '../basics/ids.ts'
 import { iso } from '../basics/times.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
 import type { Subject } from '../http/callers.ts'
-import { SessionsQuery } from '../http/openapi/request-schemas.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { sendData } from '../http/response/send.ts'
 import { findEnabledUser } from '../users/users.ts'
 import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
 import { ownSignIn, refuseStale } from './own-sign-in.ts'
+import { DisownedResponse, SessionsQuery, UserSessionPageResponse } from './sessions.schemas.ts'
 import type { DisplayedSignIn, OwnSignIn, SignIns } from './sign-ins.ts'
 
 type Needs = SessionNeeds & { signIns: SignIns }
@@ -21,7 +21,7 @@ export const list = forUser({
   summary:
     'Where the user is signed in, in both variants, in pages: the sign-in of this request first, then newest first',
   query: SessionsQuery,
-  responses: { 200: 'UserSessionPageResponse' },
+  responses: { 200: UserSessionPageResponse },
   async handle(dependencies: Needs, request, reply) {
     const { limit = 100, after } = request.query
     const { own } = ownOf(dependencies, request)
@@ -61,7 +61,7 @@ export const endOthers = forUser({
 
 export const disown = forUser({
   summary: '"That was not me": end a sign-in of the user and ask for a new password',
-  responses: { 200: 'DisownedResponse' },
+  responses: { 200: DisownedResponse },
   refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: Needs, request, reply) {
     const { devices, signIns, site } = dependencies

@@ -6,7 +6,6 @@ import { recorded } from '../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import type { Subject } from '../http/callers.ts'
-import { IssueBody } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forProducer, forUser, type GuardedRequest, operationFor } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import { isKnown, sendData, sendJson, sendObject } from '../http/response/send.ts'
@@ -18,13 +17,15 @@ import type { SigningKeys } from '../tokens/signing-keys.ts'
 import { displayUser } from '../users/display-user.ts'
 import { findEnabledUser, findUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
 import type { SessionNeeds } from './finish-sign-in.ts'
+import { StatelessLogin } from './sessions.schemas.ts'
+import { IssueBody, KeySet, TokenResponse } from './tokens.schemas.ts'
 
 type Needs = Pick<SessionNeeds, 'site' | 'store' | 'sessions' | 'accessTokens'>
 type IssueNeeds = UserNeeds & { accessTokens: AccessTokens }
 
 export const renew = operationFor<TokenSubject>()({
   summary: 'A fresh access token for a valid one, until the sign-in is too long ago',
-  responses: { 200: 'StatelessLogin' },
+  responses: { 200: StatelessLogin },
   async handle(dependencies: Pick<Needs, 'store' | 'accessTokens'>, { caller }, reply) {
     const user = await findEnabledUser(dependencies, caller)
     const { token, expiresAt } = await dependencies.accessTokens.renew(caller, user)
@@ -35,7 +36,7 @@ export const renew = operationFor<TokenSubject>()({
 export const keySet = forAnyone({
   summary: 'The public keys that verify access tokens (RFC 7517); a key is here before any token is signed with it',
   headers: { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' },
-  responses: { 200: 'KeySet', 304: 'none' },
+  responses: { 200: KeySet, 304: 'none' },
   anyHost: true,
   async handle({ keys }: { keys: SigningKeys }, { headers }, reply) {
     const text = JSON.stringify(keys.publicKeySet)
@@ -47,7 +48,7 @@ export const keySet = forAnyone({
 
 export const create = forUser({
   summary: 'An access token of the same sign-in: it ends with the session, and no later than it',
-  responses: { 201: 'TokenResponse' },
+  responses: { 201: TokenResponse },
   async handle(dependencies: Needs, request, reply) {
     const { caller } = request
     if (caller.proof === 'session') return sendToken(reply, await tokenOfSession(dependencies, request))
@@ -68,7 +69,7 @@ async function tokenOfSession(
 export const issue = forProducer({
   summary: 'An access token for a user of your application, with scope `inbox`: it opens the inbox and nothing else',
   body: IssueBody,
-  responses: { 201: 'TokenResponse' },
+  responses: { 201: TokenResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: IssueNeeds, request, reply) {
     const { lifetime = maxTokenLifeSeconds } = request.body

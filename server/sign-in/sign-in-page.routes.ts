@@ -5,7 +5,6 @@ import type { FastifyRequest } from 'fastify'
 import { CarillonError, invalidCredentials, invalidField, invalidRequest, secondFactorKinds } from '../basics/errors.ts'
 import { relyingPartyFor } from '../factors/passkeys/relying-party.ts'
 import { type FactorNeeds, signInByFactor } from '../factors/second-factor.routes.ts'
-import { SignInForm } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import { maxReturnToLength } from '../http/request/origin/return-to.ts'
 import { acceptsHtml } from '../http/response/send.ts'
@@ -14,6 +13,7 @@ import { type PageNeeds, type Reader, sendPage, viewOf, type WholePage, writePag
 import { acceptedPlace, originOf, pagePath } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { endSignIn, signInByPassword } from './sign-in.routes.ts'
+import { SignInForm } from './sign-in.schemas.ts'
 import type { SecondStep, SignInView } from './sign-in-page.ts'
 
 type Needs = PageNeeds & { providers: { all: ReadonlyMap<string, { setting: { name: string; displayName: string } }> } }

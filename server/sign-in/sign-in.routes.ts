@@ -4,7 +4,6 @@ import type { FastifyReply } from 'fastify'
 import { sourceOf } from '../audit/source.ts'
 import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
-import { LoginBody } from '../http/openapi/request-schemas.ts'
 import { forAnyone, forUser, forVisitor, type GuardedRequest } from '../http/operation.ts'
 import { presentedTokens } from '../http/request/bearer.ts'
 import { comesFromOtherSite } from '../http/request/checks.ts'
@@ -14,15 +13,18 @@ import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData, sendObject } from '../http/response/send.ts'
 import { endPresented } from '../sessions/end-presented.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
+import { Login } from '../sessions/sessions.schemas.ts'
 import { checkCredentials, findAccount } from '../users/credentials.ts'
 import { displaySession } from '../users/display-user.ts'
+import { SessionResponse } from '../users/users.schemas.ts'
 import { findUser } from '../users/users.store.ts'
+import { LoginBody, RestrictedResponse } from './sign-in.schemas.ts'
 
 export const login = forAnyone({
   summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
   body: LoginBody,
   acceptsForm: true,
-  responses: { 200: 'Login' },
+  responses: { 200: Login },
   refusals: ['INVALID_CREDENTIALS', 'FORBIDDEN', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   async handle(dependencies: FactorNeeds, request, reply) {
     return sendObject(reply, await signInByPassword(dependencies, request.body, { request, reply }))
@@ -71,7 +73,7 @@ export async function endSignIn(dependencies: EndNeeds, request: GuardedRequest<
 
 export const restricted = forUser({
   summary: 'The restricted route: 200 with valid proof, 401 without',
-  responses: { 200: 'RestrictedResponse' },
+  responses: { 200: RestrictedResponse },
   async handle(_, { caller }, reply) {
     const { userId, username, proof } = caller
     return sendData(reply, { userId, username, proof })
@@ -80,7 +82,7 @@ export const restricted = forUser({
 
 export const session = forVisitor({
   summary: 'Who is signed in, if anyone: null and no error without a valid proof',
-  responses: { 200: 'SessionResponse' },
+  responses: { 200: SessionResponse },
   async handle({ store }: Pick<FactorNeeds, 'store'>, { caller }, reply) {
     const user = caller === null ? undefined : await store.read(findUser, caller.userId)
     if (caller === null || user === undefined || user.disabledAt !== null) return sendData(reply, null)

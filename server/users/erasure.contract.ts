@@ -1,9 +1,10 @@
 // The promises about erasing a user: no row of the user is left, and every proof ends in the same step.
 
 import assert from 'node:assert/strict'
-import { markAllRead, readInbox } from '../inbox/inbox.store.ts'
+import { readInbox } from '../inbox/inbox.store.ts'
 import { emptyInbox } from '../inbox/inbox-state.ts'
 import { findSession } from '../sessions/find-session.ts'
+import { markAllRead } from '../inbox/marks.store.ts'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
 import { erasedKey } from '../tokens/erased-key.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'

@@ -3,13 +3,13 @@
 import { auditEntry } from '../audit/entry.ts'
 import { sourceOf } from '../audit/source.ts'
 import { notAuthenticated } from '../basics/errors.ts'
-import { OwnProfile } from '../http/openapi/request-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Store } from '../store/store.ts'
 import { displaySession } from './display-user.ts'
 import { refuseFaults } from './entry.ts'
 import { readProfile } from './profile.ts'
+import { MeResponse, OwnProfile } from './users.schemas.ts'
 import { updateUser } from './users.store.ts'
 import { findEnabledUser, type UserNeeds } from './users.ts'
 
@@ -17,7 +17,7 @@ type Needs = UserNeeds & { store: Store }
 
 export const me = forUser({
   summary: 'The signed-in user and the proof in use',
-  responses: { 200: 'MeResponse' },
+  responses: { 200: MeResponse },
   async handle(needs: Pick<Needs, 'store'>, { caller }, reply) {
     const user = await findEnabledUser(needs, caller)
     return sendData(reply, displaySession(user, caller))
@@ -31,7 +31,7 @@ export const change = forUser({
   summary: 'Change the display name or the language of the signed-in user',
   body: OwnProfile,
   bodyLimit,
-  responses: { 200: 'MeResponse' },
+  responses: { 200: MeResponse },
   refusals: ['TOO_MANY_REQUESTS'],
   async handle(dependencies: Needs, request, reply) {
     const { caller } = request

@@ -3,19 +3,22 @@
 import type { FastifyReply } from 'fastify'
 import { CarillonError, type Fault, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
-import {
-  NewUser,
-  UncheckedEntries,
-  UserChange,
-  UserEntries,
-  UserProfile,
-  UserQuery,
-} from '../http/openapi/request-schemas.ts'
 import { forProducer } from '../http/operation.ts'
 import { sendData, sendPageOf } from '../http/response/send.ts'
 import { displayAccount } from './display-user.ts'
 import { type EntryFault, importUsers } from './import.ts'
 import type { User } from './user-rows.store.ts'
+import {
+  NewUser,
+  UncheckedEntries,
+  UserAccountResponse,
+  UserChange,
+  UserEntries,
+  UserPageResponse,
+  UserProfile,
+  UserPutsResponse,
+  UserQuery,
+} from './users.schemas.ts'
 import { listUsers } from './users.store.ts'
 import { addUser, changeUser, deleteUser, findUser, putUser, type UserNeeds, userKey, usersFor } from './users.ts'
 
@@ -27,7 +30,7 @@ const entriesLimit = 4 * 1024 * 1024
 export const list = forProducer({
   summary: 'The users in the order of their creation, in pages; all, or those that a search finds',
   query: UserQuery,
-  responses: { 200: 'UserPageResponse' },
+  responses: { 200: UserPageResponse },
   async handle(dependencies: UserNeeds, request, reply) {
     const { limit = 20, after = '', ...filter } = request.query
     const { store, application } = usersFor(dependencies, request)
@@ -40,7 +43,7 @@ export const create = forProducer({
   summary: 'Create a user who signs in here, by username and a password or the hash of one',
   body: NewUser,
   bodyLimit: profileLimit,
-  responses: { 201: 'UserAccountResponse' },
+  responses: { 201: UserAccountResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: UserNeeds, request, reply) {
     return sendUser(reply.code(201), await addUser(usersFor(dependencies, request), request.body))
@@ -53,7 +56,7 @@ export const putMany = forProducer({
   shallowBody: UncheckedEntries,
   bodyLimit: entriesLimit,
   maxFields: maxKeys,
-  responses: { 200: 'UserPutsResponse' },
+  responses: { 200: UserPutsResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: UserNeeds, request, reply) {
     const { users } = request.body
@@ -80,7 +83,7 @@ export const put = forProducer({
   summary: 'Create the user with this external id (201), or change the fields that are given (200)',
   body: UserProfile,
   bodyLimit: profileLimit,
-  responses: { 200: 'UserAccountResponse', 201: 'UserAccountResponse' },
+  responses: { 200: UserAccountResponse, 201: UserAccountResponse },
   async handle(dependencies: UserNeeds, request, reply) {
     const users = usersFor(dependencies, request)
     const { externalId } = userKey(request) as { externalId: string }
@@ -91,7 +94,7 @@ export const put = forProducer({
 
 export const one = forProducer({
   summary: 'A user, by id',
-  responses: { 200: 'UserAccountResponse' },
+  responses: { 200: UserAccountResponse },
   async handle(dependencies: UserNeeds, request, reply) {
     return sendUser(reply, await findUser(usersFor(dependencies, request), userKey(request)))
   },
@@ -103,7 +106,7 @@ export const change = forProducer({
   summary: 'Change the fields that are given, by id',
   body: UserChange,
   bodyLimit: profileLimit,
-  responses: { 200: 'UserAccountResponse' },
+  responses: { 200: UserAccountResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: UserNeeds, request, reply) {
     return sendUser(reply, await changeUser(usersFor(dependencies, request), userKey(request), request.body))

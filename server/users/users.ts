@@ -25,6 +25,7 @@ import { putUsers } from './put-users.store.ts'
 import { disableUser as disableStoredUser, setPassword as setStoredPassword } from './user-changes.store.ts'
 import type { User } from './user-rows.store.ts'
 import { findableUsername, prepareUsername } from './username.ts'
+import type { NewUser as NewUserBody, UserChange } from './users.schemas.ts'
 import {
   addUser as addStoredUser,
   enableUser as enableStoredUser,
@@ -55,13 +56,7 @@ export type UserDependencies = PasswordRules & {
 export type UserKey = { id: string } | { externalId: string } | { username: string }
 
 /** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
-type Wanted = GivenProfile & {
-  username: string
-  password?: string
-  isGenerated?: boolean
-  passwordHash?: string
-  externalId?: string | null
-}
+type Wanted = NewUserBody & { isGenerated?: boolean }
 
 /** Without a password or a hash, the user cannot sign in yet. Throws INVALID_REQUEST with every fault, or CONFLICT (name or id taken). */
 export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User & { username: string }> {
@@ -185,8 +180,6 @@ function noSuchUser(key: UserKey): CarillonError {
   if ('username' in key) return new CarillonError('NOT_FOUND', `There is no user ${key.username}`)
   return new CarillonError('NOT_FOUND', `There is no user with this ${'id' in key ? 'id' : 'external id'}`)
 }
-
-export type UserChange = GivenProfile & { username?: string | null; disabled?: boolean }
 
 /** Changes the given fields and returns the user as it is afterwards. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */
 export async function changeUser(dependencies: UserDependencies, key: UserKey, change: UserChange): Promise<User> {
