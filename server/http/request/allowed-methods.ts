@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, noSuchRoute } from '../../basics/errors.ts'
 import type { Route } from '../operation.ts'
-import { isOtherSpelling, pathOf } from './spelling.ts'
+import { isOtherSpelling, pathOf } from './target.ts'
 
 /** Throws METHOD_NOT_ALLOWED if the path has routes with other methods, else NOT_FOUND. */
 export function refuseUnrouted(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): never {
