@@ -36,7 +36,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
     ],
   },
   { room: ['server/store/**'], knows: [] },
-  { room: ['server/{writes,routes}.ts'], knows: rooms },
+  { room: ['server/{writes,routes}.ts'], knows: [...rooms, 'server/store/*.ts'] },
   { room: ['server/{open-store,writer}.ts'], knows: ['server/writes.ts', 'server/store/**'] },
   {
     room: composition,

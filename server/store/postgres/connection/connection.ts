@@ -54,13 +54,6 @@ export class Database {
     return read(true)
   }
 
-  /** Every row as an object with the names of the columns. Slower than an array. */
-  async objects<Found>(name: string, text: string, values: Value[]): Promise<Found[]> {
-    this.#refuseIfClosing()
-    const { rows, fields } = await this.#query(queryOf(name, text, values))
-    return rows.map((row) => Object.fromEntries(fields.map((field, index) => [field.name, row[index]])) as Found)
-  }
-
   async one(name: string, text: string, values: Value[]): Promise<Row | undefined> {
     this.#refuseIfClosing()
     return (await this.#query(queryOf(name, text, values))).rows[0]
