@@ -4,7 +4,7 @@ import * as audit from './audit/audit.store.ts'
 import * as deliveries from './delivery/delivery.store.ts'
 import * as factors from './factors/factors.store.ts'
 import * as guesses from './guessing/guesses.store.ts'
-import * as inboxes from './inbox/inbox.store.ts'
+import * as marks from './inbox/marks.store.ts'
 import * as links from './links/links.store.ts'
 import * as producers from './producers/producers.store.ts'
 import * as providerAccounts from './providers/provider-accounts.store.ts'
@@ -24,7 +24,7 @@ const files = {
   deliveries,
   factors,
   guesses,
-  inboxes,
+  marks,
   links,
   producers,
   providerAccounts,

@@ -2,8 +2,8 @@
 // Their number is limited, since a client needs no proof to cause one: the rest are counted (SECURITY.md, L1, L2, A16).
 
 import { CarillonError } from '../basics/errors.ts'
-import type { Log } from '../log/log.ts'
-import { LogWindow } from '../log/log-window.ts'
+import type { Log } from '../basics/log.ts'
+import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { recordLogged } from './audit.store.ts'

@@ -1,11 +1,12 @@
 // Adds, renews, touches and ends sessions. An engine finds a session in a form of its own, because every request with a cookie does.
 
-import { type Familiarity, note, type SeenDevice } from '../guessing/devices.store.ts'
 import type { Audited } from '../store/events.ts'
 import type { ReadForms } from '../store/operations.ts'
 import { all, get, lock, type Read, record, run, send, signal, type Write } from '../store/statements/statements.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { revoke } from '../tokens/tokens.store.ts'
+import type { Familiarity, SeenDevice } from './devices.store.ts'
+import { note } from './devices.store.ts'
 import type { LiveSession, SessionKey } from './session-row.ts'
 import { findSession as findSessionOnPostgres } from './sessions.postgres.ts'
 import { findSession as findSessionOnSqlite } from './sessions.sqlite.ts'

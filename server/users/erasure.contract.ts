@@ -1,12 +1,13 @@
 // The promises about erasing a user: no row of the user is left, and every proof ends in the same step.
 
 import assert from 'node:assert/strict'
-import { markAllRead, readInbox } from '../inbox/inbox.store.ts'
+import { readInbox } from '../inbox/inbox.store.ts'
 import { emptyInbox } from '../inbox/inbox-state.ts'
+import { markAllRead } from '../inbox/marks.store.ts'
 import { findSession } from '../sessions/sessions.store.ts'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
+import { erasedKey } from '../tokens/erased-key.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
-import { erasedKey } from './erased-key.ts'
 import { deleteUser } from './erasure.store.ts'
 import { addUser, findCredentials, findUser } from './users.store.ts'
 

@@ -5,9 +5,10 @@ import { after, test } from 'node:test'
 import { CarillonError } from '../../basics/errors.ts'
 import { iso } from '../../basics/times.ts'
 import { deliver } from '../../delivery/delivery.store.ts'
-import type { Content, Delivery, DeliveryOutcome, Recipient } from '../../delivery/delivery.ts'
+import type { Delivery, DeliveryOutcome, Recipient } from '../../delivery/delivery.ts'
 import { readCounts, readNotification, readPage } from '../../inbox/inbox.store.ts'
 import type { Filter, Page, PageQuery } from '../../inbox/inbox-state.ts'
+import type { Content } from '../../inbox/notification-json.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
 import { addProducer } from '../../producers/producers.store.ts'
 import type { SessionKey } from '../../sessions/session-row.ts'
@@ -19,6 +20,8 @@ import type { Store } from '../store.ts'
 export type Engine = {
   name: string
   newPlace(): Promise<Place>
+  /** Emptying a place raises a change signal later, so a promise about signals gets a place of its own. */
+  signalsWhenEmptied?: true
 }
 
 /** An empty place for data. */
@@ -28,7 +31,7 @@ type Place = {
   /** Deletes the data after the store was closed. */
   remove(): Promise<void>
   /** Deletes the data while a store is open, if that takes less time than a new place does. */
-  empty?(): Promise<void>
+  empty?: (() => Promise<void>) | undefined
 }
 
 /** Declares one promise, which is tested on an empty store. */

@@ -1,0 +1,119 @@
+-- Deliveries of several callers in one transaction, so that they share a round trip and a commit; one alone, too. Not on Citus, where one
+-- statement cannot write to the inboxes of several nodes. A delivery gets a null if its idempotency key was used before or if it creates a
+-- user: the caller runs it alone (server/delivery/delivery.store.ts).
+
+-- Locks are taken in one order: idempotency keys, then inboxes, each sorted. So two batches of different nodes cannot deadlock.
+-- A lock that another transaction holds for long fails the batch: its deliveries then run alone, and only one of them waits.
+-- Without nested loops, because PostgreSQL expects few rows of a batch, and a loop in a loop over 1,000 would take seconds.
+-- Returns one answer for each delivery, in their order.
+create or replace function deliver_together(batch json) returns text[] language plpgsql
+set lock_timeout = '250ms' set enable_nestloop = off as $$
+#variable_conflict use_column
+declare
+  answers text[];
+  delivered_to text[];
+begin
+  with delivered as materialized (
+    select * from json_to_recordset(batch -> 'deliveries') as d (
+      n integer, id text, producer text, secret_hash text, idempotency_key text, body_hash text, max_unknown integer,
+      title text, body text, url text, category text, data text, created_at text, at bigint
+    )
+  ),
+  -- `id`: of the notification, which is that of the first mention of the user.
+  named as materialized (
+    select w.n, w.place, coalesce(w.is_new, false) as is_new, u.user_id,
+      first_value(w.id) over same_user as id, row_number() over same_user as mention
+    from json_to_recordset(batch -> 'recipients') as w (
+      n integer, place integer, username text, user_id text, external_id text, issuer text, is_new boolean, id text
+    )
+    cross join lateral (
+      -- Subqueries, not joins: with a join, PostgreSQL may decide to read the whole table.
+      select case
+        when w.username is not null then (
+          select u.id from "user" u where u.username = w.username and starts_with(u.issuer, coalesce(w.issuer, ''))
+        )
+        when w.user_id is not null then (
+          select u.id from "user" u where u.id = w.user_id and starts_with(u.issuer, coalesce(w.issuer, ''))
+        )
+        else (select u.id from "user" u where u.external_id = w.external_id and u.issuer = w.issuer)
+      end as user_id
+    ) u
+    window same_user as (partition by w.n, u.user_id order by w.place)
+  ),
+  outcomes as materialized (
+    select n, array_agg(place order by place) filter (where user_id is null) as unknown,
+      bool_or(user_id is null and is_new) as creates,
+      json_agg(json_build_object(
+        'userId', user_id, 'id', case when user_id is not null then id end,
+        'status', case when user_id is null then 'unknown_recipient' else 'delivered' end
+      ) order by place) as results
+    from named group by n
+  ),
+  -- `is_sent`: unless its idempotency key was used before.
+  decided as materialized (
+    select d.*, not o.creates and p.is_valid and not s.has_too_few as is_sent,
+      case
+        when not p.is_valid then 'refused'
+        when o.creates then null
+        when not s.has_too_few then json_build_object('deliveryId', d.id, 'results', o.results)::text
+        -- With an idempotency key it may be a repetition.
+        when d.idempotency_key is null then json_build_object('unknown', o.unknown)::text
+      end as answer
+    from delivered d
+    join outcomes o on o.n = d.n
+    cross join lateral (select coalesce(cardinality(o.unknown), 0) > d.max_unknown as has_too_few) s
+    cross join lateral (
+      select d.secret_hash is null or coalesce((
+        select p.secret_hash = d.secret_hash and p.revoked_at is null from producer p where p.id = d.producer
+      ), false) as is_valid
+    ) p
+  ),
+  keys as (
+    insert into delivery (producer_id, idempotency_key, body_hash, answer, at)
+    select producer, idempotency_key, body_hash, answer, at from decided where is_sent and idempotency_key is not null
+    order by producer, idempotency_key
+    on conflict do nothing returning producer_id, idempotency_key
+  ),
+  settled as materialized (
+    select d.n, d.is_sent and d.idempotency_key is not null and k.producer_id is null as is_repeated, d.is_sent, d.answer
+    from decided d left join keys k on k.producer_id = d.producer and k.idempotency_key = d.idempotency_key
+  ),
+  wanted as materialized (
+    select r.user_id, r.id, r.n, row_number() over (partition by r.user_id order by r.n) as nth,
+      count(*) over (partition by r.user_id) as count
+    from named r join settled s on s.n = r.n and s.is_sent and not s.is_repeated
+    where r.user_id is not null and r.mention = 1
+  ),
+  boxes as (
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
+    select user_id, count, 1, count, count, count, 0 from wanted where nth = 1 order by user_id
+    on conflict (user_id) do update set
+      version = inbox.version + excluded.version, last_seq = inbox.last_seq + excluded.last_seq,
+      total = inbox.total + excluded.total, unread = inbox.unread + excluded.unread
+    returning user_id, version, last_seq
+  ),
+  notes as (
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at)
+    select w.user_id, b.last_seq - w.count + w.nth, w.id, b.version - w.count + w.nth, d.title, d.body, d.url, d.category, d.data,
+      d.created_at
+    from wanted w join boxes b on b.user_id = w.user_id join delivered d on d.n = w.n
+  ),
+  -- From boxes, so that the inboxes are locked first. Otherwise PostgreSQL runs this part before that one.
+  counted as (
+    insert into inbox_category (user_id, category, total, unread)
+    select b.user_id, d.category, count(*), count(*)
+    from wanted w join boxes b on b.user_id = w.user_id join delivered d on d.n = w.n
+    where d.category is not null group by b.user_id, d.category
+    on conflict (user_id, category) do update set
+      total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread
+  )
+  select array_agg(case when not is_repeated then answer end order by n), (select array_agg(user_id) from wanted where nth = 1)
+    into answers, delivered_to from settled;
+  -- A user can be erased after the delivery found the user and before it locked the inbox; from then on an erasure waits. Without a join.
+  if exists (
+    select from unnest(delivered_to) as w (user_id) where (select u.id from "user" u where u.id = w.user_id) is null
+  ) then
+    raise exception 'carillon: a recipient was erased during the delivery';
+  end if;
+  return answers;
+end $$;
