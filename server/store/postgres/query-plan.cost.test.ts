@@ -725,7 +725,10 @@ const paths: Path[] = [
   {
     of: 'deliver',
     run: () =>
-      store.write(deliver, deliveryTo({ key: 'none', recipients: allWays, idempotency: { key: 'other', bodyHash: 'h' } })),
+      store.write(
+        deliver,
+        deliveryTo({ key: 'none', recipients: allWays, idempotency: { key: 'other', bodyHash: 'h' } }),
+      ),
     reads: [userByName, user, 'user by key (id) alone', userByExternalId, keyed],
   },
   {
