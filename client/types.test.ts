@@ -4,21 +4,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ErrorCode, Fault as ServerFault, statusOf } from '../server/basics/errors.ts'
-import type {
-  ChangesQuery,
-  DeliveryBody,
-  ListQuery,
-  LoginBody,
-  NewUser,
-  ReadAllQuery,
-  StreamQuery,
-  UserChange,
-  UserEntries,
-  UserProfile,
-  UserQuery,
-} from '../server/http/openapi/request-schemas.ts'
-import { events, type Notification, type responses, type User } from '../server/http/openapi/response-schemas.ts'
+import type { DeliveryBody, DeliveryResponse } from '../server/delivery/delivery.schemas.ts'
 import type { TypeOf } from '../server/http/openapi/schema.ts'
+import type * as inbox from '../server/inbox/inbox.schemas.ts'
+import { type ChangesQuery, type ChangesResponse, events, type StreamQuery } from '../server/live/live.schemas.ts'
+import type * as sessions from '../server/sessions/sessions.schemas.ts'
+import type { TokenResponse } from '../server/sessions/tokens.schemas.ts'
+import type * as signIn from '../server/sign-in/sign-in.schemas.ts'
+import type * as users from '../server/users/users.schemas.ts'
 import type * as client from './carillon-client.ts'
 import { eventTypes } from './stream/subscription.ts'
 
@@ -28,26 +21,24 @@ type Same<One, Other> =
   (<Any>() => Any extends Flat<One> ? 1 : 2) extends <Any>() => Any extends Flat<Other> ? 1 : 2 ? true : false
 function holds<_Claim extends true>(): void {}
 
-type Answer<Name extends keyof typeof responses> = TypeOf<(typeof responses)[Name]>
-type Data<Name extends keyof typeof responses> =
-  Answer<Name> extends { success: true; data: infer Value } ? Value : never
+type Data<Response> = TypeOf<Response> extends { success: true; data: infer Value } ? Value : never
 
 test('the response types of the client equal the schemas of the server', () => {
-  holds<Same<client.User, TypeOf<typeof User>>>()
-  holds<Same<client.StatefulLogin | client.StatelessLogin, Answer<'Login'>>>()
-  holds<Same<client.StatelessLogin, Answer<'StatelessLogin'>>>()
-  holds<Same<client.Restricted, Data<'RestrictedResponse'>>>()
-  holds<Same<client.Me, Data<'MeResponse'>>>()
-  holds<Same<client.Notification, TypeOf<typeof Notification>>>()
-  holds<Same<client.Notification, Data<'NotificationResponse'>>>()
-  holds<Same<client.NotificationPage, Data<'NotificationPageResponse'>>>()
-  holds<Same<client.Counts, Data<'CountsResponse'>>>()
-  holds<Same<Sent<client.Changes>, Data<'ChangesResponse'>>>()
-  holds<Same<client.UserAccount, Data<'UserAccountResponse'>>>()
-  holds<Same<client.UserPage, Data<'UserPageResponse'>>>()
-  holds<Same<{ results: client.UserPut[] }, Data<'UserPutsResponse'>>>()
-  holds<Same<client.IssuedToken, Data<'TokenResponse'>>>()
-  holds<Same<client.Delivery, Data<'DeliveryResponse'>>>()
+  holds<Same<client.User, TypeOf<typeof users.User>>>()
+  holds<Same<client.StatefulLogin | client.StatelessLogin, TypeOf<typeof sessions.Login>>>()
+  holds<Same<client.StatelessLogin, TypeOf<typeof sessions.StatelessLogin>>>()
+  holds<Same<client.Restricted, Data<typeof signIn.RestrictedResponse>>>()
+  holds<Same<client.Me, Data<typeof users.MeResponse>>>()
+  holds<Same<client.Notification, TypeOf<typeof inbox.Notification>>>()
+  holds<Same<client.Notification, Data<typeof inbox.NotificationResponse>>>()
+  holds<Same<client.NotificationPage, Data<typeof inbox.NotificationPageResponse>>>()
+  holds<Same<client.Counts, Data<typeof inbox.CountsResponse>>>()
+  holds<Same<Sent<client.Changes>, Data<typeof ChangesResponse>>>()
+  holds<Same<client.UserAccount, Data<typeof users.UserAccountResponse>>>()
+  holds<Same<client.UserPage, Data<typeof users.UserPageResponse>>>()
+  holds<Same<{ results: client.UserPut[] }, Data<typeof users.UserPutsResponse>>>()
+  holds<Same<client.IssuedToken, Data<typeof TokenResponse>>>()
+  holds<Same<client.Delivery, Data<typeof DeliveryResponse>>>()
 })
 
 test('the type of changes narrows by `reset`', () => {
@@ -68,20 +59,22 @@ test('the request types of the client equal the schemas of the server', () => {
   holds<Same<Given<Omit<client.DeliveryRequest, 'recipients'>>, Omit<DeliveryBody, 'recipients'>>>()
   holds<Same<KeysOf<client.Recipient>, keyof DeliveryBody['recipients'][number]>>()
   holds<client.Recipient extends DeliveryBody['recipients'][number] ? true : false>()
-  holds<Same<client.Credentials & { variant?: client.Variant }, LoginBody>>()
-  holds<Same<Given<client.UserProfile>, TypeOf<typeof UserProfile>>>()
-  holds<Same<Given<client.UserChange>, TypeOf<typeof UserChange>>>()
-  holds<Same<Given<client.NewUser>, TypeOf<typeof NewUser>>>()
-  holds<Same<Given<client.UserEntry>, TypeOf<typeof UserEntries>['users'][number]>>()
-  holds<Same<Given<client.UsersOptions>, TypeOf<typeof UserQuery>>>()
+  holds<Same<client.Credentials & { variant?: client.Variant }, signIn.LoginBody>>()
+  holds<Same<Given<client.UserProfile>, TypeOf<typeof users.UserProfile>>>()
+  holds<Same<Given<client.UserChange>, TypeOf<typeof users.UserChange>>>()
+  holds<Same<Given<client.NewUser>, TypeOf<typeof users.NewUser>>>()
+  holds<Same<Given<client.UserEntry>, TypeOf<typeof users.UserEntries>['users'][number]>>()
+  holds<Same<Given<client.UsersOptions>, TypeOf<typeof users.UserQuery>>>()
   // These fields are text in the query; the client also accepts numbers.
-  holds<Same<Given<Omit<client.ListOptions, 'category'>>, Text<Omit<TypeOf<typeof ListQuery>, 'category'>, 'before'>>>()
+  holds<
+    Same<Given<Omit<client.ListOptions, 'category'>>, Text<Omit<TypeOf<typeof inbox.ListQuery>, 'category'>, 'before'>>
+  >()
   // A list of the client may be read-only, and one category needs no list.
-  holds<Same<client.ListOptions['category'], string | Readonly<TypeOf<typeof ListQuery>['category']>>>()
+  holds<Same<client.ListOptions['category'], string | Readonly<TypeOf<typeof inbox.ListQuery>['category']>>>()
   holds<Same<Given<client.ChangesOptions>, Numeric<TypeOf<typeof ChangesQuery>, 'since'>>>()
   holds<Same<Given<client.StreamOptions>, Numeric<TypeOf<typeof StreamQuery>, 'since'>>>()
-  holds<Same<Given<Omit<client.ReadAllOptions, 'category'>>, Omit<TypeOf<typeof ReadAllQuery>, 'category'>>>()
-  holds<Same<client.ReadAllOptions['category'], string | Readonly<TypeOf<typeof ReadAllQuery>['category']>>>()
+  holds<Same<Given<Omit<client.ReadAllOptions, 'category'>>, Omit<TypeOf<typeof inbox.ReadAllQuery>, 'category'>>>()
+  holds<Same<client.ReadAllOptions['category'], string | Readonly<TypeOf<typeof inbox.ReadAllQuery>['category']>>>()
 })
 
 test('the error codes of the client, their statuses and their details equal the table of the server', () => {

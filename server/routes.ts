@@ -2,6 +2,7 @@
 
 import * as activity from './audit/activity.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'
+import * as demonstrationPage from './demonstration/demonstration-page.routes.ts'
 import * as confirmation from './factors/confirm.routes.ts'
 import * as factors from './factors/factors.routes.ts'
 import * as passkeys from './factors/passkeys/passkeys.routes.ts'
@@ -20,27 +21,26 @@ import {
   verified,
   visitor,
 } from './guards/guards.ts'
-import * as forward from './guards/verify.routes.ts'
 import * as health from './http/health.routes.ts'
-import { type Route, route, routesAt } from './http/operation.ts'
+import { type NeedsOf, type Route, route, routesAt, type Tag } from './http/operation.ts'
 import * as notifications from './inbox/inbox.routes.ts'
+import * as inboxPage from './inbox/inbox-page.routes.ts'
+import * as forgotPages from './links/forgot-page.routes.ts'
+import * as passwordPages from './links/password-page.routes.ts'
+import * as passwords from './links/passwords.routes.ts'
 import * as live from './live/live.routes.ts'
-import * as accountPage from './pages/account.routes.ts'
-import * as demonstrationPage from './pages/demonstration.routes.ts'
-import * as docsPage from './pages/docs.routes.ts'
-import * as forgotPages from './pages/forgot.routes.ts'
-import * as frontPage from './pages/front.routes.ts'
-import * as inboxPage from './pages/inbox.routes.ts'
-import * as passwordPages from './pages/password.routes.ts'
+import * as docsPage from './pages/docs/docs.routes.ts'
 import * as scripts from './pages/scripts.routes.ts'
-import * as signInPages from './pages/sign-in.routes.ts'
 import * as theme from './pages/theme.routes.ts'
-import * as passwords from './passwords/passwords.routes.ts'
 import * as providerAccounts from './providers/provider-accounts.routes.ts'
 import * as providers from './providers/providers.routes.ts'
 import * as sessions from './sessions/sessions.routes.ts'
-import * as signIn from './sessions/sign-in.routes.ts'
-import * as tokens from './tokens/tokens.routes.ts'
+import * as tokens from './sessions/tokens.routes.ts'
+import * as frontPage from './sign-in/front-page.routes.ts'
+import * as signIn from './sign-in/sign-in.routes.ts'
+import * as signInPages from './sign-in/sign-in-page.routes.ts'
+import * as forward from './sign-in/verify.routes.ts'
+import * as accountPage from './users/account-page.routes.ts'
 import * as ownProfile from './users/own-profile.routes.ts'
 import * as users from './users/users.routes.ts'
 
@@ -68,7 +68,7 @@ const api = {
     getKeySet: route('GET', '/.well-known/jwks.json', open, tokens.keySet),
     getSession: route('GET', '/api/session', visitor, signIn.session),
     verifyRequest: route('GET', '/verify', verified, forward.verify),
-    getMe: route('GET', '/api/me', inbox, signIn.me),
+    getMe: route('GET', '/api/me', inbox, ownProfile.me),
     createToken: route('POST', '/api/me/token', user, tokens.create),
     listActivity: route('GET', '/api/me/activity', user, activity.list),
     listSessions: route('GET', '/api/me/sessions', user, sessions.list),
@@ -155,9 +155,19 @@ const pages = {
   postForgot: route('POST', '/forgot', open, forgotPages.forgot),
 }
 
+/** The parts of the service that the routes need. */
+export type Parts = NeedsOf<typeof api> & NeedsOf<{ pages: typeof pages }>
+
 /** Every route. `prefix`: '' or such as `/hello`. */
-export function routesWith(prefix: string): readonly Route[] {
+export function routesWith(prefix: string): readonly Route<Parts>[] {
   return [...routesAt('', api), ...routesAt(prefix, { pages })]
+}
+
+const pageTags: ReadonlySet<Tag> = new Set(['pages', 'scripts', 'documentation'])
+
+/** Those of the API, without the pages and what they load. */
+export function apiOf(all: readonly Route<Parts>[]): readonly Route<Parts>[] {
+  return all.filter(({ tag }) => !pageTags.has(tag))
 }
 
 export const routes = routesWith('')

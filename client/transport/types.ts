@@ -45,15 +45,21 @@ export type Me = {
   passwordChangeRequired: boolean
 }
 
-export type Notification = {
-  id: string
-  title: string
+/** What a delivery may give besides the title. */
+type Content = {
+  /** Up to 4,000 characters. */
   body: string | null
   /** http, https or relative. */
   url: string | null
   category: string | null
+  /** At most 8 KiB as JSON. */
   data: Record<string, unknown> | null
+  /** The subject of the notification: a later delivery with the same key replaces the content of the earlier one. */
   key: string | null
+}
+export type Notification = Content & {
+  id: string
+  title: string
   /** When it was first sent. */
   createdAt: Time
   /** When it was last sent: a later delivery with its `key` replaces it. */
@@ -150,20 +156,11 @@ export type SessionEnd = 'expired' | 'revoked'
 export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
 
 /** A null means that the member is absent. */
-export type DeliveryRequest = {
+export type DeliveryRequest = { [Name in keyof Content]?: Content[Name] | undefined } & {
   /** 1 to 1,000 recipients. */
   recipients: Recipient[]
   /** 1 to 200 characters. */
   title: string
-  /** Up to 4,000 characters. */
-  body?: string | null | undefined
-  /** http, https or relative. */
-  url?: string | null | undefined
-  category?: string | null | undefined
-  /** At most 8 KiB as JSON. */
-  data?: Record<string, unknown> | null | undefined
-  /** The subject of the notification: a later one with the same key replaces the content of the earlier one. */
-  key?: string | null | undefined
   /** Needs `key`. True makes a notification that is replaced unread and the newest, and raises its `count` by one. */
   again?: boolean | null | undefined
   /**

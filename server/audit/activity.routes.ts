@@ -1,17 +1,17 @@
 import { iso } from '../basics/times.ts'
-import { deviceLabel } from '../guessing/device-label.ts'
-import { PageQuery } from '../http/openapi/request-schemas.ts'
-import { actors } from '../http/openapi/response-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendPageOf } from '../http/response/send.ts'
 import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { ActivityPageResponse, ActivityQuery, actors } from './audit.schemas.ts'
 import { listAudit } from './audit.store.ts'
+import { deviceLabel } from './device-label.ts'
 
 export const list = forUser({
   summary: 'What happened to your account, newest first: sign-ins, refused ones, and changes',
-  query: PageQuery,
-  responses: { 200: 'ActivityPageResponse' },
-  async handle({ store }, request, reply) {
+  query: ActivityQuery,
+  responses: { 200: ActivityPageResponse },
+  async handle({ store }: { store: Store }, request, reply) {
     const { userId } = request.caller
     const { limit = 20, after } = request.query
     const found = await store.read(listAudit, {

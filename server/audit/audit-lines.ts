@@ -1,8 +1,7 @@
 // The log lines of audit entries. An import changes tens of thousands of users at once, each with a row of its own in the audit log: the
 // log gets its first lines, and then one a second with their count.
-
-import type { Log } from '../log/log.ts'
-import { LogWindow } from '../log/log-window.ts'
+import type { Log } from '../basics/log.ts'
+import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'
 import { messageOf, writeLine } from './log-line.ts'

@@ -1,7 +1,7 @@
-// How an entry of the audit log becomes a line of the service's log. The store wrapper (audited-store.ts) writes the lines of changes,
-// and refusals (http/routes/sign-in-log.ts) write their own.
+// How an entry of the audit log becomes a line of the service's log. compose.ts has the lines of changes written,
+// after their commit, and refusals (sign-in-log.ts) write their own.
 
-import type { Log } from '../log/log.ts'
+import type { Log } from '../basics/log.ts'
 import type { AuditEntry } from '../store/events.ts'
 
 /** Fields without a value are left out. Of the details, none takes the place of another field. */

@@ -150,3 +150,14 @@ export function insufficientScope(problem: string, { scope, remedy }: { scope?: 
   const challenge = `Bearer error="insufficient_scope"${scope === undefined ? '' : `, scope="${scope}"`}`
   return new CarillonError('FORBIDDEN', problem, { remedy, challenge })
 }
+
+/** Adds the details of an INVALID_REQUEST to `faults`. */
+export function faulting<Value>(faults: Fault[], check: () => Value): Value | undefined {
+  try {
+    return check()
+  } catch (error) {
+    if (!(error instanceof CarillonError) || error.code !== 'INVALID_REQUEST') throw error
+    faults.push(...(error.details ?? []))
+    return undefined
+  }
+}

@@ -6,22 +6,13 @@ import { newId } from '../basics/ids.ts'
 import { iso } from '../basics/times.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
+import type { DeliveryBody } from './delivery.schemas.ts'
 import { deliver, removeOldDeliveries } from './delivery.store.ts'
 import type { Delivery, DeliveryOutcome, Recipient, UnknownRecipients } from './delivery.ts'
 import { linkFault } from './link.ts'
 
-export type DeliveryRequest = {
-  recipients: Recipient[]
-  title: string
-  body?: string
-  url?: string
-  category?: string
-  data?: Record<string, unknown>
-  key?: string
-  again?: boolean
-  /** Default 'report'. With 'refuse', one unknown recipient is enough to deliver nothing. */
-  unknownRecipients?: 'report' | 'refuse'
-}
+export type DeliveryRequest = WithoutNulls<Omit<DeliveryBody, 'recipients'>> & { recipients: Recipient[] }
+export type WithoutNulls<Members> = { [Name in keyof Members]: Exclude<Members[Name], null> }
 /** `createsUsers`: an unknown external id becomes a user. */
 type DeliveryOptions = {
   idempotencyKey?: string | undefined

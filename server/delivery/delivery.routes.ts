@@ -3,11 +3,12 @@
 import type { IncomingMessage } from 'node:http'
 import { type Fault, invalidField, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
-import type { Sender } from '../guards/guards.ts'
-import { DeliveryBody } from '../http/openapi/request-schemas.ts'
 import { operationFor } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
+import type { Sender } from '../producers/producer-key.ts'
 import { externalIdFault } from '../users/external-id.ts'
+import type { Deliveries, WithoutNulls } from './deliver.ts'
+import { DeliveryBody, DeliveryResponse } from './delivery.schemas.ts'
 import type { Recipient } from './delivery.ts'
 
 const mebibyte = 1024 * 1024
@@ -18,9 +19,9 @@ export const send = operationFor<Sender>()({
   bodyLimit: mebibyte,
   maxFields: maxKeys,
   headers: { 'Idempotency-Key': 'The same key and body again: the same response and no second notification' },
-  responses: { 201: 'DeliveryResponse' },
+  responses: { 201: DeliveryResponse },
   refusals: ['CONFLICT', 'UNPROCESSABLE'],
-  async handle({ deliveries }, request, reply) {
+  async handle({ deliveries }: { deliveries: Deliveries }, request, reply) {
     const { caller, body, raw } = request
     const idempotencyKey = idempotencyKeyOf(raw)
     const { recipients, ...content } = body as DeliveryBody
@@ -48,7 +49,7 @@ function idempotencyKeyOf(raw: IncomingMessage): string | undefined {
 function withoutNulls<Members extends object>(members: Members) {
   const given: Partial<Members> = {}
   for (const name in members) if (members[name] !== null) given[name] = members[name]
-  return given as { [Name in keyof Members]: Exclude<Members[Name], null> }
+  return given as WithoutNulls<Members>
 }
 
 type NamedRecipient = DeliveryBody['recipients'][number]

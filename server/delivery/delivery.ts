@@ -1,10 +1,8 @@
 // What a delivery is: its recipients and content, and the outcome that is kept by idempotency key.
+import type { Content } from '../inbox/notification-json.ts'
 
 /** An external id without an issuer is a plain one. */
 export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
-
-/** The columns of the same names: JSON text, the title without its quotes; null for what the delivery did not give. */
-export type Content = { title: string; body: string | null; url: string | null; data: string | null }
 
 export type Delivery = {
   id: string

@@ -2,19 +2,26 @@
 // is in routes/pages/; the requests that it shows go to the world (world-service.ts). No application uses these routes, so the published
 // description of the API does not have them.
 import type { FastifyRequest } from 'fastify'
-import { CarillonError, invalidField } from '../basics/errors.ts'
+import { CarillonError, invalidField, noSuchRoute } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import { open } from '../guards/guards.ts'
-import type { Dependencies } from '../http/dependencies.ts'
 import { integer, object, oneOf, optional, type TypeOf, text } from '../http/openapi/schema.ts'
 import { type Exchange, forAnyone, type Route, route, routesAt } from '../http/operation.ts'
 import { addressOf } from '../http/request/address.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { sendData } from '../http/response/send.ts'
+import type { Site } from '../http/site.ts'
 import { otherSite } from './other-site.ts'
 import type { World } from './world.ts'
 import type { Worlds } from './worlds.ts'
+
+/** `demonstration`: opens the worlds. Their code is loaded at the first call. Undefined if there is no demonstration. */
+export type DemonstrationNeeds = {
+  demonstration: (() => Promise<Worlds>) | undefined
+  site: Site
+  users: { now: () => number }
+}
 
 const start = forAnyone({
   summary: 'Start a demonstration, or start it again: a temporary service with a user of its own',
@@ -22,8 +29,8 @@ const start = forAnyone({
   signsIn: true,
   responses: { 201: 'json' },
   refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
-    const address = addressOf(request.raw, dependencies.trustedProxies)
+  async handle(dependencies: DemonstrationNeeds, request, reply) {
+    const address = addressOf(request.raw, dependencies.site.trustedProxies)
     const worlds = await worldsOf(dependencies)
     const { world, secret } = await worlds.open(address, ownWorld(worlds, request))
     setCookie(reply, worlds.visitCookie, secret)
@@ -35,13 +42,13 @@ const visit = forAnyone({
   summary: 'The state of the demonstration of this browser, and what its server keeps now',
   responses: { 200: 'json' },
   refusals: ['NOT_FOUND'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: DemonstrationNeeds, request, reply) {
     const { worlds, world } = await worldOf(dependencies, request)
     return sendData(reply, { ...displayVisit(dependencies, worlds, world), ...displayState(world) })
   },
 })
 
-function displayVisit({ users }: Dependencies, worlds: Worlds, world: World) {
+function displayVisit({ users }: DemonstrationNeeds, worlds: Worlds, world: World) {
   const { id, credentials, hasTrace, cookies } = world.options
   const expiresAt = iso(users.now() + worlds.remainingMs(world))
   const { name: cookieName, path: base } = cookies.cookie
@@ -58,7 +65,7 @@ const exchange = forAnyone({
     'One request of the demonstration and its response as they were on the wire, with what the server did and kept',
   responses: { 200: 'json' },
   refusals: ['NOT_FOUND'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: DemonstrationNeeds, request, reply) {
     const { world } = await worldOf(dependencies, request)
     const { n } = request.params
     return sendData(reply, await world.exchange(Number(n)))
@@ -79,7 +86,7 @@ const control = forAnyone({
   body: DemonstrationControl,
   responses: { 200: 'json' },
   refusals: ['NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: DemonstrationNeeds, request, reply) {
     const { world } = await worldOf(dependencies, request)
     const wanted = request.body
     return sendData(reply, { action: wanted.action, ...(await act(world, wanted, { request, reply })) })
@@ -147,7 +154,7 @@ function changeCookie(world: World, exchanged: Exchange) {
   return { cookieName: cookie.name, position, from, to }
 }
 
-export function demonstrationRoutes(prefix: string): Route[] {
+export function demonstrationRoutes(prefix: string): Route<DemonstrationNeeds>[] {
   return routesAt(`${prefix}/demonstration`, {
     pages: {
       startDemonstration: route('POST', '/visits', open, start),
@@ -160,7 +167,10 @@ export function demonstrationRoutes(prefix: string): Route[] {
 }
 
 /** The world of the visitor, by the cookie. Throws NOT_FOUND, also if the page names another one: another tab has started again. */
-async function worldOf(dependencies: Dependencies, request: FastifyRequest): Promise<{ worlds: Worlds; world: World }> {
+async function worldOf(
+  dependencies: DemonstrationNeeds,
+  request: FastifyRequest,
+): Promise<{ worlds: Worlds; world: World }> {
   const worlds = await worldsOf(dependencies)
   const world = ownWorld(worlds, request)
   const named = request.headers['carillon-visit'] ?? world?.options.id
@@ -172,9 +182,9 @@ function ownWorld(worlds: Worlds, { raw }: FastifyRequest): World | undefined {
   return worlds.ofSecret(sessionSecret(raw.headers.cookie, worlds.visitCookie.name))
 }
 
-/** Without a demonstration, these routes are not there. */
-function worldsOf({ demonstration }: Dependencies): Promise<Worlds> {
-  return (demonstration as NonNullable<typeof demonstration>)()
+function worldsOf({ demonstration }: DemonstrationNeeds): Promise<Worlds> {
+  if (demonstration === undefined) throw noSuchRoute()
+  return demonstration()
 }
 
 export function noSuchVisit(): CarillonError {

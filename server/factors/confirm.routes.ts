@@ -1,30 +1,37 @@
 import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry } from '../audit/entry.ts'
+import { type RequestSource, sourceOf } from '../audit/source.ts'
 import { invalidCredentials, notAuthenticated } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
-import { renewOwnCookie } from '../guards/own-sign-in.ts'
-import { presentedDevices, type RequestSource, sourceOf } from '../guards/source.ts'
-import type { Subject } from '../guards/subject.ts'
-import type { Dependencies } from '../http/dependencies.ts'
-import { ConfirmationBody } from '../http/openapi/factor-schemas.ts'
+import { presentedDevices } from '../guessing/device-tokens.ts'
+import type { Subject } from '../http/callers.ts'
 import { forUser } from '../http/operation.ts'
 import { goneSignal } from '../http/response/event-stream.ts'
 import { sendData } from '../http/response/send.ts'
-import { checkCredentials } from '../passwords/credentials.ts'
-import { findEnabledUser } from '../sessions/sign-in.routes.ts'
+import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { TokenResponse } from '../sessions/tokens.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
+import { checkCredentials } from '../users/credentials.ts'
 import type { User } from '../users/user-rows.store.ts'
 import { findCredentials } from '../users/users.store.ts'
+import { findEnabledUser } from '../users/users.ts'
+import { ConfirmationBody } from './factors.schemas.ts'
 import { factorsOf } from './factors.store.ts'
 import { offeredFactors } from './factors.ts'
-import { demandSecondFactor, passkeyLimits, presentedFactor, proveFactor } from './second-factor.routes.ts'
+import {
+  demandSecondFactor,
+  type FactorNeeds,
+  passkeyLimits,
+  presentedFactor,
+  proveFactor,
+} from './second-factor.routes.ts'
 
 export const confirm = forUser({
   summary:
     'Makes this sign-in fresh for 10 minutes, by a second factor or a password: 204 and a new cookie for a session, a new token for a token',
   body: ConfirmationBody,
   ...passkeyLimits,
-  responses: { 201: 'TokenResponse', 204: 'none' },
+  responses: { 201: TokenResponse, 204: 'none' },
   refusals: [
     'INVALID_CREDENTIALS',
     'SECOND_FACTOR_REQUIRED',
@@ -32,7 +39,7 @@ export const confirm = forUser({
     'UNPROCESSABLE',
     'TOO_MANY_REQUESTS',
   ],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { caller } = request
     const { devices } = dependencies
     const source = sourceOf(dependencies, request)
@@ -65,7 +72,7 @@ type Proving = { user: User; caller: Subject; source: RequestSource; signal: Abo
  * If there is a second factor, the password alone does not do: a person who has learned it could remove the factor (OWASP ASVS 5.0, 7.5.1
  * requires a full authentication). Then a right one is SECOND_FACTOR_REQUIRED, as at a sign-in.
  */
-async function provePassword(dependencies: Dependencies, password: string, proving: Proving): Promise<'password'> {
+async function provePassword(dependencies: FactorNeeds, password: string, proving: Proving): Promise<'password'> {
   const { user, caller, source, signal, device } = proving
   const { factors, store } = dependencies
   const name = user.username ?? ''

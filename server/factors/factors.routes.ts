@@ -1,17 +1,25 @@
+import { sourceOf } from '../audit/source.ts'
 import { iso } from '../basics/times.ts'
-import { renewOwnCookie } from '../guards/own-sign-in.ts'
-import { sourceOf } from '../guards/source.ts'
-import { NewTotpBody, TotpConfirmation } from '../http/openapi/factor-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
-import { findEnabledUser } from '../sessions/sign-in.routes.ts'
+import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { findEnabledUser } from '../users/users.ts'
+import {
+  FactorAddedResponse,
+  FactorListResponse,
+  NewTotpBody,
+  RecoveryCodesResponse,
+  TotpConfirmation,
+  TotpResponse,
+} from './factors.schemas.ts'
 import { type Factor, factorsOf } from './factors.store.ts'
 import { addTotp, confirmTotp, removeFactor, renewRecoveryCodes } from './factors.ts'
+import type { FactorNeeds } from './second-factor.routes.ts'
 
 export const list = forUser({
   summary: 'The second factors of the signed-in user, without their secrets',
-  responses: { 200: 'FactorListResponse' },
-  async handle({ factors }, { caller }, reply) {
+  responses: { 200: FactorListResponse },
+  async handle({ factors }: Pick<FactorNeeds, 'factors'>, { caller }, reply) {
     const found = await factors.store.read(factorsOf, caller.userId)
     return sendData(reply, { items: found.factors.map(displayFactor), recoveryCodesLeft: found.recoveryCodesLeft })
   },
@@ -20,9 +28,9 @@ export const list = forUser({
 export const startTotp = forUser({
   summary: 'Adds an authenticator app; it counts after its first code: confirmTotp',
   body: NewTotpBody,
-  responses: { 201: 'TotpResponse' },
+  responses: { 201: TotpResponse },
   refusals: ['CONFLICT'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { label } = request.body ?? {}
     const user = await findEnabledUser(dependencies, request.caller)
     return sendData(reply.code(201), await addTotp(dependencies.factors, user, label))
@@ -32,9 +40,9 @@ export const startTotp = forUser({
 export const endTotp = forUser({
   summary: 'Confirms an authenticator app by a first code; with the first factor, recovery codes',
   body: TotpConfirmation,
-  responses: { 200: 'FactorAddedResponse' },
+  responses: { 200: FactorAddedResponse },
   refusals: ['INVALID_CREDENTIALS', 'FACTOR_UNREADABLE', 'NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { id, code } = request.body
     const { userId } = request.caller
     const source = sourceOf(dependencies, request)
@@ -51,7 +59,7 @@ export const endTotp = forUser({
 export const remove = forUser({
   summary: 'Removes a second factor; with the last one, the recovery codes end',
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const id = request.params.id.toLowerCase()
     const source = sourceOf(dependencies, request)
     await removeFactor(dependencies.factors, request.caller.userId, { id, source })
@@ -61,9 +69,9 @@ export const remove = forUser({
 
 export const recoveryCodes = forUser({
   summary: 'New recovery codes, displayed once; those before end',
-  responses: { 201: 'RecoveryCodesResponse' },
+  responses: { 201: RecoveryCodesResponse },
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const source = sourceOf(dependencies, request)
     const codes = await renewRecoveryCodes(dependencies.factors, request.caller.userId, source)
     await renewOwnCookie(dependencies, { request, reply })

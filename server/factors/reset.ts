@@ -2,7 +2,6 @@
 
 import { recorded } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
-import { factorsOf } from '../sealing/re-sealing.ts'
 import type { SealedFactor } from '../sealing/sealed-texts.store.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
@@ -11,6 +10,7 @@ import { resetFactors as resetStoredFactors } from '../users/user-changes.store.
 import type { User } from '../users/user-rows.store.ts'
 import { revocationNow, type UserDependencies } from '../users/users.ts'
 import { removeFactor } from './factors.store.ts'
+import { factorsOf } from './re-sealing.ts'
 
 /** Ends every session and token, because a lost phone may be signed in. Returns how many factors there were. Throws NOT_FOUND. */
 export async function resetFactors(

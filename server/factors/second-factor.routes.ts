@@ -3,28 +3,42 @@
 
 import type { FastifyRequest } from 'fastify'
 import { auditEntry } from '../audit/entry.ts'
+import type { SignInLog } from '../audit/sign-in-log.ts'
+import { type RequestSource, sourceOf } from '../audit/source.ts'
 import { type CarillonError, invalidField, type SecondFactorKind, secondFactorRequired } from '../basics/errors.ts'
-import { presentedDevices, type RequestSource, relyingPartyFor, sourceOf } from '../guards/source.ts'
-import type { Dependencies } from '../http/dependencies.ts'
-import { SecondFactorBody } from '../http/openapi/factor-schemas.ts'
+import { presentedDevices } from '../guessing/device-tokens.ts'
 import { forAnyone } from '../http/operation.ts'
 import { sendObject } from '../http/response/send.ts'
-import { type Bond, forgetFlow, isBound } from '../providers/flow-bond.ts'
-import { type Exchange, finishSignIn, type SignInFacts, type Variant } from '../sessions/finish-sign-in.ts'
+import {
+  type Exchange,
+  finishSignIn,
+  type SessionNeeds,
+  type SignInFacts,
+  type Variant,
+} from '../sessions/finish-sign-in.ts'
+import { Login } from '../sessions/sessions.schemas.ts'
 import type { User } from '../users/user-rows.store.ts'
 import { findUser } from '../users/users.store.ts'
+import { type Bond, forgetFlow, isBound } from './bond.ts'
 import { findChallenge, makeChallenge } from './challenges.ts'
+import type { FactorDependencies } from './dependencies.ts'
+import { SecondFactorBody } from './factors.schemas.ts'
 import { type ChallengeKey, factorsOf } from './factors.store.ts'
 import { offeredFactors } from './factors.ts'
 import type { Assertion } from './passkeys/passkeys.ts'
+import { relyingPartyFor } from './passkeys/relying-party.ts'
 import { challengeEnded, type FactorMethod, type PresentedCode, proveByCode, proveByPasskey } from './proofs.ts'
 
 /** The purpose of its challenge, and what the challenge says of the first step. */
 const purpose = 'second-factor'
+type Facts = SignInFacts & { bond?: Bond }
 type FirstStep = { variant: Variant; generation: number; bond?: Bond }
 
-/** For a user whose password was right. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
-export async function continueSignIn(dependencies: Dependencies, user: User, facts: SignInFacts, exchange: Exchange) {
+/** What a sign-in with factors needs. */
+export type FactorNeeds = SessionNeeds & { factors: FactorDependencies; signInLog: SignInLog }
+
+/** For a user whose password was right; `bond` says who may use the challenge. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
+export async function continueSignIn(dependencies: FactorNeeds, user: User, facts: Facts, exchange: Exchange) {
   const offered = offeredFactors(await dependencies.factors.store.read(factorsOf, user.id))
   if (offered.length === 0) return finishSignIn(dependencies, user, facts, exchange)
   throw await demandSecondFactor(dependencies, user, { facts, offered })
@@ -32,9 +46,9 @@ export async function continueSignIn(dependencies: Dependencies, user: User, fac
 
 /** Makes a challenge that completes the sign-in with one of the factors. */
 export async function demandSecondFactor(
-  { factors }: Dependencies,
+  { factors }: Pick<FactorNeeds, 'factors'>,
   user: User,
-  { facts, offered }: { facts: SignInFacts; offered: readonly SecondFactorKind[] },
+  { facts, offered }: { facts: Facts; offered: readonly SecondFactorKind[] },
 ): Promise<CarillonError> {
   const { source, method, variant, bond } = facts
   const detail = { variant, method }
@@ -51,7 +65,7 @@ export const complete = forAnyone({
   summary: 'Completes a sign-in that needs a second factor; the response is that of /login',
   body: SecondFactorBody,
   ...passkeyLimits,
-  responses: { 200: 'Login' },
+  responses: { 200: Login },
   refusals: [
     'INVALID_CREDENTIALS',
     'UNAUTHORIZED',
@@ -60,7 +74,7 @@ export const complete = forAnyone({
     'TOO_MANY_REQUESTS',
     'UNAVAILABLE',
   ],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     return sendObject(reply, await signInByFactor(dependencies, request.body, { request, reply }))
   },
 })
@@ -70,7 +84,7 @@ const noAccount = { name: '', user: undefined }
 
 /** What the response says. Throws the refusals of `complete`. */
 export async function signInByFactor(
-  dependencies: Dependencies,
+  dependencies: FactorNeeds,
   { challenge: text, ...body }: SecondFactorBody,
   { request, reply }: Exchange,
 ): Promise<object> {
@@ -99,7 +113,7 @@ type Proving = { userId: string; source: RequestSource; device: string | undefin
 
 /** Throws as `proveByCode` and `proveByPasskey` do. */
 export async function proveFactor(
-  dependencies: Dependencies,
+  dependencies: Pick<FactorNeeds, 'factors' | 'site'>,
   presented: Presented,
   { source, ...proving }: Proving,
   request: FastifyRequest,
@@ -121,11 +135,13 @@ export function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFact
   throw invalidField('code', 'or recoveryCode, or passkey: send exactly one of them')
 }
 
+type WaitingNeeds = Pick<FactorNeeds, 'factors' | 'store' | 'site'>
+
 /**
  * Throws UNAUTHORIZED for a challenge that has ended, also by a new password, or because the user was disabled or erased; and for one that
  * another browser got by a sign-in with a provider.
  */
-export async function findWaiting(dependencies: Dependencies, text: string, request: FastifyRequest) {
+export async function findWaiting(dependencies: WaitingNeeds, text: string, request: FastifyRequest) {
   const found = await findChallenge(dependencies.factors, text, purpose)
   const user = found === undefined ? undefined : await dependencies.store.read(findUser, found.key.userId)
   if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()

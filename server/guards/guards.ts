@@ -1,73 +1,70 @@
 // Who is calling, and may they call this route? A guard either returns the caller of its route or throws the refusal.
-
-import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, insufficientScope, notAuthenticated } from '../basics/errors.ts'
-import { refuseStale } from '../factors/freshness.ts'
-import type { Dependencies } from '../http/dependencies.ts'
+import type { LongLivedCaller, Subject } from '../http/callers.ts'
+import type { Guard } from '../http/operation.ts'
+import { authorizationsOf, bearerToken } from '../http/request/bearer.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
-import type { Scope } from '../producers/producer-key.ts'
+import type { ProducerKeys, Scope, Sender } from '../producers/producer-key.ts'
 import type { Producer } from '../producers/producers.store.ts'
-import type { TokenSubject } from '../tokens/access-token.ts'
-import type { Subject } from './subject.ts'
+import { refuseStale } from '../sessions/own-sign-in.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
 
-/** A user on a long-lived route. `validUntil` checks the proof again: until when it is valid, null if it has ended. */
-export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
-
-/** A producer whose key may have been checked up to a second ago: the delivery checks it again, and calls `checkAgain` if it changed. */
-export type Sender = Pick<Producer, 'id' | 'application' | 'scopes' | 'secretHash'> & {
-  checkAgain: () => Promise<Producer>
+/** What tells users by their proofs. */
+type Proofs = {
+  sessions: Pick<Sessions, 'verify' | 'validUntil'>
+  accessTokens: Pick<AccessTokens, 'verify' | 'validUntil'>
+  site: { cookie: { name: string } }
 }
+type Producers = { producerKeys: ProducerKeys }
 
-export type Guard<Caller> = {
-  name: 'open' | 'visitor' | 'user' | 'token' | 'producer'
-  refusals: readonly ErrorCode[]
-  admit(dependencies: Dependencies, request: FastifyRequest): Promise<Caller>
-}
+type Admit<Needs, Caller> = Guard<Needs, Caller>['admit']
 
-const guard = <Caller>(
-  name: Guard<Caller>['name'],
+function guard<Needs, Caller>(
+  name: Guard<Needs, Caller>['name'],
   refusals: readonly ErrorCode[],
-  admit: Guard<Caller>['admit'],
-): Guard<Caller> => ({ name, refusals, admit })
+  admit: Admit<Needs, Caller>,
+): Guard<Needs, Caller> {
+  return { name, refusals, admit }
+}
 
 export const open = guard('open', [], async () => null)
 /** Anyone: the user of a valid proof, of scope `inbox` or without a limit; null without one. */
-export const visitor = guard('visitor', [], async (dependencies, request) => authenticate(dependencies, request))
+export const visitor = guard('visitor', [], async (proofs: Proofs, request) => authenticate(proofs, request))
 /** The same, but a token of scope `inbox` is refused. */
 export const unscopedVisitor = guard('visitor', ['FORBIDDEN'], admitUnscoped)
 /** The same, for a route that itself refuses a request without a valid proof. */
 export const verified = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], admitUnscoped)
 /** A user, by session or access token, also by a token of scope `inbox`. */
-export const inbox = guard('user', ['UNAUTHORIZED'], async (dependencies, request) =>
-  present(await authenticate(dependencies, request)),
+export const inbox = guard('user', ['UNAUTHORIZED'], async (proofs: Proofs, request) =>
+  present(await authenticate(proofs, request)),
 )
 /** A signed-in user, by session or access token without a scope. */
-export const user = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], async (dependencies, request) =>
-  present(await admitUnscoped(dependencies, request)),
+export const user = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], async (proofs: Proofs, request) =>
+  present(await admitUnscoped(proofs, request)),
 )
 /** The same, if the sign-in, or its last confirmation, is not older than ten minutes: for what decides who can sign in. */
-export const fresh = guard('user', [...user.refusals, 'FRESH_SIGN_IN_REQUIRED'], async (dependencies, request) => {
-  const subject = await user.admit(dependencies, request)
-  refuseStale(subject, dependencies.users.now())
-  return subject
-})
+export const fresh = guard(
+  'user',
+  [...user.refusals, 'FRESH_SIGN_IN_REQUIRED'],
+  async (needs: Proofs & { users: { now: () => number } }, request) => {
+    const subject = await user.admit(needs, request)
+    refuseStale(subject, needs.users.now())
+    return subject
+  },
+)
 /** As `user`; the refusal has the code and the words that the API's spec gives for its restricted route. */
-export const restricted = guard('user', ['Unauthorized', 'FORBIDDEN'], async (dependencies, request) => {
-  const subject = await admitUnscoped(dependencies, request)
+export const restricted = guard('user', ['Unauthorized', 'FORBIDDEN'], async (proofs: Proofs, request) => {
+  const subject = await admitUnscoped(proofs, request)
   if (subject === null) throw new CarillonError('Unauthorized', 'Unauthorized')
   return subject
 })
 /** Admits what `inbox` admits, to a route that keeps the proof. */
 export const longLived = guard('user', ['UNAUTHORIZED'], admitLongLived)
 /** An access token without a scope. */
-export const token = guard('token', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ accessTokens }, { raw }) => {
-  const presented = bearerToken(authorizationsOf(raw))
-  const subject = present(presented === null ? null : await accessTokens.verify(presented))
-  refuseScoped(subject)
-  return subject
-})
-export const producer = (scope: Scope): Guard<Producer> =>
+export const token = guard('token', ['UNAUTHORIZED', 'FORBIDDEN'], admitToken)
+export const producer = (scope: Scope): Guard<Producers, Producer> =>
   guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ producerKeys }, { raw }) => {
     const key = bearerToken(authorizationsOf(raw))
     return withScope(scope, key === null ? null : await producerKeys.verify(key))
@@ -75,8 +72,18 @@ export const producer = (scope: Scope): Guard<Producer> =>
 /** As `producer` with the scope `send`, without a round trip of its own. */
 export const sender = guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], admitSender)
 
-async function admitUnscoped(dependencies: Dependencies, request: FastifyRequest): Promise<Subject | null> {
-  const subject = await authenticate(dependencies, request)
+async function admitToken(
+  { accessTokens }: Pick<Proofs, 'accessTokens'>,
+  { raw }: FastifyRequest,
+): Promise<TokenSubject> {
+  const key = bearerToken(authorizationsOf(raw))
+  const subject = present(key === null ? null : await accessTokens.verify(key))
+  refuseScoped(subject)
+  return subject
+}
+
+async function admitUnscoped(proofs: Proofs, request: FastifyRequest): Promise<Subject | null> {
+  const subject = await authenticate(proofs, request)
   if (subject !== null) refuseScoped(subject)
   return subject
 }
@@ -86,13 +93,13 @@ function present<Caller>(subject: Caller | null): Caller {
   return subject
 }
 
-async function admitLongLived(dependencies: Dependencies, request: FastifyRequest): Promise<LongLivedCaller> {
-  const subject = await inbox.admit(dependencies, request)
-  const { sessions, accessTokens, cookie } = dependencies
+async function admitLongLived(proofs: Proofs, request: FastifyRequest): Promise<LongLivedCaller> {
+  const subject = await inbox.admit(proofs, request)
+  const { sessions, accessTokens, site } = proofs
   const validUntil =
     subject.proof === 'access-token'
       ? tokenValidUntil(accessTokens, subject as TokenSubject)
-      : sessionValidUntil(sessions, sessionSecret(request.raw.headers.cookie, cookie.name) ?? '', subject.signInId)
+      : sessionValidUntil(sessions, sessionSecret(request.raw.headers.cookie, site.cookie.name) ?? '', subject.signInId)
   return { ...subject, validUntil }
 }
 
@@ -100,11 +107,11 @@ type ValidUntil = LongLivedCaller['validUntil']
 
 // The caller keeps the proof and nothing else of the request, for as long as the stream is open. Hence functions of their own:
 // all closures of one function share what any of them uses.
-function tokenValidUntil(accessTokens: Dependencies['accessTokens'], subject: TokenSubject): ValidUntil {
+function tokenValidUntil(accessTokens: Proofs['accessTokens'], subject: TokenSubject): ValidUntil {
   return async () => accessTokens.validUntil(subject)
 }
 
-function sessionValidUntil(sessions: Dependencies['sessions'], secret: string, signInId: string): ValidUntil {
+function sessionValidUntil(sessions: Proofs['sessions'], secret: string, signInId: string): ValidUntil {
   // A copy: V8 keeps the whole header field for a part of it.
   const own = Buffer.from(secret).toString()
   return () => sessions.validUntil(own, signInId)
@@ -117,7 +124,7 @@ function refuseScoped({ scope }: Subject): void {
   })
 }
 
-async function admitSender({ producerKeys }: Dependencies, { raw }: FastifyRequest): Promise<Sender> {
+async function admitSender({ producerKeys }: Producers, { raw }: FastifyRequest): Promise<Sender> {
   const key = bearerToken(authorizationsOf(raw))
   const check = async () => withScope('send', key === null ? null : await producerKeys.verify(key))
   const remembered = key === null ? null : producerKeys.verifyRemembered(key)
@@ -137,7 +144,7 @@ function withScope(scope: Scope, found: Producer | null): Producer {
 
 /** The one place that decides who is calling. An `Authorization` field, valid or not, is the only proof that is read. */
 function authenticate(
-  { sessions, accessTokens, cookie: { name } }: Dependencies,
+  { sessions, accessTokens, site }: Proofs,
   { raw }: FastifyRequest,
 ): Promise<Subject | null> | null {
   const { authorization, cookie } = raw.headers
@@ -145,32 +152,6 @@ function authenticate(
     const presented = bearerToken(authorizationsOf(raw))
     return presented === null ? null : accessTokens.verify(presented)
   }
-  const secret = sessionSecret(cookie, name)
+  const secret = sessionSecret(cookie, site.cookie.name)
   return secret === null ? null : sessions.verify(secret)
-}
-
-/** Every `Authorization` field, including those that Node's parsed headers leave out. */
-function authorizationsOf({ headers, rawHeaders }: IncomingMessage): string[] {
-  const values: string[] = []
-  if (headers.authorization !== undefined)
-    for (let i = 0; i < rawHeaders.length; i += 2)
-      if (rawHeaders[i]?.toLowerCase() === 'authorization') values.push(rawHeaders[i + 1] ?? '')
-  return values
-}
-
-/** Every bearer token of the request: a sign-out ends all of them. */
-export function presentedTokens(raw: IncomingMessage): string[] {
-  return authorizationsOf(raw).flatMap((value) => bearerToken([value]) ?? [])
-}
-
-const space = 0x20
-const bearer = /^Bearer +([\w.~+/-]+=*)$/i
-
-/** The token of `Authorization: Bearer` (RFC 6750, section 2.1); null for another scheme, another form, or two fields. */
-function bearerToken(authorization: readonly string[]): string | null {
-  const [only, another] = authorization
-  if (only === undefined || another !== undefined) return null
-  // The usual spelling, without the regular expression; the token's own form is checked when it is verified.
-  if (only.startsWith('Bearer ') && only.charCodeAt(7) !== space) return only.slice(7)
-  return bearer.exec(only)?.[1] ?? null
 }

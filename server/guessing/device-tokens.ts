@@ -6,10 +6,12 @@
 // seal for each user of the device, the last user first.
 
 import { randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { sessionSecrets } from '../http/request/cookies.ts'
+import type { Site } from '../http/site.ts'
 import type { Sealing } from '../sealing/sealing.ts'
-import type { User } from '../users/user-rows.store.ts'
 
-export type DeviceUser = Pick<User, 'id' | 'deviceGeneration'>
+export type DeviceUser = { id: string; deviceGeneration: number }
 
 /** Users of one device. The one who signed in longest ago is forgotten first. */
 const maxUsers = 10
@@ -82,4 +84,14 @@ function devicesIn(presented: readonly string[]): Device[] {
 
 function newDeviceId(): string {
   return randomBytes(16).toString('base64url')
+}
+
+/** The device tokens of a request: the application's, in the body of a sign-in, and those of the browser's cookie. */
+export function presentedDevices(
+  { site }: { site: Pick<Site, 'deviceCookie'> },
+  { body, raw }: FastifyRequest,
+): string[] {
+  const { deviceToken } = (body ?? {}) as { deviceToken?: unknown }
+  const cookies = sessionSecrets(raw.headers.cookie, site.deviceCookie.name)
+  return typeof deviceToken === 'string' ? [deviceToken, ...cookies] : cookies
 }

@@ -2,13 +2,10 @@
 // both variants (A9, A10; docs/decisions/0039-limits-on-guesses.md). A guess is counted as a failure before it is evaluated, so that
 // guesses at the same time cannot pass the limits together, and it is taken back if it was right.
 
-import { recorded } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { networksOfClient } from '../basics/ip-addresses.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
-import type { User } from '../users/user-rows.store.ts'
-import { findUser, type UserDependencies, type UserKey } from '../users/users.ts'
 import type { DelayedAccounts } from './delayed-accounts.ts'
 import {
   clearGuesses,
@@ -72,21 +69,8 @@ type GuessesOptions = {
   now: () => number
 }
 
-const prefixOf = (userId: string) => `user ${userId} `
-
-/**
- * Forgets every failure of the user, of every kind, from every address and on every device: no guess is delayed any more. Returns the
- * user, and if there were failures. Throws NOT_FOUND.
- */
-export async function unlock(
-  users: Pick<UserDependencies, 'now' | 'source'> & { store: Store & UserDependencies['store'] },
-  key: UserKey,
-): Promise<{ user: User; hadFailures: boolean }> {
-  const user = await findUser(users, key)
-  const entry = recorded(users, { event: 'account-unlocked', userId: user.id, username: user.username })
-  const outcome = await users.store.write(forgetGuesses, { prefix: prefixOf(user.id), ...entry })
-  return { user, hadFailures: outcome === 'done' }
-}
+/** What the keys of the guesses of a user begin with. */
+export const prefixOf = (userId: string) => `user ${userId} `
 
 export class Guesses {
   readonly #options: GuessesOptions

@@ -2,18 +2,11 @@
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
-import { demonstrationRoutes } from '../demonstration/visits.ts'
-import { addWorlds } from '../demonstration/world-service.ts'
-import type { Log } from '../log/log.ts'
-import { acceptsHtml } from '../pages/page.ts'
-import { ServedScripts } from '../pages/served-scripts.ts'
-import { routesWith } from '../routes.ts'
+import type { Log } from '../basics/log.ts'
 import { isDraining } from './connections/drain.ts'
-import { afterUnreadBody, endAndDrop, isDropping } from './connections/drop-unread.ts'
+import { afterUnreadBody, endAndDrop, isBodyUnread, isDropping, sendBeforeBody } from './connections/drop-unread.ts'
 import { endSlowReaders } from './connections/slow-readers.ts'
-import type { AppDependencies, Dependencies } from './dependencies.ts'
-import { documentationOf } from './openapi/documentation.ts'
-import type { GuardedRequest, Operation, Route, Tag } from './operation.ts'
+import type { FailurePage, GuardedRequest, Operation, Route, Tag } from './operation.ts'
 import { watchForUntrustedProxy } from './request/address.ts'
 import { refuseUnrouted } from './request/allowed-methods.ts'
 import {
@@ -36,6 +29,8 @@ import { compilersFactory } from './request/validators.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
 import { FailureLog } from './response/failure-log.ts'
 import { securityHeaders } from './response/security-headers.ts'
+import { acceptsHtml } from './response/send.ts'
+import type { Site } from './site.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -43,8 +38,22 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     tag?: Tag
-    operation?: Operation<unknown>
+    operation?: Operation<never, never>
+    /** The page of a failure on this route. */
+    failurePage?: BoundFailurePage | undefined
   }
+}
+
+type BoundFailurePage = (error: CarillonError, exchange: Parameters<FailurePage<never>>[2]) => Promise<string>
+
+type AppOptions<Needs> = {
+  routes: readonly Route<Needs>[]
+  /** What the routes need. */
+  parts: NoInfer<Needs>
+  site: Site
+  log: Log
+  /** The page of a failure on a route that has none of its own. Without it, every failure is JSON. */
+  failurePage?: BoundFailurePage
 }
 
 /** Milliseconds (SECURITY.md, I8). `request` + `checkEvery` < `idleSocket`, at which Node closes without a response. */
@@ -77,23 +86,13 @@ const serverOptions = {
   schemaController: { compilersFactory },
 }
 
-const pageTags: ReadonlySet<string> = new Set(['pages', 'scripts', 'documentation'])
-
-export function createApp(given: AppDependencies): FastifyInstance {
-  const { demonstration, pages } = given
-  const published = routesWith(pages.prefix).filter(({ tag }) => given.hasPages || !pageTags.has(tag))
-  const routes = demonstration === undefined ? published : [...published, ...demonstrationRoutes(pages.prefix)]
-  const dependencies: Dependencies = {
-    ...given,
-    scripts: new ServedScripts(),
-    documentation: documentationOf(published, { url: given.publicUrl, cookieName: given.cookie.name }),
-  }
-  const { log, allowedOrigins } = given
+export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppOptions<Needs>): FastifyInstance {
+  const { allowedOrigins } = site
   const failures = new FailureLog(log)
   const refusedOrigins = new RefusedOrigins(log)
-  const headers = securityHeaders(given)
+  const headers = securityHeaders(site)
   const nextRequestId = requestIds()
-  const isKnownHost = knownHosts(given.hosts)
+  const isKnownHost = knownHosts(site.hosts)
   const app = Fastify({
     ...serverOptions,
     genReqId: nextRequestId,
@@ -110,18 +109,16 @@ export function createApp(given: AppDependencies): FastifyInstance {
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     noteEarlyResponse(request)
     reply.headers(headers)
-    const { tag, operation } = request.routeOptions.config ?? {}
-    const isForBrowsers =
-      tag === 'pages' || operation?.failurePage !== undefined || (request.is404 && request.method === 'GET')
-    const isPage = given.hasPages && isForBrowsers && acceptsHtml(request)
-    sendFailure(failures, error, { request, reply, ...(isPage && { sendAsPage }) })
-  }
-
-  /** Loads its code at the first failure of a page. */
-  function sendAsPage(error: CarillonError, request: FastifyRequest, reply: FastifyReply): void {
-    import('../pages/failure-page.ts')
-      .then(({ sendFailurePage }) => sendFailurePage(dependencies, error, request, reply))
-      .catch((cause: unknown) => sendFailure(failures, cause, { request, reply }))
+    const { tag, failurePage: ofRoute } = request.routeOptions.config ?? {}
+    const isForBrowsers = tag === 'pages' || ofRoute !== undefined || (request.is404 && request.method === 'GET')
+    const page =
+      failurePage !== undefined && isForBrowsers && acceptsHtml(request) ? (ofRoute ?? failurePage) : undefined
+    const sendAsPage = (known: CarillonError) => {
+      page?.(known, { request, reply })
+        .then((text) => sendDocument(known, text, { request, reply }))
+        .catch((cause: unknown) => sendFailure(failures, cause, { request, reply }))
+    }
+    sendFailure(failures, error, { request, reply, ...(page && { sendAsPage }) })
   }
 
   function refuseSocket(socket: Socket | null, cause: string | undefined) {
@@ -163,16 +160,26 @@ export function createApp(given: AppDependencies): FastifyInstance {
     else done()
   })
   if (log.isLevelEnabled('debug')) logResponses(app, log)
-  watchForUntrustedProxy(app.server, given.trustedProxies, (address) => warnOfUntrustedProxy(log, address))
-  for (const each of routes) addRoute(app, each, dependencies)
-  if (demonstration !== undefined) addWorlds(app, pages.prefix, demonstration)
+  watchForUntrustedProxy(app.server, site.trustedProxies, (address) => warnOfUntrustedProxy(log, address))
+  for (const each of routes) addRoute(app, each, parts)
   return app
 }
 
-function addRoute(app: FastifyInstance, { method, path, tag, guard, operation }: Route, dependencies: Dependencies) {
-  const { query, bodyLimit, shallowBody, body } = operation
+function sendDocument(
+  { status }: CarillonError,
+  text: string,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): void {
+  reply.code(status)
+  // A form of another site is refused before its body is read.
+  if (isBodyUnread(request.raw)) sendBeforeBody(request, reply, text)
+  else reply.send(text)
+}
+
+function addRoute<Needs>(app: FastifyInstance, { method, path, tag, guard, operation }: Route<Needs>, parts: Needs) {
+  const { query, bodyLimit, shallowBody, body, failurePage } = operation
   const handle = (request: FastifyRequest, reply: FastifyReply) =>
-    operation.handle(dependencies, request as GuardedRequest, reply)
+    operation.handle(parts, request as GuardedRequest, reply)
   const handleEmpty = async (request: FastifyRequest, reply: FastifyReply) => {
     await handle(request, reply)
     return reply.code(204).send()
@@ -181,14 +188,18 @@ function addRoute(app: FastifyInstance, { method, path, tag, guard, operation }:
     method,
     url: path,
     schema: { ...(body && { body: shallowBody ?? body }), ...(query && { querystring: query }) },
-    config: { tag, operation },
+    config: {
+      tag,
+      operation,
+      failurePage: failurePage && ((error, exchange) => failurePage(parts, error, exchange)),
+    },
     ...(bodyLimit && { bodyLimit }),
     onRequest: (request, _reply, done) => {
       const admit = (caller: unknown) => {
         request.caller = caller
         done()
       }
-      guard.admit(dependencies, request).then(admit, done)
+      guard.admit(parts, request).then(admit, done)
     },
     ...(query && { preValidation: readQuery(query) }),
     handler: operation.responses === undefined ? handleEmpty : handle,

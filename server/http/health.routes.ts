@@ -1,11 +1,18 @@
 // Is the process alive, and is it ready for requests? For supervisors and load balancers.
 import { CarillonError } from '../basics/errors.ts'
+import { component, dataOf, example, string } from './openapi/schema.ts'
 import { forAnyone } from './operation.ts'
 import { sendData } from './response/send.ts'
 
+/** `isReady` becomes false when the service drains. `askedAt`: when `/readyz` was last requested, by `performance.now()`. */
+export type Readiness = { isReady: boolean; askedAt: number }
+
+const status = example(string(), 'ready')
+const HealthResponse = dataOf(component('Health', { status }))
+
 export const live = forAnyone({
   summary: 'The process is alive',
-  responses: { 200: 'HealthResponse' },
+  responses: { 200: HealthResponse },
   anyHost: true,
   async handle(_, _request, reply) {
     return sendData(reply, { status: 'alive' })
@@ -14,10 +21,10 @@ export const live = forAnyone({
 
 export const ready = forAnyone({
   summary: 'The service takes requests: it is not stopping and its store works',
-  responses: { 200: 'HealthResponse' },
+  responses: { 200: HealthResponse },
   refusals: ['UNAVAILABLE'],
   anyHost: true,
-  async handle({ readiness, store }, _, reply) {
+  async handle({ readiness, store }: { readiness: Readiness; store: { check(): Promise<void> } }, _, reply) {
     readiness.askedAt = performance.now()
     if (!readiness.isReady)
       throw new CarillonError('UNAVAILABLE', 'The service is not ready: it is starting or stopping', {

@@ -1,17 +1,12 @@
-// What a route consists of: never without a guard, and a handler only fits a guard that gives it its kind of caller.
-
+// What a route consists of: never without a guard, and a handler only fits a guard that gives it its kind of caller. Guards and
+// operations declare which parts of the service they need; what all routes of a table need together follows from the table.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError, ErrorCode } from '../basics/errors.ts'
-import type { Guard } from '../guards/guards.ts'
-import type { Subject } from '../guards/subject.ts'
-import type { WholePage } from '../pages/page.ts'
-import type { Producer } from '../producers/producers.store.ts'
-import type { Dependencies } from './dependencies.ts'
-import type { ResponseName } from './openapi/response-schemas.ts'
+import type { ProducerCaller, Subject } from './callers.ts'
 import type { Schema } from './openapi/schema.ts'
 
-/** The body of a response: a named JSON shape, events, a document of that type, or none. */
-export type ResponseBody = ResponseName | 'events' | 'json' | 'html' | 'css' | 'script' | 'asset' | 'image' | 'none'
+/** The body of a response: a shape, a document of that type, or none. */
+export type ResponseBody = Schema | 'json' | 'html' | 'css' | 'script' | 'asset' | 'image' | 'none'
 
 /** The parameters of all paths. */
 type Params = Readonly<Record<'id' | 'externalId' | 'provider' | 'name' | 'n', string>>
@@ -36,7 +31,18 @@ export const tags = {
 } as const
 export type Tag = keyof typeof tags
 
-export type Operation<Caller, Query = unknown, Body = unknown> = {
+/** Who is calling, and may they call this route? Returns the caller of the route or throws the refusal. */
+export type Guard<Needs, Caller> = {
+  name: 'open' | 'visitor' | 'user' | 'token' | 'producer'
+  refusals: readonly ErrorCode[]
+  admit: (needs: Needs, request: FastifyRequest) => Promise<Caller>
+}
+
+/** The document of a failure, for a browser. Sets the header fields that the document needs. */
+export type FailurePage<Needs> = (needs: Needs, error: CarillonError, exchange: AnyExchange) => Promise<string>
+type AnyExchange = { request: FastifyRequest; reply: FastifyReply }
+
+export type Operation<Needs, Caller, Query = unknown, Body = unknown> = {
   summary: string
   query?: Schema<Query>
   body?: Schema<Body>
@@ -58,36 +64,51 @@ export type Operation<Caller, Query = unknown, Body = unknown> = {
   /** The codes of its own refusals; those of the guard and the request checks are added (openapi.ts). */
   refusals?: readonly ErrorCode[]
   /** A browser's tab comes here: the page of a failure, with a way back. Without it, a route of `pages` has a common one. */
-  failurePage?(dependencies: Dependencies, error: CarillonError, request: FastifyRequest): Promise<WholePage>
-  handle(
-    dependencies: Dependencies,
-    request: GuardedRequest<Caller, Query, Body>,
-    reply: FastifyReply,
-  ): Promise<unknown>
+  failurePage?: FailurePage<Needs>
+  handle: (needs: Needs, request: GuardedRequest<Caller, Query, Body>, reply: FastifyReply) => Promise<unknown>
 }
 
-/** The types of the query and the body follow from their schemas. */
+/** The types of the query and the body follow from their schemas, and what the operation needs from the first parameter of its handler. */
 export const operationFor =
   <Caller>() =>
-  <Query, Body>(operation: Operation<Caller, Query, Body>) =>
+  <Needs, Query, Body>(operation: Operation<Needs, Caller, Query, Body>) =>
     operation
 export const forAnyone = operationFor<null>()
 export const forVisitor = operationFor<Subject | null>()
 export const forUser = operationFor<Subject>()
-export const forProducer = operationFor<Producer>()
+export const forProducer = operationFor<ProducerCaller>()
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-type Placed = { method: Method; path: string; guard: Guard<unknown>; operation: Operation<unknown> }
+type Placed<Needs> = {
+  method: Method
+  path: string
+  guard: Guard<Needs, unknown>
+  operation: Operation<Needs, unknown>
+}
 /** `id`: the `operationId`, a verb and what it acts on. Generated clients name a function after it, so a released one never changes. */
-export type Route = Placed & { id: string; tag: Tag }
+export type Route<Needs = never> = Placed<Needs> & { id: string; tag: Tag }
 
-export function route<Caller>(method: Method, path: string, guard: Guard<Caller>, operation: Operation<Caller>) {
-  return { method, path, guard, operation: operation as Operation<unknown> }
+export function route<GuardNeeds, Needs, Caller, Query, Body>(
+  method: Method,
+  path: string,
+  guard: Guard<GuardNeeds, Caller>,
+  operation: Operation<Needs, Caller, Query, Body>,
+): Placed<GuardNeeds & Needs> {
+  return { method, path, guard, operation: operation as Operation<Needs, unknown> }
 }
 
+type Table = Readonly<Partial<Record<Tag, Readonly<Record<string, Placed<never>>>>>>
+type Each<T> = { [Group in keyof T]: T[Group][keyof T[Group]] }[keyof T]
+type Together<P> = (P extends Placed<infer Needs> ? (needs: Needs) => void : never) extends (needs: infer All) => void
+  ? All
+  : never
+/** What the routes of a table need, all together. */
+export type NeedsOf<T extends Table> = Together<Each<T>>
+
 /** `table`: by tag and id. */
-export function routesAt(prefix: string, table: Readonly<Partial<Record<Tag, Readonly<Record<string, Placed>>>>>) {
-  return Object.entries(table).flatMap(([tag, placed]) =>
-    Object.entries(placed).map(([id, { path, ...rest }]) => ({ ...rest, id, tag: tag as Tag, path: prefix + path })),
+export function routesAt<T extends Table>(prefix: string, table: T): Route<NeedsOf<T>>[] {
+  const groups = Object.entries(table) as [Tag, Record<string, Placed<NeedsOf<T>>>][]
+  return groups.flatMap(([tag, placed]) =>
+    Object.entries(placed).map(([id, { path, ...rest }]) => ({ ...rest, id, tag, path: prefix + path })),
   )
 }

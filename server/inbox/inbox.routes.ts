@@ -1,15 +1,25 @@
 // The routes of a user's own inbox: list, get one, counts, mark read or unread, mark all read, undo.
+
 import { CarillonError, invalidField } from '../basics/errors.ts'
-import { ListQuery, ReadAllQuery } from '../http/openapi/request-schemas.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'
 import { isKnown, sendData, sendJson } from '../http/response/send.ts'
+import {
+  CountsResponse,
+  ListQuery,
+  NotificationPageResponse,
+  NotificationResponse,
+  ReadAllQuery,
+} from './inbox.schemas.ts'
+import type { Inbox } from './inbox.ts'
+
+type Needs = { inbox: Inbox }
 
 export const list = forUser({
   summary: "The caller's notifications, newest first, in pages",
   query: ListQuery,
   headers: { 'If-None-Match': 'The ETag of an earlier response: 304 if nothing changed since' },
-  responses: { 200: 'NotificationPageResponse', 304: 'none' },
-  async handle({ inbox }, request, reply) {
+  responses: { 200: NotificationPageResponse, 304: 'none' },
+  async handle({ inbox }: Needs, request, reply) {
     const { page, limit = 20, before, status = 'all', category } = request.query
     if (page !== undefined && before !== undefined)
       throw invalidField('before', 'takes the place of page: send one of the two')
@@ -24,35 +34,39 @@ export const list = forUser({
 
 export const one = forUser({
   summary: "One of the caller's notifications",
-  responses: { 200: 'NotificationResponse' },
-  async handle({ inbox }, request, reply) {
+  responses: { 200: NotificationResponse },
+  async handle({ inbox }: Needs, request, reply) {
     return sendJson(reply, `{"success":true,"data":${await inbox.one(request.caller, notificationId(request))}}`)
   },
 })
 
 export const counts = forUser({
   summary: 'How many there are and how many are unread, also by category; exact',
-  responses: { 200: 'CountsResponse' },
-  async handle({ inbox }, { caller }, reply) {
+  responses: { 200: CountsResponse },
+  async handle({ inbox }: Needs, { caller }, reply) {
     return sendData(reply, await inbox.counts(caller))
   },
 })
 
-const mark = (as: 'read' | 'unread', summary: string) =>
-  forUser({
-    summary,
-    async handle({ inbox }, request) {
-      await inbox[as](request.caller, notificationId(request))
-    },
-  })
-export const read = mark('read', 'Mark one as read; repeating keeps the first readAt')
-export const unread = mark('unread', 'Mark one as unread, until it is marked as read or the next read-all covers it')
+export const read = forUser({
+  summary: 'Mark one as read; repeating keeps the first readAt',
+  async handle({ inbox }: Needs, request) {
+    await inbox.read(request.caller, notificationId(request))
+  },
+})
+
+export const unread = forUser({
+  summary: 'Mark one as unread, until it is marked as read or the next read-all covers it',
+  async handle({ inbox }: Needs, request) {
+    await inbox.unread(request.caller, notificationId(request))
+  },
+})
 
 export const readAll = forUser({
   summary: 'Mark all as read, or all with a `seq` up to `throughSeq`, or all of some categories',
   query: ReadAllQuery,
   refusals: ['NOT_FOUND'],
-  async handle({ inbox }, { caller, query }) {
+  async handle({ inbox }: Needs, { caller, query }) {
     const { through, throughSeq, category } = query
     if (through !== undefined && throughSeq !== undefined)
       throw invalidField('through', 'takes the place of throughSeq: send one of the two')
@@ -65,7 +79,7 @@ export const undo = forUser({
   summary:
     'Take back the last "mark all as read", within ten minutes; what arrived, or was marked alone since, stays as it is',
   refusals: ['CONFLICT'],
-  async handle({ inbox }, { caller }) {
+  async handle({ inbox }: Needs, { caller }) {
     await inbox.undo(caller)
   },
 })

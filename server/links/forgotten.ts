@@ -3,10 +3,10 @@
 
 import type { Source } from '../audit/entry.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
+import type { Log } from '../basics/log.ts'
+import { LogWindow } from '../basics/log-window.ts'
 import { displayTime } from '../basics/times.ts'
 import type { Guess, Guesses } from '../guessing/guesses.ts'
-import type { Log } from '../log/log.ts'
-import { LogWindow } from '../log/log-window.ts'
 import type { User } from '../users/user-rows.store.ts'
 import { findableUsername } from '../users/username.ts'
 import { findUserByUsername, findUsersByEmail } from '../users/users.store.ts'

@@ -1,24 +1,9 @@
 // One open stream of a user: up to which version it was sent, and how much its client may leave unread.
+import type { Sink } from '../http/response/event-stream.ts'
 import { endText, type StreamEvent } from './events.ts'
 
 /** Whose stream it is. `validUntil` checks the proof again: until when it is valid (milliseconds), null if it has ended. */
 export type Watcher = { userId: string; validUntil: () => Promise<number | null> }
-
-/** The response of a stream, without HTTP. */
-export interface Sink {
-  begin(): void
-  send(bytes: Buffer): void
-  /** Bytes that were sent and that the client has not taken. */
-  readonly unread: number
-  /** Resolves when the client has taken enough for more to be sent, or is gone. */
-  untilTaken(): Promise<void>
-  /** Ends the response after everything that was sent. */
-  end(): void
-  /** Closes the connection at once. A client that takes too little for too long is disconnected by the sink. */
-  disconnect(): void
-  /** Calls back when the response is over, whichever side ended it. */
-  onClose(listener: () => void): void
-}
 
 const maxUnread = 1024 * 1024
 const replayBytesAtOnce = 256 * 1024

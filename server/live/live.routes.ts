@@ -1,18 +1,20 @@
 import { invalidField, notAuthenticated } from '../basics/errors.ts'
-import type { LongLivedCaller } from '../guards/guards.ts'
-import { ChangesQuery, StreamQuery } from '../http/openapi/request-schemas.ts'
+import type { LongLivedCaller } from '../http/callers.ts'
 import { operationFor } from '../http/operation.ts'
 import { EventStream, goneSignal } from '../http/response/event-stream.ts'
 import { sendJson } from '../http/response/send.ts'
+import type { ChangesSince } from './changes.ts'
+import { ChangesQuery, ChangesResponse, EventTexts, StreamQuery } from './live.schemas.ts'
+import type { Live } from './live.ts'
 import { isPosition } from './position.ts'
 
 export const stream = operationFor<LongLivedCaller>()({
   summary: 'The live stream of what happens in the inbox (Server-Sent Events)',
   query: StreamQuery,
   headers: { 'Last-Event-ID': 'The id of the last event that was received; the events after it are sent' },
-  responses: { 200: 'events' },
+  responses: { 200: EventTexts },
   refusals: ['TOO_MANY_REQUESTS'],
-  async handle({ live }, request, reply) {
+  async handle({ live }: { live: Live }, request, reply) {
     const { since } = request.query
     // A browser's EventSource sends the field when it reconnects; an empty one counts as none (WHATWG HTML, section 9.2.4).
     const last = request.headers['last-event-id'] as string | undefined
@@ -29,14 +31,14 @@ export const changes = operationFor<LongLivedCaller>()({
   summary:
     'What changed since a version, on request held until there is a change; or that everything has to be fetched again',
   query: ChangesQuery,
-  responses: { 200: 'ChangesResponse' },
+  responses: { 200: ChangesResponse },
   refusals: ['TOO_MANY_REQUESTS'],
-  async handle(dependencies, request, reply) {
+  async handle({ changes: held }: { changes: ChangesSince }, request, reply) {
     const { since, limit = 100, wait = 0 } = request.query
     if (!isPosition(since)) throw invalidField('since', positionReason)
     if (wait > 0) request.raw.socket.setTimeout((wait + idleMarginSeconds) * 1_000)
     const query = { since, limit, waitMs: wait * 1_000, signal: goneSignal(reply) }
-    const data = await dependencies.changes.read(request.caller, query)
+    const data = await held.read(request.caller, query)
     // The proof may have ended while the request was held.
     if (wait > 0 && (await request.caller.validUntil()) === null) throw notAuthenticated()
     return sendJson(reply, `{"success":true,"data":${data}}`)

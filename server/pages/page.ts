@@ -1,29 +1,56 @@
 // What all pages of the service share on the server: who reads the page, in which language, with which files, and what it may load.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Subject } from '../guards/subject.ts'
-import type { Dependencies } from '../http/dependencies.ts'
+import type { Subject } from '../http/callers.ts'
 import { pathOf } from '../http/request/spelling.ts'
 import { sendCompressed } from '../http/response/encoded-file.ts'
-import type { User } from '../users/user-rows.store.ts'
-import { findUser } from '../users/users.store.ts'
+import type { Site } from '../http/site.ts'
 import type { Page, View } from './frame.ts'
+import type { ServedScripts } from './served-scripts.ts'
 
-/** The path of a page as browsers see it, also behind a proxy that strips the path of the public URL: for `Location`. */
-export function pagePath({ publicUrl, pages }: Pick<Dependencies, 'publicUrl' | 'pages'>, name: string): string {
-  return `${new URL(publicUrl()).pathname.replace(/\/$/, '')}${pages.prefix}/${name}`
+/** The settings of the pages. `prefix`: '' or such as `/hello`, where they are inside the service. */
+export type PageSettings = {
+  prefix: string
+  name: string
+  accent: string | undefined
+  logo: { bytes: Buffer; type: string } | undefined
+  /** Only this machine reaches the service, as far as the settings say. */
+  isHere: boolean
+  hasDemonstration: boolean
+  /** Whether the pages of users have the link. */
+  hasDocumentationLink: boolean
+  /** Whether the demonstration shows what the server did for each request. */
+  hasTrace: boolean
+  /** Whether the service sends mail. */
+  hasMail: boolean
 }
 
-/** The enabled user of a proof, whose language and name the page has; undefined without one. */
-export async function readerOf({ store }: Dependencies, subject: Subject | null): Promise<User | undefined> {
-  const user = subject === null ? undefined : await store.read(findUser, subject.userId)
-  return user?.disabledAt === null ? user : undefined
+/** The user who reads a page, whose language and name it has. */
+export type Reader = {
+  id: string
+  username: string | null
+  externalId: string | null
+  displayName: string | null
+  locale: string | null
 }
+
+export type Pages = PageSettings & {
+  scripts: ServedScripts
+  /** Undefined without a proof, and for a disabled user. */
+  readerOf: (caller: Subject | null) => Promise<Reader | undefined>
+}
+
+/** What every page needs. */
+export type PageNeeds = { site: Site; pages: Pages }
 
 /** Loads what only pages need at the first of them. */
-export async function viewOf(dependencies: Dependencies, request: FastifyRequest, user?: User): Promise<View> {
+export async function viewOf(
+  { pages }: Pick<PageNeeds, 'pages'>,
+  request: FastifyRequest,
+  user?: Reader,
+): Promise<View> {
   const [{ textsOf }, { languageFor }] = await Promise.all([import('./texts/texts.ts'), import('./language.ts')])
-  const { pages, scripts } = dependencies
+  const { scripts } = pages
   const language = languageFor(request.headers['accept-language'], user?.locale)
   // The target `*` has no path, nor has an absolute form that ends with the host.
   const root = '../'.repeat(Math.max(0, pathOf(request.url).split('/').length - 2))
@@ -80,9 +107,4 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
       vary: 'Accept-Encoding, Accept-Language, Cookie',
     })
     .type('text/html; charset=utf-8')
-}
-
-/** Whether the client asks for a page and not for data. */
-export function acceptsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
-  return headers.accept?.toLowerCase().includes('text/html') ?? false
 }

@@ -1,17 +1,18 @@
 // What a page loads: the bell and inbox as custom elements, the client alone, and the files of the service's own pages. Their short names redirect to names with
 // a hash of the content, which browsers may keep for ever.
-import type { Dependencies } from '../http/dependencies.ts'
+
 import { type Exchange, forAnyone } from '../http/operation.ts'
 import { comesFromOtherSite } from '../http/request/checks.ts'
 import { sendEncoded } from '../http/response/encoded-file.ts'
+import type { PageNeeds } from './page.ts'
 
 /**
  * A page of any site may load these; only one of an allowed origin may use them as modules (cors.ts). A browser must not keep what an origin
  * received before it was allowed.
  */
-function allowLoading({ allowedOrigins }: Dependencies, { request, reply }: Exchange, cacheControl: string) {
+function allowLoading({ site }: PageNeeds, { request, reply }: Exchange, cacheControl: string) {
   // Browsers send the origin of this service too, with each module.
-  const isRefused = request.headers.origin !== undefined && comesFromOtherSite(request, allowedOrigins)
+  const isRefused = request.headers.origin !== undefined && comesFromOtherSite(request, site.allowedOrigins)
   return reply.headers({
     'cross-origin-resource-policy': 'cross-origin',
     'cache-control': isRefused ? 'no-store' : cacheControl,
@@ -25,8 +26,8 @@ const redirectTo = (entry: string, summary: string) =>
     summary,
     responses: { 302: 'none' },
     refusals: ['UNAVAILABLE'],
-    async handle(dependencies, request, reply) {
-      const address = `carillon-scripts/${dependencies.scripts.hashed(entry)}`
+    async handle(dependencies: PageNeeds, request, reply) {
+      const address = `carillon-scripts/${dependencies.pages.scripts.hashed(entry)}`
       return allowLoading(dependencies, { request, reply }, 'public, max-age=300').redirect(address)
     },
   })
@@ -40,8 +41,8 @@ export const asset = forAnyone({
   headers: { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' },
   responses: { 200: 'asset', 302: 'none', 304: 'none' },
   refusals: ['UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
-    const { scripts } = dependencies
+  async handle(dependencies: PageNeeds, request, reply) {
+    const { scripts } = dependencies.pages
     const { name } = request.params
     // While nodes of two versions serve, a browser may have the redirect of one and request the script from the other.
     const entry = scripts.entryOf(name)

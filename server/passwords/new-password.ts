@@ -1,6 +1,5 @@
 // May this text become a password? The policy, and the lists of stolen passwords if the operator turned that check on.
-import type { Fault } from '../basics/errors.ts'
-import { faulting } from '../users/entry.ts'
+import { type Fault, faulting } from '../basics/errors.ts'
 import { loadBlockList } from './block-list.ts'
 import type { Breaches } from './breaches.ts'
 import { checkPassword, preparePassword } from './policy.ts'

@@ -17,6 +17,11 @@ import {
 } from './producers.store.ts'
 
 export const scopes = ['send', 'users'] as const
+/** A producer whose key may have been checked up to a second ago: the delivery checks it again, and calls `checkAgain` if it changed. */
+export type Sender = Pick<Producer, 'id' | 'application' | 'scopes' | 'secretHash'> & {
+  checkAgain: () => Promise<Producer>
+}
+
 export type Scope = (typeof scopes)[number]
 
 const touchEveryMs = 60_000

@@ -1,13 +1,12 @@
 // A sign-in with a provider that has begun in this browser. It is kept in a sealed cookie of that browser, so that nobody else can
 // finish it (RFC 6749, section 10.12), and nothing is stored before the provider has said who signs in.
+
 import { randomBytes } from 'node:crypto'
+import { type Bond, flowLifetimeMs } from '../factors/bond.ts'
 import type { Sealing } from '../sealing/sealing.ts'
-import { equalSecrets } from '../sealing/secrets.ts'
+import { equalSecrets, hashOf } from '../sealing/secrets.ts'
 import type { SignIn } from '../tokens/revocations.ts'
 import type { Checks } from './provider.ts'
-
-/** How long a user may take at the provider. */
-export const flowLifetimeMs = 10 * 60_000
 
 /** The signed-in user who links an account, instead of a sign-in. */
 export type Linking = Required<Pick<SignIn, 'userId' | 'signInId' | 'signedInAt' | 'generation'>> & {
@@ -36,6 +35,12 @@ export function beginFlow(flow: Omit<Flow, keyof Checks | 'expiresAt'>, now: num
 /** Names the cookie of a flow, so that each tab has its own. Not secret. */
 export function flowId(state: string): string {
   return state.slice(0, 8)
+}
+
+/** Requests of a page on another site bring no cookie: its verifier and its origin take the place of the cookie. */
+export function bondOf({ state, challenge, origin }: Flow): Bond {
+  const isOfPage = challenge !== undefined && origin !== undefined
+  return isOfPage ? { challenge, origin } : { flow: flowId(state), stateHash: hashOf(state), challenge, origin }
 }
 
 export function sealFlow(sealing: Sealing, flow: Flow): Promise<string> {

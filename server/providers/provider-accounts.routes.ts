@@ -1,18 +1,18 @@
+import { sourceOf } from '../audit/source.ts'
 import { iso } from '../basics/times.ts'
-import { renewOwnCookie } from '../guards/own-sign-in.ts'
-import { sourceOf } from '../guards/source.ts'
-import { ProviderLinkBody } from '../http/openapi/request-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
-import { findEnabledUser } from '../sessions/sign-in.routes.ts'
+import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { findEnabledUser } from '../users/users.ts'
 import { unlinkAccount } from './accounts.ts'
 import { providerAccounts } from './provider-accounts.store.ts'
-import { begin, providerOf, readReturnTo } from './providers.routes.ts'
+import { begin, type ProviderNeeds, providerOf, readReturnTo } from './providers.routes.ts'
+import { ProviderAccountsResponse, ProviderLinkBody, ProviderLinkResponse } from './providers.schemas.ts'
 
 export const list = forUser({
   summary: 'The accounts at providers with which the signed-in user can sign in',
-  responses: { 200: 'ProviderAccountsResponse' },
-  async handle({ providers }, { caller }, reply) {
+  responses: { 200: ProviderAccountsResponse },
+  async handle({ providers }: Pick<ProviderNeeds, 'providers'>, { caller }, reply) {
     const settings = new Map([...providers.all.values()].map(({ setting }) => [setting.issuer, setting]))
     const accounts = await providers.store.read(providerAccounts, caller.userId)
     const items = accounts.map(({ issuer, email, createdAt, lastUsedAt }) => {
@@ -26,9 +26,9 @@ export const list = forUser({
 export const link = forUser({
   summary: 'Begin to link an account at a provider: the page sends its browser to the URL in the response',
   body: ProviderLinkBody,
-  responses: { 201: 'ProviderLinkResponse' },
+  responses: { 201: ProviderLinkResponse },
   /** A POST of the page, and not a link, so that no other site can begin it for an account of its own. */
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: ProviderNeeds, request, reply) {
     const { caller } = request
     const provider = providerOf(dependencies, request)
     const returnTo = readReturnTo(dependencies, 'returnTo', request.body.returnTo)
@@ -45,7 +45,7 @@ export const link = forUser({
 export const unlink = forUser({
   summary: 'Unlink an account at a provider; refused if the user has no other way to sign in',
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: ProviderNeeds, request, reply) {
     const { userId, signInId } = request.caller
     const provider = providerOf(dependencies, request)
     const source = sourceOf(dependencies, request)

@@ -2,42 +2,44 @@
 // that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.ts.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type RequestSource, sourceOf } from '../audit/source.ts'
 import { stripBlanks } from '../basics/blanks.ts'
 import { CarillonError, invalidField, type SecondFactor } from '../basics/errors.ts'
+import { type Bond, flowCookie, flowLifetimeMs, flowPrefix, forgetFlow, isBound } from '../factors/bond.ts'
 import { findChallenge, makeChallenge } from '../factors/challenges.ts'
 import { useChallenge } from '../factors/factors.store.ts'
-import { continueSignIn } from '../factors/second-factor.routes.ts'
+import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
 import { visitor } from '../guards/guards.ts'
-import { renewOwnCookie } from '../guards/own-sign-in.ts'
-import { type RequestSource, sourceOf } from '../guards/source.ts'
-import type { Dependencies } from '../http/dependencies.ts'
-import { ProviderCodeBody, ProviderForm, ProviderQuery } from '../http/openapi/request-schemas.ts'
 import { forAnyone, type GuardedRequest } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { sendObject } from '../http/response/send.ts'
-import { pagePath } from '../pages/page.ts'
-import { acceptedPlace, originOf } from '../sessions/accepted-place.ts'
+import { type PageNeeds, viewOf, writePage } from '../pages/page.ts'
+import { acceptedPlace, originOf, pagePath } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
+import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import type { User } from '../users/user-rows.store.ts'
 import { findUser } from '../users/users.store.ts'
-import { linkAccount, noActiveUser, signInEnded, userOfAccount } from './accounts.ts'
-import { beginFlow, type Flow, flowId, flowLifetimeMs, type Linking, openFlow, sealFlow } from './flow.ts'
-import { type Bond, bondOf, flowCookie, flowPrefix, forgetFlow, isBound } from './flow-bond.ts'
+import { linkAccount, noActiveUser, type ProviderDependencies, signInEnded, userOfAccount } from './accounts.ts'
+import { beginFlow, bondOf, type Flow, flowId, type Linking, openFlow, sealFlow } from './flow.ts'
 import type { Provider } from './provider.ts'
+import { ProviderCodeBody, ProviderForm, ProviderList, ProviderQuery } from './providers.schemas.ts'
 
 const codeLifetimeMs = 60_000
 /** Sign-ins that one browser may have open. More of these cookies would fill the header fields of its requests. */
 const maxFlows = 4
 const purpose = 'provider'
 
+export type ProviderNeeds = FactorNeeds & PageNeeds & { providers: ProviderDependencies }
+
 export const list = forAnyone({
   summary: 'The providers with which users can sign in, for the buttons of a page',
-  responses: { 200: 'ProviderList' },
-  async handle({ providers, publicUrl }, _, reply) {
+  responses: { 200: ProviderList },
+  async handle({ providers, site }: Pick<ProviderNeeds, 'providers' | 'site'>, _, reply) {
     const items = [...providers.all.values()].map(({ setting: { name, displayName } }) => {
-      return { name, displayName, url: `${publicUrl()}/login/with/${name}` }
+      return { name, displayName, url: `${site.publicUrl()}/login/with/${name}` }
     })
     return sendObject(reply, { items })
   },
@@ -50,8 +52,8 @@ export const start = forAnyone({
   responses: { 302: 'none' },
   refusals: ['UNAVAILABLE'],
   failurePage,
-  async handle(dependencies, request, reply) {
-    const { variant = dependencies.variant, return_to: wanted, challenge } = request.query
+  async handle(dependencies: ProviderNeeds, request, reply) {
+    const { variant = dependencies.site.variant, return_to: wanted, challenge } = request.query
     const provider = providerOf(dependencies, request)
     const place = readReturnTo(dependencies, 'return_to', wanted)
     // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
@@ -76,10 +78,11 @@ export const startByForm = forAnyone({
   refusals: ['FORBIDDEN', 'UNAVAILABLE'],
   failurePage,
   /** A browser sets `Origin`, so the flow begins on a page that may use its code, and not by a link of another site. */
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: ProviderNeeds, request, reply) {
     const { origin } = request.raw.headers
     const isOurs = origin === originOf(dependencies, '/')
-    if (origin === undefined || !(isOurs || dependencies.allowedOrigins.includes(origin))) throw unknownPage(origin)
+    if (origin === undefined || !(isOurs || dependencies.site.allowedOrigins.includes(origin)))
+      throw unknownPage(origin)
     const { return_to: wanted, challenge } = request.body
     const provider = providerOf(dependencies, request)
     const place = readReturnTo(dependencies, 'return_to', wanted)
@@ -98,32 +101,38 @@ function unknownPage(origin = 'no origin'): CarillonError {
   })
 }
 
-async function failurePage(dependencies: Dependencies, error: CarillonError, request: FastifyRequest) {
-  const { providerFailurePage } = await import('../pages/failure-page.ts')
-  return providerFailurePage(dependencies, error, { request, place: await placeOfFlow(dependencies, request) })
+/** The tab is at the address of the redirect, where nothing else is: the page leads back to where the sign-in began, if that is known. */
+async function failurePage(dependencies: ProviderNeeds, error: CarillonError, { request, reply }: Exchange) {
+  const place = await placeOfFlow(dependencies, request)
+  const { providerFailurePage } = await import('./provider-failure-page.ts')
+  const view = await viewOf(dependencies, request)
+  const { provider: wanted } = request.params as { provider: string }
+  const name = dependencies.providers.all.get(wanted)?.setting.displayName
+  const back = place ?? pagePath(dependencies, 'sign-in')
+  return writePage(reply, { view, page: await providerFailurePage(view, error, { name, back }) })
 }
 
 type Begin = { provider: Provider; begun: Parameters<typeof beginFlow>[0] }
 
 /** Sets the cookie of a new flow, and returns the address at the provider. */
-export async function begin(dependencies: Dependencies, { provider, begun }: Begin, { request, reply }: Exchange) {
+export async function begin(dependencies: ProviderNeeds, { provider, begun }: Begin, { request, reply }: Exchange) {
   const { sealing, now } = dependencies.providers
   const flow = beginFlow(begun, now())
   const address = await provider.authorizationUrl(redirectUri(dependencies, provider), flow)
   // Browsers send older cookies first (RFC 6265bis, section 5.8.3).
   for (const name of flowCookies(dependencies, request).slice(0, 1 - maxFlows))
-    setCookie(reply, { ...dependencies.cookie, name }, '')
+    setCookie(reply, { ...dependencies.site.cookie, name }, '')
   setCookie(reply, flowCookie(dependencies, flowId(flow.state)), await sealFlow(sealing, flow))
   return address
 }
 
 /** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the account page. */
-export function readReturnTo(dependencies: Dependencies, field: string, wanted: string | null | undefined): string {
+export function readReturnTo(dependencies: ProviderNeeds, field: string, wanted: string | null | undefined): string {
   if (typeof wanted !== 'string') return pagePath(dependencies, 'account')
   const place = acceptedPlace(dependencies, wanted)
   if (place !== undefined) return place
   const reason =
-    dependencies.returnUrls.length > 0
+    dependencies.site.returnUrls.length > 0
       ? 'must be a URL in CARILLON_RETURN_URLS, byte by byte, or the path of a page of this service'
       : 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
   throw invalidField(field, reason)
@@ -134,7 +143,7 @@ export const callback = forAnyone({
   responses: { 303: 'none' },
   refusals: ['INVALID_REQUEST', 'FORBIDDEN', 'CONFLICT', 'UNAVAILABLE'],
   failurePage,
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: ProviderNeeds, request, reply) {
     const provider = providerOf(dependencies, request)
     const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
     const { search } = new URL(request.url, 'http://localhost')
@@ -166,7 +175,11 @@ export const callback = forAnyone({
 type Attempt = { user: User | undefined; source: RequestSource; variant: Flow['variant'] }
 
 /** A failure of the provider or of the service is not a refusal. Without a known user, the entry has a hash of the provider's name. */
-function noteRefusal({ signInLog }: Dependencies, error: unknown, { user, source, variant }: Attempt): void {
+function noteRefusal(
+  { signInLog }: Pick<ProviderNeeds, 'signInLog'>,
+  error: unknown,
+  { user, source, variant }: Attempt,
+): void {
   const { code, status = 500 } = error as Partial<CarillonError>
   if (code === undefined || code === 'SECOND_FACTOR_REQUIRED' || status >= 500) return
   signInLog.refused(source, { name: source.actor, user }, { code, variant })
@@ -181,7 +194,7 @@ type Finished = {
 type Next = { code?: string; secondFactor?: SecondFactor } | undefined
 
 async function finishFlow(
-  dependencies: Dependencies,
+  dependencies: ProviderNeeds,
   { flow, user, signedIn }: Finished,
   exchange: Exchange,
 ): Promise<Next> {
@@ -221,9 +234,9 @@ function landing(place: string, next: Next): string {
 export const exchangeCode = forAnyone({
   summary: 'An access token for the code that a stateless sign-in with a provider added to `return_to`',
   body: ProviderCodeBody,
-  responses: { 200: 'StatelessLogin' },
+  responses: { 200: StatelessLogin },
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: ProviderNeeds, request, reply) {
     const provider = providerOf(dependencies, request)
     const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
     let user: User | undefined
@@ -241,7 +254,7 @@ export const exchangeCode = forAnyone({
 type Coded = { provider: Provider; request: GuardedRequest<null, unknown, ProviderCodeBody>; reply: FastifyReply }
 
 /** Uses the code up. Throws INVALID_CREDENTIALS. */
-async function userOfCode(dependencies: Dependencies, { provider, request, reply }: Coded) {
+async function userOfCode(dependencies: ProviderNeeds, { provider, request, reply }: Coded) {
   const { code, verifier } = request.body
   const { store, now } = dependencies.providers
   const found = await findChallenge(dependencies.providers, code, purpose)
@@ -258,7 +271,7 @@ async function userOfCode(dependencies: Dependencies, { provider, request, reply
 
 type CodeData = Bond & { provider: string; generation: number }
 
-function newCode({ providers }: Dependencies, user: User, flow: Flow): Promise<string> {
+function newCode({ providers }: Pick<ProviderNeeds, 'providers'>, user: User, flow: Flow): Promise<string> {
   const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...bondOf(flow) }
   return makeChallenge(providers, { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs })
 }
@@ -275,15 +288,15 @@ function invalidCode(): CarillonError {
 }
 
 /** Throws NOT_FOUND. */
-export function providerOf({ providers }: Dependencies, { params }: FastifyRequest): Provider {
+export function providerOf({ providers }: Pick<ProviderNeeds, 'providers'>, { params }: FastifyRequest): Provider {
   const provider = providers.all.get((params as { provider: string }).provider)
   if (provider === undefined)
     throw new CarillonError('NOT_FOUND', 'There is no such provider', { remedy: 'GET /login/providers lists them.' })
   return provider
 }
 
-function redirectUri({ publicUrl }: Dependencies, { setting }: Provider): string {
-  return `${publicUrl()}/login/with/${setting.name}/callback`
+function redirectUri({ site }: Pick<ProviderNeeds, 'site'>, { setting }: Provider): string {
+  return `${site.publicUrl()}/login/with/${setting.name}/callback`
 }
 
 /** '' without one, or with several. */
@@ -295,7 +308,7 @@ function oneState({ searchParams }: URL): string {
 type Wanted = { request: FastifyRequest; provider: Provider; state: string }
 
 /** Throws INVALID_REQUEST without the cookie of this flow: another browser began it, or nobody did. */
-async function flowOf(dependencies: Dependencies, { request, provider, state }: Wanted): Promise<Flow> {
+async function flowOf(dependencies: ProviderNeeds, { request, provider, state }: Wanted): Promise<Flow> {
   const { sealing, now } = dependencies.providers
   const sealed = sessionSecret(request.raw.headers.cookie, flowCookie(dependencies, flowId(state)).name)
   const expected = { state, provider: provider.setting.name, now: now() }
@@ -306,19 +319,19 @@ async function flowOf(dependencies: Dependencies, { request, provider, state }: 
     'INVALID_REQUEST',
     `This sign-in did not begin in this browser in the last ${minutes} minutes`,
     {
-      remedy: `Begin again at ${dependencies.publicUrl()}/login/with/${provider.setting.name}.`,
+      remedy: `Begin again at ${dependencies.site.publicUrl()}/login/with/${provider.setting.name}.`,
     },
   )
 }
 
 /** The names of the cookies of flows that the browser sends, in its order. */
-function flowCookies(dependencies: Dependencies, { raw }: FastifyRequest): string[] {
+function flowCookies(dependencies: ProviderNeeds, { raw }: FastifyRequest): string[] {
   const names = (raw.headers.cookie ?? '').split(';').map((pair) => stripBlanks(pair.split('=', 1)[0] ?? ''))
   return names.filter((name) => name.startsWith(flowPrefix(dependencies)) && /^[\w-]+$/.test(name))
 }
 
 /** Where the sign-in of this callback began, for a way back; undefined if that is not known. */
-async function placeOfFlow(dependencies: Dependencies, request: FastifyRequest): Promise<string | undefined> {
+async function placeOfFlow(dependencies: ProviderNeeds, request: FastifyRequest): Promise<string | undefined> {
   const provider = dependencies.providers.all.get((request.params as { provider: string }).provider)
   if (provider === undefined) return undefined
   const state = oneState(new URL(request.url, 'http://localhost'))
@@ -329,7 +342,7 @@ async function placeOfFlow(dependencies: Dependencies, request: FastifyRequest):
 }
 
 /** The session that began to link an account; null if it was a token. Throws FORBIDDEN if that sign-in has ended since. */
-async function callerOf(dependencies: Dependencies, request: FastifyRequest, linking: Linking) {
+async function callerOf(dependencies: ProviderNeeds, request: FastifyRequest, linking: Linking) {
   const { proof, userId, signInId } = linking
   const caller = proof === 'session' ? await visitor.admit(dependencies, request) : null
   const isLive =

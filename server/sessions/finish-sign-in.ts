@@ -2,41 +2,68 @@
 // and returns the response.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { deviceLabel } from '../audit/device-label.ts'
 import { auditEntry } from '../audit/entry.ts'
-import { maxKnownDevices } from '../audit/notices.ts'
+import type { RequestSource } from '../audit/source.ts'
 import { CarillonError, invalidCredentials } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { networkOfClient } from '../basics/ip-addresses.ts'
 import { iso } from '../basics/times.ts'
-import type { FactorMethod } from '../factors/proofs.ts'
-import { presentedTokens } from '../guards/guards.ts'
-import type { RequestSource } from '../guards/source.ts'
-import { presentedDevices } from '../guards/source.ts'
-import { deviceLabel } from '../guessing/device-label.ts'
-import type { SeenDevice } from '../guessing/devices.store.ts'
-import type { Dependencies } from '../http/dependencies.ts'
+import { type DeviceTokens, presentedDevices } from '../guessing/device-tokens.ts'
+import type { Guesses } from '../guessing/guesses.ts'
+import { presentedTokens } from '../http/request/bearer.ts'
 import { sessionSecrets } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
-import { displayUser } from '../http/response/send.ts'
-import type { Bond } from '../providers/flow-bond.ts'
+import type { Site } from '../http/site.ts'
 import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import type { AccessTokens } from '../tokens/access-token.ts'
+import { displayUser } from '../users/display-user.ts'
 import type { User } from '../users/user-rows.store.ts'
+import type { UserDependencies } from '../users/users.ts'
+import type { SeenDevice } from './devices.store.ts'
 import { endPresented, endTokens } from './end-presented.ts'
+import type { Sessions } from './sessions.ts'
 import { noteDevice } from './sign-ins.store.ts'
 
 export type Variant = 'stateful' | 'stateless'
 export type Exchange = { request: FastifyRequest; reply: FastifyReply }
-/** `method`: what the user proved. `bond`: who may use the challenge of a second factor. */
+/** `method`: what the user proved. */
 export type SignInFacts = {
   variant: Variant
-  method: 'password' | FactorMethod | 'provider' | 'link'
+  method: 'password' | 'totp' | 'recovery-code' | 'passkey' | 'provider' | 'link'
   source: RequestSource
-  bond?: Bond
+}
+
+/** How many devices are remembered for a user, those that were seen last. */
+export const maxKnownDevices = 50
+
+export type NewDevice = {
+  userId: string
+  signInId: string
+  /** Null if the client does not say what it is. */
+  device: string | null
+  address: string
+  at: number
+  from: SeenDevice
+}
+
+/** What a sign-in needs to begin, and a signed-in user to see and to end it. */
+export type SessionNeeds = {
+  site: Site
+  store: Store
+  users: UserDependencies
+  sessions: Sessions
+  accessTokens: AccessTokens
+  devices: DeviceTokens
+  guesses: Guesses
+  /** `ofNewDevices`: whether users are notified of them. */
+  notices: { ofNewDevices: boolean; noteDevice: (device: NewDevice) => Promise<void> }
 }
 
 /** `user` as it was read for the check of the proof. Throws INVALID_CREDENTIALS if its proofs have been revoked since. */
 export async function finishSignIn(
-  dependencies: Dependencies,
+  dependencies: SessionNeeds,
   user: User,
   { variant, method, source }: SignInFacts,
   exchange: Exchange,
@@ -62,10 +89,14 @@ export async function finishSignIn(
 }
 
 /** The device as the store remembers it. If users are not notified of new devices, every device counts as known. */
-export function deviceOf({ newDeviceNotices }: Dependencies, source: RequestSource, isKnown: boolean): SeenDevice {
+export function deviceOf(
+  { notices }: Pick<SessionNeeds, 'notices'>,
+  source: RequestSource,
+  isKnown: boolean,
+): SeenDevice {
   const label = deviceLabel(source.userAgent) ?? ''
   const network = networkOfClient(source.address)
-  return { label, network, isKnown: isKnown || !newDeviceNotices, keep: maxKnownDevices }
+  return { label, network, isKnown: isKnown || !notices.ofNewDevices, keep: maxKnownDevices }
 }
 
 /** After the user said that another person had signed in, who then knows the password. */
@@ -84,9 +115,10 @@ type Issue = Exchange & {
   presented: readonly string[]
 }
 
-async function issueToken(dependencies: Dependencies, user: User, issue: Issue) {
+async function issueToken(dependencies: SessionNeeds, user: User, issue: Issue) {
   const { request, reply, entry, signInId, from, presented } = issue
-  const { accessTokens, cookie, devices, store } = dependencies
+  const { accessTokens, devices, store } = dependencies
+  const { cookie } = dependencies.site
   const { token, expiresAt } = await accessTokens.issue(user, signInId)
   const familiarity = await store.write(noteDevice, { userId: user.id, device: from, at: entry.at, audit: [entry] })
   if (familiarity === 'absent') throw invalidCredentials()
@@ -97,9 +129,10 @@ async function issueToken(dependencies: Dependencies, user: User, issue: Issue) 
   return { token, expiresAt: iso(expiresAt), deviceToken, variant: 'stateless', familiarity }
 }
 
-async function issueSession(dependencies: Dependencies, user: User, issue: Issue) {
+async function issueSession(dependencies: SessionNeeds, user: User, issue: Issue) {
   const { request, reply, entry, signInId, from, device, presented } = issue
-  const { sessions, accessTokens, cookie, deviceCookie, devices } = dependencies
+  const { sessions, accessTokens, devices } = dependencies
+  const { cookie, deviceCookie } = dependencies.site
   const replaces = sessionSecrets(request.raw.headers.cookie, cookie.name)
   const detail = { signInId, device, address: entry.address, from, audit: [entry] }
   const { secret, expiresAt, familiarity } = await sessions.issue(user, { replaces, ...detail })

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { listAudit, recordAudit } from '../audit/audit.store.ts'
-import type { SeenDevice } from '../guessing/devices.store.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import type { AuditEntry } from '../store/events.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { findUser } from '../users/users.store.ts'
+import type { SeenDevice } from './devices.store.ts'
 import { addSession, findSession, signInOfSession } from './sessions.store.ts'
 import { endOtherSignIns, endSignIn, listSignIns, noteDevice } from './sign-ins.store.ts'
 

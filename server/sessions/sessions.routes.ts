@@ -1,28 +1,28 @@
 import { auditEntry } from '../audit/entry.ts'
 import type { EventName } from '../audit/events.ts'
+import { sourceOf } from '../audit/source.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
 import { iso } from '../basics/times.ts'
-import { refuseStale } from '../factors/freshness.ts'
-import { ownSignIn } from '../guards/own-sign-in.ts'
-import { presentedDevices, sourceOf } from '../guards/source.ts'
-import type { Subject } from '../guards/subject.ts'
-import type { Dependencies } from '../http/dependencies.ts'
-import { SessionsQuery } from '../http/openapi/request-schemas.ts'
+import { presentedDevices } from '../guessing/device-tokens.ts'
+import type { Subject } from '../http/callers.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { sendData } from '../http/response/send.ts'
-import { deviceOf } from './finish-sign-in.ts'
-import { findEnabledUser } from './sign-in.routes.ts'
-import type { DisplayedSignIn, OwnSignIn } from './sign-ins.ts'
+import { findEnabledUser } from '../users/users.ts'
+import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
+import { ownSignIn, refuseStale } from './own-sign-in.ts'
+import { DisownedResponse, SessionsQuery, UserSessionPageResponse } from './sessions.schemas.ts'
+import type { DisplayedSignIn, OwnSignIn, SignIns } from './sign-ins.ts'
 
+type Needs = SessionNeeds & { signIns: SignIns }
 type Request = GuardedRequest<Subject>
 
 export const list = forUser({
   summary:
     'Where the user is signed in, in both variants, in pages: the sign-in of this request first, then newest first',
   query: SessionsQuery,
-  responses: { 200: 'UserSessionPageResponse' },
-  async handle(dependencies, request, reply) {
+  responses: { 200: UserSessionPageResponse },
+  async handle(dependencies: Needs, request, reply) {
     const { limit = 100, after } = request.query
     const { own } = ownOf(dependencies, request)
     const { items, next } = await dependencies.signIns.list(own, { after, limit })
@@ -39,13 +39,13 @@ export const end = forUser({
   summary: 'End one sign-in of the user, with its tokens and streams; without a recent sign-in, only a newer one',
   refusals: ['NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED', 'TOO_MANY_REQUESTS'],
   /** A stolen sign-in must not end its owner's, which began before it (S18). The id has the time of the sign-in, whether there is one or not. */
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: Needs, request, reply) {
     const { own, audit } = ownOf(dependencies, request)
     const signInId = request.params.id.toLowerCase()
     const isNewer = isIdShaped(signInId) && madeAt(signInId) > own.signedInAt
     if (!isNewer && signInId !== own.signInId) refuseStale(request.caller, dependencies.users.now())
     await dependencies.signIns.end(own, { signInId, audit: audit('session-ended', signInId) })
-    if (own.proof === 'session' && signInId === own.signInId) setCookie(reply, dependencies.cookie, '')
+    if (own.proof === 'session' && signInId === own.signInId) setCookie(reply, dependencies.site.cookie, '')
   },
 })
 
@@ -53,7 +53,7 @@ export const endOthers = forUser({
   summary:
     'End every other sign-in of the user, with tokens and streams; also the tokens that applications got for the user',
   refusals: ['TOO_MANY_REQUESTS'],
-  async handle(dependencies, request) {
+  async handle(dependencies: Needs, request) {
     const { own, excepted, audit } = ownOf(dependencies, request)
     await dependencies.signIns.endOthers(own, { ...excepted, audit: audit('sessions-ended', own.signInId) })
   },
@@ -61,25 +61,25 @@ export const endOthers = forUser({
 
 export const disown = forUser({
   summary: '"That was not me": end a sign-in of the user and ask for a new password',
-  responses: { 200: 'DisownedResponse' },
+  responses: { 200: DisownedResponse },
   refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS'],
-  async handle(dependencies, request, reply) {
-    const { devices, deviceCookie, signIns, cookie } = dependencies
+  async handle(dependencies: Needs, request, reply) {
+    const { devices, signIns, site } = dependencies
     const { own, source, audit } = ownOf(dependencies, request)
     const signInId = request.params.id.toLowerCase()
     const device = { ...deviceOf(dependencies, source, true), isKnown: true }
     await signIns.disown(own, { signInId, audit: audit('sign-in-disowned', signInId), device })
-    if (own.proof === 'session' && signInId === own.signInId) setCookie(reply, cookie, '')
+    if (own.proof === 'session' && signInId === own.signInId) setCookie(reply, site.cookie, '')
     // The device tokens from before are void; the caller's device stays known.
     const user = await findEnabledUser(dependencies, request.caller)
     const deviceToken = devices.afterSignIn(presentedDevices(dependencies, request), user)
-    if (own.proof === 'session') setCookie(reply, deviceCookie, deviceToken)
+    if (own.proof === 'session') setCookie(reply, site.deviceCookie, deviceToken)
     return sendData(reply, { passwordChangeRequired: true, ...(own.proof === 'access-token' && { deviceToken }) })
   },
 })
 
 /** The caller's own sign-in, which others it leaves, who sends the request, and what the audit log says of it. */
-function ownOf(dependencies: Dependencies, request: Request) {
+function ownOf(dependencies: Needs, request: Request) {
   const source = sourceOf(dependencies, request)
   const { userId, proof } = request.caller
   const { userAgent, address } = source

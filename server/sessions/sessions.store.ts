@@ -1,11 +1,12 @@
 // Adds, renews, touches and ends sessions. An engine finds a session in a form of its own, because every request with a cookie does.
 
-import { type Familiarity, note, type SeenDevice } from '../guessing/devices.store.ts'
 import type { Audited } from '../store/events.ts'
 import type { ReadForms } from '../store/operations.ts'
 import { all, get, lock, type Read, record, run, send, signal, type Write } from '../store/statements/statements.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { revoke } from '../tokens/tokens.store.ts'
+import type { Familiarity, SeenDevice } from './devices.store.ts'
+import { note } from './devices.store.ts'
 import type { LiveSession, SessionKey } from './session-row.ts'
 import { findSession as findSessionOnPostgres } from './sessions.postgres.ts'
 import { findSession as findSessionOnSqlite } from './sessions.sqlite.ts'
@@ -30,7 +31,7 @@ export type RenewedSession = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'sig
   secretUsedAt: number | null
 }
 
-export type End = { at: number; revocationExpiresAt: number }
+type End = { at: number; revocationExpiresAt: number }
 
 export type NewSession = SessionKey &
   End &
@@ -53,7 +54,6 @@ export type AddedSession = { revoked: { userId: string; signInId: string }[]; de
 
 /** Finds a session whose user is not disabled. The caller checks if it has expired. */
 export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
-  name: 'findSession',
   sqlite: findSessionOnSqlite,
   postgres: findSessionOnPostgres,
 }
@@ -182,7 +182,8 @@ function* endAll({ keys, audit, live, ...end }: EndSessions): Write<EndedSession
     if (ended === undefined) continue
     sessions.push(ended)
     const entry = audit?.[n]
-    if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, signInId: ended.signInId }])
+    const { username, signInId } = ended
+    if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, username, signInId }])
   }
   return sessions
 }

@@ -3,14 +3,14 @@
 import { randomBytes } from 'node:crypto'
 import { auditEntry, type Source, serviceSource, signOutEntry } from '../audit/entry.ts'
 import { invalidCredentials } from '../basics/errors.ts'
-import type { Subject } from '../guards/subject.ts'
-import type { Familiarity } from '../guessing/devices.store.ts'
+import type { Subject } from '../http/callers.ts'
 import { hashOf } from '../sealing/secrets.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
 import type { User } from '../users/user-rows.store.ts'
+import type { Familiarity } from './devices.store.ts'
 import type { SessionKey } from './session-row.ts'
 import {
   addSession,

@@ -1,16 +1,18 @@
 // Lists and ends the sign-ins of a user, and notes the devices that users sign in from.
 
 import { firstIdAt } from '../basics/ids.ts'
-import { type Familiarity, forgetDevices, note, type SeenDevice } from '../guessing/devices.store.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, send, type Write } from '../store/statements/statements.ts'
 import { lockUser, lockUsers } from '../store/user-lock.ts'
 import { type Excepted, endProofs, isExceptionAlive } from '../tokens/proofs.store.ts'
 import { revoke, type UserChange } from '../tokens/tokens.store.ts'
+import type { Familiarity, SeenDevice } from './devices.store.ts'
 import type { LiveBounds } from './sessions.store.ts'
 
 /** Which sign-ins are alive: sessions within the bounds, and stateless sign-ins whose tokens can still be renewed. */
 export type AliveSignIns = { sessions: LiveBounds; tokensSince: number }
+
+import { forgetDevices, note } from './devices.store.ts'
 
 /** `after`: the id of the last sign-in of the page before. `ownSignInId` comes first on the first page, and on no other. */
 export type SignInQuery = { userId: string; ownSignInId: string; alive: AliveSignIns; after?: string; limit: number }

@@ -1,14 +1,13 @@
 // Where is a user signed in? Lists the user's sign-ins of both variants, and ends one, all others, or one that was not the user's. How a proof
 // ends by itself is in session.ts and token/access-token.ts.
-
+import { deviceLabel } from '../audit/device-label.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
-import { deviceLabel } from '../guessing/device-label.ts'
-import type { SeenDevice } from '../guessing/devices.store.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { Excepted } from '../tokens/proofs.store.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
+import type { SeenDevice } from './devices.store.ts'
 import type { Sessions } from './sessions.ts'
 import { type AliveSignIns, endOtherSignIns, endSignIn, type ListedSignIn, listSignIns } from './sign-ins.store.ts'
 

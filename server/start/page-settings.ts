@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import type { Config } from '../config/settings.ts'
 import { isLoopback } from '../config/values.ts'
-import type { PageSettings } from '../http/dependencies.ts'
+import type { PageSettings } from '../pages/page.ts'
 
 const maxLogoBytes = 256 * 1024
 
@@ -17,6 +17,7 @@ export function pageSettings(config: Config): PageSettings {
     accent,
     logo: logo === undefined ? undefined : readLogo(logo),
     hasDocumentationLink: documentationLink ?? settings.isHere,
+    hasMail: config.smtpUrl !== undefined,
     ...settings,
   }
 }

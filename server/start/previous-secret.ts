@@ -1,6 +1,5 @@
 // At start: is the previous secret, which the process was given, still needed? Says so in one line of the log.
-
-import type { Log } from '../log/log.ts'
+import type { Log } from '../basics/log.ts'
 import { Sealing, type Secrets } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
 
@@ -8,7 +7,7 @@ import type { Store } from '../store/store.ts'
 export async function reportPreviousSecret(store: Store, secrets: Secrets, log: Log): Promise<void> {
   if (secrets.previous === undefined) return
   try {
-    const { countSealedOtherwise } = await import('../sealing/re-sealing.ts')
+    const { countSealedOtherwise } = await import('../factors/re-sealing.ts')
     const { signingKeys, factors } = await countSealedOtherwise(store, new Sealing(secrets))
     const event = 'previous-secret'
     if (signingKeys + factors > 0)

@@ -10,9 +10,7 @@ export type ReadOperation<Input extends unknown[], Result> =
   | OwnReads<Input, Result>
 export type WriteOperation<Input, Result> = ((input: Input) => Write<Result>) | WriteForms<Input, Result>
 
-/** `name` is for people. */
 type OwnReads<Input extends unknown[], Result> = {
-  readonly name: string
   readonly sqlite: (reader: Reader, ...input: Input) => Promise<Result>
   readonly postgres: (db: Database, ...input: Input) => Promise<Result>
 }
@@ -30,3 +28,9 @@ export type WriteForms<Input, Result> = {
 
 /** Every write by its name: an input goes to the writer thread with the name of its write. */
 export type Writes = Readonly<Record<string, WriteOperation<never, unknown>>>
+
+/** For people. A bundle adds a number to the name of a function if another one has the same name. */
+export function nameOf(operation: ReadOperation<never, unknown> | WriteOperation<never, unknown>): string {
+  const { name } = 'sqlite' in operation ? operation.sqlite : operation
+  return name.replace(/\$\d+$/, '')
+}

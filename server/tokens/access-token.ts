@@ -5,10 +5,8 @@ import { type Source, signOutEntry } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { insufficientScope, invalidCredentials, notAuthenticated } from '../basics/errors.ts'
 import { madeAt, newId } from '../basics/ids.ts'
-import type { Subject } from '../guards/subject.ts'
-import type { ForeignTokens } from '../issuers/foreign-tokens.ts'
+import type { Subject } from '../http/callers.ts'
 import type { AuditEntry } from '../store/events.ts'
-import type { User } from '../users/user-rows.store.ts'
 import { signToken } from './key-material.ts'
 import {
   ageOf,
@@ -28,6 +26,14 @@ export const revocationKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
 const maxCachedTokens = 20_000
 /** In characters: about 8,000 of our tokens. */
 const maxRefused = 4_000_000
+
+/** The tokens of other issuers (issuers/foreign-tokens.ts). */
+type ForeignTokens = {
+  cached(token: string): TokenSubject | undefined
+  verify(token: string): Promise<TokenSubject | null>
+}
+
+type TokenUser = { id: string; credentialGeneration: number }
 
 type TokenOptions = {
   keys: SigningKeys
@@ -62,7 +68,7 @@ export class AccessTokens {
    * `signInId`: a new UUIDv7. `credentialGeneration` was read with the password hash, so a password change during the check revokes the token.
    * Throws INVALID_CREDENTIALS if this node has already received that revocation.
    */
-  async issue(user: Pick<User, 'id' | 'username' | 'credentialGeneration'>, signInId: string): Promise<IssuedToken> {
+  async issue(user: TokenUser & { username: string | null }, signInId: string): Promise<IssuedToken> {
     const { id: userId, username, credentialGeneration: generation } = user
     const signIn = { userId, username, signInId, signedInAt: madeAt(signInId), generation }
     if (this.#options.revocations.isRevoked(signIn)) throw invalidCredentials()
@@ -71,7 +77,7 @@ export class AccessTokens {
 
   /** A token of scope `inbox`, a sign-in of its own. The user's generations are as they are now. */
   issueForInbox(
-    { id: userId, credentialGeneration: generation, issuedGeneration }: User,
+    { id: userId, credentialGeneration: generation, issuedGeneration }: TokenUser & { issuedGeneration: number },
     { lifetimeMs }: { lifetimeMs: number },
   ): IssuedToken {
     const at = this.#options.now()

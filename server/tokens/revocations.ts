@@ -3,7 +3,7 @@
 
 import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { erasedKey, isErasedKey } from '../users/erased-key.ts'
+import { erasedKey, isErasedKey } from './erased-key.ts'
 import { Reloads } from './reloads.ts'
 import {
   issuedSignIns,

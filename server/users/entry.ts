@@ -1,18 +1,14 @@
 // One user as an application or a file describes them, checked field by field: every fault is found, not only the first.
-import { CarillonError, type Fault } from '../basics/errors.ts'
+import { CarillonError, type Fault, faulting } from '../basics/errors.ts'
+import type { TypeOf } from '../http/openapi/schema.ts'
 import { readHash } from '../passwords/imported-hash.ts'
 import { externalIdFault } from './external-id.ts'
 import { type GivenProfile, readProfile } from './profile.ts'
 import { prepareUsername } from './username.ts'
+import { UserEntry as DescribedEntry } from './users.schemas.ts'
 
 /** A null says that the user has none, as in a response. */
-export type UserEntry = GivenProfile & {
-  username?: string | null
-  externalId?: string | null
-  /** The hash of another system, or of ours (password/imported-hash.ts). */
-  passwordHash?: string | null
-  disabled?: boolean
-}
+export type UserEntry = Partial<Omit<TypeOf<typeof DescribedEntry>, 'externalId'>> & { externalId?: string | null }
 
 /** `username` is prepared; the profile has the fields that were given. */
 export type CheckedEntry = {
@@ -21,17 +17,6 @@ export type CheckedEntry = {
   passwordHash: string | null
   disabled: boolean | undefined
   profile: GivenProfile
-}
-
-const kinds: Readonly<Record<keyof UserEntry, 'text' | 'boolean'>> = {
-  username: 'text',
-  externalId: 'text',
-  displayName: 'text',
-  locale: 'text',
-  email: 'text',
-  emailVerified: 'boolean',
-  passwordHash: 'text',
-  disabled: 'boolean',
 }
 
 /** A parsed JSON value as an entry, with the fields that have the right type. A fault of the whole value has an empty field. */
@@ -47,10 +32,11 @@ export function parseEntry(value: unknown): { entry: UserEntry; faults: Fault[] 
   return { entry: Object.fromEntries(sound), faults }
 }
 
+const { properties: fields = {} } = DescribedEntry
+
 function typeFault(field: string, given: unknown): string | undefined {
-  if (!Object.hasOwn(kinds, field)) return 'is not a known field'
-  if (kinds[field as keyof UserEntry] === 'boolean')
-    return typeof given === 'boolean' ? undefined : 'must be true or false'
+  if (!Object.hasOwn(fields, field)) return 'is not a known field'
+  if (fields[field]?.type === 'boolean') return typeof given === 'boolean' ? undefined : 'must be true or false'
   return typeof given === 'string' || given === null ? undefined : 'must be a text or null'
 }
 
@@ -62,17 +48,6 @@ export function readEntry(entry: UserEntry): { checked: CheckedEntry; faults: Fa
   const prepared = username === null ? null : faulting(faults, () => prepareUsername(username))
   if (passwordHash !== null) faulting(faults, () => readHash(passwordHash))
   return { checked: { username: prepared ?? null, externalId, passwordHash, disabled, profile }, faults }
-}
-
-/** Adds the details of an INVALID_REQUEST to `faults`. */
-export function faulting<Value>(faults: Fault[], check: () => Value): Value | undefined {
-  try {
-    return check()
-  } catch (error) {
-    if (!(error instanceof CarillonError) || error.code !== 'INVALID_REQUEST') throw error
-    faults.push(...(error.details ?? []))
-    return undefined
-  }
 }
 
 /** Throws INVALID_REQUEST if there are faults. Its message has every one, for the command line. */

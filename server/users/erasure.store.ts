@@ -3,8 +3,8 @@
 import { all, onCitus, onPostgres, record, send, signal, type Write } from '../store/statements/statements.ts'
 import { userKey } from '../store/statements/templates.ts'
 import { lockUser } from '../store/user-lock.ts'
+import { erasedKey } from '../tokens/erased-key.ts'
 import { revoke, type UserChange } from '../tokens/tokens.store.ts'
-import { erasedKey } from './erased-key.ts'
 
 /**
  * Erases a user. In one step it removes every row of the user (with sessions, inbox and revocations), and takes the user and the

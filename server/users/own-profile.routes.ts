@@ -1,13 +1,28 @@
+// The routes of the signed-in user's own profile.
+
 import { auditEntry } from '../audit/entry.ts'
+import { sourceOf } from '../audit/source.ts'
 import { notAuthenticated } from '../basics/errors.ts'
-import { sourceOf } from '../guards/source.ts'
-import { OwnProfile } from '../http/openapi/request-schemas.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
-import { displaySession, findEnabledUser } from '../sessions/sign-in.routes.ts'
+import type { Store } from '../store/store.ts'
+import { displaySession } from './display-user.ts'
 import { refuseFaults } from './entry.ts'
 import { readProfile } from './profile.ts'
+import { MeResponse, OwnProfile } from './users.schemas.ts'
 import { updateUser } from './users.store.ts'
+import { findEnabledUser, type UserNeeds } from './users.ts'
+
+type Needs = UserNeeds & { store: Store }
+
+export const me = forUser({
+  summary: 'The signed-in user and the proof in use',
+  responses: { 200: MeResponse },
+  async handle(needs: Pick<Needs, 'store'>, { caller }, reply) {
+    const user = await findEnabledUser(needs, caller)
+    return sendData(reply, displaySession(user, caller))
+  },
+})
 
 /** A display name of the longest text, each character sent as an escape. */
 const bodyLimit = 16 * 1024
@@ -16,9 +31,9 @@ export const change = forUser({
   summary: 'Change the display name or the language of the signed-in user',
   body: OwnProfile,
   bodyLimit,
-  responses: { 200: 'MeResponse' },
+  responses: { 200: MeResponse },
   refusals: ['TOO_MANY_REQUESTS'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: Needs, request, reply) {
     const { caller } = request
     const { users } = dependencies
     const source = sourceOf(dependencies, request)

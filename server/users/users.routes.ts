@@ -3,21 +3,24 @@
 import type { FastifyReply } from 'fastify'
 import { CarillonError, type Fault, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
-import { userKey, usersFor } from '../guards/source.ts'
+import { forProducer } from '../http/operation.ts'
+import { sendData, sendPageOf } from '../http/response/send.ts'
+import { displayAccount } from './display-user.ts'
+import { type EntryFault, importUsers } from './import.ts'
+import type { User } from './user-rows.store.ts'
 import {
   NewUser,
   UncheckedEntries,
+  UserAccountResponse,
   UserChange,
   UserEntries,
+  UserPageResponse,
   UserProfile,
+  UserPutsResponse,
   UserQuery,
-} from '../http/openapi/request-schemas.ts'
-import { forProducer } from '../http/operation.ts'
-import { displayAccount, sendData, sendPageOf } from '../http/response/send.ts'
-import { type EntryFault, importUsers } from './import.ts'
-import type { User } from './user-rows.store.ts'
+} from './users.schemas.ts'
 import { listUsers } from './users.store.ts'
-import { addUser, changeUser, deleteUser, findUser, putUser } from './users.ts'
+import { addUser, changeUser, deleteUser, findUser, putUser, type UserNeeds, userKey, usersFor } from './users.ts'
 
 /** A profile of the longest texts, each character sent as an escape. */
 const profileLimit = 16 * 1024
@@ -27,8 +30,8 @@ const entriesLimit = 4 * 1024 * 1024
 export const list = forProducer({
   summary: 'The users in the order of their creation, in pages; all, or those that a search finds',
   query: UserQuery,
-  responses: { 200: 'UserPageResponse' },
-  async handle(dependencies, request, reply) {
+  responses: { 200: UserPageResponse },
+  async handle(dependencies: UserNeeds, request, reply) {
     const { limit = 20, after = '', ...filter } = request.query
     const { store, application } = usersFor(dependencies, request)
     const found = await store.read(listUsers, { after, limit: limit + 1, application, ...filter })
@@ -40,9 +43,9 @@ export const create = forProducer({
   summary: 'Create a user who signs in here, by username and a password or the hash of one',
   body: NewUser,
   bodyLimit: profileLimit,
-  responses: { 201: 'UserAccountResponse' },
+  responses: { 201: UserAccountResponse },
   refusals: ['CONFLICT'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: UserNeeds, request, reply) {
     return sendUser(reply.code(201), await addUser(usersFor(dependencies, request), request.body))
   },
 })
@@ -53,9 +56,9 @@ export const putMany = forProducer({
   shallowBody: UncheckedEntries,
   bodyLimit: entriesLimit,
   maxFields: maxKeys,
-  responses: { 200: 'UserPutsResponse' },
+  responses: { 200: UserPutsResponse },
   refusals: ['CONFLICT'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: UserNeeds, request, reply) {
     const { users } = request.body
     const outcome = await importUsers(usersFor(dependencies, request), users, { needsExternalId: true })
     if ('faults' in outcome) throw refusalOf(outcome.faults)
@@ -80,8 +83,8 @@ export const put = forProducer({
   summary: 'Create the user with this external id (201), or change the fields that are given (200)',
   body: UserProfile,
   bodyLimit: profileLimit,
-  responses: { 200: 'UserAccountResponse', 201: 'UserAccountResponse' },
-  async handle(dependencies, request, reply) {
+  responses: { 200: UserAccountResponse, 201: UserAccountResponse },
+  async handle(dependencies: UserNeeds, request, reply) {
     const users = usersFor(dependencies, request)
     const { externalId } = userKey(request) as { externalId: string }
     const { user, created } = await putUser(users, externalId, request.body)
@@ -91,8 +94,8 @@ export const put = forProducer({
 
 export const one = forProducer({
   summary: 'A user, by id',
-  responses: { 200: 'UserAccountResponse' },
-  async handle(dependencies, request, reply) {
+  responses: { 200: UserAccountResponse },
+  async handle(dependencies: UserNeeds, request, reply) {
     return sendUser(reply, await findUser(usersFor(dependencies, request), userKey(request)))
   },
 })
@@ -103,9 +106,9 @@ export const change = forProducer({
   summary: 'Change the fields that are given, by id',
   body: UserChange,
   bodyLimit: profileLimit,
-  responses: { 200: 'UserAccountResponse' },
+  responses: { 200: UserAccountResponse },
   refusals: ['CONFLICT'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: UserNeeds, request, reply) {
     return sendUser(reply, await changeUser(usersFor(dependencies, request), userKey(request), request.body))
   },
 })
@@ -114,7 +117,7 @@ export const changeExternal = { ...change, summary: 'Change the fields that are 
 
 export const erase = forProducer({
   summary: 'Erase a user, by id: the inbox, sessions and tokens; open streams end',
-  async handle(dependencies, request) {
+  async handle(dependencies: UserNeeds, request) {
     await deleteUser(usersFor(dependencies, request), userKey(request))
   },
 })

@@ -3,17 +3,21 @@
 
 import { randomBytes } from 'node:crypto'
 import { auditEntry, recorded, type Source, serviceSource } from '../audit/entry.ts'
-import { CarillonError, invalidRequest, notAuthenticated } from '../basics/errors.ts'
+import { sourceOf } from '../audit/source.ts'
+import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
+import type { ProducerCaller, Subject } from '../http/callers.ts'
+import type { GuardedRequest } from '../http/operation.ts'
+import type { Site } from '../http/site.ts'
 import { type PasswordRules, passwordFaults } from '../passwords/new-password.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import { preparePassword } from '../passwords/policy.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
+import { erasedKey } from '../tokens/erased-key.ts'
 import type { Excepted } from '../tokens/proofs.store.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
-import { faulting, readEntry, refuseFaults } from './entry.ts'
-import { erasedKey } from './erased-key.ts'
+import { readEntry, refuseFaults } from './entry.ts'
 import { deleteUser as deleteStoredUser } from './erasure.store.ts'
 import { externalIdFault } from './external-id.ts'
 import { type GivenProfile, profileAt, readProfile } from './profile.ts'
@@ -21,6 +25,7 @@ import { putUsers } from './put-users.store.ts'
 import { disableUser as disableStoredUser, setPassword as setStoredPassword } from './user-changes.store.ts'
 import type { User } from './user-rows.store.ts'
 import { findableUsername, prepareUsername } from './username.ts'
+import type { NewUser as NewUserBody, UserChange } from './users.schemas.ts'
 import {
   addUser as addStoredUser,
   enableUser as enableStoredUser,
@@ -51,13 +56,7 @@ export type UserDependencies = PasswordRules & {
 export type UserKey = { id: string } | { externalId: string } | { username: string }
 
 /** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
-type Wanted = GivenProfile & {
-  username: string
-  password?: string
-  isGenerated?: boolean
-  passwordHash?: string
-  externalId?: string | null
-}
+type Wanted = NewUserBody & { isGenerated?: boolean }
 
 /** Without a password or a hash, the user cannot sign in yet. Throws INVALID_REQUEST with every fault, or CONFLICT (name or id taken). */
 export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User & { username: string }> {
@@ -181,8 +180,6 @@ function noSuchUser(key: UserKey): CarillonError {
   if ('username' in key) return new CarillonError('NOT_FOUND', `There is no user ${key.username}`)
   return new CarillonError('NOT_FOUND', `There is no user with this ${'id' in key ? 'id' : 'external id'}`)
 }
-
-export type UserChange = GivenProfile & { username?: string | null; disabled?: boolean }
 
 /** Changes the given fields and returns the user as it is afterwards. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */
 export async function changeUser(dependencies: UserDependencies, key: UserKey, change: UserChange): Promise<User> {
@@ -311,4 +308,34 @@ function hashPassword({ passwords }: UserDependencies, password: string): Promis
 export function revocationNow({ now }: UserDependencies): { at: number; revocationExpiresAt: number } {
   const at = now()
   return { at, revocationExpiresAt: at + revocationKeptForMs }
+}
+
+/** Throws UNAUTHORIZED if the caller's user was disabled or deleted since the proof began. */
+export async function findEnabledUser({ store }: { store: Store }, { userId }: Subject) {
+  const user = await store.read(findStoredUser, userId)
+  if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
+  return user
+}
+
+/** The enabled user of a proof, who reads a page; undefined without one. */
+export async function readerOf({ store }: { store: Store }, subject: Subject | null): Promise<User | undefined> {
+  const user = subject === null ? undefined : await store.read(findStoredUser, subject.userId)
+  return user?.disabledAt === null ? user : undefined
+}
+
+/** The user whom the path names. Throws NOT_FOUND for an empty external id: `/api/users/external/` is not a route. */
+export function userKey({ params: { id, externalId } }: Pick<GuardedRequest, 'params'>): UserKey {
+  if (externalId === '') throw noSuchRoute()
+  // A UUID may be sent in upper case (RFC 9562, section 4).
+  return externalId === undefined ? { id: id.toLowerCase() } : { externalId }
+}
+
+/** What the routes of producers need to reach their users. */
+export type UserNeeds = { users: UserDependencies; site: Pick<Site, 'trustedProxies'> }
+
+/** The users that a producer reaches, and the changes that it requests, which the audit log ascribes to it. */
+export function usersFor(needs: UserNeeds, request: GuardedRequest<ProducerCaller>): UserDependencies {
+  const { id, application } = request.caller
+  const actor = `producer:${id}`
+  return { ...needs.users, application, source: { ...sourceOf(needs, request), actor } }
 }

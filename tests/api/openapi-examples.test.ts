@@ -44,11 +44,7 @@ test('the body of every request and response is a named component, but the descr
 
 test('no component contains an object without a name, so that generated code has a type for each (I9)', () => {
   const anonymous = schemas.flatMap(([name, schema]) => partsOf(schema).flatMap((one) => (isObject(one) ? [name] : [])))
-  assert.deepEqual(
-    anonymous,
-    [],
-    'give the object inside a name of its own: component(...) in server/http/openapi/request-schemas.ts or response-schemas.ts',
-  )
+  assert.deepEqual(anonymous, [], 'give the object inside a name of its own: component(...) in the schemas of its room')
 })
 
 test('no component has a name that a generator also gives to the types of an operation (I9)', () => {
@@ -104,7 +100,7 @@ test('the response of a sign-in names its variant, and only that of a stateless 
 test('every JSON body of a request or a success has an example that its schema accepts (I9)', () => {
   for (const { operationId, schema, example } of bodies) {
     if (operationId === 'getOpenApi') continue
-    assert.ok(example !== undefined, `${operationId} has no example: server/http/openapi/examples.ts`)
+    assert.ok(example !== undefined, `${operationId} has no example: example(...) in the schemas of its room`)
     assert.deepEqual(api.compile(schema)(example), [], operationId)
   }
   const [{ operation }] = api.operations as [(typeof api.operations)[number]]

@@ -16,9 +16,9 @@ const forms = [
 ]
 
 /** The description of `GET /verify` names such headers. */
-const description = 'server/guards/verify.routes.ts'
+const description = 'server/sign-in/verify.routes.ts'
 /** Reads no address, and only what a trusted proxy sent. */
-const originalUrl = 'server/guards/original-url.ts'
+const originalUrl = 'server/sign-in/original-url.ts'
 
 test('only one function reads the peer of a connection or a forwarding header (A11)', () => {
   assert.ok(productFiles.includes(home), 'address.ts was not found: this test looks in the wrong place.')

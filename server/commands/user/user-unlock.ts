@@ -1,6 +1,6 @@
 // `carillon user unlock`: forgets the wrong guesses of an account, so that its user signs in without a delay.
 import { Command } from 'commander'
-import { unlock } from '../../guessing/guesses.ts'
+import { unlock } from '../../users/credentials.ts'
 import type { UserKey } from '../../users/users.ts'
 import { type Output, print } from '../terminal/output.ts'
 import { aboutUser, identityOf, named, nameOf, type Users } from './user-key.ts'

@@ -1,7 +1,7 @@
 // `carillon user`: add, list, rename, disable, enable, delete, password. Each of the others has a file: user-*.ts.
 
 import { Command } from 'commander'
-import { displayAccount } from '../../http/response/send.ts'
+import { displayAccount } from '../../users/display-user.ts'
 import type { User } from '../../users/user-rows.store.ts'
 import { listUsers } from '../../users/users.store.ts'
 import {

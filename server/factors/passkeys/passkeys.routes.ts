@@ -1,14 +1,22 @@
 import { refusalCode } from '../../audit/sign-in-log.ts'
-import { renewOwnCookie } from '../../guards/own-sign-in.ts'
-import { relyingPartyFor, sourceOf } from '../../guards/source.ts'
-import { NewPasskeyBody, PasskeyOptionsBody, PasskeySignInBody } from '../../http/openapi/passkey-schemas.ts'
+import { sourceOf } from '../../audit/source.ts'
 import { forAnyone, forUser } from '../../http/operation.ts'
 import { sendData, sendObject } from '../../http/response/send.ts'
 import { finishSignIn } from '../../sessions/finish-sign-in.ts'
-import { findEnabledUser } from '../../sessions/sign-in.routes.ts'
+import { renewOwnCookie } from '../../sessions/own-sign-in.ts'
+import { Login } from '../../sessions/sessions.schemas.ts'
 import { findUser } from '../../users/users.store.ts'
+import { findEnabledUser } from '../../users/users.ts'
 import { displayFactor } from '../factors.routes.ts'
-import { findWaiting, passkeyLimits } from '../second-factor.routes.ts'
+import { FactorAddedResponse } from '../factors.schemas.ts'
+import { type FactorNeeds, findWaiting, passkeyLimits } from '../second-factor.routes.ts'
+import {
+  NewPasskeyBody,
+  PasskeyCreationOptionsResponse,
+  PasskeyOptionsBody,
+  PasskeyRequestOptions,
+  PasskeySignInBody,
+} from './passkeys.schemas.ts'
 import {
   type Assertion,
   addPasskey,
@@ -19,12 +27,13 @@ import {
   type Registration,
   usePasskey,
 } from './passkeys.ts'
+import { relyingPartyFor } from './relying-party.ts'
 
 export const creationOptions = forUser({
   summary: 'What a browser needs to create a passkey: parseCreationOptionsFromJSON() reads it',
-  responses: { 200: 'PasskeyCreationOptionsResponse' },
+  responses: { 200: PasskeyCreationOptionsResponse },
   refusals: ['UNPROCESSABLE'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const relyingParty = relyingPartyFor(dependencies, request)
     const user = await findEnabledUser(dependencies, request.caller)
     return sendData(reply, await offerCreation(dependencies.factors, user, relyingParty))
@@ -35,9 +44,9 @@ export const add = forUser({
   summary: 'Adds the passkey that the browser created; with the first factor, recovery codes',
   body: NewPasskeyBody,
   ...passkeyLimits,
-  responses: { 201: 'FactorAddedResponse' },
+  responses: { 201: FactorAddedResponse },
   refusals: ['CONFLICT', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS'],
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { response, label } = request.body
     const { userId } = request.caller
     const of = {
@@ -55,10 +64,10 @@ export const add = forUser({
 export const requestOptions = forAnyone({
   summary: 'What a browser needs to use a passkey, for every purpose: parseRequestOptionsFromJSON() reads it',
   body: PasskeyOptionsBody,
-  responses: { 200: 'PasskeyRequestOptions' },
+  responses: { 200: PasskeyRequestOptions },
   refusals: ['UNAUTHORIZED', 'UNPROCESSABLE', 'UNAVAILABLE'],
   /** Anyone may request it. It stores nothing, and it says something of a user only to a client that knows the password. */
-  async handle(dependencies, request, reply) {
+  async handle(dependencies: FactorNeeds, request, reply) {
     const { challenge } = request.body ?? {}
     const relyingParty = relyingPartyFor(dependencies, request)
     const waiting = challenge === undefined ? undefined : await findWaiting(dependencies, challenge, request)
@@ -70,10 +79,10 @@ export const login = forAnyone({
   summary: 'Sign in with a passkey alone; the response is that of /login',
   body: PasskeySignInBody,
   ...passkeyLimits,
-  responses: { 200: 'Login' },
+  responses: { 200: Login },
   refusals: ['INVALID_CREDENTIALS', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  async handle(dependencies, request, reply) {
-    const { variant = dependencies.variant, ...body } = request.body
+  async handle(dependencies: FactorNeeds, request, reply) {
+    const { variant = dependencies.site.variant, ...body } = request.body
     const response = body.response as Assertion
     const { factors } = dependencies
     const source = sourceOf(dependencies, request)

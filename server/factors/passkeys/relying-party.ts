@@ -1,8 +1,11 @@
 // For which host are passkeys created, and on whose pages are they used? A passkey belongs to the host of the public URL (its relying
 // party id, WebAuthn Level 3, section 5.1.2): a page of another host, however similar, gets nothing that the service accepts.
+
 import { isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
 import { CarillonError } from '../../basics/errors.ts'
 import { isLoopback } from '../../config/values.ts'
+import type { Site } from '../../http/site.ts'
 
 /** `origins`: pages that may use a passkey, exactly as browsers send them. */
 export type RelyingParty = { id: string; origins: readonly string[] }
@@ -38,4 +41,13 @@ function noHostName(publicUrl: string, instead: string): CarillonError {
 
 function isAddress(hostname: string): boolean {
   return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0
+}
+
+/** That of the host of a request. Throws UNPROCESSABLE if browsers accept no passkeys here. */
+export function relyingPartyFor(
+  { site }: { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> },
+  { headers }: FastifyRequest,
+): RelyingParty {
+  const { publicUrl, allowedOrigins } = site
+  return relyingPartyOf({ publicUrl: publicUrl(), host: headers.host, allowedOrigins })
 }

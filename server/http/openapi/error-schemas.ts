@@ -1,29 +1,29 @@
 // The shapes of error responses: one component for each code, so that generated code knows which codes a route sends, and
 // one for the refusals that any route can send.
 import { type ErrorCode, passwordFaults, secondFactorKinds, statusOf } from '../../basics/errors.ts'
-import { array, component, constant, integer, type object, oneOf, optional, type Schema, string } from './schema.ts'
+import * as t from './schema.ts'
 
-const Fault = component('Fault', {
-  field: string(),
-  reason: string(),
-  code: optional(oneOf(passwordFaults, 'Why a password is refused')),
+const Fault = t.component('Fault', {
+  field: t.string(),
+  reason: t.string(),
+  code: t.optional(t.oneOf(passwordFaults, 'Why a password is refused')),
 })
 
 /** Refusals by the request checks, before the route decides anything, and failures of the service. */
 const codesOfAnyRoute = [
+  'INTERNAL',
   'INVALID_REQUEST',
   'TIMEOUT',
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'HEADERS_TOO_LARGE',
-  'INTERNAL',
 ] as const satisfies readonly ErrorCode[]
 
 export function errorSchemas() {
   const codes = Object.keys(statusOf) as ErrorCode[]
   return {
-    ofCode: Object.fromEntries(codes.map((code) => [code, schemaOf(code)])) as Record<ErrorCode, Schema>,
-    ofAnyRoute: envelope('General', { code: oneOf(codesOfAnyRoute), status: integer() }),
+    ofCode: Object.fromEntries(codes.map((code) => [code, schemaOf(code)])) as Record<ErrorCode, t.Schema>,
+    ofAnyRoute: envelope('General', { code: t.oneOf(codesOfAnyRoute), status: t.example(t.integer(), 500) }),
   }
 }
 
@@ -36,19 +36,20 @@ function nameOf(code: ErrorCode): string {
 /** Fields that one code alone has. */
 const fieldsOf = {
   SECOND_FACTOR_REQUIRED: {
-    challenge: string('Send it with the factor, within 5 minutes'),
-    factors: array(oneOf(secondFactorKinds), 'What completes the sign-in'),
-    deviceToken: optional(string('From POST /password/reset with the variant `stateless` alone')),
+    challenge: t.string('Send it with the factor, within 5 minutes'),
+    factors: t.array(t.oneOf(secondFactorKinds), 'What completes the sign-in'),
+    deviceToken: t.optional(t.string('From POST /password/reset with the variant `stateless` alone')),
   },
 }
 
-function schemaOf(code: ErrorCode): Schema {
+function schemaOf(code: ErrorCode): t.Schema {
   const own = code in fieldsOf ? fieldsOf[code as keyof typeof fieldsOf] : {}
-  return envelope(nameOf(code), { code: constant(code), status: constant(statusOf[code]), ...own })
+  return envelope(nameOf(code), { code: t.constant(code), status: t.constant(statusOf[code]), ...own })
 }
 
-function envelope(name: string, own: Parameters<typeof object>[0]): Schema {
-  const shared = { message: string(), requestId: string(), details: optional(array(Fault)) }
-  const error = component(`${name}Problem`, { ...own, ...shared })
-  return component(`${name}Error`, { success: constant(false), error })
+function envelope(name: string, own: Parameters<typeof t.object>[0]): t.Schema {
+  const message = t.example(t.string(), 'The service failed; its log has the reason under this request id')
+  const shared = { message, requestId: t.example(t.string(), '1c7e4f0a-2n'), details: t.optional(t.array(Fault)) }
+  const error = t.component(`${name}Problem`, { ...own, ...shared })
+  return t.component(`${name}Error`, { success: t.constant(false), error })
 }

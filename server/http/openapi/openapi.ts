@@ -1,12 +1,9 @@
 // Makes the OpenAPI 3.1 document from the route table, so that the published description cannot differ from what is served.
 import { type ErrorCode, statusOf } from '../../basics/errors.ts'
-import type { Guard } from '../../guards/guards.ts'
 import { type ResponseBody, type Route, type Tag, tags } from '../operation.ts'
 import { Components } from './components.ts'
 import { errorSchemas } from './error-schemas.ts'
-import { errorExample, requestExamples, responseExamples, streamExample } from './examples.ts'
-import { type ResponseName, responses } from './response-schemas.ts'
-import { componentName, named, type Schema, string } from './schema.ts'
+import { exampleOf, type Schema, string } from './schema.ts'
 
 const json = 'application/json'
 const form = 'application/x-www-form-urlencoded'
@@ -61,7 +58,7 @@ function tagsOf(routes: readonly Route[]) {
 }
 
 /** The token comes first: some generators offer the first scheme only, and a program that is no browser uses tokens. */
-const security: Record<Guard<unknown>['name'], readonly object[]> = {
+const security: Record<Route['guard']['name'], readonly object[]> = {
   open: [],
   visitor: [{}, { token: [] }, { session: [] }],
   user: [{ token: [] }, { session: [] }],
@@ -94,15 +91,10 @@ const documents = {
   asset: { 'text/javascript': text, 'text/css': text, 'image/svg+xml': text },
 } as const
 
-const isDocument = (body: ResponseBody): body is keyof typeof documents => body in documents
-
 /** Describes operations, and collects the components that they name. */
 class Description {
   readonly #components = new Components()
   readonly #errors = errorSchemas()
-  readonly #bodies = Object.fromEntries(
-    Object.entries(responses).map(([name, schema]) => [name, componentName in schema ? schema : named(name, schema)]),
-  ) as Record<ResponseName, Schema>
 
   get schemas(): Record<string, Schema> {
     return this.#components.schemas
@@ -112,7 +104,7 @@ class Description {
     const { id, tag, guard, operation } = route
     const { summary, body, acceptsForm } = operation
     const parameters = this.#parameters(route)
-    const media = body && this.#media(body, requestExamples.get(body))
+    const media = body && this.#media(body)
     return {
       operationId: id,
       tags: [tag],
@@ -156,20 +148,8 @@ class Description {
 
   #success(body: ResponseBody, description: string): Response {
     if (body === 'none') return { description: `${description}; no body` }
-    if (isDocument(body)) return { description, content: documents[body] }
-    if (body === 'events') return { description, content: { 'text/event-stream': this.#events() } }
-    return { description, content: { [json]: this.#media(this.#bodies[body], responseExamples[body]) } }
-  }
-
-  #events(): Media {
-    const schema = {
-      type: 'string',
-      contentMediaType: 'text/event-stream',
-      contentSchema: this.#components.publish(this.#bodies.StreamEvent),
-      description:
-        'Events; the `data` of each is a StreamEvent as one line of JSON, and the `id` of those with a version is a position',
-    }
-    return { schema, example: streamExample }
+    if (typeof body === 'string') return { description, content: documents[body] }
+    return { description, content: { [body.contentMediaType ?? json]: this.#media(body) } }
   }
 
   #refusals(route: Route): Record<string, Response> {
@@ -183,13 +163,12 @@ class Description {
   }
 
   #anyRefusal(): Response {
-    const schema = this.#components.publish(this.#errors.ofAnyRoute)
-    const media = { schema, example: errorExample }
-    return { description: 'A refusal that any route can send, in the same envelope', content: { [json]: media } }
+    const content = { [json]: this.#media(this.#errors.ofAnyRoute) }
+    return { description: 'A refusal that any route can send, in the same envelope', content }
   }
 
-  #media(schema: Schema, example: unknown): Media {
-    return { schema: this.#components.publish(schema), example }
+  #media(schema: Schema): Media {
+    return { schema: this.#components.publish(schema), example: exampleOf(schema) }
   }
 }
 

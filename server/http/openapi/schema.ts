@@ -2,13 +2,15 @@
 // published document. A few lines instead of a library of 16 MB that takes 45 ms to load (decision 0008).
 
 declare const described: unique symbol
-/** Under this symbol, which neither JSON nor the validator sees, a schema has the name of its component. */
+/** Under these symbols, which neither JSON nor the validator sees, a schema has the name of its component, and its example. */
 export const componentName = Symbol('component')
+const ownExample = Symbol('example')
 
 /** A schema, and at compile time the type of the values that it accepts. */
 export type Schema<Value = unknown> = {
   readonly [described]?: Value
   readonly [componentName]?: string
+  readonly [ownExample]?: unknown
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
@@ -16,6 +18,7 @@ export type Schema<Value = unknown> = {
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
   readonly enum?: readonly unknown[]
+  readonly contentMediaType?: string
   readonly contentSchema?: Schema
   readonly description?: string
   readonly $ref?: string
@@ -24,8 +27,9 @@ export type Schema<Value = unknown> = {
 export type TypeOf<S> = S extends Schema<infer Value> ? Value : never
 
 /** Keywords, or the description alone. */
-type Notes = Readonly<Record<string, unknown>> | string
+export type Notes = Readonly<Record<string, unknown>> | string
 type Optional<S extends Schema> = { readonly optional: S }
+type Members = Readonly<Record<string, Schema>>
 type Fields = Readonly<Record<string, Schema | Optional<Schema>>>
 type Names<F extends Fields> = { [Name in keyof F]: F[Name] extends Optional<Schema> ? never : Name }[keyof F]
 type Required<F extends Fields> = { [Name in Names<F>]: TypeOf<F[Name]> }
@@ -34,7 +38,7 @@ type Others<F extends Fields> = {
 }
 type ObjectOf<F extends Fields> = Schema<Required<F> & Others<F>>
 
-const keywords = (notes: Notes) => (typeof notes === 'string' ? { description: notes } : notes)
+export const keywords = (notes: Notes) => (typeof notes === 'string' ? { description: notes } : notes)
 
 export const string = (notes: Notes = {}): Schema<string> => ({ type: 'string', ...keywords(notes) })
 export const text = (minLength: number, maxLength: number, notes: Notes = {}): Schema<string> =>
@@ -70,6 +74,15 @@ export const orNull = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> =>
 export const nullable = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> => ({
   anyOf: [schema, { type: 'null' }],
 })
+/** Members that are null, or that may be absent from a request, in one object, and have a value in another. */
+export const allNullable = <M extends Members>(members: M) =>
+  mapped(members, nullable) as { [Name in keyof M]: Schema<TypeOf<M[Name]> | null> }
+export const allOptional = <M extends Members>(members: M) =>
+  mapped(members, (schema) => optional(orNull(schema))) as {
+    [Name in keyof M]: Optional<Schema<TypeOf<M[Name]> | null>>
+  }
+const mapped = (members: Members, change: (schema: Schema) => Fields[string]) =>
+  Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, change(schema)]))
 export const anything: Schema<unknown> = {}
 /** In the document this schema is a component of this name, and a reference to it in every schema that contains it. */
 export const named = <S extends Schema>(name: string, schema: S): S => ({ ...schema, [componentName]: name })
@@ -107,4 +120,28 @@ function isOptional(field: Schema | Optional<Schema>): field is Optional<Schema>
 
 export function component<const F extends Fields>(name: string, fields: F, notes: Notes = {}): ObjectOf<F> {
   return named(name, object(fields, notes))
+}
+
+/** The body `{ success, data }`. `name` is that of `data`, if this has none. */
+export function dataOf<S extends Schema>(data: S, name = data[componentName]) {
+  return component(`${name}Response`, { success: constant(true), data })
+}
+
+/** The schema with an example in place of the one that follows from its members. */
+export const example = <S extends Schema>(schema: S, value: TypeOf<S>): S => ({ ...schema, [ownExample]: value })
+
+/** An optional member is in the example of its object if it has one of its own. */
+export function exampleOf<S extends Schema>(schema: S): TypeOf<S>
+export function exampleOf(schema: Schema): unknown {
+  const { properties = {}, required = [], items, enum: words, minimum = 0, type } = schema
+  const [variant] = schema.anyOf ?? schema.oneOf ?? []
+  if (ownExample in schema) return schema[ownExample]
+  if ('const' in schema) return schema.const
+  if (words !== undefined) return words[0]
+  if (variant !== undefined) return exampleOf(variant) ?? null
+  if (items !== undefined) return [exampleOf(items)]
+  const [kind] = [type].flat()
+  if (kind !== 'object') return { boolean: false, integer: minimum }[String(kind)]
+  const displayed = Object.entries(properties).filter(([name, one]) => required.includes(name) || ownExample in one)
+  return Object.fromEntries(displayed.map(([name, member]) => [name, exampleOf(member)]))
 }

@@ -1,6 +1,6 @@
 // How a cookie of the service is set and removed (RFC 6265bis).
 import type { FastifyReply } from 'fastify'
-import type { Cookie } from '../dependencies.ts'
+import type { Cookie } from '../site.ts'
 
 /** Readable by no script, sent by no other site's form, kept to this host by `__Host-` if the public URL has no path. '' removes it. */
 export function setCookie(

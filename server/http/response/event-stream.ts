@@ -2,8 +2,23 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
-import type { Sink } from '../../live/live-stream.ts'
 import { watchAsStream } from '../connections/slow-readers.ts'
+
+/** The response of a stream, without HTTP. */
+export interface Sink {
+  begin(): void
+  send(bytes: Buffer): void
+  /** Bytes that were sent and that the client has not taken. */
+  readonly unread: number
+  /** Resolves when the client has taken enough for more to be sent, or is gone. */
+  untilTaken(): Promise<void>
+  /** Ends the response after everything that was sent. */
+  end(): void
+  /** Closes the connection at once. A client that takes too little for too long is disconnected by the sink. */
+  disconnect(): void
+  /** Calls back when the response is over, whichever side ended it. */
+  onClose(listener: () => void): void
+}
 
 /** Calls back when the response is over, even if its connection broke before this was called. */
 function onGone(response: ServerResponse, listener: () => void): void {

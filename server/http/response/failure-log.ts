@@ -1,8 +1,8 @@
 // Which failed requests are logged, and how often? Overload and repeated failures are counted, in one line a second, so that no client
 // can fill the log or hide other events in it (SECURITY.md, L1).
 import type { CarillonError } from '../../basics/errors.ts'
-import type { Log } from '../../log/log.ts'
-import { LogWindow } from '../../log/log-window.ts'
+import type { Log } from '../../basics/log.ts'
+import { LogWindow } from '../../basics/log-window.ts'
 
 export type FailedRequest = { requestId: string; method: string; route: string | undefined }
 

@@ -26,7 +26,7 @@ type Failed = {
   request: FastifyRequest
   reply: FastifyReply
   /** Sends the body in place of the envelope. */
-  sendAsPage?: (error: CarillonError, request: FastifyRequest, reply: FastifyReply) => void
+  sendAsPage?: (error: CarillonError) => void
 }
 
 export function sendFailure(log: FailureLog, failure: unknown, { request, reply, sendAsPage }: Failed): void {
@@ -37,7 +37,7 @@ export function sendFailure(log: FailureLog, failure: unknown, { request, reply,
   if (error.challenge !== undefined) reply.header('www-authenticate', error.challenge)
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   if (sendAsPage !== undefined) {
-    sendAsPage(error, request, reply)
+    sendAsPage(error)
     return
   }
   reply.code(error.status).type('application/json; charset=utf-8')

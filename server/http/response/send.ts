@@ -1,8 +1,5 @@
 // How a handler sends JSON (a finished text, an object, or the data of a success) or a style sheet; and whether it has to.
-
-import type { FastifyReply } from 'fastify'
-import { iso } from '../../basics/times.ts'
-import type { User } from '../../users/user-rows.store.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export const jsonType = 'application/json; charset=utf-8'
 
@@ -34,30 +31,15 @@ export function sendPageOf<Item extends { id: string }>(
   return sendData(reply, { items: items.map(display), next })
 }
 
-/** The `User` of the API's spec: the public fields only, without the password hash and the account's state. */
-export function displayUser({ id, externalId, username, displayName, locale, email, createdAt }: User) {
-  return { id, externalId, username, displayName, locale, email, createdAt: iso(createdAt) }
-}
-
-/** A user as a producer with scope `users` sees them. */
-export function displayAccount(user: User) {
-  const { application, externalId, issuer, disabledAt, emailVerifiedAt } = user
-  const { id, externalId: _, ...fields } = displayUser(user)
-  return {
-    id,
-    ...(application !== '' && { application }),
-    externalId,
-    ...(issuer !== '' && { issuer }),
-    ...fields,
-    emailVerified: emailVerifiedAt !== null,
-    disabled: disabledAt !== null,
-  }
-}
-
 /** Whether the client has this response: If-None-Match (RFC 9110, section 13.1.2), by weak comparison. Undefined: no such field. */
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === etag || ifNoneMatch === '*') return true
   if (!ifNoneMatch.includes(etag)) return false
   return ifNoneMatch.matchAll(/[ \t,]*(?:W\/)?("[^"]*")(?=[ \t]*(?:,|$))/gy).some(([, tag]) => tag === etag)
+}
+
+/** Whether the client asks for a page and not for data. */
+export function acceptsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+  return headers.accept?.toLowerCase().includes('text/html') ?? false
 }

@@ -189,7 +189,7 @@ test('a query is refused above 32 fields, and ignored by a route without query f
 })
 
 test('a long path is split into no more segments than the longest route has (I2)', () => {
-  const operation: Operation<null> = { summary: '', handle: async () => null }
+  const operation: Operation<unknown, null> = { summary: '', handle: async () => null }
   const routes = [route('GET', '/a/:id', open, operation), route('POST', '/', open, operation)]
   const parts: number[] = []
   const path = new (class extends String {

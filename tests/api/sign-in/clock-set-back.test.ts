@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { createLog } from '../../../server/log/log.ts'
+import { createLog } from '../../../server/basics/log.ts'
 import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { openForge } from '../../support/http/forge.ts'

@@ -1,8 +1,8 @@
 // Logs that pages of another origin call the service: the browser shows their developer only a network failure, and the log
 // names the setting. One line a minute, whatever clients send (SECURITY.md, L1).
 import type { FastifyRequest } from 'fastify'
-import type { Log } from '../../../log/log.ts'
-import { LogWindow } from '../../../log/log-window.ts'
+import type { Log } from '../../../basics/log.ts'
+import { LogWindow } from '../../../basics/log-window.ts'
 import { comesFromOtherSite } from '../checks.ts'
 
 const periodMs = 60_000

@@ -1,0 +1,35 @@
+// The log: one JSON object per line, readable lines on a terminal. No code passes secrets to the log; the redaction is a second
+// protection in case one does.
+import { Writable } from 'node:stream'
+import { type Logger, pino, stdSerializers } from 'pino'
+import { escapeControls } from './control-characters.ts'
+
+export type Log = Pick<Logger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'isLevelEnabled'>
+
+const secrets = ['password', 'token', 'cookie', 'authorization', 'secret', 'key', 'passwordHash']
+const redact = [...secrets, ...secrets.map((name) => `*.${name}`), 'req.headers', 'res.headers']
+
+/** pino-pretty prints a stack unescaped, and an error may quote a client's text, which must not control the terminal. */
+const serializers = {
+  err(error: unknown) {
+    if (!(error instanceof Error)) return error
+    const { message, stack, ...more } = stdSerializers.err(error)
+    return { ...more, message: escapeControls(message), stack: escapeControls(stack) }
+  },
+}
+
+export async function createLog({ level, isTerminal }: { level: string; isTerminal: boolean }): Promise<Logger> {
+  const options = { level, redact, serializers, base: null }
+  if (!isTerminal) return pino({ ...options, hooks: { streamWrite: escapeControls } })
+  const { default: pretty } = await import('pino-pretty')
+  return pino(options, pretty({ colorize: true, translateTime: 'HH:MM:ss', destination: terminal }))
+}
+
+/** pino-pretty escapes the control characters that JSON escapes (C0) in a text; its own colours begin with one of them. */
+const terminal = new Writable({
+  decodeStrings: false,
+  write(text: string, _encoding, done) {
+    process.stdout.write(text.split('\u001b').map(escapeControls).join('\u001b'))
+    done()
+  },
+})

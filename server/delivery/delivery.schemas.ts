@@ -1,0 +1,38 @@
+// The shapes of a delivery: what a producer sends, and what became of it for each recipient.
+import { id } from '../http/openapi/members.ts'
+import * as t from '../http/openapi/schema.ts'
+import { content, title } from '../inbox/inbox.schemas.ts'
+import { maxExternalIdLength } from '../users/external-id.ts'
+import { name } from '../users/users.schemas.ts'
+
+const recipient = {
+  username: name,
+  userId: t.text(1, 64),
+  externalId: t.text(1, maxExternalIdLength),
+  issuer: t.text(1, 255, 'Of the externalId; without it, a plain id'),
+}
+const oneName = {
+  minProperties: 1,
+  maxProperties: 4,
+  description: 'Exactly one of `username`, `userId` and `externalId`',
+}
+const Recipient = t.example(t.component('Recipient', t.allOptional(recipient), oneName), { username: 'ann' })
+
+const againNote =
+  'Needs a key. True: if it replaces a notification, that one becomes unread and the newest; its count rises by one'
+const unknownNote = 'Default: report. With refuse, one unknown recipient is a 422, and nothing is delivered'
+export const DeliveryBody = t.component('DeliveryRequest', {
+  recipients: t.array(Recipient, { minItems: 1, maxItems: 1000 }),
+  title,
+  ...t.allOptional(content),
+  again: t.optional(t.orNull(t.boolean(againNote))),
+  unknownRecipients: t.optional(t.orNull(t.oneOf(['report', 'refuse'], unknownNote))),
+})
+export type DeliveryBody = t.TypeOf<typeof DeliveryBody>
+
+const DeliveryResult = t.component('DeliveryResult', {
+  userId: t.nullable(id),
+  id: t.nullable(id),
+  status: t.oneOf(['delivered', 'updated', 'unknown_recipient']),
+})
+export const DeliveryResponse = t.dataOf(t.component('Delivery', { deliveryId: id, results: t.array(DeliveryResult) }))

@@ -1,0 +1,32 @@
+import { noSuchRoute } from '../basics/errors.ts'
+import { forVisitor } from '../http/operation.ts'
+import { html } from '../pages/html.ts'
+import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
+
+export const demonstration = forVisitor({
+  summary: 'The demonstration of both variants, if `CARILLON_DEMONSTRATION` is on; otherwise 404',
+  responses: { 200: 'html' },
+  async handle(dependencies: PageNeeds, request, reply) {
+    if (!dependencies.pages.hasDemonstration) throw noSuchRoute()
+    const view = await viewOf(dependencies, request, await dependencies.pages.readerOf(request.caller))
+    const { title, lead } = await view.textsOf('demonstration')
+    // A sandboxed frame of another site is part of an experiment.
+    return sendPage(
+      reply,
+      view,
+      {
+        title,
+        current: 'demonstration',
+        isWide: true,
+        needsScript: true,
+        styles: ['demonstration.css', 'exchange.css', 'experiments.css'],
+        scripts: ['page-demonstration.js'],
+        main: html`<h1 id="top" tabindex="-1">${title}</h1>
+  <p class="lead">${lead}</p>
+  <div id="walk" data-base="demonstration/"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>
+  <section id="experiments"></section>`,
+      },
+      { frames: true },
+    )
+  },
+})

@@ -1,0 +1,61 @@
+// The shapes of second factors: adding one, the list of them, and what proves a user.
+import { id, time, uuid } from '../http/openapi/members.ts'
+import * as t from '../http/openapi/schema.ts'
+import { deviceToken, password } from '../sessions/sessions.schemas.ts'
+import { Assertion } from './passkeys/passkeys.schemas.ts'
+
+const code = t.example(t.text(1, 16, 'Of the authenticator app: six digits'), '492039')
+const proofs = { code: t.optional(code), recoveryCode: t.optional(t.text(1, 64)), passkey: t.optional(Assertion) }
+
+const label = t.optional(t.example(t.text(1, 64, 'The name that the user gives to it'), 'Phone'))
+export const NewTotpBody = t.orNull(t.component('NewTotp', { label }))
+export const TotpConfirmation = t.component('TotpConfirmation', { id: uuid(), code })
+
+const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
+export const TotpResponse = t.dataOf(
+  t.component('Totp', {
+    id,
+    secret: t.example(t.string('Base32, for typing it into an app'), secret),
+    uri: t.example(
+      t.string('otpauth://, which an app on the same device opens'),
+      `otpauth://totp/bell.example.org:ann?issuer=bell.example.org&secret=${secret}&algorithm=SHA1&digits=6&period=30`,
+    ),
+    qr: t.example(
+      t.string('A picture (SVG) of the uri, for the camera of another device'),
+      '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 490 490"></svg>',
+    ),
+  }),
+)
+
+const challengeOf = t.example(
+  t.text(1, 128, 'Of SECOND_FACTOR_REQUIRED'),
+  `${t.exampleOf(id)}.hU5kQx0c3T2vYb7m1nZ8pLr4sWd6fGj9aEoIuKtRqXw`,
+)
+const secondFactor = { challenge: challengeOf, ...proofs, deviceToken: deviceToken('As at /login') }
+const two = { minProperties: 2, maxProperties: 3, description: 'The challenge with exactly one factor' }
+export const SecondFactorBody = t.component('SecondFactor', secondFactor, two)
+export type SecondFactorBody = t.TypeOf<typeof SecondFactorBody>
+
+const oneNote = 'Exactly one; the password only if there is no second factor'
+const one = { minProperties: 1, maxProperties: 1, description: oneNote }
+const confirmation = t.component('SignInConfirmation', { password: t.optional(password), ...proofs }, one)
+export const ConfirmationBody = t.example(confirmation, { password: t.exampleOf(password) })
+export type ConfirmationBody = t.TypeOf<typeof ConfirmationBody>
+
+const factor = {
+  id,
+  kind: t.oneOf(['totp', 'passkey']),
+  label: t.example(t.string(), 'Phone'),
+  confirmed: t.example(t.boolean('False until a first code was received; then it does not count yet'), true),
+  createdAt: time,
+  lastUsedAt: t.nullable(time),
+}
+const codes = ['3kfm-xw7p-a2hq-vt5n-8gcd-r6yz', 'b9sk-4mqe-j7rw-2xtn-5ufa-h3pc']
+const recoveryCodes = t.example(t.array(t.string(), 'Displayed once. Each of them works once'), codes)
+export const RecoveryCodesResponse = t.dataOf(t.component('RecoveryCodes', { recoveryCodes }))
+export const FactorAddedResponse = t.dataOf(
+  t.component('FactorAdded', { ...factor, recoveryCodes: t.optional(recoveryCodes) }),
+)
+const items = t.array(t.component('Factor', factor))
+const recoveryCodesLeft = t.example(t.integer({ minimum: 0 }), 10)
+export const FactorListResponse = t.dataOf(t.component('FactorList', { items, recoveryCodesLeft }))

@@ -1,0 +1,95 @@
+// `carillon secret rotate`: seals again, with the current secret, what the previous one had sealed (decision 0044). Everything is
+// opened first, so that a secret that does not fit changes nothing. The signing keys come before everything else: when a node reads
+// them, it seals with the current secret from then on. What a node sealed with the previous one in between is found by a second pass.
+
+import { CarillonError } from '../basics/errors.ts'
+import { factorsSealedOtherwise, resealFactors, type SealedFactor } from '../sealing/sealed-texts.store.ts'
+import { Sealing, type Secrets } from '../sealing/sealing.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { type Resealed, resealSigningKeys, signingKeys } from '../tokens/signing-keys.store.ts'
+
+export type Counts = { signingKeys: number; factors: number }
+type Options = { audit: (counts: Counts) => AuditEntry; pause: () => Promise<unknown> }
+
+const factorsAtOnce = 200
+
+/** Throws CONFLICT, and changes nothing, if neither secret opens one of the sealed texts. Can be repeated after an interruption. */
+export async function sealAgain(store: Store, secrets: Secrets, { audit, pause }: Options): Promise<Counts> {
+  const sealing = new Sealing(secrets)
+  const found = await countSealedOtherwise(store, sealing)
+  if (found.signingKeys + found.factors === 0) return found
+  const entries = [audit(found)]
+  const done = await pass(store, sealing, entries)
+  // Every node has read the signing keys after a second, and what it sealed before that is in the store.
+  await pause()
+  const later = await pass(store, sealing, [])
+  return { signingKeys: done.signingKeys + later.signingKeys, factors: done.factors + later.factors }
+}
+
+/** How much is not sealed with the current secret. Throws CONFLICT if neither secret opens it. */
+export async function countSealedOtherwise(store: Store, sealing: Sealing): Promise<Counts> {
+  const counts = { signingKeys: (await openKeys(store, sealing)).length, factors: 0 }
+  for await (const batch of factorsOf(store, sealing)) {
+    for (const factor of batch) await textOf(factor, sealing)
+    counts.factors += batch.length
+  }
+  return counts
+}
+
+/** The entries are recorded with the first change. */
+async function pass(store: Store, sealing: Sealing, entries: readonly AuditEntry[]): Promise<Counts> {
+  const keys = await openKeys(store, sealing)
+  const counts = { signingKeys: await store.write(resealSigningKeys, { keys, audit: entries }), factors: 0 }
+  for await (const batch of factorsOf(store, sealing)) {
+    const factors = await Promise.all(
+      batch.map(async (factor) => {
+        const to = await sealing.seal('factors', await textOf(factor, sealing))
+        return { userId: factor.userId, id: factor.id, from: factor.sealedSecret, to }
+      }),
+    )
+    const isFirst = counts.signingKeys + counts.factors === 0
+    counts.factors += await store.write(resealFactors, { factors, audit: isFirst ? entries : [] })
+  }
+  return counts
+}
+
+/** The signing keys that the previous secret sealed, with what replaces them. */
+async function openKeys(store: Store, sealing: Sealing): Promise<Resealed[]> {
+  const sealed: Resealed[] = []
+  for (const { kid, sealedPrivateJwk, retiredAt } of await store.read(signingKeys)) {
+    if (retiredAt !== null) continue
+    const opened = await sealing.openWith('signing-keys', sealedPrivateJwk)
+    if (opened === undefined) throw doesNotFit(`signing key ${kid}`)
+    if (opened.secret === 'current') continue
+    sealed.push({ kid, from: sealedPrivateJwk, to: await sealing.seal('signing-keys', opened.text) })
+  }
+  return sealed
+}
+
+/** Those that the current secret did not seal. */
+export async function* factorsOf(store: Store, sealing: Sealing): AsyncGenerator<SealedFactor[]> {
+  const prefix = sealing.prefix('factors')
+  let after = { userId: '', id: '' }
+  for (;;) {
+    const batch = await store.read(factorsSealedOtherwise, { prefix, after, limit: factorsAtOnce })
+    const last = batch.at(-1)
+    if (last === undefined) return
+    yield batch
+    after = { userId: last.userId, id: last.id }
+  }
+}
+
+async function textOf({ userId, id, sealedSecret }: SealedFactor, sealing: Sealing): Promise<string> {
+  const text = await sealing.open('factors', sealedSecret)
+  if (text === undefined) throw doesNotFit(`the factor ${id} of the user ${userId}`)
+  return text
+}
+
+function doesNotFit(what: string): CarillonError {
+  return new CarillonError('CONFLICT', `Neither secret opens ${what}, and nothing was changed`, {
+    remedy:
+      'Set CARILLON_SECRET_PREVIOUS to the secret that the service had before, and CARILLON_SECRET to the new one: ' +
+      'docs/operations.md, "Change the secret".',
+  })
+}

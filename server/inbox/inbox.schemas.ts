@@ -1,0 +1,70 @@
+// The shapes of an inbox: a notification, a page of them, the counts, and the queries of these routes.
+import { id, limit, nextAs, time, timeOf, uuid } from '../http/openapi/members.ts'
+import * as t from '../http/openapi/schema.ts'
+
+const category = t.example(t.text(1, 64), 'builds')
+const keyNote = 'A later notification with this key replaces the text of the earlier one'
+export const title = t.example(t.text(1, 200), 'Build 1042 has failed')
+/** What a delivery may give besides the title: a notification has null in place of what it did not give. */
+export const content = {
+  body: t.example(t.text(0, 4000), 'Two tests failed on main.'),
+  url: t.example(t.text(1, 2048, 'http, https or relative'), '/builds/1042'),
+  category,
+  data: t.example(t.record(t.anything, 'At most 8 KiB as JSON'), { build: 1042 }),
+  key: t.example(t.text(1, 255, keyNote), 'build-main'),
+}
+
+export const Notification = t.component('Notification', {
+  id,
+  title,
+  ...t.allNullable(content),
+  createdAt: timeOf('When it was first sent'),
+  updatedAt: timeOf('When it was last sent'),
+  seq: t.integer({ minimum: 1, description: 'Its place: a list is ordered by seq, newest first' }),
+  count: t.integer({ minimum: 1, description: 'How often it became the newest: 1, and 1 more for each `again`' }),
+  read: t.boolean(),
+  readAt: t.example(t.nullable(time), null),
+  archivedAt: t.example(t.nullable(time), null),
+})
+export const NotificationResponse = t.dataOf(Notification)
+
+const count = t.example(t.integer({ minimum: 0 }), 1)
+const counts = { total: count, unread: count }
+export const state = { version: count, ...counts }
+
+export const NotificationPageResponse = t.dataOf(
+  t.component('NotificationPage', {
+    items: t.array(Notification),
+    ...state,
+    hasMore: t.boolean('True exactly when page * limit < total'),
+    next: nextAs('before'),
+  }),
+)
+
+const CategoryCounts = t.component('CategoryCounts', counts)
+const categories = t.example(t.record(CategoryCounts), { builds: { total: 1, unread: 1 } })
+export const CountsResponse = t.dataOf(t.component('Counts', { ...counts, categories }))
+
+const someCategories = t.optional(
+  t.array(category, {
+    minItems: 1,
+    maxItems: 20,
+    description: 'Only those of this category; repeat the field for several, at most 20',
+  }),
+)
+
+const status = { default: 'all', description: 'Only those that are not read, or are read' }
+export const ListQuery = t.object({
+  page: t.optional(t.integer({ minimum: 1, default: 1 })),
+  limit: limit(100, 20),
+  status: t.optional(t.oneOf(['unread', 'read', 'all'], status)),
+  category: someCategories,
+  before: t.optional(t.integer({ minimum: 1, description: '`next` of an earlier page, instead of `page`' })),
+})
+
+const onScreen = { maximum: Number.MAX_SAFE_INTEGER, description: 'The highest `seq` that was on screen' }
+export const ReadAllQuery = t.object({
+  throughSeq: t.optional(t.integer({ minimum: 1, ...onScreen })),
+  through: t.optional(uuid('A notification: those up to the `seq` that it has now')),
+  category: someCategories,
+})

@@ -1,0 +1,56 @@
+// The page for a forgotten password: a form, which works without a script, that requests the mail with the link.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type CarillonError, invalidField } from '../basics/errors.ts'
+import { forAnyone, forVisitor } from '../http/operation.ts'
+import { commonSentence } from '../pages/failure-page.ts'
+import { type PageNeeds, type Reader, sendPage, viewOf, writePage } from '../pages/page.ts'
+import { pagePath } from '../pages/places.ts'
+import { type ForgotNeeds, requestReset } from './passwords.routes.ts'
+import { ForgotForm } from './passwords.schemas.ts'
+
+export const forgotPage = forVisitor({
+  summary: 'The page for a forgotten password; if the service sends no mail, it says whom to ask',
+  responses: { 200: 'html' },
+  async handle(dependencies: PageNeeds, request, reply) {
+    const user = await dependencies.pages.readerOf(request.caller)
+    const { view, page } = await pageFor(dependencies, request, { user, isSent: 'sent' in (request.query as object) })
+    return sendPage(reply, view, page)
+  },
+})
+
+export const forgot = forAnyone({
+  summary: 'The form of that page: the response is the same whether there is such an account or not',
+  body: ForgotForm,
+  acceptsForm: true,
+  // Otherwise other sites could make the browsers of their visitors request mails, each from an address of its own.
+  signsIn: true,
+  responses: { 303: 'none' },
+  refusals: ['NOT_FOUND'],
+  failurePage: failedPage,
+  /** A username may look like an e-mail address, so a text with `@` is looked up as both. */
+  async handle(dependencies: PageNeeds & ForgotNeeds, request, reply) {
+    const account = request.body.account.trim()
+    if (account === '') throw invalidField('account', 'is missing')
+    if (account.includes('@')) requestReset(dependencies, { email: account }, request)
+    requestReset(dependencies, { username: account }, request)
+    return reply.redirect(`${pagePath(dependencies, 'forgot')}?sent`, 303)
+  },
+})
+
+async function failedPage(dependencies: PageNeeds, error: CarillonError, { request, reply }: Failed) {
+  return writePage(reply, await pageFor(dependencies, request, { error }))
+}
+
+type Failed = { request: FastifyRequest; reply: FastifyReply }
+type Shown = { user?: Reader | undefined; isSent?: boolean; error?: CarillonError }
+
+async function pageFor(dependencies: PageNeeds, request: FastifyRequest, { user, isSent, error }: Shown) {
+  const view = await viewOf(dependencies, request, user)
+  const pages = await import('./forgot-page.ts')
+  const given = { view, texts: (await view.textsOf('sign-in')).forgotten }
+  if (!dependencies.pages.hasMail) return { view, page: pages.withoutMailPage(given) }
+  if (isSent) return { view, page: pages.sentPage(given) }
+  const isEmpty = error?.code === 'INVALID_REQUEST' && request.body != null
+  const fault = error && (isEmpty ? given.texts.empty : commonSentence(view, error))
+  return { view, page: pages.forgotPage(given, fault) }
+}

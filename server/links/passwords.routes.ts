@@ -1,0 +1,189 @@
+// The routes of passwords: a new one by the signed-in user or by a one-time link, and the links that an application requests for its users.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type RequestSource, sourceOf } from '../audit/source.ts'
+import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
+import { iso } from '../basics/times.ts'
+import { factorsOf } from '../factors/factors.store.ts'
+import { offeredFactors } from '../factors/factors.ts'
+import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
+import { presentedDevices } from '../guessing/device-tokens.ts'
+import type { Subject } from '../http/callers.ts'
+import { forAnyone, forProducer, forUser, type GuardedRequest } from '../http/operation.ts'
+import { setCookie } from '../http/response/cookies.ts'
+import { goneSignal } from '../http/response/event-stream.ts'
+import { sendData, sendObject } from '../http/response/send.ts'
+import type { Site } from '../http/site.ts'
+import { ownSignIn, renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { Login } from '../sessions/sessions.schemas.ts'
+import { checkCredentials } from '../users/credentials.ts'
+import { findCredentials, findUser } from '../users/users.store.ts'
+import { changePassword, findEnabledUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
+import type { Forgotten, ForgottenPasswords } from './forgotten.ts'
+import type { Link } from './links.store.ts'
+import { createLink, findLiveLink, type LinkSettings, linkInvalid, resetPassword } from './links.ts'
+import {
+  ForgotBody,
+  LinkBody,
+  LinkFactsResponse,
+  LinkTokenBody,
+  PasswordChangeBody,
+  ResetBody,
+  UserLinkResponse,
+} from './passwords.schemas.ts'
+
+/** `forgotten`: undefined without a mail server. */
+export type ForgotNeeds = { site: Site; forgotten: ForgottenPasswords | undefined }
+
+/** Longer than any password that is accepted, so that the policy says what is wrong with a long one. */
+export const passwordBodyLimit = 16 * 1024
+
+export const linkFor = forProducer({
+  summary: 'A link by which this user sets a password, once; the last three of a purpose are valid',
+  body: LinkBody,
+  responses: { 201: UserLinkResponse },
+  refusals: ['CONFLICT'],
+  async handle(dependencies: UserNeeds & { links: LinkSettings }, request, reply) {
+    const users = usersFor(dependencies, request)
+    const { url, expiresAt } = await createLink(users, dependencies.links, userKey(request), request.body)
+    return sendData(reply.code(201), { url, expiresAt: iso(expiresAt) })
+  },
+})
+
+export const linkForExternal = { ...linkFor, summary: 'The same, by external id' }
+
+export const reset = forAnyone({
+  summary:
+    'Set a new password with the token of a one-time link: every session and token of the user ends; with `variant`, the user is signed in',
+  body: ResetBody,
+  bodyLimit: passwordBodyLimit,
+  responses: { 200: Login, 204: 'none' },
+  refusals: ['LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  async handle(dependencies: FactorNeeds, request, reply) {
+    const { token, newPassword, variant } = request.body
+    const { guesses, signInLog, devices, site } = dependencies
+    const source = sourceOf(dependencies, request)
+    const signal = goneSignal(reply)
+    const users = { ...dependencies.users, source }
+    const link = await presentedLink(dependencies, token, source)
+    const { userId } = link
+    const attempt = { address: source.address, account: userId, known: `link ${token}`, signal }
+    const { before, user } = await resetPassword(users, link, { token, newPassword, attempt }).catch(
+      (error: unknown) => {
+        // It was used, or voided, while the new password was being hashed.
+        const refused = { event: 'link-refused', code: 'LINK_INVALID' } as const
+        if ((error as Partial<CarillonError>).code === refused.code) signInLog.refused(source, noAccount, refused)
+        throw error
+      },
+    )
+    await guesses.forgetPasswordGuesses(userId)
+    const deviceToken = devices.afterLink(presentedDevices(dependencies, request), { before, user })
+    if (variant === undefined) {
+      setCookie(reply, site.deviceCookie, deviceToken)
+      return reply.code(204).send()
+    }
+    try {
+      return sendObject(
+        reply,
+        await continueSignIn(dependencies, user, { variant, method: 'link', source }, { request, reply }),
+      )
+    } catch (error) {
+      const { secondFactor, code } = error as Partial<CarillonError>
+      // Another new password has replaced this one since.
+      if (code === 'INVALID_CREDENTIALS') throw linkInvalid()
+      if (secondFactor === undefined) throw error
+      if (variant === 'stateless') throw secondFactorRequired({ ...secondFactor, deviceToken })
+      setCookie(reply, site.deviceCookie, deviceToken)
+      throw error
+    }
+  },
+})
+
+/** An invalid link names no account. */
+const noAccount = { name: '', user: undefined }
+
+/**
+ * A wrong token counts as a guess of its address. A right one is not delayed by the guesses of others at that address: 32 random bytes
+ * are not guessed, and the owner of an account that is being attacked needs a way in (docs/decisions/0042-links-and-mail.md).
+ */
+async function presentedLink(dependencies: FactorNeeds, token: string, source: RequestSource): Promise<Link> {
+  const { guesses, signInLog, users } = dependencies
+  const link = await findLiveLink(users, token)
+  if (link !== undefined) return link
+  signInLog.refused(source, noAccount, { event: 'link-refused', code: 'LINK_INVALID' })
+  await guesses.begin({ address: source.address }, 'link')
+  throw linkInvalid()
+}
+
+export const readLink = forAnyone({
+  summary: 'Whose password a one-time link sets, for the page that it leads to; the link stays usable',
+  body: LinkTokenBody,
+  responses: { 200: LinkFactsResponse },
+  refusals: ['LINK_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  async handle(dependencies: FactorNeeds, request, reply) {
+    const { token } = request.body
+    const { userId, purpose, expiresAt } = await presentedLink(dependencies, token, sourceOf(dependencies, request))
+    const user = await dependencies.store.read(findUser, userId)
+    if (typeof user?.username !== 'string' || user.disabledAt !== null) throw linkInvalid()
+    return sendData(reply, { username: user.username, purpose, expiresAt: iso(expiresAt) })
+  },
+})
+
+export const forgot = forAnyone({
+  summary: 'Send a link to set a new password by e-mail; the response is the same whether there is such a user or not',
+  body: ForgotBody,
+  responses: { 202: 'none' },
+  refusals: ['NOT_FOUND'],
+  /** Whether the service can send mail at all says nothing about a user, and a page needs to know it: 404 then, and not a false 202. */
+  async handle(dependencies: ForgotNeeds, request, reply) {
+    const { username, email } = request.body
+    requestReset(dependencies, username === undefined ? { email: email as string } : { username }, request)
+    return reply.code(202).send()
+  },
+})
+
+/** Throws NOT_FOUND without a mail server. */
+export function requestReset(dependencies: ForgotNeeds, whose: Forgotten, request: FastifyRequest): void {
+  const { forgotten } = dependencies
+  if (forgotten === undefined)
+    throw new CarillonError('NOT_FOUND', 'This service sends no mail', {
+      remedy: 'Request a link from its operator: carillon user link NAME, or CARILLON_SMTP_URL.',
+    })
+  forgotten.request(whose, sourceOf(dependencies, request), request.headers['accept-language'])
+}
+
+export const change = forUser({
+  summary:
+    'Set a new password with the current one: every other session and token of the user ends, this sign-in stays',
+  body: PasswordChangeBody,
+  bodyLimit: passwordBodyLimit,
+  refusals: ['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  /** The current password is proof enough that the user is there: the sign-in may be older than ten minutes. */
+  async handle(dependencies: FactorNeeds, request, reply) {
+    const { currentPassword, newPassword } = request.body
+    const { store, devices } = dependencies
+    const source = sourceOf(dependencies, request)
+    const signal = goneSignal(reply)
+    const { id, username } = await findEnabledUser(dependencies, request.caller)
+    // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
+    const found = username === null ? undefined : await store.read(findCredentials, username)
+    const account = { name: username ?? '', user: found?.id === id ? found : undefined }
+    const device = devices.knownDevice(presentedDevices(dependencies, request), account.user)
+    const presented = { password: currentPassword, device, address: source.address, signal }
+    await checkCredentials(dependencies, account, presented)
+    const own = ownSignIn(request.caller)
+    await changePassword({ ...dependencies.users, source }, { id, username: username as string, newPassword, ...own })
+    await renewCookie(dependencies, request, reply)
+  },
+})
+
+/**
+ * Fresh only without a second factor: a person who has learned the password could otherwise remove the factor (confirm.ts). A token cannot
+ * become fresh, only another one can: POST /api/me/confirm.
+ */
+async function renewCookie(dependencies: FactorNeeds, request: GuardedRequest<Subject>, reply: FastifyReply) {
+  const { factors, sessions } = dependencies
+  const secret = await renewOwnCookie(dependencies, { request, reply })
+  if (secret === null || offeredFactors(await factors.store.read(factorsOf, request.caller.userId)).length > 0) return
+  await sessions.confirm(secret, [])
+}

@@ -1,0 +1,41 @@
+// The shapes of passwords: a new one, and the one-time links by which a user sets one.
+import { expiresAt } from '../http/openapi/members.ts'
+import * as t from '../http/openapi/schema.ts'
+import { deviceToken, password, variantOr } from '../sessions/sessions.schemas.ts'
+import { maxEmailLength } from '../users/profile.ts'
+import { username } from '../users/users.schemas.ts'
+
+const purpose = t.oneOf(['invite', 'reset'], 'Invite for the first password, reset for another one')
+export const LinkBody = t.component('LinkRequest', { purpose })
+
+const secret = 'mJrYV3ZbHkqO4sW7cT1xE9uLa0dNf5gRi8pQ2wXvB6y'
+const url = t.example(t.string('The token is the part after #'), `https://bell.example.org/reset#${secret}`)
+export const UserLinkResponse = t.dataOf(t.component('UserLink', { url, expiresAt }))
+
+const token = t.example(t.string('The part of the link after #'), secret)
+export const LinkTokenBody = t.component('LinkToken', { token })
+export const LinkFactsResponse = t.dataOf(
+  t.component('LinkFacts', {
+    username: t.example(t.string(), 'ann'),
+    purpose: t.oneOf(['invite', 'reset']),
+    expiresAt,
+  }),
+)
+
+const newPasswordNote = 'At least CARILLON_PASSWORD_MIN characters, at most 256'
+/** The policy says what is wrong with a new password, also with one that is empty or too long for any policy. */
+const newPassword = t.example(t.text(0, 16_384, newPasswordNote), 'grey heron over the weir')
+export const ResetBody = t.component('PasswordReset', {
+  token,
+  newPassword,
+  variant: variantOr('Signs the user in, as /login does; without it 204'),
+  deviceToken: deviceToken(),
+})
+export const PasswordChangeBody = t.component('PasswordChange', { currentPassword: password, newPassword })
+
+const eitherOne = { minProperties: 1, maxProperties: 1, description: 'One of the two' }
+const forgotten = { username: t.optional(username), email: t.optional(t.text(1, maxEmailLength)) }
+export const ForgotBody = t.component('ForgottenPassword', forgotten, eitherOne)
+/** Of the page. */
+const account = t.example(t.text(0, maxEmailLength, 'A username or an e-mail address'), 'ann@example.org')
+export const ForgotForm = t.component('ForgotForm', { account })

@@ -1,0 +1,59 @@
+// The shapes of what happens in an inbox: the events of the stream, the changes since a version, and the queries of both.
+import { id, limit, time, uuid } from '../http/openapi/members.ts'
+import * as t from '../http/openapi/schema.ts'
+import { Notification, state } from '../inbox/inbox.schemas.ts'
+
+const categoriesNote = 'It covered only these categories; without this field, all notifications'
+const readAll = {
+  through: t.nullable(uuid('The newest notification that it covered; null if it has another seq since')),
+  throughSeq: t.integer({ minimum: 1, description: 'It covered the notifications with a seq up to this one' }),
+  readAt: time,
+  categories: t.optional(t.array(t.string(), categoriesNote)),
+}
+
+const position = '1-5f3a9c1e'
+const ChangeList = t.component('ChangeList', {
+  created: t.array(Notification, 'In the order in which they arrived'),
+  changed: t.array(Notification, 'Those whose text was replaced, or that were marked as read or unread'),
+  readAlls: t.array(t.component('ReadAll', readAll)),
+  removed: t.array(id),
+  ...state,
+  position: t.example(t.string('Send it as `since` the next time'), position),
+  hasMore: t.boolean('Send the next request at once'),
+})
+const ChangesReset = t.component('ChangesReset', { reset: t.constant(true) }, 'List everything again')
+const Changes = t.named('Changes', t.anyOf(ChangesReset, ChangeList))
+export const ChangesResponse = t.dataOf(t.example(Changes, t.exampleOf(ChangeList)))
+
+export const ChangesQuery = t.object({
+  since: t.string('A version, or a position from a response or an event'),
+  limit: limit(100, 100),
+  wait: t.optional(t.integer({ minimum: 0, maximum: 25, default: 0, description: 'Seconds to wait for a change' })),
+})
+
+const withNotification = { ...state, notification: Notification }
+export const events = {
+  hello: t.component('HelloEvent', state),
+  created: t.component('CreatedEvent', withNotification),
+  replaced: t.component('ReplacedEvent', withNotification),
+  read: t.component('ReadEvent', withNotification),
+  unread: t.component('UnreadEvent', withNotification),
+  'read-all': t.component('ReadAllEvent', { ...state, ...readAll }),
+  removed: t.component('RemovedEvent', { ...state, id }),
+  resync: t.component('ResyncEvent', state),
+  'session-ended': t.component('SessionEndedEvent', { reason: t.oneOf(['expired', 'revoked']) }),
+} as const
+
+const streamNote =
+  'Events; the `data` of each is a StreamEvent as one line of JSON, and the `id` of those with a version is a position'
+export const EventTexts = t.example(
+  t.string({
+    contentMediaType: 'text/event-stream',
+    contentSchema: t.named('StreamEvent', t.anyOf(...Object.values(events))),
+    description: streamNote,
+  }),
+  `event: created\nid: ${position}\ndata: ${JSON.stringify(t.exampleOf(events.created))}\n\n`,
+)
+
+/** `since` may be any text: a stream begins with a resync if it is not a position of this inbox. */
+export const StreamQuery = t.object({ since: t.optional(t.string('Instead of Last-Event-ID')) })

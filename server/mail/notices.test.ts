@@ -1,0 +1,69 @@
+// When the hour of a user's mails is over, one mail has the changes that waited.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { auditEntry, serviceSource } from '../audit/entry.ts'
+import { CarillonError } from '../basics/errors.ts'
+import { replaceOperation, stubStore } from '../store/testing/operations.ts'
+import type { User } from '../users/user-rows.store.ts'
+import { findUser } from '../users/users.store.ts'
+import { noticeTexts } from './notice-texts.ts'
+import { type ChangesMail, Notices } from './notices.ts'
+
+const user: User = {
+  id: 'ann',
+  username: 'ann',
+  displayName: null,
+  application: '',
+  externalId: null,
+  issuer: '',
+  locale: null,
+  email: 'ann@example.org',
+  emailVerifiedAt: 1,
+  createdAt: 0,
+  disabledAt: null,
+  credentialGeneration: 0,
+  issuedGeneration: 0,
+  deviceGeneration: 0,
+  passwordReportedAt: null,
+}
+
+test('changes beyond the limit wait, and one mail has them all when it allows the next one', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const mails: ChangesMail[] = []
+  let isLimited = true
+  const store = stubStore()
+  replaceOperation(store, findUser, async () => user)
+  const notices = new Notices({
+    store,
+    guesses: {
+      async beginNoticeMail() {
+        if (isLimited) throw new CarillonError('TOO_MANY_REQUESTS', 'Too many', { retryAfter: 1_800 })
+      },
+    },
+    deliver: async () => true,
+    ofNewDevices: true,
+    mail: async (mail) => void mails.push(mail),
+    texts: noticeTexts,
+    pagesUrl: () => 'https://app.example',
+    log: pino({ level: 'silent' }),
+  })
+  const settled = () => new Promise((resolve) => setImmediate(resolve))
+  for (const event of ['factor-removed', 'password-changed'] as const) {
+    await notices.note(auditEntry(serviceSource, { event, at: 0, userId: 'ann' }))
+    await settled()
+  }
+  t.mock.timers.tick(1_799_000)
+  await settled()
+  assert.equal(mails.length, 0)
+  isLimited = false
+  t.mock.timers.tick(1_000)
+  await settled()
+  assert.deepEqual(
+    mails.map(({ to, facts: { count, lines } }) => [to, count, lines[0], lines[2]]),
+    [['ann@example.org', 2, 'A second factor or passkey was removed from your account', 'Your password was changed']],
+  )
+  await notices.end()
+  assert.equal(mails.length, 1)
+})

@@ -1,0 +1,227 @@
+// Notifies users in their own inbox of a sign-in from a device that they have not used before, and of every change of a credential (OWASP
+// ASVS 5.0, 6.3.7): these by mail to a verified address, too. The notice of a change is made from an entry of the audit log, so a change
+// cannot be recorded without its notice. Each links to the account page, where the user can say that it was another person.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deviceLabel } from '../audit/device-label.ts'
+import { CarillonError, messageOf } from '../basics/errors.ts'
+import type { Log } from '../basics/log.ts'
+import { displayTime, iso } from '../basics/times.ts'
+import type { Guesses } from '../guessing/guesses.ts'
+import type { NewDevice } from '../sessions/finish-sign-in.ts'
+import { noteDevice } from '../sessions/sign-ins.store.ts'
+import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
+import { findUser } from '../users/users.store.ts'
+
+const noticeKinds = [
+  'password-changed',
+  'email-changed',
+  'username-changed',
+  'factor-added',
+  'passkey-added',
+  'factor-removed',
+  'factors-reset',
+  'recovery-codes-created',
+  'provider-linked',
+  'provider-unlinked',
+  'old-session-presented',
+] as const
+type NoticeKind = (typeof noticeKinds)[number]
+
+/** Who did it, from where and when; and what to do if it is a surprise. */
+type NoticeTexts = {
+  titles: Readonly<Record<NoticeKind, string>>
+  unknownDevice: string
+  byUser: (device: string, address: string, time: string) => string
+  byOperator: (time: string) => string
+  byApplication: (time: string) => string
+  byUnknown: (time: string) => string
+  advice: string
+  ended: string
+}
+
+/** The inbox usually has the notice when the request gets its response, and the response never waits longer for it. */
+const maxDelayMs = 250
+/** Mails that wait for the end of a user's hour: how many users, and how many changes of each. The inbox has them all. */
+const maxWaiting = { users: 10_000, changes: 50 }
+
+export type Notice = { title: string; body: string; url: string; category: string; data: Record<string, unknown> }
+
+export type NoticeOptions = {
+  store: Store
+  guesses: Pick<Guesses, 'beginNoticeMail'>
+  /** Delivers to one user, once for each `id`. Resolves with false if it was delivered before. */
+  deliver: (userId: string, notice: Notice, id: string) => Promise<boolean>
+  /** Whether users are notified of new devices. */
+  ofNewDevices: boolean
+  /** Undefined if the service sends no mail. */
+  mail: ((mail: ChangesMail) => Promise<void>) | undefined
+  /** The texts in the language of a user. */
+  texts: (locale: string | null) => Promise<NoticeTexts>
+  pagesUrl: () => string
+  log: Log
+}
+
+type Change = { title: string; body: string }
+export type ChangesMail = {
+  kind: 'changes'
+  to: string
+  locale: string | null
+  url: string
+  facts: { count: number; title: string; lines: readonly string[] }
+}
+/** `count`: of all changes; `changes` has the last ones. */
+type Mailed = { userId: string; locale: string | null; to: string; count: number; changes: Change[] }
+
+export class Notices {
+  readonly #options: NoticeOptions
+  /** The mails that wait, by user and address. */
+  readonly #waiting = new Map<string, { mailed: Mailed; timer: NodeJS.Timeout }>()
+
+  constructor(options: NoticeOptions) {
+    this.#options = options
+  }
+
+  get ofNewDevices(): boolean {
+    return this.#options.ofNewDevices
+  }
+
+  /** Resolves soon, whatever happens to the notice. Every node may note an entry of a command: one of them delivers it. */
+  async note(entry: AuditEntry): Promise<void> {
+    const { userId } = entry
+    const kinds = userId === null ? [] : kindsOf(entry)
+    if (userId === null || kinds.length === 0) return
+    const sent = Promise.all(kinds.map((kind) => this.#send(userId, kind, entry)))
+    await this.#briefly(sent, { event: 'change-not-notified', userId, kinds })
+  }
+
+  /**
+   * Resolves soon, whatever happens to the notice. The device becomes known only after it was delivered: if it cannot be, the log says so,
+   * and the next sign-in from the device sends one.
+   */
+  async noteDevice(device: NewDevice): Promise<void> {
+    const { userId, signInId } = device
+    await this.#briefly(this.#sendDevice(device), { event: 'new-device-not-notified', userId, signInId })
+  }
+
+  async #briefly(sending: Promise<unknown>, fields: Readonly<Record<string, unknown>>): Promise<void> {
+    const { event, ...more } = fields
+    const sent = sending.catch((error: unknown) =>
+      this.#options.log.error({ event, ...more, reason: messageOf(error) }, 'a user could not be notified'),
+    )
+    await Promise.race([sent, sleep(maxDelayMs, undefined, { ref: false })])
+  }
+
+  async #sendDevice({ userId, signInId, device, address, at, from }: NewDevice): Promise<void> {
+    const { store, deliver, pagesUrl } = this.#options
+    const what = device ?? 'an unknown device'
+    const notice = {
+      title: `New sign-in from ${what}`,
+      body: `Somebody signed in to your account with ${what}, from the address ${address}, on ${displayTime(at)}. If that was not you, open this and choose "That was not me".`,
+      url: `${pagesUrl()}/account#session-${signInId}`,
+      category: 'security',
+      data: { sessionId: signInId, device, address, at: iso(at) },
+    }
+    await deliver(userId, notice, signInId)
+    await store.write(noteDevice, { userId, device: { ...from, isKnown: true }, at })
+  }
+
+  /** Sends the mails that wait. */
+  async end(): Promise<void> {
+    const waiting = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const { timer } of waiting) clearTimeout(timer)
+    await Promise.all(waiting.map(({ mailed }) => this.#sendMail(mailed)))
+  }
+
+  async #send(userId: string, kind: NoticeKind, entry: AuditEntry): Promise<void> {
+    const { store, deliver, pagesUrl } = this.#options
+    const user = await store.read(findUser, userId)
+    // A user without a username signs in by neither a name nor an address.
+    if (user === undefined || (user.username === null && entry.event === 'user-changed')) return
+    const texts = await this.#options.texts(user.locale)
+    const { signInId, userAgent, address, at } = entry
+    const change = { title: texts.titles[kind], body: bodyOf(texts, kind, entry) }
+    const url = `${pagesUrl()}/account${signInId === null ? '' : `#session-${signInId}`}`
+    const data = { kind, sessionId: signInId, device: deviceLabel(userAgent), address, at: iso(at) }
+    if (!(await deliver(userId, { ...change, url, category: 'security', data }, `${entry.id}.${kind}`))) return
+    const addresses = new Set([user.emailVerifiedAt === null ? null : user.email, entry.formerEmail ?? null])
+    for (const to of addresses)
+      if (to !== null) void this.#mail({ userId, locale: user.locale, to, count: 1, changes: [change] })
+  }
+
+  /** Five an hour for a user; the other changes of the hour wait for one mail at its end. Never throws. */
+  async #mail(mailed: Mailed): Promise<void> {
+    if (this.#options.mail === undefined) return
+    const waiting = this.#waiting.get(keyOf(mailed))
+    if (waiting !== undefined) return append(waiting.mailed, mailed)
+    try {
+      await this.#options.guesses.beginNoticeMail(mailed)
+    } catch (error) {
+      if (error instanceof CarillonError && error.retryAfter !== undefined) this.#wait(mailed, error.retryAfter)
+      else this.#logFailed(mailed, error)
+      return
+    }
+    await this.#sendMail(mailed)
+  }
+
+  #wait(mailed: Mailed, seconds: number): void {
+    const key = keyOf(mailed)
+    const sendLater = () => {
+      this.#waiting.delete(key)
+      void this.#mail(mailed)
+    }
+    // Another change may have begun to wait since.
+    const waiting = this.#waiting.get(key)
+    if (waiting !== undefined) append(waiting.mailed, mailed)
+    else if (this.#waiting.size >= maxWaiting.users) this.#logFailed(mailed, 'too many mails wait')
+    else this.#waiting.set(key, { mailed, timer: setTimeout(sendLater, seconds * 1_000).unref() })
+  }
+
+  async #sendMail(mailed: Mailed): Promise<void> {
+    const { mail, pagesUrl } = this.#options
+    const { to, locale, count, changes } = mailed
+    try {
+      const lines = changes.flatMap(({ title, body }) => [title, body])
+      const facts = { count, title: changes[0]?.title ?? '', lines }
+      await mail?.({ kind: 'changes', to, locale, url: `${pagesUrl()}/account`, facts })
+    } catch (error) {
+      this.#logFailed(mailed, error)
+    }
+  }
+
+  #logFailed({ userId, count }: Mailed, error: unknown): void {
+    const fields = { event: 'mail-failed', userId, changes: count, reason: messageOf(error) }
+    this.#options.log.warn(fields, 'the mail about a change of an account was not sent; the inbox has the notice')
+  }
+}
+
+const keyOf = ({ userId, to }: Mailed) => `${userId} ${to}`
+
+/** Beyond the maximum the newest takes the last place: it may be the one that matters. */
+function append(waiting: Mailed, { changes }: Mailed): void {
+  if (waiting.changes.length >= maxWaiting.changes) waiting.changes.pop()
+  waiting.changes.push(...changes)
+  waiting.count += changes.length
+}
+
+/** Empty for an entry that is about no credential. A first password is nothing that changed. */
+function kindsOf({ event, detail }: AuditEntry): NoticeKind[] {
+  if (event === 'password-reset') return detail?.isFirst === true ? [] : ['password-changed']
+  if (event === 'factor-added') return [detail?.kind === 'passkey' ? 'passkey-added' : 'factor-added']
+  if (event !== 'user-changed') return noticeKinds.filter((kind) => kind === event)
+  const fields = String(detail?.fields ?? '').split(/[ ,]/)
+  return (['email', 'username'] as const)
+    .filter((field) => fields.includes(field))
+    .map((field) => `${field}-changed` as const)
+}
+
+function bodyOf(texts: NoticeTexts, kind: NoticeKind, { actor, address, userAgent, at }: AuditEntry): string {
+  const time = displayTime(at)
+  const byUser = () => texts.byUser(deviceLabel(userAgent) ?? texts.unknownDevice, address ?? '', time)
+  const done = { operator: texts.byOperator, producer: texts.byApplication, service: texts.byUnknown }[
+    actor.split(':', 1)[0] ?? ''
+  ]
+  return `${done === undefined ? byUser() : done(time)} ${kind === 'old-session-presented' ? texts.ended : texts.advice}`
+}

@@ -1,0 +1,70 @@
+import type { Document } from '../../http/openapi/openapi.ts'
+import { forAnyone, forVisitor } from '../../http/operation.ts'
+import { acceptedOf, sendEncoded } from '../../http/response/encoded-file.ts'
+import { jsonType, sendStyleSheet } from '../../http/response/send.ts'
+import type { View } from '../frame.ts'
+import { type PageNeeds, setPageHeaders, viewOf } from '../page.ts'
+import type { Documentation } from './documentation.ts'
+
+const headers = { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' }
+
+type Needs = { documentation: Documentation }
+
+export const docs = forVisitor({
+  summary: 'This description, to read',
+  headers,
+  responses: { 200: 'html', 304: 'none' },
+  async handle(dependencies: PageNeeds & Needs, request, reply) {
+    const user = await dependencies.pages.readerOf(request.caller)
+    const view = await viewOf(dependencies, request, user)
+    const variant = `${view.language} ${view.canSignOut ? 'signed-in' : 'signed-out'}`
+    const { document, kept } = dependencies.documentation
+    const files = await kept.get(variant, () => render(view, document()))
+    setPageHeaders(reply)
+    reply.header('cache-control', 'no-cache')
+    return sendEncoded(request, reply, acceptedOf(files, request.headers['accept-encoding']))
+  },
+})
+
+async function render(view: View, document: Document): Promise<string> {
+  const { documentOf } = await import('../frame.ts')
+  const { documentationPage } = await import('./documentation-page.ts')
+  const title = view.texts.documentation
+  const nameless = {
+    ...view,
+    user: view.canSignOut ? '' : undefined,
+    file: (name: string) => (name === 'documentation.css' ? `${view.root}docs/style.css` : view.file(name)),
+  }
+  return documentOf(nameless, {
+    title,
+    current: 'docs',
+    isWide: true,
+    scripts: ['page-docs.js'],
+    styles: ['documentation.css'],
+    main: documentationPage(document, { title, ...(await view.textsOf('service')).docs }),
+  })
+}
+
+export const openApi = forAnyone({
+  summary: 'This description (OpenAPI 3.1)',
+  headers,
+  responses: { 200: 'json', 304: 'none' },
+  async handle({ documentation }: Needs, request, reply) {
+    reply.headers({ 'cache-control': 'no-cache', vary: 'Origin, Accept-Encoding' }).type(jsonType)
+    const files = await documentation.kept.get('json', () => JSON.stringify(documentation.document(), null, 2))
+    return sendEncoded(request, reply, acceptedOf(files, request.headers['accept-encoding']))
+  },
+})
+
+/** The path of the page as browsers see it, behind a proxy that strips the path of the public URL. */
+export function docsPath(publicUrl: string): string {
+  return `${new URL(publicUrl).pathname.replace(/\/$/, '')}/docs`
+}
+
+export const style = forAnyone({
+  summary: 'The style sheet of the page of this description',
+  responses: { 200: 'css' },
+  async handle({ documentation }: Needs, _, reply) {
+    return sendStyleSheet(reply, documentation.style())
+  },
+})

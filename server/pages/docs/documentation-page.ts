@@ -1,0 +1,146 @@
+// The OpenAPI document as the content of an HTML page: every route with its parameters, its responses and examples, and a curl command to copy.
+
+import type { Described, Document, Parameter } from '../../http/openapi/openapi.ts'
+import type { Schema } from '../../http/openapi/schema.ts'
+import { type Html, html } from '../html.ts'
+
+/** What the page displays above and beside the description, in the language of the reader. */
+type Words = Readonly<Record<'title' | 'intro' | 'filter' | 'noMatch' | 'copy' | 'copied' | 'notCopied', string>>
+
+/** The content of the page; the frame is that of all pages. Its links are relative, so that they work behind a proxy that strips a path. */
+export function documentationPage({ info, tags, paths, components }: Document, words: Words): Html {
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, described })),
+  )
+  const groups = tags.map(({ name, description }) => ({
+    name,
+    description,
+    routes: routes.filter(({ described }) => described.tags.includes(name as Described['tags'][number])),
+  }))
+  const shapes = Object.entries(components.schemas).map(
+    ([name, schema]) => html`<section id="${name}"><h3>${name}</h3>${shape(schema)}</section>`,
+  )
+  const { title, intro, filter, noMatch, copy, copied, notCopied } = words
+  return html`<h1>${title} <small>${info.title} ${info.version}</small></h1>
+<p>${intro} <a href="openapi.json">openapi.json</a></p>
+<div class="docs" data-copy="${copy}" data-copied="${copied}" data-not-copied="${notCopied}" data-no-match="${noMatch}">
+<nav aria-label="${title}"><div class="field" hidden><label for="routes-filter">${filter}</label><input type="search" id="routes-filter"></div><p role="status"></p>${groups.map(linksOf)}
+<p><a href="#shapes">Shapes</a></p></nav>
+<div lang="en">${groups.map((group) => groupSection(group, components.schemas))}<h2 id="shapes">Shapes</h2>${shapes}</div></div>`
+}
+
+type ShownRoute = { method: string; path: string; described: Described }
+type Group = { name: string; description: string; routes: readonly ShownRoute[] }
+
+function linksOf({ name, routes }: Group): Html {
+  const links = routes.map(
+    ({ method, path, described }) => html`<li><a href="#${described.operationId}"><b>${method}</b> ${path}</a></li>`,
+  )
+  return html`<div class="group"><h2>${name}</h2><ul>${links}</ul></div>`
+}
+
+type Schemas = Readonly<Record<string, Schema>>
+
+function groupSection({ name, description, routes }: Group, schemas: Schemas): Html {
+  const sections = routes.map((route) => routeSection(route, schemas))
+  return html`<div class="group"><h2>${name}</h2><p>${prose(description)}</p>${sections}</div>`
+}
+
+/** Errors that most routes have, from checks that they share. They are folded, so that those of the route itself can be seen. */
+const commonErrors =
+  /^(A refusal that any route|((INVALID_REQUEST|UNAUTHORIZED|FORBIDDEN|PAYLOAD_TOO_LARGE|UNSUPPORTED_MEDIA_TYPE|MISDIRECTED_REQUEST|UNAVAILABLE)( or |$))+$)/
+
+function routeSection({ method, path, described }: ShownRoute, schemas: Schemas): Html {
+  const { operationId, summary, parameters = [], requestBody, responses } = described
+  const proofs = described.security.flatMap((scheme) => Object.keys(scheme))
+  const body = requestBody?.content['application/json']
+  const [own = [], common = []] = [false, true].map((isCommon) =>
+    Object.entries(responses).flatMap(([status, { description, content }]) => {
+      if (commonErrors.test(description) !== isCommon) return []
+      const media = content?.['application/json']
+      const event = content?.['text/event-stream']?.schema.contentSchema
+      const type = media ? typeOf(media.schema) : event && html`events: ${typeOf(event)}`
+      const example = status < '3' && exampleOf(media?.example)
+      return html`<tr><th scope="row">${status}</th><td>${type}${example}</td><td>${prose(description)}</td></tr>`
+    }),
+  )
+  const fields = parameters.map((field) => row({ ...field, name: `${field.name} (${field.in})` }))
+  const needed = parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${name}=…`)
+  const target = needed.length === 0 ? path : `${path}?${needed.join('&')}`
+  return html`<section id="${operationId}"><h3><b>${method}</b> ${path} <small>${operationId}</small></h3>
+<p>${prose(summary)}</p><p class="who">${whoMayCall(described.security)}</p>${fields.length > 0 && html`<table>${fields}</table>`}
+${body && html`<h4>Body: ${typeOf(body.schema)}</h4>${shape(schemas[nameOf(body.schema) ?? ''] ?? body.schema)}`}<h4>Responses</h4><table>${own}</table>
+<details><summary>Common errors</summary><table>${common}</table></details>
+<pre>${curl(method, target, { proofs, example: body?.example })}</pre></section>`
+}
+
+function exampleOf(value: unknown): Html | undefined {
+  if (value === undefined) return undefined
+  return html`<details><summary>Example</summary><pre>${JSON.stringify(value, null, 2)}</pre></details>`
+}
+
+function whoMayCall(security: readonly object[]): string {
+  const proofs = security.flatMap((scheme) => Object.keys(scheme))
+  if (proofs.length === 0) return 'Open to everyone'
+  if (proofs.includes('producer')) return 'A producer with its key'
+  const kinds = proofs.includes('session') ? 'session cookie or access token' : 'access token'
+  const isOptional = security.some((scheme) => Object.keys(scheme).length === 0)
+  return isOptional ? `Open to everyone, with or without a ${kinds}` : `A signed-in user: ${kinds}`
+}
+
+function shape(schema: Schema): Html {
+  const { properties, required } = schema
+  if (properties === undefined) return html`<p>${typeOf(schema)}</p>`
+  const rows = Object.entries(properties).map(([name, field]) => {
+    return row({ name, required: required?.includes(name) === true, schema: field })
+  })
+  return html`<table>${rows}</table>`
+}
+
+function row({ name, required, schema, description = noteOf(schema) }: Omit<Parameter, 'in'>): Html {
+  const optional = !required && html` <i>optional</i>`
+  return html`<tr><th scope="row">${name}${optional}</th><td>${typeOf(schema)}</td><td>${prose(description)}</td></tr>`
+}
+
+function noteOf({ description, minLength, maxLength, minimum, maximum, minItems, maxItems }: Schema): string {
+  const range = (low: unknown, high: unknown, unit: string) =>
+    low === undefined && high === undefined ? undefined : `${low ?? 0} to ${high ?? 'any number of'}${unit}`
+  const values = maximum === undefined ? `from ${minimum}` : `${minimum} to ${maximum}`
+  const notes = [description, range(minLength, maxLength, ' characters'), range(minItems, maxItems, ' items')]
+  return [...notes, minimum === undefined ? undefined : values].filter((note) => note !== undefined).join('; ')
+}
+
+function nameOf({ $ref }: Schema): string | undefined {
+  return $ref?.split('/').at(-1)
+}
+
+function typeOf(schema: Schema): Html {
+  const name = nameOf(schema)
+  if (name !== undefined) return html`<a href="#${name}">${name}</a>`
+  const values = 'const' in schema ? [schema.const] : schema.enum
+  if (values !== undefined) return alternatives(values.map((value) => html`<code>${JSON.stringify(value)}</code>`))
+  const variants = schema.anyOf ?? schema.oneOf
+  if (variants !== undefined) return alternatives(variants.map(typeOf))
+  if (schema.items !== undefined) return html`array of ${typeOf(schema.items)}`
+  if (schema.properties !== undefined) return html`object${shape(schema)}`
+  return html`${[schema.type ?? 'anything'].flat().join(' or ')}`
+}
+
+function alternatives(all: readonly Html[]): Html {
+  return html`${all.map((one, at) => (at === 0 ? one : html` or ${one}`))}`
+}
+
+type Call = { proofs: readonly string[]; example: unknown }
+
+function curl(method: string, target: string, { proofs, example }: Call): string {
+  const name = proofs.includes('producer') ? 'KEY' : 'TOKEN'
+  const proof = proofs.length === 0 ? '' : ` -H @- <<< "authorization: Bearer $${name}"`
+  const sent = JSON.stringify(example)?.replaceAll("'", "'\\''")
+  const data = sent === undefined ? '' : ` -H 'content-type: application/json' -d '${sent}'`
+  return `curl${method === 'GET' ? '' : ` -X ${method}`} "$CARILLON${target}"${proof}${data}`
+}
+
+/** Descriptions are Markdown (OpenAPI 3.1, section 3.5); backticks are all that these use of it. */
+function prose(value: string): Html {
+  return html`${value.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}`
+}

@@ -1,0 +1,51 @@
+// The shapes of a sign-in: what every way to sign in takes and returns, and the list of the user's sign-ins.
+import { maxDeviceTokenLength } from '../guessing/device-tokens.ts'
+import { expiresAt, id, limit, pageOf, time, timeOf, uuid } from '../http/openapi/members.ts'
+import * as t from '../http/openapi/schema.ts'
+import { User } from '../users/users.schemas.ts'
+import { token } from './tokens.schemas.ts'
+
+const variant = t.oneOf(['stateful', 'stateless'])
+export const variantOr = (otherwise: string) =>
+  t.optional(t.example({ ...variant, description: otherwise }, 'stateless'))
+export const byDefault = 'Default: the setting CARILLON_VARIANT'
+const deviceTokenNote =
+  '`deviceToken` of an earlier sign-in on this device: guesses of others do not delay this sign-in'
+export const deviceToken = (note = deviceTokenNote) => t.optional(t.text(0, maxDeviceTokenLength, note))
+/** What a sign-in may say besides its proof. */
+export const ofSignIn = { variant: variantOr(byDefault), deviceToken: deviceToken() }
+export const password = t.example(t.text(1, 256), 'plum orchard gate 41')
+
+const stateful = { User, expiresAt, variant: t.constant('stateful') }
+const StatefulLogin = t.component('StatefulLogin', stateful, 'The session is in the cookie')
+const newDeviceTokenNote = 'After a sign-in: keep it, and send it with the next sign-in on this device'
+export const StatelessLogin = t.component('StatelessLogin', {
+  User,
+  token,
+  expiresAt,
+  variant: t.constant('stateless'),
+  deviceToken: t.optional(t.string(newDeviceTokenNote)),
+})
+export const Login = t.named('Login', t.discriminated('variant', [StatelessLogin, StatefulLogin]))
+
+const deviceNote = 'Such as `Firefox on Linux`; null if the client did not say'
+const UserSession = t.component('UserSession', {
+  id,
+  current: t.example(t.boolean('It is the sign-in of this request'), true),
+  variant,
+  device: t.example(t.nullable(t.string(deviceNote)), 'Firefox on Linux'),
+  address: t.example(t.nullable(t.string()), '192.0.2.7'),
+  createdAt: time,
+  lastSeenAt: timeOf('Of a stateless sign-in: when the service recorded it last'),
+  expiresAt: t.example(timeOf('When it ends at the latest'), t.exampleOf(expiresAt)),
+})
+const orderNote = 'The one of this request first, then newest first'
+export const UserSessionPageResponse = t.dataOf(pageOf('UserSessionPage', UserSession, orderNote))
+export const SessionsQuery = t.object({ after: t.optional(uuid('`next` of an earlier page')), limit: limit(100, 100) })
+
+export const DisownedResponse = t.dataOf(
+  t.component('Disowned', {
+    passwordChangeRequired: t.constant(true),
+    deviceToken: t.optional(t.string('For a caller with a token: the device token from before is void')),
+  }),
+)

@@ -1,0 +1,101 @@
+// The routes of access tokens: renewal, a token for the owner of a session, tokens that an application issues for its users, and
+// the public keys. A sign-in by token is in sign-in.ts.
+
+import type { FastifyReply } from 'fastify'
+import { recorded } from '../audit/entry.ts'
+import { CarillonError, notAuthenticated } from '../basics/errors.ts'
+import { iso } from '../basics/times.ts'
+import type { Subject } from '../http/callers.ts'
+import { forAnyone, forProducer, forUser, type GuardedRequest, operationFor } from '../http/operation.ts'
+import { sessionSecret } from '../http/request/cookies.ts'
+import { isKnown, sendData, sendJson, sendObject } from '../http/response/send.ts'
+import { hashOf } from '../sealing/secrets.ts'
+import type { AccessTokens, IssuedToken, TokenSubject } from '../tokens/access-token.ts'
+import { keySetMaxAgeMs } from '../tokens/key-schedule.ts'
+import { maxTokenLifeSeconds } from '../tokens/read-token.ts'
+import type { SigningKeys } from '../tokens/signing-keys.ts'
+import { displayUser } from '../users/display-user.ts'
+import { findEnabledUser, findUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
+import type { SessionNeeds } from './finish-sign-in.ts'
+import { StatelessLogin } from './sessions.schemas.ts'
+import { IssueBody, KeySet, TokenResponse } from './tokens.schemas.ts'
+
+type Needs = Pick<SessionNeeds, 'site' | 'store' | 'sessions' | 'accessTokens'>
+type IssueNeeds = UserNeeds & { accessTokens: AccessTokens }
+
+export const renew = operationFor<TokenSubject>()({
+  summary: 'A fresh access token for a valid one, until the sign-in is too long ago',
+  responses: { 200: StatelessLogin },
+  async handle(dependencies: Pick<Needs, 'store' | 'accessTokens'>, { caller }, reply) {
+    const user = await findEnabledUser(dependencies, caller)
+    const { token, expiresAt } = await dependencies.accessTokens.renew(caller, user)
+    return sendObject(reply, { User: displayUser(user), token, expiresAt: iso(expiresAt), variant: 'stateless' })
+  },
+})
+
+export const keySet = forAnyone({
+  summary: 'The public keys that verify access tokens (RFC 7517); a key is here before any token is signed with it',
+  headers: { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' },
+  responses: { 200: KeySet, 304: 'none' },
+  anyHost: true,
+  async handle({ keys }: { keys: SigningKeys }, { headers }, reply) {
+    const text = JSON.stringify(keys.publicKeySet)
+    const etag = `"${hashOf(text)}"`
+    reply.header('cache-control', `public, max-age=${keySetMaxAgeMs / 1000}`).header('etag', etag)
+    return isKnown(headers['if-none-match'], etag) ? reply.code(304).send() : sendJson(reply, text)
+  },
+})
+
+export const create = forUser({
+  summary: 'An access token of the same sign-in: it ends with the session, and no later than it',
+  responses: { 201: TokenResponse },
+  async handle(dependencies: Needs, request, reply) {
+    const { caller } = request
+    if (caller.proof === 'session') return sendToken(reply, await tokenOfSession(dependencies, request))
+    const user = await findEnabledUser(dependencies, caller)
+    return sendToken(reply, await dependencies.accessTokens.renew(caller as TokenSubject, user))
+  },
+})
+
+async function tokenOfSession(
+  { sessions, accessTokens, site: { cookie } }: Needs,
+  { caller, raw }: GuardedRequest<Subject>,
+): Promise<IssuedToken> {
+  const signIn = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '', caller)
+  if (signIn === undefined) throw notAuthenticated()
+  return accessTokens.issueForSession({ ...signIn, username: caller.username, confirmedAt: caller.confirmedAt })
+}
+
+export const issue = forProducer({
+  summary: 'An access token for a user of your application, with scope `inbox`: it opens the inbox and nothing else',
+  body: IssueBody,
+  responses: { 201: TokenResponse },
+  refusals: ['CONFLICT'],
+  async handle(dependencies: IssueNeeds, request, reply) {
+    const { lifetime = maxTokenLifeSeconds } = request.body
+    const user = await findUser(usersFor(dependencies, request), userKey(request))
+    if (user.disabledAt !== null)
+      throw new CarillonError('CONFLICT', 'This user is disabled and gets no token', {
+        remedy: 'Enable the user first: PATCH with { "disabled": false }.',
+      })
+    return sendToken(reply, dependencies.accessTokens.issueForInbox(user, { lifetimeMs: lifetime * 1_000 }))
+  },
+})
+
+export const issueExternal = { ...issue, summary: 'The same, by external id' }
+
+export const revoke = forProducer({
+  summary: 'Revokes every token that was issued for this user, at once; sign-ins stay',
+  async handle(dependencies: IssueNeeds, request) {
+    const users = usersFor(dependencies, request)
+    const { id, username } = await findUser(users, userKey(request))
+    const { audit } = recorded(users, { event: 'tokens-revoked', userId: id, username })
+    await dependencies.accessTokens.revokeIssued(id, audit)
+  },
+})
+
+export const revokeExternal = { ...revoke, summary: 'The same, by external id' }
+
+function sendToken(reply: FastifyReply, { token, expiresAt }: IssuedToken): FastifyReply {
+  return sendData(reply.code(201), { token, expiresAt: iso(expiresAt) })
+}

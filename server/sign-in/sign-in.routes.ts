@@ -1,0 +1,91 @@
+// The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
+
+import type { FastifyReply } from 'fastify'
+import { sourceOf } from '../audit/source.ts'
+import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
+import { presentedDevices } from '../guessing/device-tokens.ts'
+import { forAnyone, forUser, forVisitor, type GuardedRequest } from '../http/operation.ts'
+import { presentedTokens } from '../http/request/bearer.ts'
+import { comesFromOtherSite } from '../http/request/checks.ts'
+import { sessionSecrets } from '../http/request/cookies.ts'
+import { setCookie } from '../http/response/cookies.ts'
+import { goneSignal } from '../http/response/event-stream.ts'
+import { sendData, sendObject } from '../http/response/send.ts'
+import { endPresented } from '../sessions/end-presented.ts'
+import type { Exchange } from '../sessions/finish-sign-in.ts'
+import { Login } from '../sessions/sessions.schemas.ts'
+import { checkCredentials, findAccount } from '../users/credentials.ts'
+import { displaySession } from '../users/display-user.ts'
+import { SessionResponse } from '../users/users.schemas.ts'
+import { findUser } from '../users/users.store.ts'
+import { LoginBody, RestrictedResponse } from './sign-in.schemas.ts'
+
+export const login = forAnyone({
+  summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',
+  body: LoginBody,
+  acceptsForm: true,
+  responses: { 200: Login },
+  refusals: ['INVALID_CREDENTIALS', 'FORBIDDEN', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  async handle(dependencies: FactorNeeds, request, reply) {
+    return sendObject(reply, await signInByPassword(dependencies, request.body, { request, reply }))
+  },
+})
+
+/** What the response says. Throws the refusals of `login`. */
+export async function signInByPassword(
+  dependencies: FactorNeeds,
+  { variant = dependencies.site.variant, username, password }: LoginBody,
+  { request, reply }: Exchange,
+): Promise<object> {
+  const { signInLog, devices } = dependencies
+  const source = sourceOf(dependencies, request)
+  const turn = { address: source.address, signal: goneSignal(reply) }
+  const account = await findAccount(dependencies, username)
+  const device = devices.knownDevice(presentedDevices(dependencies, request), account.user)
+  try {
+    const user = await checkCredentials(dependencies, account, { password, device, ...turn })
+    return await continueSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply })
+  } catch (error) {
+    throw signInLog.noted(error, source, { account, variant })
+  }
+}
+
+type EndNeeds = Pick<FactorNeeds, 'site' | 'sessions' | 'accessTokens'>
+
+export const logout = forAnyone({
+  summary: 'Sign out: ends every session and token that the request presents; 204 even if none was valid',
+  refusals: ['UNAVAILABLE'],
+  async handle(dependencies: EndNeeds, request, reply) {
+    await endSignIn(dependencies, request, reply)
+  },
+})
+
+/** Ends every session and token that the request presents, and removes the cookie. */
+export async function endSignIn(dependencies: EndNeeds, request: GuardedRequest<null>, reply: FastifyReply) {
+  const { cookie, allowedOrigins } = dependencies.site
+  const source = sourceOf(dependencies, request)
+  // A form of another site can send a cookie past the cross-site check with a username in its URL (`Authorization: Basic`).
+  const isForeign = comesFromOtherSite(request, allowedOrigins)
+  const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
+  await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw), source })
+  if (!isForeign) setCookie(reply, cookie, '')
+}
+
+export const restricted = forUser({
+  summary: 'The restricted route: 200 with valid proof, 401 without',
+  responses: { 200: RestrictedResponse },
+  async handle(_, { caller }, reply) {
+    const { userId, username, proof } = caller
+    return sendData(reply, { userId, username, proof })
+  },
+})
+
+export const session = forVisitor({
+  summary: 'Who is signed in, if anyone: null and no error without a valid proof',
+  responses: { 200: SessionResponse },
+  async handle({ store }: Pick<FactorNeeds, 'store'>, { caller }, reply) {
+    const user = caller === null ? undefined : await store.read(findUser, caller.userId)
+    if (caller === null || user === undefined || user.disabledAt !== null) return sendData(reply, null)
+    return sendData(reply, displaySession(user, caller))
+  },
+})

@@ -1,0 +1,33 @@
+import { forVisitor } from '../http/operation.ts'
+import { html } from '../pages/html.ts'
+import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
+import { signInPath } from '../pages/places.ts'
+
+type Needs = PageNeeds & {
+  users: { passwordMinLength: number }
+  providers: { all: ReadonlyMap<string, { setting: { name: string; displayName: string } }> }
+}
+
+export const account = forVisitor({
+  summary: 'The account page of the signed-in user; without a session it leads to the sign-in page',
+  responses: { 200: 'html', 303: 'none' },
+  async handle(dependencies: Needs, request, reply) {
+    const user = await dependencies.pages.readerOf(request.caller)
+    if (user === undefined) return reply.redirect(signInPath(dependencies, 'account'), 303)
+    const view = await viewOf(dependencies, request, user)
+    const offered = [...dependencies.providers.all.values()].map(({ setting: { name, displayName } }) => ({
+      name,
+      displayName,
+    }))
+    return sendPage(reply, view, {
+      title: view.texts.account,
+      current: 'account',
+      needsScript: true,
+      isWide: true,
+      scripts: ['page-account.js'],
+      styles: ['account.css', 'security.css'],
+      main: html`<h1>${view.texts.account}</h1>
+  <div id="account" data-root="${view.root}" data-pages="${view.pages}" data-password-min="${dependencies.users.passwordMinLength}" data-providers="${JSON.stringify(offered)}"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`,
+    })
+  },
+})

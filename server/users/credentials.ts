@@ -1,0 +1,79 @@
+// Username and password -> user. Unknown user, wrong password, disabled user: the same response, after the same work.
+
+import { recorded } from '../audit/entry.ts'
+import { invalidCredentials } from '../basics/errors.ts'
+import { forgetGuesses } from '../guessing/guesses.store.ts'
+import { type Guesses, prefixOf } from '../guessing/guesses.ts'
+import type { Passwords } from '../passwords/passwords.ts'
+import type { Store } from '../store/store.ts'
+import type { User } from './user-rows.store.ts'
+import { findableUsername } from './username.ts'
+import { type Credentials, findCredentials, findUsersByEmail, rehashPassword } from './users.store.ts'
+import { findUser, type UserDependencies, type UserKey } from './users.ts'
+
+/** A proof is issued only if the user still has the credential generation that was read with the password hash. */
+export type CheckedUser = Credentials
+
+/** `name` is the prepared username, or the text that the client sent if no user can have that name. */
+export type Account = { name: string; user: CheckedUser | undefined }
+
+export async function findAccount({ store }: { store: Store }, username: string): Promise<Account> {
+  const findable = findableUsername(username)
+  const user = await store.read(findCredentials, findable ?? '')
+  if (!username.includes('@')) return { name: findable ?? username, user }
+  // Every spelling of an address has one count of guesses, also if no user has the address.
+  const name = findableUsername(username.trim()) ?? username.trim().toLowerCase()
+  // Each text that may be an address causes the same reads, so that the time does not say whether there is such a user.
+  const [owner, another] = await store.read(findUsersByEmail, { email: username.trim(), limit: 2, canSignIn: true })
+  const ofAddress = await store.read(findCredentials, another === undefined ? (owner?.username ?? '') : '')
+  // A username of an application that is the verified address of another user must not take that user's sign-ins.
+  const found = (user?.application ?? '') === '' ? (user ?? ofAddress) : (ofAddress ?? user)
+  // The name of the account: both names of a user share the places in the queue, and the hash is read again by this one.
+  return { name: found?.username ?? name, user: found }
+}
+
+/** `device`: the id of a known device of the user. */
+type Presented = { password: string; device: string | undefined; address: string; signal: AbortSignal }
+
+type CheckNeeds = { users: { store: Store; passwords: Passwords }; guesses: Guesses }
+
+/**
+ * Replaces a hash of another system by ours. Throws INVALID_CREDENTIALS; TOO_MANY_REQUESTS, before anything is hashed, after too many
+ * failures; or UNAVAILABLE if too many passwords wait. `signal` aborts if the client disconnects.
+ */
+export async function checkCredentials(
+  { users, guesses }: CheckNeeds,
+  { name, user }: Account,
+  presented: Presented,
+): Promise<CheckedUser> {
+  const { store, passwords } = users
+  const { password, device, address, signal } = presented
+  const guess = guesses.of({ account: user?.id ?? { unknownName: name }, address, device }, 'password')
+  await guess.refuseIfDelayed()
+  // Counted at its turn and not before: of many right passwords that wait together, none must look like a failure to the others.
+  const known = user === undefined || device === undefined ? undefined : `device ${device} of ${user.id}`
+  const attempt = { account: name, known, address, signal }
+  const { matches, replacement } = await passwords.verify(password, user?.passwordHash, attempt, () => guess.begin())
+  if (user === undefined || !matches || user.disabledAt !== null) throw invalidCredentials()
+  await guess.succeed()
+  if (replacement === null) return user
+  const change = { userId: user.id, checkedPasswordHash: user.passwordHash, passwordHash: replacement }
+  if ((await store.write(rehashPassword, change)) === 'done') return { ...user, passwordHash: replacement }
+  // Another sign-in replaced the hash at the same moment, or the password was changed: check the hash that is stored now.
+  const account = { name, user: await store.read(findCredentials, name) }
+  return checkCredentials({ users, guesses }, account, presented)
+}
+
+/**
+ * Forgets every failure of the user, of every kind, from every address and on every device: no guess is delayed any more. Returns the
+ * user, and if there were failures. Throws NOT_FOUND.
+ */
+export async function unlock(
+  users: Pick<UserDependencies, 'now' | 'source'> & { store: Store },
+  key: UserKey,
+): Promise<{ user: User; hadFailures: boolean }> {
+  const user = await findUser(users, key)
+  const entry = recorded(users, { event: 'account-unlocked', userId: user.id, username: user.username })
+  const outcome = await users.store.write(forgetGuesses, { prefix: prefixOf(user.id), ...entry })
+  return { user, hadFailures: outcome === 'done' }
+}
