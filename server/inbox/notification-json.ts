@@ -1,16 +1,17 @@
 // How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. Its row has the JSON text
 // of what a delivery gives. A read joins all members in SQL, so no row is parsed or becomes an object on the way from the database to the
 // response.
+import { content } from './inbox.schemas.ts'
 import type { ReadAll } from './inbox-state.ts'
 
-/** What a delivery may give besides the title: members of a notification in their order, and its columns of the same names. */
-const members = ['body', 'url', 'category', 'data', 'key'] as const
-/** Columns of plain text; the others have JSON text. All are null if the delivery did not give the member. */
+/** What a delivery may give besides the title: a column for each, null if it was not given. */
+type Member = keyof typeof content
+const members = Object.keys(content) as Member[]
+/** Columns of plain text; the others have JSON text. */
 const plain = ['category', 'key'] as const
-type Member = (typeof members)[number]
 type JsonTexts = Record<Exclude<Member, (typeof plain)[number]>, string | null>
 const isJson = (name: Member): name is keyof JsonTexts => !(plain as readonly Member[]).includes(name)
-export const jsonColumns = members.filter(isJson)
+const jsonColumns = members.filter(isJson)
 
 /** The columns of JSON text as a delivery writes them; the title has no quotes. */
 export type Content = JsonTexts & { title: string }
