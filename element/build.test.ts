@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import { soakTest } from '../tests/support/soak.ts'
 import { build, bundle, bundleAll, initialSize, servedFolder } from './build.js'
 
 const place = mkdtempSync(join(tmpdir(), 'carillon-build-'))
@@ -40,7 +41,7 @@ test('the scripts that are served were built from this source', async () => {
   isComplete(servedFolder)
 })
 
-test('a build twice at once, and after one that was killed at any moment, leaves complete files', async () => {
+soakTest('a build twice at once, and after one that was killed at any moment, leaves complete files', async () => {
   const folder = join(place, 'at-once')
   await Promise.all([build(folder), build(folder), build(folder)])
   isComplete(folder)

@@ -5,7 +5,7 @@ import { lookup } from 'node:dns/promises'
 import { statSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { tmpdir } from 'node:os'
-import { recordRefusals } from './audit/audit.store.ts'
+import { recordLogged } from './audit/audit.store.ts'
 import { auditEntry, serviceSource } from './audit/entry.ts'
 import { Clock, type TimeSources } from './basics/clock.ts'
 import { CarillonError, messageOf } from './basics/errors.ts'
@@ -162,7 +162,7 @@ function tidyHourly({ tidy }: Composition, { store, log, now }: Tidying): NodeJS
         { event: 'tidying-failed', err: error },
         'old rows or signing keys could not be replaced; retrying in an hour',
       )
-      store.write(recordRefusals, [auditEntry(serviceSource, { event: 'tidying-failed', at: now() })]).catch(() => {})
+      store.write(recordLogged, [auditEntry(serviceSource, { event: 'tidying-failed', at: now() })]).catch(() => {})
     })
   }
   run()

@@ -3,7 +3,7 @@
 
 import { fork } from 'node:child_process'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join, relative, resolve, sep } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import type { Message } from './test-process.ts'
 
 /**
@@ -12,7 +12,8 @@ import type { Message } from './test-process.ts'
 export type Outcome = { passed: boolean; report: string; notes?: readonly string[] }
 
 const testProcess = new URL('./test-process.ts', import.meta.url)
-const filesPerProcess = 8
+/** Files of one process share the modules that are loaded. What a file leaves behind, such as memory, ends with the process. */
+const filesPerProcess = 24
 /** Most tests wait most of the time, for a connection, a process or a timer. */
 const processesPerCore = 2
 const slowestShown = 10
@@ -22,11 +23,8 @@ type Plan = { files: readonly string[]; perTestMs: number; allMs: number }
 /** Ends a test after `perTestMs`, the run after `allMs`, and a file after its last test even if it holds something open. */
 export async function runTests({ files, perTestMs, allMs }: Plan): Promise<Outcome> {
   const run = new Run(perTestMs, AbortSignal.timeout(allMs))
-  const waiting = batchesOf(files)
-  const processes = Array.from({ length: availableParallelism() * processesPerCore }, async () => {
-    for (let batch = waiting.shift(); batch; batch = waiting.shift()) await run.files(batch)
-  })
-  await Promise.all(processes)
+  const waiting = inOrder(files)
+  await Promise.all(Array.from({ length: availableParallelism() * processesPerCore }, () => run.files(waiting)))
   return run.outcome()
 }
 
@@ -45,25 +43,29 @@ class Run {
     this.#end = end
   }
 
-  /** Runs these files one after the other in one process, and those after a file that ends the process in a further one. */
-  async files(batch: readonly string[]): Promise<void> {
-    const left = [...batch]
-    while (left.length > 0) {
-      await this.#process(left)
-      const [lost] = left
-      if (lost === undefined) return
+  /** Takes one file after the other from `waiting`, until it is empty. */
+  async files(waiting: string[]): Promise<void> {
+    while (waiting.length > 0) {
+      const lost = await this.#process(waiting)
+      if (lost === undefined) continue
       this.#blame('a file that did not report its end', lost, 1, 'Some of its tests may not have run.')
-      left.shift()
     }
   }
 
-  /** Removes from `left` each file that has reported its end. */
-  async #process(left: string[]): Promise<void> {
+  /** Runs files in one process. Returns the one in which it ended. */
+  async #process(waiting: string[]): Promise<string | undefined> {
     const compileCache = join(tmpdir(), `carillon-compile-cache-${process.getuid?.()}`)
-    const child = fork(testProcess, [String(this.#perTestMs), ...left], {
+    const child = fork(testProcess, [String(this.#perTestMs)], {
       env: { NODE_COMPILE_CACHE: compileCache, ...process.env, NODE_TEST_CONTEXT: undefined },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
+    let started = 0
+    let file: string | undefined
+    const next = () => {
+      file = started++ < filesPerProcess ? waiting.shift() : undefined
+      child.send(file ?? '', () => {})
+    }
+    next()
     const end = () => child.kill('SIGKILL')
     // Longer than the limit of a test, which the process itself applies unless it hangs.
     let limit = setTimeout(end, this.#perTestMs * 2)
@@ -77,24 +79,25 @@ class Run {
     child.stderr?.on('data', keep)
     const faultsBefore = this.#faults.length
     child.on('message', (message: Message) => {
-      const file = left[0] ?? ''
       if (message.kind === 'fault') this.#blame(message.name, message.file, message.line, message.reason)
       // For example a random seed.
       if (message.kind === 'note') keep(`${message.text}\n`)
-      if (message.kind === 'note' && message.isInfo) this.#notes.push(`${display(file)}: ${message.text}`)
+      if (message.kind === 'note' && message.isInfo) this.#notes.push(`${display(message.file)}: ${message.text}`)
       if (message.kind !== 'end') return
-      this.#ended(left.shift() ?? '', message)
+      this.#ended(message)
       clearTimeout(limit)
       limit = setTimeout(end, this.#perTestMs * 2)
+      next()
     })
     await new Promise((closed) => child.once('close', closed))
     clearTimeout(limit)
     this.#end.removeEventListener('abort', end)
-    if (words !== '' && (this.#faults.length > faultsBefore || left.length > 0))
+    if (words !== '' && (this.#faults.length > faultsBefore || file !== undefined))
       this.#printed.push(`The process of these tests printed:\n${words}`)
+    return file
   }
 
-  #ended(file: string, { passed, ms }: { passed: number; ms: number }): void {
+  #ended({ file, passed, ms }: { file: string; passed: number; ms: number }): void {
     this.#passed += passed
     this.#times.push({ file, ms })
     console.log(`  ${display(file)} (${ms.toFixed(0)} ms)`)
@@ -116,27 +119,12 @@ class Run {
   }
 }
 
-/**
- * Files of one folder, or of neighbouring ones, share a process below tests/api and server: each starts a service or a store of its own. The
- * others run alone. Those of tests/e2e begin, because they take the longest, and the shared processes of tests/api end, because none takes
- * long: so no core waits at the end.
- */
-function batchesOf(files: readonly string[]): string[][] {
-  const batches: string[][] = []
-  for (const file of files.map((name) => resolve(name)).sort()) {
-    const last = batches.at(-1)
-    const isShared = /^(?:tests.api|server)\b/.test(display(file)) && roomOf(last?.[0] ?? '') === roomOf(file)
-    if (last && last.length < filesPerProcess && isShared) last.push(file)
-    else batches.push([file])
-  }
+/** Those of tests/e2e begin, because they take the longest, and those of tests/api end, because none takes long: so no core waits at the end. */
+function inOrder(files: readonly string[]): string[] {
   const order = [join('tests', 'e2e'), '', 'server', join('tests', 'api')]
-  const turnOf = ([file = '']: string[]) => order.findLastIndex((folder) => display(file).startsWith(folder))
-  return batches.sort((one, other) => turnOf(one) - turnOf(other))
-}
-
-/** The first two folders of its path. */
-function roomOf(file: string): string {
-  return display(file).split(sep).slice(0, -1).slice(0, 2).join(sep)
+  const turnOf = (file: string) => order.findLastIndex((folder) => display(file).startsWith(folder))
+  const all = files.map((name) => resolve(name)).sort()
+  return all.sort((one, other) => turnOf(one) - turnOf(other))
 }
 
 function display(file: string): string {

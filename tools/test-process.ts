@@ -1,5 +1,5 @@
-// A process of run-tests.ts: runs the test files of its arguments one after the other, each as if it were alone, and sends to its parent what
-// they report. Files of one process share the modules that are loaded, which saves most of the processor time of a short file.
+// A process of run-tests.ts: runs each test file that its parent sends, as if it were alone, until the name is empty, and sends to its parent
+// what they report. Files of one process share the modules that are loaded, which saves most of the processor time of a short file.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,18 +11,26 @@ import { inspect } from 'node:util'
 /** `end` is the last message of a file. */
 export type Message =
   | { kind: 'fault'; name: string; file: string; line: number; reason: string }
-  | { kind: 'note'; text: string; isInfo: boolean }
+  | { kind: 'note'; file: string; text: string; isInfo: boolean }
   | { kind: 'end'; file: string; passed: number; ms: number }
 
 /** Node ends a run if nothing is open any more, which a test may leave open. A module that Node loads after the test file ends it then. */
 const endOfFile = `import { after } from 'node:test'
 after(() => process.emit('endOfFile'))`
 
-const [timeout, ...files] = process.argv.slice(2)
+const [timeout] = process.argv.slice(2)
 const ends = mkdtempSync(join(tmpdir(), 'carillon-tests-'))
 process.on('exit', () => rmSync(ends, { recursive: true }))
-for (const file of files) await runFile(file, Number(timeout))
-process.exit()
+let filesRun = 0
+// A listener keeps the process alive, so a file that waits for nothing would not end.
+const next = () =>
+  process.once('message', async (file: string) => {
+    if (file === '') process.exit()
+    await runFile(file, Number(timeout))
+    if (!process.connected) process.exit()
+    next()
+  })
+next()
 
 async function runFile(file: string, perTestMs: number): Promise<void> {
   const startedAt = performance.now()
@@ -33,7 +41,7 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
     faults += 1
     void send({ kind: 'fault', name, file: place.file ?? file, line: place.line ?? 1, reason })
   }
-  const end = join(ends, `${files.indexOf(file)}.mjs`)
+  const end = join(ends, `${++filesRun}.mjs`)
   writeFileSync(end, endOfFile)
   const endRun = async () => {
     // An error that a test leaves behind fails the file.
@@ -45,7 +53,7 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
   tests.on('test:diagnostic', ({ message, level, file: place }) => {
     // An error after the end of a test has no place; nor do Node's counts at the end.
     if (place === undefined) late.push(message)
-    else void send({ kind: 'note', text: message, isInfo: level === 'info' })
+    else void send({ kind: 'note', file, text: message, isInfo: level === 'info' })
   })
   tests.on('test:pass', (test) => {
     if (test.skip !== undefined || test.todo !== undefined)

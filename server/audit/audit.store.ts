@@ -14,7 +14,7 @@ export function* recordAudit(entries: readonly AuditEntry[]): Write<void> {
 }
 
 /** Adds entries whose log lines are written already: no listener gets them. */
-export function* recordRefusals(entries: readonly AuditEntry[]): Write<void> {
+export function* recordLogged(entries: readonly AuditEntry[]): Write<void> {
   yield* addToAuditLog(entries)
 }
 

@@ -1,5 +1,6 @@
-// How an entry of the audit log becomes a line of the service's log. The store wrapper (audited-store.ts) writes the lines of changes,
-// and refusals (http/routes/sign-in-log.ts) write their own.
+// How an entry of the audit log becomes a line of the service's log. compose.ts has the lines of changes written,
+// after their commit, and refusals (sign-in-log.ts) write their own.
+
 import type { Log } from '../basics/log.ts'
 import type { AuditEntry } from '../store/events.ts'
 

@@ -6,7 +6,7 @@ import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { recordRefusals } from './audit.store.ts'
+import { recordLogged } from './audit.store.ts'
 import { auditEntry, type Source } from './entry.ts'
 import type { EventName } from './events.ts'
 import { writeLine } from './log-line.ts'
@@ -133,7 +133,7 @@ export class SignInLog {
     if (rows.length === 0) return
     this.#rows = []
     try {
-      await this.#store?.write(recordRefusals, rows)
+      await this.#store?.write(recordLogged, rows)
     } catch (error) {
       this.#rows = [...rows, ...this.#rows].slice(0, maxWaiting)
       throw error

@@ -1,8 +1,9 @@
 // The promises about deliveries: every known recipient gets the notification exactly once, or none gets it.
 
 import assert from 'node:assert/strict'
-import { markRead, readCounts, readInbox, readNotification } from '../inbox/inbox.store.ts'
+import { readCounts, readInbox, readNotification } from '../inbox/inbox.store.ts'
 import { emptyInbox } from '../inbox/inbox-state.ts'
+import { markRead } from '../inbox/marks.store.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import { revokeProducer, rotateProducer } from '../producers/producers.store.ts'
 import { at, isoAt, type Letter, newId, type Person, type PromiseOf, refusedId } from '../store/contract/world.ts'

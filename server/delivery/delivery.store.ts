@@ -1,8 +1,42 @@
-// How deliveries are stored: each engine runs them in a form of its own.
+// Delivers notifications, once per idempotency key: to all known recipients or none. PostgreSQL runs the usual deliveries by a function of
+// its own (delivery.postgres.ts). Both take their locks in one order, so that they cannot deadlock: idempotency keys, users who are created,
+// inboxes, each sorted.
+
+import {
+  countMadeRead,
+  isUnreadNow,
+  keepReadState,
+  leaveUndo,
+  type ReadState,
+  readByLastReadAll,
+  readState,
+} from '../inbox/undoable.store.ts'
 import type { WriteForms } from '../store/operations.ts'
-import * as onPostgres from './delivery.postgres.ts'
-import * as onSqlite from './delivery.sqlite.ts'
-import type { Delivery, DeliveryOutcome, UnknownRecipients } from './delivery.ts'
+import {
+  all,
+  get,
+  onCitus,
+  onPostgres,
+  RunAgain,
+  run,
+  send,
+  signal,
+  type Write,
+} from '../store/statements/statements.ts'
+import { givenUser, inList, rowsOf, type UserKey, userKey } from '../store/statements/templates.ts'
+import { lockUsers } from '../store/user-lock.ts'
+import { keyColumns, namespaceOf, prefixOf } from '../users/namespaces.ts'
+import { deliverTogether } from './delivery.postgres.ts'
+import {
+  type Delivery,
+  type DeliveryOutcome,
+  type DeliveryResult,
+  maxUnknown,
+  type Recipient,
+  type UnknownRecipients,
+} from './delivery.ts'
+
+type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
 
 /**
  * Delivers to every known recipient or to none, and records the idempotency key in the same step. A recipient that is
@@ -16,16 +50,288 @@ import type { Delivery, DeliveryOutcome, UnknownRecipients } from './delivery.ts
  * If the producer's key no longer has `secretHash` or was revoked, it stores nothing and returns 'refused', also for a repeated
  * idempotency key.
  */
-export const deliver: WriteForms<Delivery, DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients> = {
+export const deliver: WriteForms<Delivery, Outcome> = {
   name: 'deliver',
-  sqlite: onSqlite.deliver,
-  postgres: onPostgres.deliver,
+  write: deliverAlone,
+  postgres: deliverTogether,
   weightOf: ({ recipients }) => recipients.length,
 }
 
-/** Removes the idempotency keys that were used before `before`. */
-export const removeOldDeliveries: WriteForms<number, void> = {
-  name: 'removeOldDeliveries',
-  sqlite: onSqlite.removeOldDeliveries,
-  postgres: onPostgres.removeOldDeliveries,
+function* deliverAlone(delivery: Delivery): Write<Outcome> {
+  const { id, idempotency, recipients } = delivery
+  if (!(yield* isKeyValid(delivery))) return 'refused'
+  const earlier = yield* earlierOutcome(delivery)
+  if (earlier?.answer) return earlier.body_hash === idempotency?.bodyHash ? JSON.parse(earlier.answer) : 'mismatch'
+  let users = yield* findRecipients(delivery)
+  const isNew = (n: number) => recipients[n]?.newUserId !== undefined && 'externalId' in recipients[n].to
+  const missing = [...users.keys()].filter((n) => users[n] === null)
+  const unknown = missing.filter((n) => !isNew(n))
+  if (unknown.length > maxUnknown(delivery)) {
+    if (earlier !== undefined) yield* forgetOutcome(delivery)
+    return { unknown }
+  }
+  if (unknown.length < missing.length) {
+    yield* createRecipients(delivery, missing.filter(isNew))
+    users = yield* findRecipients(delivery)
+  }
+  const outcome = { deliveryId: id, results: yield* deliverToUsers(delivery, users) }
+  yield* keepOutcome(delivery, outcome)
+  return outcome
+}
+
+function* isKeyValid({ producerId, secretHash }: Delivery): Write<boolean> {
+  if (secretHash === undefined) return true
+  const found = yield* get`
+    select 1 as is_there from producer where id = ${producerId} and secret_hash = ${secretHash} and revoked_at is null`
+  return found !== undefined
+}
+
+type Earlier = { body_hash: string; answer: string }
+
+/** On PostgreSQL it takes the key, with an empty answer, and waits for another delivery with it. */
+function* earlierOutcome({ producerId, idempotency, at }: Delivery): Write<Earlier | undefined> {
+  if (idempotency === null) return undefined
+  const { key, bodyHash } = idempotency
+  // An erasure waits for it (erasure.store.ts).
+  yield* onCitus`select pg_advisory_xact_lock_shared(hashtext('carillon outcomes'))`
+  const earlier = yield* onPostgres<Earlier>`
+    insert into delivery (producer_id, idempotency_key, body_hash, answer, at)
+    values (${producerId}, ${key}, ${bodyHash}, '', ${at})
+    on conflict (producer_id, idempotency_key) do update set at = delivery.at returning body_hash, answer`
+  if (earlier !== undefined) return earlier
+  return yield* get<Earlier>`
+    select body_hash, answer from delivery where producer_id = ${producerId} and idempotency_key = ${key}`
+}
+
+function* forgetOutcome({ producerId, idempotency }: Delivery): Write<void> {
+  yield* send`delete from delivery where producer_id = ${producerId} and idempotency_key = ${idempotency?.key ?? null}`
+}
+
+function* keepOutcome({ producerId, idempotency, at }: Delivery, outcome: DeliveryOutcome): Write<void> {
+  if (idempotency === null) return
+  yield* send`
+    insert into delivery (producer_id, idempotency_key, body_hash, answer, at)
+    values (${producerId}, ${idempotency.key}, ${idempotency.bodyHash}, ${JSON.stringify(outcome)}, ${at})
+    on conflict (producer_id, idempotency_key) do update set answer = excluded.answer`
+}
+
+/** Removes the idempotency keys that were used before `before`, in statements of 1,000 rows, so that none takes long. */
+export function* removeOldDeliveries(before: number): Write<void> {
+  let removed: number
+  do
+    removed = yield* run`
+      delete from delivery where (producer_id, idempotency_key) in (
+        select producer_id, idempotency_key from delivery where at < ${before} order by at limit 1000)`
+  while (removed === 1_000)
+}
+
+/** The id of each recipient's user, or null, in the order of the recipients. */
+function* findRecipients({ recipients, application }: Delivery): Write<(string | null)[]> {
+  const prefix = prefixOf(application)
+  const wanted = recipients.map(({ to }) =>
+    'externalId' in to ? { externalId: to.externalId, issuer: namespaceOf({ application, issuer: to.issuer }) } : to,
+  )
+  const [one, another] = wanted
+  if (one !== undefined && another === undefined) return [yield* findRecipient(one, prefix)]
+  const found = yield* all<{ id: string | null }>`
+    select coalesce(
+      (select id from "user" where id = given.value ->> 'userId' and substr(issuer, 1, ${prefix.length}) = ${prefix}),
+      (select id from "user" where username = given.value ->> 'username' and substr(issuer, 1, ${prefix.length}) = ${prefix}),
+      (select id from "user" where external_id = given.value ->> 'externalId' and issuer = given.value ->> 'issuer')
+    ) as id from ${rowsOf(wanted)}`
+  return found.map(({ id }) => id)
+}
+
+/** Without a list, which costs a tenth of a delivery on SQLite. */
+function* findRecipient(to: Recipient & { issuer?: string }, prefix: string): Write<string | null> {
+  const found =
+    'userId' in to
+      ? yield* get<{ id: string }>`
+          select id from "user" where id = ${to.userId} and substr(issuer, 1, ${prefix.length}) = ${prefix}`
+      : 'username' in to
+        ? yield* get<{ id: string }>`
+            select id from "user" where username = ${to.username} and substr(issuer, 1, ${prefix.length}) = ${prefix}`
+        : yield* get<{ id: string }>`
+            select id from "user" where external_id = ${to.externalId} and issuer = ${to.issuer ?? ''}`
+  return found?.id ?? null
+}
+
+type Created = { id: string | undefined; externalId: string; issuer: string }
+
+/** If another delivery creates the same user at the same time, this one waits and finds that user. */
+function* createRecipients({ recipients, application, at }: Delivery, places: readonly number[]): Write<void> {
+  const created = places.flatMap((n): Created[] => {
+    const { to, newUserId: id } = recipients[n] ?? {}
+    if (to === undefined || !('externalId' in to)) return []
+    return [{ id, externalId: to.externalId, issuer: namespaceOf({ application, issuer: to.issuer }) }]
+  })
+  const sortKey = ({ externalId, issuer }: Created) => `${externalId}\0${issuer}`
+  const sorted = created.toSorted((one, other) =>
+    sortKey(one) < sortKey(other) ? -1 : Number(sortKey(one) !== sortKey(other)),
+  )
+  yield* lockUsers()
+  yield* send`
+    insert into "user" (id, external_id, issuer, created_at)
+    select given.value ->> 'id', given.value ->> 'externalId', given.value ->> 'issuer', ${at} from ${rowsOf(sorted)} where true
+    on conflict (external_id, issuer) where external_id is not null do nothing`
+}
+
+/** A user, and the id of the notification for the user. */
+type Wanted = { userId: string; id: string }
+
+function* deliverToUsers(delivery: Delivery, users: readonly (string | null)[]): Write<DeliveryResult[]> {
+  const wanted = wantedBy(delivery, users)
+  if (wanted.length > 1) yield* lockDeliveries()
+  const earlier = delivery.key === null ? [] : yield* findKeyed(delivery, wanted)
+  const results = new Map<string, DeliveryResult>()
+  for (const { userId, id } of wanted) {
+    results.set(userId, { userId, id, status: 'delivered' })
+    yield* signal({ about: 'inbox', userId })
+  }
+  for (const { userId, id } of earlier) results.set(userId, { userId, id, status: 'updated' })
+  const isNew = ({ userId }: Wanted) => results.get(userId)?.status === 'delivered'
+  yield* insertNotifications(delivery, earlier.length === 0 ? wanted : wanted.filter(isNew))
+  for (const one of earlier) yield* replace(delivery, { ...one, user: userKey(one.userId) })
+  yield* refuseErased(wanted)
+  return users.map((userId) => results.get(userId ?? '') ?? { userId: null, id: null, status: 'unknown_recipient' })
+}
+
+/** Each known user once, with the id that the delivery gave first, in the order in which inboxes are locked. */
+function wantedBy({ recipients }: Delivery, users: readonly (string | null)[]): Wanted[] {
+  const ids = new Map<string, string>()
+  for (const [n, { notificationId }] of recipients.entries()) {
+    const userId = users[n]
+    if (userId != null && !ids.has(userId)) ids.set(userId, notificationId)
+  }
+  const wanted = Array.from(ids, ([userId, id]) => ({ userId, id }))
+  return wanted.sort((one, other) => (one.userId < other.userId ? -1 : 1))
+}
+
+/**
+ * On Citus a statement locks the inboxes of several nodes in no fixed order, so such deliveries take turns. They use one connection to each
+ * node: otherwise Citus opens up to 16, and each takes part in the two-phase commit.
+ */
+function* lockDeliveries(): Write<void> {
+  yield* onCitus`
+    select pg_advisory_xact_lock(hashtext('carillon deliveries')),
+      set_config('citus.max_adaptive_executor_pool_size', '1', true)`
+}
+
+type Keyed = ReadState & { userId: string; id: string; first_seq: number; last_seq: number }
+
+/** The notifications with the key. Their inboxes, and those of the others, are locked from now on. */
+function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Omit<Keyed, 'user'>[]> {
+  const { key, application } = keyColumns(delivery)
+  const listed = rowsOf(wanted)
+  yield* onPostgres`
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
+    select ${givenUser}, 0, 1, 0, 0, 0, 0 from ${listed} where true
+    on conflict (user_id) do update set version = inbox.version`
+  return yield* all<Omit<Keyed, 'user'>>`
+    select given.value ->> 'userId' as "userId", n.id, i.first_seq, i.last_seq, ${readState}
+    from ${listed} cross join notification n join inbox i on i.user_id = n.user_id
+    where n.user_id = ${givenUser} and n.key = ${key} and n.application = ${application}`
+}
+
+function* insertNotifications(delivery: Delivery, wanted: readonly Wanted[]): Write<void> {
+  const [one, another] = wanted
+  if (one === undefined) return
+  if (another === undefined) yield* insertOne(delivery, one)
+  else yield* insertAll(delivery, wanted)
+}
+
+/** Without lists, which cost a tenth of such a delivery on SQLite. */
+function* insertOne(delivery: Delivery, { userId, id }: Wanted): Write<void> {
+  const { content, category, createdAt } = delivery
+  const { key, application } = keyColumns(delivery)
+  const user = userKey(userId)
+  const inbox = yield* get<{ version: number; last_seq: number }>`
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through) values (${user}, 1, 1, 1, 1, 1, 0)
+    on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
+      total = inbox.total + 1, unread = inbox.unread + 1
+    returning version, last_seq`
+  yield* send`
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at)
+    values (${user}, ${inbox?.last_seq ?? 0}, ${id}, ${inbox?.version ?? 0}, ${content.title}, ${content.body}, ${content.url},
+      ${category}, ${content.data}, ${key}, ${application}, ${createdAt})`
+  yield* countInCategory({ user, category, total: 1, unread: 1 })
+}
+
+/** Writes each table once for all users. */
+function* insertAll(delivery: Delivery, wanted: readonly Wanted[]): Write<void> {
+  const { content, category, createdAt } = delivery
+  const { key, application } = keyColumns(delivery)
+  const listed = rowsOf(wanted)
+  yield* send`
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
+    select ${givenUser}, 1, 1, 1, 1, 1, 0 from ${listed} where true
+    on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
+      total = inbox.total + 1, unread = inbox.unread + 1`
+  yield* send`
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at)
+    select i.user_id, i.last_seq, given.value ->> 'id', i.version, ${content.title}, ${content.body}, ${content.url}, ${category},
+      ${content.data}, ${key}, ${application}, ${createdAt}
+    from ${listed} cross join inbox i where i.user_id = ${givenUser}`
+  if (category === null) return
+  yield* send`
+    insert into inbox_category (user_id, category, total, unread)
+    select ${givenUser}, ${category}, 1, 1 from ${listed} where true
+    on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`
+}
+
+/**
+ * Id and createdAt stay. Without `again` so do the sequence number and the read state: the notification keeps its place in the list. With
+ * `again` it becomes the newest and unread, as if it had just arrived.
+ */
+function* replace({ content, category: to, createdAt, again = false }: Delivery, earlier: Keyed): Write<void> {
+  const { user, seq, category: from } = earlier
+  const version = earlier.version + 1
+  const wasUnread = (yield* isUnreadNow(earlier)) ? 1 : 0
+  const isKept = !again && from !== to && seq <= earlier.category_through
+  if (isKept) yield* keepReadState(earlier)
+  const isMadeRead = !isKept && (yield* readByLastReadAll(earlier)) !== undefined
+  yield* send`
+    update notification set title = ${content.title}, body = ${content.body}, url = ${content.url}, category = ${to},
+      data = ${content.data}, updated_at = ${createdAt}, changed_version = ${again ? null : version},
+      replaced_version = ${version}
+    where user_id = ${user} and seq = ${seq}`
+  if (again) yield* makeNewest(earlier, wasUnread)
+  else yield* send`update inbox set version = ${version} where user_id = ${user}`
+  if (isMadeRead && again) yield* leaveUndo(earlier)
+  if (isMadeRead && !again) yield* countMadeRead({ user, category: from, more: -1 })
+  yield* countInCategory({ user, category: from, total: -1, unread: -wasUnread })
+  yield* send`delete from inbox_category where user_id = ${user} and total = 0`
+  yield* countInCategory({ user, category: to, total: 1, unread: again ? 1 : wasUnread })
+  if (isMadeRead && !again) yield* countMadeRead({ user, category: to, more: 1 })
+}
+
+function* makeNewest({ user, seq, version, first_seq, last_seq, read_through }: Keyed, wasUnread: number): Write<void> {
+  yield* send`
+    update notification set seq = ${last_seq + 1}, version = ${version + 1}, count = count + 1, read_at = null,
+      unread_version = null
+    where user_id = ${user} and seq = ${seq}`
+  yield* send`
+    update inbox set version = ${version + 1}, last_seq = ${last_seq + 1}, unread = unread + ${1 - wasUnread},
+      marked_unread = marked_unread - ${seq <= read_through ? wasUnread : 0}
+    where user_id = ${user}`
+  if (first_seq !== seq) return
+  yield* send`
+    update inbox set first_seq = (select min(seq) from notification where user_id = ${user}) where user_id = ${user}`
+}
+
+type Count = { user: UserKey; category: string | null; total: number; unread: number }
+
+function* countInCategory({ user, category, total, unread }: Count): Write<void> {
+  if (category === null) return
+  yield* send`
+    insert into inbox_category (user_id, category, total, unread) values (${user}, ${category}, ${total}, ${unread})
+    on conflict (user_id, category) do update set
+      total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread`
+}
+
+/** On PostgreSQL a user can be erased after the delivery found the user and before it locked the inbox; from then on an erasure waits. */
+function* refuseErased(wanted: readonly Wanted[]): Write<void> {
+  const ids = wanted.map(({ userId }) => userId)
+  const found = yield* onPostgres<{ count: number }>`select count(*) as count from "user" where id ${inList(ids)}`
+  if (found !== undefined && found.count < ids.length) throw new RunAgain('A recipient was erased during the delivery')
 }

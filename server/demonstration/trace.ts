@@ -1,6 +1,7 @@
 // What the server does for one request of the demonstration: each call of a part of the service, with its duration. The parts are wrapped
 // when a world is composed, so that the service itself has no code for it and no cost.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { nameOf } from '../store/operations.ts'
 import type { Store } from '../store/store.ts'
 
 /** `name`: part and method, such as `store.findSession`. `detail`: the kind of its result, never a value that may be a secret. */
@@ -35,14 +36,11 @@ function noting(name: string, method: Method): Method {
 
 /** The store, whose operations note themselves while a request is traced. */
 export function observedStore(store: Store): Store {
-  const read: Store['read'] = (operation, ...input) => noted(nameOf(operation), () => store.read(operation, ...input))
-  const write: Store['write'] = (operation, input) => noted(nameOf(operation), () => store.write(operation, input))
+  const read: Store['read'] = (operation, ...input) =>
+    noted(`store.${nameOf(operation)}`, () => store.read(operation, ...input))
+  const write: Store['write'] = (operation, input) =>
+    noted(`store.${nameOf(operation)}`, () => store.write(operation, input))
   return Object.setPrototypeOf({ read, write }, store)
-}
-
-/** A bundle adds a number to the name of a function if another one has the same name. */
-function nameOf({ name }: { name: string }): string {
-  return `store.${name.replace(/\$\d+$/, '')}`
 }
 
 function noted<Result>(name: string, run: () => Result): Result {

@@ -63,16 +63,7 @@ export const restricted = guard('user', ['Unauthorized', 'FORBIDDEN'], async (pr
 /** Admits what `inbox` admits, to a route that keeps the proof. */
 export const longLived = guard('user', ['UNAUTHORIZED'], admitLongLived)
 /** An access token without a scope. */
-export const token = guard(
-  'token',
-  ['UNAUTHORIZED', 'FORBIDDEN'],
-  async ({ accessTokens }: Pick<Proofs, 'accessTokens'>, { raw }) => {
-    const presented = bearerToken(authorizationsOf(raw))
-    const subject = present(presented === null ? null : await accessTokens.verify(presented))
-    refuseScoped(subject)
-    return subject
-  },
-)
+export const token = guard('token', ['UNAUTHORIZED', 'FORBIDDEN'], admitToken)
 export const producer = (scope: Scope): Guard<Producers, Producer> =>
   guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ producerKeys }, { raw }) => {
     const key = bearerToken(authorizationsOf(raw))
@@ -80,6 +71,16 @@ export const producer = (scope: Scope): Guard<Producers, Producer> =>
   })
 /** As `producer` with the scope `send`, without a round trip of its own. */
 export const sender = guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], admitSender)
+
+async function admitToken(
+  { accessTokens }: Pick<Proofs, 'accessTokens'>,
+  { raw }: FastifyRequest,
+): Promise<TokenSubject> {
+  const key = bearerToken(authorizationsOf(raw))
+  const subject = present(key === null ? null : await accessTokens.verify(key))
+  refuseScoped(subject)
+  return subject
+}
 
 async function admitUnscoped(proofs: Proofs, request: FastifyRequest): Promise<Subject | null> {
   const subject = await authenticate(proofs, request)

@@ -1,4 +1,6 @@
-// Failed guesses of passwords, codes and links: when does a limit refuse one, and what does a guess change?
+// Failed guesses of passwords, codes and links: when does a limit refuse one, and what does a guess change? They are
+// counted in the store, so that the nodes share the counts and a restart keeps them. A guess is counted before it is evaluated, so that
+// guesses in progress count as well.
 import type { Audited } from '../store/events.ts'
 import { all, lockAll, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
 import { inList, Part } from '../store/statements/templates.ts'

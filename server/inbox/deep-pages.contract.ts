@@ -12,8 +12,9 @@ import {
   type Seen,
   type World,
 } from '../store/contract/world.ts'
-import { changesSince, markAllRead, markRead, markUnread, readInbox, undoReadAll } from './inbox.store.ts'
+import { changesSince, readInbox } from './inbox.store.ts'
 import type { Page } from './inbox-state.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
 
 const limit = 20
 /** So many that SQLite passes over them in several turns of the event loop. */

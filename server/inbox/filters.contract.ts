@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { anyAct, Stage } from '../store/contract/random/acts.ts'
 import { at, type Person, type PromiseOf, runs, type Seen, World } from '../store/contract/world.ts'
-import { markAllRead, markRead, markUnread, readInbox, readPage, undoReadAll } from './inbox.store.ts'
+import { readInbox, readPage } from './inbox.store.ts'
 import { emptyInbox, type Filter } from './inbox-state.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
 
 const statuses = ['all', 'unread', 'read'] as const
 

@@ -1,27 +1,56 @@
-// What the store does with an inbox. These operations are the most frequent, so each engine runs them in a form of its own.
-import type { ReadForms, WriteForms } from '../store/operations.ts'
-import type {
-  Changes,
-  ChangesQuery,
-  Counts,
-  InboxState,
-  MarkAllRead,
-  MarkRead,
-  OneNotification,
-  Page,
-  PageQuery,
-  UndoReadAll,
+// Reads one user's inbox: its state, one notification, counts. Pages and changes are the most frequent, so each engine reads them in a form of its own.
+
+import type { ReadForms } from '../store/operations.ts'
+import { all, get, type Read } from '../store/statements/statements.ts'
+import { Part, userKey } from '../store/statements/templates.ts'
+import {
+  type Changes,
+  type ChangesQuery,
+  type Counts,
+  emptyInbox,
+  type InboxState,
+  type OneNotification,
+  type Page,
+  type PageQuery,
 } from './inbox-state.ts'
+import { notificationText } from './notification-json.ts'
 import * as changesOnPostgres from './postgres/changes.ts'
 import * as onPostgres from './postgres/inbox.ts'
 import * as changesOnSqlite from './sqlite/changes.ts'
 import * as onSqlite from './sqlite/inbox.ts'
-import * as marksOnSqlite from './sqlite/marks.ts'
 
-export const readInbox: ReadForms<string, InboxState> = {
-  name: 'readInbox',
-  sqlite: onSqlite.readInbox,
-  postgres: onPostgres.readInbox,
+const columns =
+  new Part(`i.version, i.first_seq as "firstSeq", i.last_seq as "lastSeq", i.total, i.unread, i.read_through as "readThrough",
+  i.read_version as "readVersion", i.marked_unread as "markedUnread", i.reset_version as "resetVersion",
+  i.category_through as "categoryThrough"`)
+
+export function* readInbox(userId: string): Read<InboxState> {
+  return (yield* get<InboxState>`select ${columns} from inbox i where i.user_id = ${userKey(userId)}`) ?? emptyInbox
+}
+
+const byId = new Part('indexed by notification_by_id', '')
+
+/** Reads one notification of this user as JSON text; another user's notification is absent. */
+export function* readNotification({ userId, id }: OneNotification): Read<string | undefined> {
+  const found = yield* get<{ text: string }>`
+    select ${notificationText} as text from notification n ${byId}
+    where n.user_id = ${userKey(userId)} and substr(n.id, 1, 13) = ${id.slice(0, 13)} and n.id = ${id}`
+  return found?.text
+}
+
+type CountRow = InboxState & { category: string | null; ofCategory: number; unreadOfCategory: number }
+
+export function* readCounts(userId: string): Read<Counts> {
+  const categories: Counts['categories'] = Object.create(null)
+  const rows = yield* all<CountRow>`
+    select ${columns}, c.category, c.total as "ofCategory", c.unread as "unreadOfCategory"
+    from inbox i left join inbox_category c on c.user_id = i.user_id and c.total > 0
+    where i.user_id = ${userKey(userId)} order by c.category`
+  for (const { category, ofCategory, unreadOfCategory } of rows)
+    if (category !== null) categories[category] = { total: ofCategory, unread: unreadOfCategory }
+  if (rows[0] === undefined) return { inbox: emptyInbox, categories }
+  const { category, ofCategory, unreadOfCategory, ...inbox } = rows[0]
+  return { inbox, categories }
 }
 
 /**
@@ -31,22 +60,8 @@ export const readInbox: ReadForms<string, InboxState> = {
  * passes over those that a read-all of categories covers. Returns 'unchanged' if the inbox still has the version `unlessVersion`.
  */
 export const readPage: ReadForms<PageQuery, Page | 'unchanged'> = {
-  name: 'readPage',
   sqlite: onSqlite.readPage,
   postgres: onPostgres.readPage,
-}
-
-/** Reads one notification of this user as JSON text; another user's notification is absent. */
-export const readNotification: ReadForms<OneNotification, string | undefined> = {
-  name: 'readNotification',
-  sqlite: onSqlite.readNotification,
-  postgres: onPostgres.readNotification,
-}
-
-export const readCounts: ReadForms<string, Counts> = {
-  name: 'readCounts',
-  sqlite: onSqlite.readCounts,
-  postgres: onPostgres.readCounts,
 }
 
 /**
@@ -56,52 +71,6 @@ export const readCounts: ReadForms<string, Counts> = {
  * the inbox never reached the version, is more than `maxBehind` changes ahead of it, or had a read-all undone since.
  */
 export const changesSince: ReadForms<ChangesQuery, Changes | 'reset'> = {
-  name: 'changesSince',
   sqlite: changesOnSqlite.changesSince,
   postgres: changesOnPostgres.changesSince,
-}
-
-/**
- * Marks one notification of this user as read. Repeating the call changes nothing and keeps the first `readAt`. After a
- * read-all the call says that the notification is to stay read: an undo of the read-all leaves it read.
- */
-export const markRead: WriteForms<MarkRead, 'done' | 'absent'> = {
-  name: 'markRead',
-  sqlite: marksOnSqlite.markRead,
-  postgres: onPostgres.markRead,
-}
-
-/**
- * Marks as read every notification that has arrived, or only those up to and including the sequence number of the notification
- * `throughId`, or up to and including `throughSeq`. One that arrives during the call stays unread. The cost does not depend on
- * how many were unread; it updates one row per category. Only if it ends before notifications that an earlier call covered and
- * that were marked as unread since, it also updates one row for each of these, and they stay unread. With `categories` (distinct,
- * at least one) it covers only what has one of these now, and adds one row for each of them. A notification that moves to another
- * category keeps its read state; if a read-all of a category ever reached as far as its sequence number, it also leaves the undo.
- */
-export const markAllRead: WriteForms<MarkAllRead, 'done' | 'absent'> = {
-  name: 'markAllRead',
-  sqlite: marksOnSqlite.markAllRead,
-  postgres: onPostgres.markAllRead,
-}
-
-/**
- * Marks one notification of this user as unread, until it is marked as read or the next read-all covers it. Repeating the
- * call changes nothing.
- */
-export const markUnread: WriteForms<OneNotification, 'done' | 'absent'> = {
-  name: 'markUnread',
-  sqlite: marksOnSqlite.markUnread,
-  postgres: onPostgres.markUnread,
-}
-
-/**
- * Takes back the last read-all that changed something, until ten minutes after it: what it made read is unread again, except
- * what was marked as read or unread or sent again since. What arrived since stays as it is. Repeating the call changes nothing.
- * Returns 'nothing' if there was no read-all, or the last one is too old. The cost does not depend on how many were made read.
- */
-export const undoReadAll: WriteForms<UndoReadAll, 'done' | 'nothing'> = {
-  name: 'undoReadAll',
-  sqlite: marksOnSqlite.undoReadAll,
-  postgres: onPostgres.undoReadAll,
 }

@@ -3,16 +3,9 @@
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { CarillonError } from '../basics/errors.ts'
 import type { Store } from '../store/store.ts'
-import {
-  markAllRead,
-  markRead,
-  markUnread,
-  readCounts,
-  readNotification,
-  readPage,
-  undoReadAll,
-} from './inbox.store.ts'
+import { readCounts, readNotification, readPage } from './inbox.store.ts'
 import type { Page, PageRequest } from './inbox-state.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
 import { newestIdIn } from './notification-json.ts'
 
 /** A user and, if it was read together with the proof, the version of the inbox. */

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import { changesSince, markAllRead, markRead, readInbox, readNotification } from './inbox.store.ts'
+import { changesSince, readInbox, readNotification } from './inbox.store.ts'
 import { emptyInbox } from './inbox-state.ts'
+import { markAllRead, markRead } from './marks.store.ts'
 
 export function markReadPromises(promise: PromiseOf): void {
   promise(

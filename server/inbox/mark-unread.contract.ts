@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { recount } from '../store/contract/random/random.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { deleteUser } from '../users/erasure.store.ts'
-import { changesSince, markAllRead, markRead, markUnread, readInbox, undoReadAll } from './inbox.store.ts'
+import { changesSince, readInbox } from './inbox.store.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
 
 export function markUnreadPromises(promise: PromiseOf): void {
   promise('marks one notification as unread; repeating the call changes nothing', async (world) => {

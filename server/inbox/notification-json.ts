@@ -1,8 +1,11 @@
 // How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. Its row has the JSON text
 // of what a delivery gives. A read joins all members in SQL, so no row is parsed or becomes an object on the way from the database to the
 // response.
+
+import { Part } from '../store/statements/templates.ts'
 import { content } from './inbox.schemas.ts'
 import type { ReadAll } from './inbox-state.ts'
+import { readAtByAnyMarkSql } from './read-at.ts'
 
 /** What a delivery may give besides the title: a column for each, null if it was not given. */
 type Member = keyof typeof content
@@ -27,6 +30,12 @@ function textOf(value: unknown): string | null {
 
 const beforeId = '{"id":"'
 
+/** The JSON of a text, which may be null. */
+export const jsonOf = {
+  sqlite: (text: string) => `json_quote(${text})`,
+  postgres: (text: string) => `coalesce(to_json(${text})::text, 'null')`,
+}
+
 type Expressions = { readAt: string; jsonOf: (text: string) => string }
 
 /**
@@ -34,8 +43,10 @@ type Expressions = { readAt: string; jsonOf: (text: string) => string }
  * makes one of the JSON text of a column, also if that is null. Each argument of `concat` costs time; `concat` takes half the time of `||`.
  */
 export function notificationJsonSql({ readAt, jsonOf }: Expressions): string {
+  // Most notifications have no key, and a comparison costs less than jsonOf.
+  const textOfPlain = (column: string) => `case when ${column} is null then 'null' else ${jsonOf(column)} end`
   const given = members.map((name) => {
-    return `"${name}":', ${isJson(name) ? `coalesce(n.${name}, 'null')` : jsonOf(`n.${name}`)}, '`
+    return `"${name}":', ${isJson(name) ? `coalesce(n.${name}, 'null')` : textOfPlain(`n.${name}`)}, '`
   })
   return `
   concat('${beforeId}', n.id, '","title":"', n.title, '",${given.join()},"createdAt":"', n.created_at,
@@ -43,6 +54,12 @@ export function notificationJsonSql({ readAt, jsonOf }: Expressions): string {
     case n.count when 1 then ',"count":1,"read":' else concat(',"count":', n.count, ',"read":') end,
     coalesce('true,"readAt":"' || ${readAt} || '","archivedAt":null}', 'false,"readAt":null,"archivedAt":null}'))`
 }
+
+/** In a statement whose first value is the user. */
+export const notificationText = new Part(
+  notificationJsonSql({ readAt: readAtByAnyMarkSql('n.user_id'), jsonOf: jsonOf.sqlite }),
+  notificationJsonSql({ readAt: readAtByAnyMarkSql('$1'), jsonOf: jsonOf.postgres }),
+)
 
 export const noItems = '[]'
 

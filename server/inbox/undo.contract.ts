@@ -4,8 +4,9 @@ import assert from 'node:assert/strict'
 import { recount } from '../store/contract/random/random.ts'
 import { at, type PromiseOf } from '../store/contract/world.ts'
 import { deleteUser } from '../users/erasure.store.ts'
-import { changesSince, markRead, markUnread, readInbox, undoReadAll } from './inbox.store.ts'
+import { changesSince, readInbox } from './inbox.store.ts'
 import { annWith, readAts, unreadOf } from './mark-unread.contract.ts'
+import { markRead, markUnread, undoReadAll } from './marks.store.ts'
 
 export function undoPromises(promise: PromiseOf): void {
   promise(

@@ -31,7 +31,7 @@ export type RenewedSession = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'sig
   secretUsedAt: number | null
 }
 
-export type End = { at: number; revocationExpiresAt: number }
+type End = { at: number; revocationExpiresAt: number }
 
 export type NewSession = SessionKey &
   End &
@@ -54,7 +54,6 @@ export type AddedSession = { revoked: { userId: string; signInId: string }[]; de
 
 /** Finds a session whose user is not disabled. The caller checks if it has expired. */
 export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
-  name: 'findSession',
   sqlite: findSessionOnSqlite,
   postgres: findSessionOnPostgres,
 }
@@ -183,7 +182,8 @@ function* endAll({ keys, audit, live, ...end }: EndSessions): Write<EndedSession
     if (ended === undefined) continue
     sessions.push(ended)
     const entry = audit?.[n]
-    if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, signInId: ended.signInId }])
+    const { username, signInId } = ended
+    if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, username, signInId }])
   }
   return sessions
 }

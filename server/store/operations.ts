@@ -1,7 +1,7 @@
 // What `store.read` and `store.write` take: the function of an operation that is written once for both engines, or the forms of one of the
 // few that the engines run in ways of their own, because they are the most frequent (decision 0074).
 import type { Database } from './postgres/connection/connection.ts'
-import type { WriteContext } from './sqlite/context.ts'
+import type { alone } from './postgres/connection/gathering.ts'
 import type { Reader } from './sqlite/reader.ts'
 import type { Read, Write } from './statements/statements.ts'
 
@@ -10,9 +10,7 @@ export type ReadOperation<Input extends unknown[], Result> =
   | OwnReads<Input, Result>
 export type WriteOperation<Input, Result> = ((input: Input) => Write<Result>) | WriteForms<Input, Result>
 
-/** `name` is for people. */
 type OwnReads<Input extends unknown[], Result> = {
-  readonly name: string
   readonly sqlite: (reader: Reader, ...input: Input) => Promise<Result>
   readonly postgres: (db: Database, ...input: Input) => Promise<Result>
 }
@@ -20,12 +18,19 @@ export type ReadForms<Input, Result> = OwnReads<[input: Input], Result>
 
 export type WriteForms<Input, Result> = {
   readonly name: string
-  /** Runs in the writer thread, in the transaction of the commit. */
-  readonly sqlite: (context: WriteContext, input: Input) => Result
-  readonly postgres: (db: Database, input: Input) => Promise<Result>
+  /** Runs on SQLite always, and on PostgreSQL if the other form answers `alone`. */
+  readonly write: (input: Input) => Write<Result>
+  /** One statement for this call and those at the same time. */
+  readonly postgres: (db: Database, input: Input) => Promise<Result | typeof alone>
   /** How much it adds to a commit of SQLite; 1 without it. */
   readonly weightOf?: (input: Input) => number
 }
 
 /** Every write by its name: an input goes to the writer thread with the name of its write. */
 export type Writes = Readonly<Record<string, WriteOperation<never, unknown>>>
+
+/** For people. A bundle adds a number to the name of a function if another one has the same name. */
+export function nameOf(operation: ReadOperation<never, unknown> | WriteOperation<never, unknown>): string {
+  const { name } = 'sqlite' in operation ? operation.sqlite : operation
+  return name.replace(/\$\d+$/, '')
+}

@@ -1,8 +1,9 @@
 // The promises about erasing a user: no row of the user is left, and every proof ends in the same step.
 
 import assert from 'node:assert/strict'
-import { markAllRead, readInbox } from '../inbox/inbox.store.ts'
+import { readInbox } from '../inbox/inbox.store.ts'
 import { emptyInbox } from '../inbox/inbox-state.ts'
+import { markAllRead } from '../inbox/marks.store.ts'
 import { findSession } from '../sessions/sessions.store.ts'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
 import { erasedKey } from '../tokens/erased-key.ts'

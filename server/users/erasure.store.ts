@@ -1,13 +1,10 @@
 // Erases a user: every row of the user, and the user in the outcomes of deliveries. One write, so that nothing is left half done.
 
 import { all, onCitus, onPostgres, record, send, signal, type Write } from '../store/statements/statements.ts'
-import { Part } from '../store/statements/templates.ts'
+import { userKey } from '../store/statements/templates.ts'
 import { lockUser } from '../store/user-lock.ts'
 import { erasedKey } from '../tokens/erased-key.ts'
 import { revoke, type UserChange } from '../tokens/tokens.store.ts'
-
-/** The tables of inboxes on SQLite have the 16 bytes of a user id. */
-const [userKey, end] = [new Part('unhex(replace(', '('), new Part(", '-', ''))", ')')]
 
 /**
  * Erases a user. In one step it removes every row of the user (with sessions, inbox and revocations), and takes the user and the
@@ -42,15 +39,16 @@ export function* deleteUser(change: UserChange): Write<'done' | 'absent'> {
 
 /** Waits for the deliveries that have locked the inbox, also those that create it. Later ones find no user. */
 function* eraseInbox(userId: string): Write<void> {
+  const user = userKey(userId)
   yield* onPostgres`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
     values (${userId}, 0, 1, 0, 0, 0, 0) on conflict do nothing`
   yield* onPostgres`select 1 from inbox where user_id = ${userId} for update`
-  yield* send`delete from inbox_category where user_id = ${userKey}${userId}${end}`
-  yield* send`delete from notification where user_id = ${userKey}${userId}${end}`
-  yield* send`delete from category_read_mark where user_id = ${userKey}${userId}${end}`
-  yield* send`delete from read_mark where user_id = ${userKey}${userId}${end}`
-  yield* send`delete from inbox where user_id = ${userKey}${userId}${end}`
+  yield* send`delete from inbox_category where user_id = ${user}`
+  yield* send`delete from notification where user_id = ${user}`
+  yield* send`delete from category_read_mark where user_id = ${user}`
+  yield* send`delete from read_mark where user_id = ${user}`
+  yield* send`delete from inbox where user_id = ${user}`
 }
 
 type Outcome = { producerId: string; idempotencyKey: string; answer: string }

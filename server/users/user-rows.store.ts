@@ -5,7 +5,7 @@ import { splitNamespace } from './namespaces.ts'
 
 export type User = {
   id: string
-  /** Prepared by sign-in/users/username.ts. Unique; null for a user who cannot sign in with a password. */
+  /** Prepared by username.ts. Unique; null for a user who cannot sign in with a password. */
   username: string | null
   displayName: string | null
   createdAt: number

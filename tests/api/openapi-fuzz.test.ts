@@ -8,7 +8,7 @@ import { hasSecurityHeaders, refusalIn } from '../support/http/envelope.ts'
 import { HttpClient, type HttpRequest } from '../support/http/http-client.ts'
 import { type Proof, startTestService } from '../support/service.ts'
 
-const requests = process.env.SOAK === undefined ? 1_000 : 20_000
+const requests = process.env.SOAK === undefined ? 200 : 20_000
 
 const app = await startTestService()
 const client = new HttpClient(app.url)

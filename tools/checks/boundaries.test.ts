@@ -11,28 +11,49 @@ import { isTest, withoutComments } from './product-files.ts'
 const entryPoints = ['server/{carillon,serve,compose}.ts']
 const composition = [...entryPoints, 'server/start/**', 'server/commands/**']
 
-const rooms = [
-  ...['inbox', 'delivery', 'live', 'sessions', 'tokens', 'passwords', 'factors', 'providers', 'issuers', 'users'],
-  ...['links', 'guessing', 'audit', 'producers', 'sealing', 'guards', 'pages', 'http', 'demonstration', 'mail'],
-].map((room) => `server/${room}/**`)
+/** The order of the rooms. A room imports itself and rooms of earlier steps, never one of its own step. */
+const steps = [
+  ['store', 'http'],
+  ['audit', 'sealing', 'pages'],
+  ['passwords', 'producers', 'guessing', 'tokens'],
+  ['users', 'inbox'],
+  ['issuers', 'sessions', 'delivery', 'live'],
+  ['factors', 'guards'],
+  ['providers', 'sign-in', 'links'],
+]
+const foldersOf = (names: readonly string[]) => names.map((name) => `server/${name}/**`)
+const ordered = steps.flatMap((step, n) =>
+  step.map((name) => ({ room: foldersOf([name]), knows: foldersOf(steps.slice(0, n).flat()) })),
+)
+/** What stands above the steps, and knows all of them. */
+const above = ['demonstration', 'mail']
+const rooms = foldersOf([...steps.flat(), ...above])
 
 /** Every room and what it may import besides itself and the leaves. The first matching row is a file's room. */
 const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/config/**'], knows: [] },
-  { room: rooms, knows: ['server/store/**', 'server/routes.ts'] },
-  { room: ['server/doctor/store/**'], knows: ['server/doctor/*.ts', 'server/store/**'] },
+  // Shapes of subjects, which are to lie in the rooms.
+  {
+    room: ['server/http/openapi/{request,factor}-schemas.ts'],
+    knows: ['server/http/**', 'server/{guessing,tokens,users}/*.ts'],
+  },
+  ...ordered,
+  ...above.map((name) => ({ room: foldersOf([name]), knows: rooms })),
+  {
+    room: ['server/doctor/store/**'],
+    knows: ['server/doctor/*.ts', 'server/store/**', 'server/tokens/signing-keys.store.ts'],
+  },
   {
     room: ['server/doctor/**'],
     knows: [
       'server/store/*.ts',
       'server/start/{sealing-secret,database-file}.ts',
       'server/sealing/sealing.ts',
-      'server/tokens/{key-material,probe-token}.ts',
+      'server/tokens/{key-material,probe-token,signing-keys.store}.ts',
       'server/issuers/key-set.ts',
       'server/http/response/security-headers.ts',
     ],
   },
-  { room: ['server/store/**'], knows: [] },
   { room: ['server/{writes,routes}.ts'], knows: rooms },
   { room: ['server/{open-store,writer}.ts'], knows: ['server/writes.ts', 'server/store/**'] },
   {
@@ -40,19 +61,18 @@ const arrows: { room: string[]; knows: string[] }[] = [
     knows: [
       ...rooms,
       'server/{config,doctor,start}/**',
-      'server/{carillon,serve,compose,open-store}.ts',
+      'server/{carillon,serve,compose,open-store,routes}.ts',
       'server/store/*.ts',
       'server/store/transfer/**',
     ],
   },
-  { room: ['server/basics/**', 'server/log/**'], knows: [] },
+  { room: ['server/basics/**'], knows: [] },
 ]
 
 /** Files that any room may import. They import only each other. */
 const leaves = [
   'server/basics/{blanks,bounded-cache,bounded-fetch,clock,control-characters,durable-file,errors,event-loop,ids}.ts',
-  'server/basics/{ip-addresses,shell-path,strict-json,times}.ts',
-  'server/log/*.ts',
+  'server/basics/{ip-addresses,log,log-window,shell-path,strict-json,times}.ts',
   'server/config/{values,database-url,issuers,providers}.ts',
 ]
 
@@ -99,6 +119,26 @@ test('arrows go one way', () => {
     const known = [...arrow.room, ...arrow.knows, ...leaves]
     const strays = inner(file, imports).filter((other) => isTest(other) || !isIn(other, known))
     return strays.map((other) => `${file} imports ${other}, which it may not import. Take it as an argument.`)
+  })
+})
+
+test('the rooms stand in at most seven steps, and server/ has at most 28 folders', () => {
+  assert.ok(steps.length <= 7)
+  const folders = new Set(product.map(({ file }) => file.split('/')).flatMap(([, name, more]) => (more ? name : [])))
+  assert.ok(folders.size <= 28, [...folders].join(' '))
+})
+
+test('a file name up to its first dot is in at most three folders, so that a subject is in one place', () => {
+  // The texts of the pages have one folder for each language.
+  const named = globSync('server/**/*.{ts,js,sql,css}', {
+    exclude: (name) => ['bundle', 'public', 'texts'].includes(name),
+  })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => !isTest(path))
+  const folders = Map.groupBy(named, (path) => posix.basename(path).replace(/\..*/, ''))
+  holds([...folders], ([name, paths]) => {
+    const places = new Set(paths.map((path) => posix.dirname(path)))
+    return places.size > 3 ? [`${name} is in ${[...places].join(', ')}. Move what belongs together.`] : []
   })
 })
 

@@ -9,7 +9,7 @@ const budgets: Readonly<Record<string, number>> = {
   client: 3200,
   element: 4950,
   pages: 5900,
-  server: 35300,
+  server: 35600,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache']

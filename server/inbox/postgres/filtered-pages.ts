@@ -2,6 +2,7 @@
 // category: each run is a range of one index, in the order of the list, of which a page by cursor reads no more than its size. A
 // numbered page passes over the index entries above it (decision 0030). The parameters are those of pages.ts; `$4` has the categories.
 import type { Filter, PageRequest } from '../inbox-state.ts'
+import { coversSql } from '../read-at.ts'
 
 /** What pages.ts completes to a statement. `found` has the sequence numbers of the page and one more. */
 export type FilteredSql = { name: string; total: string; found: string }
@@ -12,10 +13,7 @@ const hasMarkedUnread = '(select marked_unread > 0 from box)'
 const unreadAbove = '(unread - marked_unread)'
 const isDense = `${unreadAbove} = last_seq - read_through`
 
-/** Whether the row `m` of category_read_mark covers the notification `n`: it has not been marked as unread since. */
-export const covers = `m.user_id = $1 and m.category = n.category and m.through_seq >= n.seq
-  and m.version > coalesce(n.unread_version, -1)`
-const isCovered = `exists (select from category_read_mark m where ${covers})`
+const isCovered = `exists (select from category_read_mark m where ${coversSql('$1')})`
 
 /** The unread notifications at or below the high-water mark, as rows `n` of the table notification: few, and in no order. */
 const isMarkedUnread = `n.user_id = $1 and ${hasMarkedUnread}

@@ -3,39 +3,20 @@
 
 import type { Row } from '../../store/postgres/connection/gathering.ts'
 import { inboxWidth, type Page, type PageRequest, toInbox } from '../inbox-state.ts'
-import { notificationJsonSql } from '../notification-json.ts'
-import { covers, type FilteredSql, filteredName, filteredPages } from './filtered-pages.ts'
+import { jsonOf, notificationJsonSql } from '../notification-json.ts'
+import { readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
+import { type FilteredSql, filteredName, filteredPages } from './filtered-pages.ts'
 
-/** When the notification `n` was read: alone, or by the first read-all that covers it since it was marked as unread; or null. */
-export const readAtText = `coalesce(n.read_at, case when n.unread_version is null then (
-  select m.at from read_mark m
-  where m.user_id = $1 and m.through_seq >= n.seq and m.through_seq > m.before_through order by m.through_seq limit 1
-) else (
-  select m.at from read_mark m
-  where m.user_id = $1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
-) end)`
-
-/** The `readAt` in an inbox that had a read-all of a category: the first read-all of all or of its category. Right in every inbox. */
-export const readAtByAnyMark = `coalesce(n.read_at, (
-  select at from (
-    (select m.version, m.at from read_mark m
-     where m.user_id = $1 and n.unread_version is null and m.through_seq >= n.seq and m.through_seq > m.before_through
-     order by m.through_seq limit 1)
-    union all
-    (select m.version, m.at from read_mark m
-     where m.user_id = $1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1)
-    union all
-    select m.version, m.at from category_read_mark m where ${covers}
-  ) mark order by version limit 1
-))`
+export const readAtText = readAtSql('$1')
+export const readAtByAnyMark = readAtByAnyMarkSql('$1')
 
 /** The JSON text of the notification `n`, which was read at `readAt`. */
 export function textReadAt(readAt: string): string {
-  return notificationJsonSql({ readAt, jsonOf: (text) => `coalesce(to_json(${text})::text, 'null')` })
+  return notificationJsonSql({ readAt, jsonOf: jsonOf.postgres })
 }
 
 const notificationText = textReadAt(readAtText)
-export const notificationTextByAnyMark = textReadAt(readAtByAnyMark)
+const notificationTextByAnyMark = textReadAt(readAtByAnyMark)
 
 /** The user's inbox as the table `box` of one row; all zeros if the user has none yet. */
 export const withInbox = `box as (

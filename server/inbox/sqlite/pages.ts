@@ -3,58 +3,26 @@
 
 import type { Reader } from '../../store/sqlite/reader.ts'
 import type { InboxState, Page, PageRequest } from '../inbox-state.ts'
-import { noItems, notificationJsonSql } from '../notification-json.ts'
+import { jsonOf, noItems, notificationJsonSql } from '../notification-json.ts'
+import { readAllOver, readAtAgain, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
 import type { FoundInbox } from './found-inbox.ts'
-import { coversSql, type Place, seqsAt, totalOf } from './runs.ts'
+import { type Place, seqsAt, totalOf } from './runs.ts'
 
-/** The first read-all that covers `seq`: its time, or where it ends. Null if none covers it. `?1` is the user's key. */
-function readAllOver(seq: string, column: 'at' | 'through_seq'): string {
-  return `(
-    select m.${column} from read_mark m
-    where m.user_id = ?1 and m.through_seq >= ${seq} and m.through_seq > m.before_through order by m.through_seq limit 1
-  )`
-}
-
-/** The time of the first read-all that covers a notification `n` after it was marked as unread. */
-const readAtAgain = `(
-    select m.at from read_mark m
-    where m.user_id = ?1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
-  )`
-
-/** When the notification `n` was read, alone or by a read-all; null if it is unread. `?1` is the user's key. */
-export const readAt = `coalesce(n.read_at,
-  case when n.unread_version is null then ${readAllOver('n.seq', 'at')} else ${readAtAgain} end)`
-
-/** The `readAt` in an inbox that had a read-all of a category: the time of the first read-all that covers `n`, of all or of its category. */
-export const readAtByAnyMark = `coalesce(n.read_at, (
-    select at from (
-      select * from (
-        select m.version, m.at from read_mark m
-        where m.user_id = ?1 and n.unread_version is null and m.through_seq >= n.seq and m.through_seq > m.before_through
-        order by m.through_seq limit 1
-      )
-      union all
-      select * from (
-        select m.version, m.at from read_mark m
-        where m.user_id = ?1 and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
-      )
-      union all
-      select m.version, m.at from category_read_mark m where ${coversSql('?1')}
-    ) order by version limit 1
-  ))`
+export const readAt = readAtSql('?1')
+export const readAtByAnyMark = readAtByAnyMarkSql('?1')
 
 /** The JSON text of the notification `n`, which was read at `at`. */
 export function notificationSql(at: string): string {
-  return notificationJsonSql({ readAt: at, jsonOf: (text) => `json_quote(${text})` })
+  return notificationJsonSql({ readAt: at, jsonOf: jsonOf.sqlite })
 }
 
 // In a range ?2 is the user's readThrough: no read-all covers what lies beyond it, so none is looked up. Usually the first
 // read-all that covers the lowest notification of a page covers the whole page: one look-up for all instead of one for each.
 const readAtInRange = `coalesce(n.read_at, case
   when n.seq > ?2 then null
-  when n.unread_version is not null then ${readAtAgain}
-  when n.seq <= ${readAllOver('?3 + 1', 'through_seq')} then ${readAllOver('?3 + 1', 'at')}
-  else ${readAllOver('n.seq', 'at')}
+  when n.unread_version is not null then ${readAtAgain('?1')}
+  when n.seq <= ${readAllOver('?1', '?3 + 1', 'through_seq')} then ${readAllOver('?1', '?3 + 1', 'at')}
+  else ${readAllOver('?1', 'n.seq', 'at')}
 end)`
 
 /** The items of a JSON array, newest first. */

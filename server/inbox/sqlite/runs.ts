@@ -5,6 +5,7 @@
 import type { Reader } from '../../store/sqlite/reader.ts'
 import type { UserKey } from '../../store/sqlite/user-key.ts'
 import type { InboxState, PageRequest } from '../inbox-state.ts'
+import { coversSql } from '../read-at.ts'
 import type { FoundInbox } from './found-inbox.ts'
 
 type Runs = {
@@ -13,10 +14,6 @@ type Runs = {
   hasMarkedUnread: boolean
   hasCategoryMarks: boolean
 }
-
-/** Whether the row `m` of category_read_mark covers the notification `n`: it has not been marked as unread since. */
-export const coversSql = (user: string) => `m.user_id = ${user} and m.category = n.category
-  and m.through_seq >= n.seq and m.version > coalesce(n.unread_version, -1)`
 
 /** `?1` is the user's key, `?2` the sequence number below which the page begins, `?3` its size, `?4` how many are skipped. */
 const fixedParameters = 6

@@ -1,8 +1,9 @@
 // The promises about change signals: when the store sends one, and for which user.
 
 import assert from 'node:assert/strict'
-import { markAllRead, markRead, markUnread, readInbox, undoReadAll } from '../../inbox/inbox.store.ts'
+import { readInbox } from '../../inbox/inbox.store.ts'
 import type { InboxState } from '../../inbox/inbox-state.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from '../../inbox/marks.store.ts'
 import { signInOfSession } from '../../sessions/sessions.store.ts'
 import { revokeIssuedTokens, revokeTokens } from '../../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../../users/user-changes.store.ts'

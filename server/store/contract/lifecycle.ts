@@ -1,7 +1,8 @@
 // The promises about opening and closing a store, and about what is on the disk in between.
 
 import assert from 'node:assert/strict'
-import { changesSince, markAllRead, markRead, readInbox, readPage } from '../../inbox/inbox.store.ts'
+import { changesSince, readInbox, readPage } from '../../inbox/inbox.store.ts'
+import { markAllRead, markRead } from '../../inbox/marks.store.ts'
 import { addProducer, listProducers, revokeProducer, touchProducer } from '../../producers/producers.store.ts'
 import type { SessionKey } from '../../sessions/session-row.ts'
 import { endSessions, findSession, touchSession } from '../../sessions/sessions.store.ts'

@@ -20,6 +20,8 @@ import type { Store } from '../store.ts'
 export type Engine = {
   name: string
   newPlace(): Promise<Place>
+  /** Emptying a place raises a change signal later, so a promise about signals gets a place of its own. */
+  signalsWhenEmptied?: true
 }
 
 /** An empty place for data. */
@@ -29,7 +31,7 @@ type Place = {
   /** Deletes the data after the store was closed. */
   remove(): Promise<void>
   /** Deletes the data while a store is open, if that takes less time than a new place does. */
-  empty?(): Promise<void>
+  empty?: (() => Promise<void>) | undefined
 }
 
 /** Declares one promise, which is tested on an empty store. */

@@ -6,6 +6,7 @@ import type { Store } from '../store.ts'
 import { fillingTable, halfFilled } from '../transfer-state.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
 import { Database } from './connection/connection.ts'
+import { alone } from './connection/gathering.ts'
 import { isServerAway, openCheckedPool, openingFailure, type StartTimeout } from './connection/opening.ts'
 import { openPool } from './connection/pool.ts'
 import { type MigrateOptions, migrate } from './schema/migrate.ts'
@@ -73,8 +74,10 @@ export function storeOn(db: Database): Store {
     read(operation, ...input) {
       return typeof operation === 'function' ? db.read(operation(...input)) : operation.postgres(db, ...input)
     },
-    write(operation, input) {
-      return typeof operation === 'function' ? db.write(() => operation(input)) : operation.postgres(db, input)
+    async write(operation, input) {
+      if (typeof operation === 'function') return db.write(() => operation(input))
+      const result = db.isDistributed ? alone : await operation.postgres(db, input)
+      return result === alone ? db.write(() => operation.write(input)) : result
     },
     get history() {
       return changeSignals.history

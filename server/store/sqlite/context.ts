@@ -1,13 +1,10 @@
-// What every write receives: SQL on the writer thread's connection (each statement is prepared once, and values are bound,
-// never spliced), and how it reports a change.
-import type { SQLTagStore } from 'node:sqlite'
+// What every write receives: its statements on the writer thread's connection, and how it reports a change.
 import type { AuditEntry, ChangeSignal } from '../events.ts'
 import type { Texts } from '../statements/templates.ts'
 
 import type { Statement } from './database.ts'
 
 export type WriteContext = {
-  sql: SQLTagStore
   /** The statements of what is written once for both engines. */
   prepared: Texts<Statement>
   /** Queues a change signal. It is sent after the commit, and only if the commit succeeds. */

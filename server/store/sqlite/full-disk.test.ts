@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { markAllRead } from '../../inbox/inbox.store.ts'
+import { markAllRead } from '../../inbox/marks.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
 import { findSession, touchSession } from '../../sessions/sessions.store.ts'
 import { recount } from '../contract/random/random.ts'

@@ -29,7 +29,7 @@ import {
 } from '../../users/users.store.ts'
 import type { Read } from '../statements/statements.ts'
 import { Texts } from '../statements/templates.ts'
-import { readNames } from '../testing/operations.ts'
+import { operationNames } from '../testing/operations.ts'
 import { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 
@@ -178,7 +178,7 @@ await migrate(database)
 const texts = new Texts('sqlite', (text) => text)
 test('the paths of every read that is written once are here', () => {
   assert.deepEqual(
-    readNames().filter((name) => !own.has(name) && !stored.some((one) => one.of === name)),
+    operationNames('Read').filter((name) => !own.has(name) && !stored.some((one) => one.of === name)),
     [],
   )
 })

@@ -52,7 +52,10 @@ export class Reader {
   /** Runs a read that is written once for both engines. */
   async run<Result>(read: Read<Result>): Promise<Result> {
     let step = read.next()
-    while (!step.done) step = read.next(this.objects(texts.of(step.value), ...boundValues(step.value)))
+    while (!step.done) {
+      const rows = this.objects(texts.of(step.value), ...boundValues(step.value, 'sqlite'))
+      step = read.next(step.value.kind === 'get' ? rows[0] : rows)
+    }
     return step.value
   }
 

@@ -19,8 +19,7 @@ function outcomeOf(statement: Statement, context: WriteContext): unknown {
   if (statement.kind === 'signal') return context.signal(statement.signal)
   if (statement.kind === 'postgres' || statement.kind === 'citus') return undefined
   const prepared = context.prepared.of(statement)
-  const values = boundValues(statement)
+  const values = boundValues(statement, 'sqlite')
   if (statement.kind === 'run' || statement.kind === 'send') return Number(prepared.run(...values).changes)
-  // SQLite's objects have no prototype.
-  return prepared.all(...values).map((row) => ({ ...row }))
+  return statement.kind === 'get' || statement.kind === 'lock' ? prepared.get(...values) : prepared.all(...values)
 }

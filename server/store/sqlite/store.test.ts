@@ -14,6 +14,7 @@ import { addSigningKey } from '../../tokens/signing-keys.store.ts'
 import { storeContract } from '../contract/store.contract.ts'
 import { isUnavailable, newId, refusedId, World } from '../contract/world.ts'
 import type { ChangeSignal } from '../events.ts'
+import { tableNames } from '../transfer/rows.ts'
 import { connect } from './database.ts'
 import { commitsIn, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
@@ -21,14 +22,26 @@ import { OtherProcess } from './testing/other-process.ts'
 
 storeContract({
   name: 'SQLite',
+  signalsWhenEmptied: true,
   async newPlace() {
     const folder = await mkdtemp(join(tmpdir(), 'carillon-'))
+    const path = join(folder, 'carillon.db')
     return {
-      open: async () => (await openStore({ engine: 'sqlite', path: join(folder, 'carillon.db') })).store,
+      open: async () => (await openStore({ engine: 'sqlite', path })).store,
       remove: () => rm(folder, { recursive: true }),
+      empty: async () => empty(path),
     }
   },
 })
+
+/** Takes a tenth of the processor time of a new file with its writer thread. */
+function empty(path: string): void {
+  const database = connect(path)
+  database.exec('pragma foreign_keys = off; pragma synchronous = off; begin immediate')
+  for (const table of tableNames) database.exec(`delete from ${table}`)
+  database.exec('commit')
+  database.close()
+}
 
 test('the writer thread commits to a write-ahead log and waits for the disk at every commit (law 5)', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ChangeSignal, RecordListener } from '../events.ts'
-import type { WriteOperation, Writes } from '../operations.ts'
+import { nameOf, type WriteOperation, type Writes } from '../operations.ts'
 import type { Store } from '../store.ts'
 import { connect, type Database, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
 import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './file/identity.ts'
@@ -93,6 +93,6 @@ function listened<Listener>(listeners: Set<Listener>, listener: Listener): () =>
   return () => listeners.delete(listener)
 }
 
-function missing({ name }: WriteOperation<never, unknown>): never {
-  throw new Error(`${name} is not in the table of writes (server/writes.ts)`)
+function missing(operation: WriteOperation<never, unknown>): never {
+  throw new Error(`${nameOf(operation)} is in no file that server/writes.ts lists`)
 }

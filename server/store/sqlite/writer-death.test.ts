@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { markRead } from '../../inbox/inbox.store.ts'
+import { markRead } from '../../inbox/marks.store.ts'
 import { findUser } from '../../users/users.store.ts'
 import { isUnavailable, runs } from '../contract/world.ts'
 import { newFolder } from './testing/folder.ts'

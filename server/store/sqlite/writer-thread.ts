@@ -25,7 +25,6 @@ database.exec(`
 const logPages = database.prepare('pragma wal_checkpoint(noop)')
 /** A copy of the file that is made while the service runs has an older stamp, so it is later recognised as a copy. */
 const stampEveryMs = 600_000
-const sql = database.createTagStore(64)
 const prepared = preparedIn(database)
 const dataVersion = database.prepare('pragma data_version')
 let knownDataVersion = dataVersion.get()?.data_version
@@ -85,9 +84,9 @@ function commit(
 
 function run([name, input]: WriteRequest, signals: ChangeSignal[]): WriteReply {
   const recorded: AuditEntry[] = []
-  const context = { sql, prepared, signal: (signal: ChangeSignal) => signals.push(signal), recorded }
+  const context = { prepared, signal: (signal: ChangeSignal) => signals.push(signal), recorded }
   const write = writes[name] as WriteOperation<unknown, unknown>
-  const value = typeof write === 'function' ? runWrite(write(input), context) : write.sqlite(context, input)
+  const value = runWrite(typeof write === 'function' ? write(input) : write.write(input), context)
   return recorded.length === 0 ? { ok: true, value } : { ok: true, value, recorded }
 }
 

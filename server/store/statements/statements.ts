@@ -10,16 +10,19 @@ type Sql<Kind extends string> = { kind: Kind } & Template
 export type Query = Sql<'get' | 'all'>
 export type Statement =
   | Query
-  | Sql<'lock' | 'run' | 'send' | 'postgres' | 'citus'>
+  | Sql<'lock' | 'lockAll' | 'run' | 'send' | 'postgres' | 'citus'>
   | { kind: 'record'; entries: readonly AuditEntry[] }
   | { kind: 'signal'; signal: ChangeSignal }
 
 export type Read<Result> = Generator<Query, Result, unknown>
 export type Write<Result> = Generator<Statement, Result, unknown>
 
+/** What a write throws if another one has changed what it read: it is rolled back, and runs again from its beginning. */
+export class RunAgain extends Error {}
+
 /** The first row, or undefined without one. The names of its fields are those of the columns; quote a name with capitals. */
 export function* get<Row>(strings: TemplateStringsArray, ...values: Given[]): Read<Row | undefined> {
-  return ((yield { kind: 'get', strings, values }) as Row[])[0]
+  return (yield { kind: 'get', strings, values }) as Row | undefined
 }
 
 export function* all<Row>(strings: TemplateStringsArray, ...values: Given[]): Read<Row[]> {
@@ -31,12 +34,12 @@ export function* all<Row>(strings: TemplateStringsArray, ...values: Given[]): Re
  * calls at the same time take turns.
  */
 export function* lockAll<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row[]> {
-  return (yield { kind: 'lock', strings, values }) as Row[]
+  return (yield { kind: 'lockAll', strings, values }) as Row[]
 }
 
 /** As `lockAll`: the first row. */
 export function* lock<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
-  return (yield* lockAll<Row>(strings, ...values))[0]
+  return (yield { kind: 'lock', strings, values }) as Row | undefined
 }
 
 /** Returns how many rows it changed. */
@@ -51,7 +54,7 @@ export function* send(strings: TemplateStringsArray, ...values: Given[]): Write<
 
 /** A statement for an engine with several writers. Undefined on SQLite, which skips it. */
 export function* onPostgres<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
-  return ((yield { kind: 'postgres', strings, values }) as Row[] | undefined)?.[0]
+  return (yield { kind: 'postgres', strings, values }) as Row | undefined
 }
 
 /** A statement that only Citus needs. */

@@ -1,11 +1,14 @@
 // The SQL of a statement: a template whose values are bound, never spliced. Nearly all text is the same on both engines; a Part is text that
 // is not.
 
+import { userKey as bytesOf } from '../sqlite/user-key.ts'
+
 export type Value = string | number | null
 /** `strings` is the same array each time that the statement runs. */
 export type Template = { strings: TemplateStringsArray; values: readonly Given[] }
 /** What stands between the strings of a template. At one place it is always a value, always the same part, or always a list. */
-export type Given = Value | Part | List
+export type Given = Value | Part | List | UserKey
+type Bound = Value | Uint8Array
 
 /** Text of a statement, such as the columns that several statements select. */
 export class Part {
@@ -17,6 +20,28 @@ export class Part {
     this.postgres = postgres
   }
 }
+
+/** The user in the tables of inboxes: 16 bytes on SQLite (decision 0054), the id on PostgreSQL. */
+export class UserKey {
+  readonly postgres: string
+  #bytes: Uint8Array | undefined
+
+  constructor(userId: string) {
+    this.postgres = userId
+  }
+
+  get sqlite(): Uint8Array {
+    this.#bytes ??= bytesOf(this.postgres)
+    return this.#bytes
+  }
+}
+
+export function userKey(userId: string): UserKey {
+  return new UserKey(userId)
+}
+
+/** In a statement with `rowsOf`: the key of the user whose id is the field `userId`. */
+export const givenUser = new Part("unhex(replace(given.value ->> 'userId', '-', ''))", "(given.value ->> 'userId')")
 
 type ListUse = 'in' | 'rows'
 
@@ -55,11 +80,14 @@ const lists: Record<Engine, Record<ListUse, (placeholder: string) => string>> = 
 }
 
 /** The values of a template that are bound, in the order of their placeholders. */
-export function boundValues({ values }: Template): Value[] {
-  const bound: Value[] = []
+export function boundValues({ values }: Template, engine: 'sqlite'): Bound[]
+export function boundValues({ values }: Template, engine: 'postgres'): Value[]
+export function boundValues({ values }: Template, engine: Engine): Bound[] {
+  const bound: Bound[] = []
   for (const value of values)
-    if (value instanceof List) bound.push(JSON.stringify(value.items))
-    else if (!(value instanceof Part)) bound.push(value)
+    if (typeof value !== 'object' || value === null) bound.push(value)
+    else if (value instanceof UserKey) bound.push(value[engine])
+    else if (value instanceof List) bound.push(JSON.stringify(value.items))
   return bound
 }
 

@@ -1,7 +1,7 @@
 // For tests: other functions in place of a store's operations.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ReadOperation, WriteOperation } from '../operations.ts'
+import { nameOf, type ReadOperation, type WriteOperation } from '../operations.ts'
 import type { Store } from '../store.ts'
 
 type Operation<Input, Result> = ReadOperation<[input: Input], Result> | WriteOperation<Input, Result>
@@ -30,8 +30,8 @@ export function replaceOperation<Input, Result>(
 /** A store whose operations fail, but those that a test replaces. */
 export function stubStore(): Store {
   return {
-    read: ({ name }, ..._) => Promise.reject(new Error(`the test does not expect ${name}`)),
-    write: ({ name }) => Promise.reject(new Error(`the test does not expect ${name}`)),
+    read: (operation, ..._) => unexpected(operation),
+    write: unexpected,
     history: '',
     onChange: () => () => {},
     onRecorded: () => () => {},
@@ -41,19 +41,24 @@ export function stubStore(): Store {
   }
 }
 
+function unexpected(operation: Parameters<typeof nameOf>[0]): Promise<never> {
+  return Promise.reject(new Error(`the test does not expect ${nameOf(operation)}`))
+}
+
 /** Every exported function and form of the rooms' files *.store.ts by its name: the operations, and what several of them share. */
 export async function exportedOperations(): Promise<Record<string, Operation<unknown, unknown>>> {
   const modules = await Promise.all(storeFiles().map((file) => import(file)))
   return Object.assign({}, ...modules)
 }
 
-/** The names of all reads. */
-export function readNames(): string[] {
+/** The names of the exported operations, and of what several of them share. */
+export function operationNames(...kinds: ('Read' | 'Write')[]): string[] {
   const text = storeFiles()
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n')
-  const names = text.matchAll(/^export (?:function\* (\w+)\([\s\S]*?\): Read<|const (\w+): ReadForms<)/gm)
-  return Array.from(names, ([, stored, own]) => stored ?? own ?? '')
+  const stored = Array.from(text.matchAll(/^export function\* (\w+)\([\s\S]*?\): (Read|Write)</gm))
+  const own = Array.from(text.matchAll(/^export const (\w+): (Read|Write)Forms</gm))
+  return [...stored, ...own].flatMap(([, name = '', kind]) => (kinds.some((one) => one === kind) ? name : []))
 }
 
 function storeFiles(): string[] {

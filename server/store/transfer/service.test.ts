@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../../tests/support/network/free-port.ts'
+import { soakTest } from '../../../tests/support/soak.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
 import { openStore, usualPartitions } from '../../open-store.ts'
 import { Passwords } from '../../passwords/passwords.ts'
@@ -177,9 +178,12 @@ test('SQLite to PostgreSQL under load: reads work, writes get 503, and no acknow
   await movesUnderLoad(t, { from: await emptyPlace(t, 'sqlite'), to: await emptyPlace(t, 'postgres') })
 })
 
-test('PostgreSQL to SQLite under load: reads work, writes get 503, and no acknowledged delivery is lost', async (t) => {
-  await movesUnderLoad(t, { from: await emptyPlace(t, 'postgres'), to: await emptyPlace(t, 'sqlite') })
-})
+soakTest(
+  'PostgreSQL to SQLite under load: reads work, writes get 503, and no acknowledged delivery is lost',
+  async (t) => {
+    await movesUnderLoad(t, { from: await emptyPlace(t, 'postgres'), to: await emptyPlace(t, 'sqlite') })
+  },
+)
 
 test('a backup under load has the state of one moment, and every row of it is restored (R11)', async (t) => {
   for (const engine of ['sqlite', 'postgres'] as const) {

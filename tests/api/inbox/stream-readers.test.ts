@@ -12,7 +12,7 @@ import { randomOf } from '../../support/event-source/random.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 
-const leaves = process.env.SOAK === undefined ? 100 : 10_000
+const leaves = process.env.SOAK === undefined ? 40 : 10_000
 const perUser = 20
 
 const app = await startTestService()

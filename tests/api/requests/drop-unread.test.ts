@@ -8,6 +8,7 @@ import { refusalIn } from '../../support/http/envelope.ts'
 import { exchangeBytes, readResponses } from '../../support/http/raw-http.ts'
 import { WritingProxy } from '../../support/network/writing-proxy.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
+import { isSoak } from '../../support/soak.ts'
 
 const trusted = 'https://app.example'
 const app = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: trusted } })
@@ -84,8 +85,7 @@ function isStream([, line, fields]: Case): boolean {
 
 /** Sends each case with one framing, in turns, and with SOAK=1 with every framing; returns the statuses. */
 async function allPass(cases: readonly Case[]): Promise<number[]> {
-  const framingsOf = (index: number) =>
-    process.env.SOAK === undefined ? [framings[index % framings.length] ?? assert.fail()] : framings
+  const framingsOf = (index: number) => (isSoak ? framings : [framings[index % framings.length] ?? assert.fail()])
   const seen = new Set<number>()
   const wrong: string[] = []
   const work = async (worker: number) => {
@@ -121,11 +121,13 @@ test('a large body to any route, with any proof, gets its response through a pro
 })
 
 test('a large body that is refused for another reason, on any route, gets its response through such a proxy (I2, R9)', async () => {
-  const cases = routes.flatMap(([method, path]) =>
+  const all = routes.map(([method, path]) =>
     Object.entries(faults).map(
       ([fault, fields]): Case => [`${method} ${path} with ${fault}`, `${method} ${path} HTTP/1.1`, fields],
     ),
   )
+  // Each route with some faults; with SOAK=1 with each one.
+  const cases = all.flatMap((ofRoute, n) => ofRoute.filter((_, index) => isSoak || (n + index) % 3 === 0))
   assert.deepEqual(await allPass(cases), [200, 302, 303, 400, 401, 403, 404, 413, 415, 421, 431])
 })
 

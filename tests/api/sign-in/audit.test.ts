@@ -34,6 +34,7 @@ async function until<Found>(find: () => Promise<Found | undefined | false>): Pro
 for (const variant of variants)
   test(`a sign-in and a sign-out are one row and one line each, with who, when, address, user agent and request (${variant}) (A16)`, async () => {
     const user = await app.user()
+    written.length = 0
     const response = await app.post('/login', { ...user, id: undefined, variant }, from('203.0.113.5'))
     const requestId = response.headers.get('x-request-id')
     const proof =

@@ -1,5 +1,5 @@
 // Does a sign-out, and a sign-in, end every session and every token that the request presents, of either variant, and
-// nothing else? (S3, S4.) logout.test.ts and session.engines.test.ts test the end of a single proof.
+// nothing else? (S3, S4.) logout.test.ts and session.test.ts test the end of a single proof.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'

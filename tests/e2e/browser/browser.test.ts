@@ -9,6 +9,7 @@ import { Chromium } from '../../support/chromium.ts'
 import { storedIn } from '../../support/pages/stored.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { startTestService, type TestService, variants } from '../../support/service.ts'
+import { soakTest } from '../../support/soak.ts'
 
 /** No server listens here; the test serves its pages. */
 const elsewhere = 'http://localhost:7000'
@@ -102,30 +103,33 @@ test('the client and EventSource receive the same events, and hostile texts arri
   assert.equal((await service.post('/api/notifications', body, { authorization: `Bearer ${key}` })).status, 400)
 })
 
-test('the client and EventSource reconnect after a restart of the service, without lost or doubled events', async () => {
-  await using own = await ownService()
-  const { app } = own
-  await using browser = await Chromium.start()
-  const ann = await app.user()
-  const page = await tabOf(browser, app)
-  await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: app.url } as const)
-  await page.evaluate(() => tab.listen())
-  await page.waitForFunction(() => tab.sourceEvents.length === 1)
-  const titles = Array.from({ length: 9 }, (_, index) => `no. ${index}`)
-  for (const title of titles.slice(0, 3)) await app.deliver({ to: ann, title })
-  await app.restart()
-  for (const title of titles.slice(3, 6)) await app.deliver({ to: ann, title })
-  await page.waitForFunction(() => tab.sourceEvents.filter(({ type }) => type === 'hello').length === 2)
-  for (const title of titles.slice(6)) await app.deliver({ to: ann, title })
-  const received = await until(page, (state) => state.titles.length >= titles.length)
-  assert.deepEqual(received.titles, titles)
-  await page.waitForFunction((count) => tab.sourceEvents.filter(({ type }) => type === 'created').length >= count, 9)
-  const inSource = await page.evaluate(() => tab.sourceEvents.filter(({ type }) => type === 'created'))
-  assert.deepEqual(
-    inSource.map(({ data }) => JSON.parse(data).notification.title),
-    titles,
-  )
-})
+soakTest(
+  'the client and EventSource reconnect after a restart of the service, without lost or doubled events',
+  async () => {
+    await using own = await ownService()
+    const { app } = own
+    await using browser = await Chromium.start()
+    const ann = await app.user()
+    const page = await tabOf(browser, app)
+    await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: app.url } as const)
+    await page.evaluate(() => tab.listen())
+    await page.waitForFunction(() => tab.sourceEvents.length === 1)
+    const titles = Array.from({ length: 9 }, (_, index) => `no. ${index}`)
+    for (const title of titles.slice(0, 3)) await app.deliver({ to: ann, title })
+    await app.restart()
+    for (const title of titles.slice(3, 6)) await app.deliver({ to: ann, title })
+    await page.waitForFunction(() => tab.sourceEvents.filter(({ type }) => type === 'hello').length === 2)
+    for (const title of titles.slice(6)) await app.deliver({ to: ann, title })
+    const received = await until(page, (state) => state.titles.length >= titles.length)
+    assert.deepEqual(received.titles, titles)
+    await page.waitForFunction((count) => tab.sourceEvents.filter(({ type }) => type === 'created').length >= count, 9)
+    const inSource = await page.evaluate(() => tab.sourceEvents.filter(({ type }) => type === 'created'))
+    assert.deepEqual(
+      inSource.map(({ data }) => JSON.parse(data).notification.title),
+      titles,
+    )
+  },
+)
 
 test('when the network returns, the page receives the missed events within seconds', async () => {
   await using browser = await Chromium.start()
@@ -145,7 +149,7 @@ test('when the network returns, the page receives the missed events within secon
   assert.deepEqual(received.titles, ['Missed'])
 })
 
-test('seven tabs share one stream, so that HTTP/1.1 connections remain for requests', async () => {
+soakTest('seven tabs share one stream, so that HTTP/1.1 connections remain for requests', async () => {
   await using browser = await Chromium.start()
   const ann = await service.user()
   const pages = await Promise.all(Array.from({ length: 7 }, () => tabOf(browser)))

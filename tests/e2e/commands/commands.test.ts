@@ -3,8 +3,13 @@
 // commands-on-a-service.soak.test.ts.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { suite, test } from 'node:test'
-import { carillon, Folder } from '../../support/processes/carillon-process.ts'
+import { after, suite, test } from 'node:test'
+import { Folder, carillon as ownProcess } from '../../support/processes/carillon-process.ts'
+import { CommandLine, type Run } from '../../support/processes/command-line.ts'
+
+const commandLine = new CommandLine()
+after(() => commandLine[Symbol.asyncDispose]())
+const carillon: CommandLine['run'] = (...args) => commandLine.run(...args)
 
 const commands = [
   'serve',
@@ -47,8 +52,6 @@ const needed: Record<string, string[]> = {
 }
 const words = (command: string) => command.split(' ')
 
-type Run = Awaited<ReturnType<typeof carillon>>
-
 function isDone({ status, stderr, stdout }: Run): string {
   assert.equal(stderr, '')
   assert.equal(status, 0)
@@ -70,7 +73,7 @@ async function migrated(): Promise<Folder> {
   return folder
 }
 
-suite('help', { concurrency: 2 }, () => {
+suite('help', () => {
   /** The settings of docs/config.md: by whom each is used, its default, and whether it is secret. */
   const settings = readFileSync(new URL('../../../docs/config.md', import.meta.url), 'utf8')
     .split('\n')
@@ -101,16 +104,16 @@ suite('help', { concurrency: 2 }, () => {
 
   test('carillon --help lists every command; carillon without a command prints the same and exits with status 2', async () => {
     using folder = new Folder()
-    const help = isDone(await carillon(folder, ['--help']))
+    const help = isDone(await ownProcess(folder, ['--help']))
     for (const command of commands) assert.match(help, new RegExp(`^ {2}${words(command)[0]}\\b`, 'm'))
-    const alone = await carillon(folder, [])
+    const alone = await ownProcess(folder, [])
     assert.deepEqual([alone.status, alone.stdout, alone.stderr], [2, '', help])
     const { version } = JSON.parse(readFileSync(new URL('../../../server/package.json', import.meta.url), 'utf8'))
-    assert.equal(isDone(await carillon(folder, ['--version'])), `${version}\n`)
+    assert.equal(isDone(await ownProcess(folder, ['--version'])), `${version}\n`)
   })
 })
 
-suite('wrong use', { concurrency: 2 }, () => {
+suite('wrong use', () => {
   const wrong: [string, string[], RegExp][] = [
     ['an unknown command', ['nope'], /unknown command 'nope'/],
     ['an unknown command of a group', ['user', 'nope'], /unknown command 'nope'/],
@@ -159,7 +162,7 @@ suite('wrong use', { concurrency: 2 }, () => {
 
 test('carillon migrate creates the database once and prints the applied migrations, as text or JSON', async () => {
   using folder = new Folder()
-  assert.match(isDone(await carillon(folder, ['migrate'])), /^(Applied \d{4}-[\w-]+\n)+$/)
+  assert.match(isDone(await ownProcess(folder, ['migrate'])), /^(Applied \d{4}-[\w-]+\n)+$/)
   assert.equal(isDone(await carillon(folder, ['migrate'])), 'The store is up to date\n')
   assert.equal(isDone(await carillon(folder, ['migrate', '--json'])), '{"applied":[]}\n')
   using another = new Folder()

@@ -2,10 +2,15 @@
 // passwords while the service runs, on both engines.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
-import { suite, test } from 'node:test'
+import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newDatabase } from '../../support/postgres.ts'
-import { CarillonProcess, carillon, type Environment, Folder } from '../../support/processes/carillon-process.ts'
+import { CarillonProcess, type Environment, Folder } from '../../support/processes/carillon-process.ts'
+import { CommandLine } from '../../support/processes/command-line.ts'
+
+const commandLine = new CommandLine()
+after(() => commandLine[Symbol.asyncDispose]())
+const carillon: CommandLine['run'] = (...args) => commandLine.run(...args)
 
 const passwordHash = '$2b$04$kar19022FZikZ1QluB359u1HH/a5S0sSuf3kGyuhU3GXIF6CjAe1O'
 const password = 'plum orchard gate 41'

@@ -4,6 +4,7 @@ import { after, afterEach, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { ElementPages, hasFocus } from '../../support/element-pages.ts'
 import { becomes } from '../../support/pages/browser-page.ts'
+import { soakTest } from '../../support/soak.ts'
 
 const pages = await ElementPages.start()
 const { service } = pages
@@ -27,7 +28,7 @@ test('the bell is a button that names the number of unread notifications, and sh
   await bellOf(page, 'Notifications, 4 unread').waitFor()
 })
 
-test('the bell of a user who has read everything shows no number', async () => {
+soakTest('the bell of a user who has read everything shows no number', async () => {
   await pages.userWith(0)
   const page = await pages.open('<carillon-bell></carillon-bell>')
   await bellOf(page, 'Notifications').waitFor()
@@ -94,30 +95,33 @@ test('the panel of a bell in any corner or in the middle of a window 320 px wide
     }
 })
 
-test('a page with another root font size and with rules for all elements changes neither size nor layout of the panel', async () => {
-  await pages.userWith(2)
-  const page = await pages.open('<carillon-bell></carillon-bell>')
-  await page.evaluate(() => {
-    const sheet = new CSSStyleSheet()
-    sheet.replaceSync(
-      'html { font-size: 62.5% } * { box-sizing: content-box; margin: 10px; padding: 3px; border: 1px solid }',
+soakTest(
+  'a page with another root font size and with rules for all elements changes neither size nor layout of the panel',
+  async () => {
+    await pages.userWith(2)
+    const page = await pages.open('<carillon-bell></carillon-bell>')
+    await page.evaluate(() => {
+      const sheet = new CSSStyleSheet()
+      sheet.replaceSync(
+        'html { font-size: 62.5% } * { box-sizing: content-box; margin: 10px; padding: 3px; border: 1px solid }',
+      )
+      document.adoptedStyleSheets = [sheet]
+    })
+    await bellOf(page, 'Notifications, 2 unread').click()
+    await page.getByRole('article').first().waitFor()
+    const [panel, item, badge] = await Promise.all(
+      ['[part=panel]', 'article >> nth=0', '[part=badge]'].map((part) => page.locator(part).boundingBox()),
     )
-    document.adoptedStyleSheets = [sheet]
-  })
-  await bellOf(page, 'Notifications, 2 unread').click()
-  await page.getByRole('article').first().waitFor()
-  const [panel, item, badge] = await Promise.all(
-    ['[part=panel]', 'article >> nth=0', '[part=badge]'].map((part) => page.locator(part).boundingBox()),
-  )
-  assert.equal(panel?.width, 400)
-  assert.ok(item && item.width > 390 && item.width <= 400, `${item?.width}`)
-  assert.ok(
-    badge && Math.abs(badge.width - badge.height) < 2,
-    `the badge is a circle: ${badge?.width} x ${badge?.height}`,
-  )
-})
+    assert.equal(panel?.width, 400)
+    assert.ok(item && item.width > 390 && item.width <= 400, `${item?.width}`)
+    assert.ok(
+      badge && Math.abs(badge.width - badge.height) < 2,
+      `the badge is a circle: ${badge?.width} x ${badge?.height}`,
+    )
+  },
+)
 
-test('without CSS anchor positioning, the panel is beside the bell and inside the window too', async () => {
+soakTest('without CSS anchor positioning, the panel is beside the bell and inside the window too', async () => {
   await pages.userWith(2)
   const page = await pages.open('<carillon-bell></carillon-bell>')
   await page.evaluate(() => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { ElementPages, hasFocus } from '../../support/element-pages.ts'
+import { soakTest } from '../../support/soak.ts'
 
 const pages = await ElementPages.start()
 const { service } = pages
@@ -62,7 +63,7 @@ test('the list is a feed of articles with a name, a description, a place and the
   assert.equal(await article.getByRole('img', { name: 'sent 2 times' }).textContent(), '×2')
 })
 
-test('a time is relative, and names the absolute one in its title', async () => {
+soakTest('a time is relative, and names the absolute one in its title', async () => {
   await pages.userWith(1)
   const page = await pages.open(body)
   const time = page.locator('time')
@@ -70,7 +71,7 @@ test('a time is relative, and names the absolute one in its title', async () => 
   assert.match((await time.getAttribute('title')) ?? '', /2026|2025/)
 })
 
-test('relative times change as time passes', async () => {
+soakTest('relative times change as time passes', async () => {
   await pages.userWith(1)
   const page = await pages.open(body)
   await page.clock.install({ time: new Date('2026-01-01T00:03:00Z') })
@@ -197,30 +198,33 @@ test('"Mark all as read" can be undone', async () => {
   await hasFocus(page, 'mark-all')
 })
 
-test('"Mark all as read" below a category is there for what the category has, and marks what waits behind a button too', async () => {
-  const user = await pages.userWith(1)
-  const deliver = (title: string) => service.deliver({ to: user, title, category: 'orders' })
-  await deliver('An order')
-  const page = await pages.open('<carillon-inbox category="orders"></carillon-inbox>')
-  const markAll = (disabled: boolean) => markAllOf(page, disabled)
-  await markAll(false).click()
-  await markAll(true).waitFor()
-  await unreadAtService(user, 1)
-  await page.getByRole('button', { name: 'Undo' }).waitFor()
-  await page.reload()
-  await page.getByRole('article', { name: 'An order' }).focus()
-  await markAll(true).click({ force: true })
-  assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0)
-  await articles(page).focus()
-  await deliver('Late')
-  await page.getByRole('button', { name: '1 new' }).waitFor()
-  await markAll(false).click()
-  await shows(page, ['Late', 'An order'])
-  await unreadAtService(user, 1)
-  await markAll(true).waitFor()
-})
+soakTest(
+  '"Mark all as read" below a category is there for what the category has, and marks what waits behind a button too',
+  async () => {
+    const user = await pages.userWith(1)
+    const deliver = (title: string) => service.deliver({ to: user, title, category: 'orders' })
+    await deliver('An order')
+    const page = await pages.open('<carillon-inbox category="orders"></carillon-inbox>')
+    const markAll = (disabled: boolean) => markAllOf(page, disabled)
+    await markAll(false).click()
+    await markAll(true).waitFor()
+    await unreadAtService(user, 1)
+    await page.getByRole('button', { name: 'Undo' }).waitFor()
+    await page.reload()
+    await page.getByRole('article', { name: 'An order' }).focus()
+    await markAll(true).click({ force: true })
+    assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 0)
+    await articles(page).focus()
+    await deliver('Late')
+    await page.getByRole('button', { name: '1 new' }).waitFor()
+    await markAll(false).click()
+    await shows(page, ['Late', 'An order'])
+    await unreadAtService(user, 1)
+    await markAll(true).waitFor()
+  },
+)
 
-test('below a category, the tab "Unread" finds an older one to mark, and the other tab marks it too', async () => {
+soakTest('below a category, the tab "Unread" finds an older one to mark, and the other tab marks it too', async () => {
   const user = await pages.userWith(0)
   const deliver = () => service.deliver({ to: user, title: 'An order', category: 'orders' })
   const [oldest] = await deliver()
@@ -240,7 +244,7 @@ test('below a category, the tab "Unread" finds an older one to mark, and the oth
   await unreadAtService(user, 0)
 })
 
-test('the offer to undo ends after ten seconds, but not while it has the focus', async () => {
+soakTest('the offer to undo ends after ten seconds, but not while it has the focus', async () => {
   await pages.userWith(3)
   const page = await pages.open(body)
   await page.clock.install()
@@ -268,7 +272,7 @@ test('a refused act is taken back, and the reason is displayed, and announced wi
   await page.getByRole('article', { name: 'Unread Number 1' }).waitFor()
 })
 
-test('the report of a lost connection moves no item', async (t) => {
+soakTest('the report of a lost connection moves no item', async (t) => {
   await pages.userWith(30)
   const page = await pages.open('<carillon-bell></carillon-bell>')
   await page.locator('[part=bell]').click()
@@ -295,7 +299,7 @@ test('the tab "Unread" lists what is unread, and says so if everything is read',
   await shows(page, ['Number 2', 'Number 1'])
 })
 
-test('"Load more" loads the next page and says how many', async () => {
+soakTest('"Load more" loads the next page and says how many', async () => {
   await pages.userWith(30)
   const page = await pages.open(body)
   await page.getByRole('button', { name: 'Load more' }).focus()
@@ -340,7 +344,7 @@ test('what arrives while the reader has scrolled waits behind a button, and move
   await hasFocus(page, 'Late 2')
 })
 
-test('what arrives while an item has the focus waits behind a button', async () => {
+soakTest('what arrives while an item has the focus waits behind a button', async () => {
   const user = await pages.userWith(3)
   const page = await pages.open(body)
   await articles(page).first().focus()

@@ -14,6 +14,7 @@ import { copyOfProgram, migrationFiles } from '../../support/processes/copy-of-p
 import { type Node, Nodes, untilSo } from '../../support/processes/nodes.ts'
 import { idIn, type SignIn, type UserOfService } from '../../support/processes/user-of-service.ts'
 import type { HttpResponse } from '../../support/service.ts'
+import { soakTest } from '../../support/soak.ts'
 
 const nextVersion = '99.0.0'
 /** A function that requests call gets another text. */
@@ -38,10 +39,14 @@ const upgrades: Record<string, Upgrade> = {
 /** `restarted`: what a node of the old version does that starts after the first of the new one. */
 type Upgrade = { files: Record<string, string>; restarted: 'is refused' | 'serves, and leaves the functions' }
 
+// functions.test.ts proves what a node of the old version does with newer functions.
 for (const [what, upgrade] of Object.entries(upgrades))
-  test(`R9: a rolling upgrade ${what}, under load: 0 failed requests on both versions, and an old node that restarts ${upgrade.restarted}`, async (t) => {
-    for (let tries = 1; !(await goesUnnoticed(t, { upgrade, isLast: tries === 3 })); tries++);
-  })
+  (upgrade.restarted === 'is refused' ? test : soakTest)(
+    `R9: a rolling upgrade ${what}, under load: 0 failed requests on both versions, and an old node that restarts ${upgrade.restarted}`,
+    async (t) => {
+      for (let tries = 1; !(await goesUnnoticed(t, { upgrade, isLast: tries === 3 })); tries++);
+    },
+  )
 
 /**
  * Returns false if a request failed while the machine paused: a service waits two seconds for a connection to the database, and four

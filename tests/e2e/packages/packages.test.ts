@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { after, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { examplesOf, readPages } from '../../support/http/pages.ts'
+import { isSoak, soakTest } from '../../support/soak.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const place = mkdtempSync(join(tmpdir(), 'carillon-packages-'))
@@ -27,7 +28,7 @@ function nodes(): { version: string; path: string }[] {
     if (!byVersion.has(stdout.trim())) byVersion.set(stdout.trim(), folder)
   }
   const all = [...byVersion].map(([version, folder]) => ({ version, path: [folder, ...folders].join(delimiter) }))
-  return process.env.SOAK === undefined ? all.slice(0, 2).slice(-1) : all
+  return isSoak ? all : all.slice(0, 2).slice(-1)
 }
 
 type Run = { cwd: string; path?: string }
@@ -94,29 +95,32 @@ suite('the packages of npm run pack', () => {
     })
   }
 
-  test('the package of the element compiles in an application and is typed, without a second copy of Lit or the client', () => {
-    const cwd = join(place, 'element')
-    mkdirSync(cwd)
-    const files = ['carillon-client', 'carillon-inbox'].map((name) =>
-      join(root, 'dist', `${name}-${versionOf(root)}.tgz`),
-    )
-    shell(`npm install ${files.map((file) => `'${file}'`).join(' ')}`, { cwd })
-    writeFileSync(join(cwd, 'package.json'), '{ "type": "module" }')
-    writeFileSync(join(cwd, 'right.ts'), page('carillon'))
-    writeFileSync(join(cwd, 'wrong.ts'), page('caril'))
-    const check = (file: string) =>
-      spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...compilerOptions, file], {
-        cwd,
-        encoding: 'utf8',
-      })
-    assert.equal(check('right.ts').stdout, '')
-    assert.match(check('wrong.ts').stdout, /Property 'caril' does not exist on type 'CarillonBell'/)
-    const installed = shell(
-      "find node_modules -name '*.ts' -not -name '*.d.ts' -path '*carillon*'; find node_modules -name package.json | grep -c '/lit/package.json$'",
-      { cwd },
-    )
-    assert.equal(installed, '1\n')
-  })
+  soakTest(
+    'the package of the element compiles in an application and is typed, without a second copy of Lit or the client',
+    () => {
+      const cwd = join(place, 'element')
+      mkdirSync(cwd)
+      const files = ['carillon-client', 'carillon-inbox'].map((name) =>
+        join(root, 'dist', `${name}-${versionOf(root)}.tgz`),
+      )
+      shell(`npm install ${files.map((file) => `'${file}'`).join(' ')}`, { cwd })
+      writeFileSync(join(cwd, 'package.json'), '{ "type": "module" }')
+      writeFileSync(join(cwd, 'right.ts'), page('carillon'))
+      writeFileSync(join(cwd, 'wrong.ts'), page('caril'))
+      const check = (file: string) =>
+        spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...compilerOptions, file], {
+          cwd,
+          encoding: 'utf8',
+        })
+      assert.equal(check('right.ts').stdout, '')
+      assert.match(check('wrong.ts').stdout, /Property 'caril' does not exist on type 'CarillonBell'/)
+      const installed = shell(
+        "find node_modules -name '*.ts' -not -name '*.d.ts' -path '*carillon*'; find node_modules -name package.json | grep -c '/lit/package.json$'",
+        { cwd },
+      )
+      assert.equal(installed, '1\n')
+    },
+  )
 
   test('the package of the service has JavaScript only, one manifest with pinned packages, and a licence', () => {
     const tarball = join(root, 'dist', `carillon-${versionOf(root)}.tgz`)
@@ -149,7 +153,9 @@ suite('the packages of npm run pack', () => {
   })
 
   test('npm pack in a folder of the source is refused, because Node runs no TypeScript below node_modules', () => {
-    for (const workspace of ['client', 'element', 'server']) {
+    const scripts = ['client', 'element', 'server'].map((folder) => manifestOf(join(root, folder)).scripts.prepack)
+    assert.equal(new Set(scripts).size, 1)
+    for (const workspace of isSoak ? ['client', 'element', 'server'] : ['server']) {
       const { status, stderr } = spawnSync('npm', ['pack', '--dry-run', '--workspace', workspace], {
         cwd: root,
         encoding: 'utf8',
@@ -207,8 +213,12 @@ const application = `
   console.log(process.version + ': ' + [username, ...items.map(({ title }) => title)].join(', '))
 `
 
+function manifestOf(folder: string) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}
+
 function versionOf(folder: string): string {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version
+  return manifestOf(folder).version
 }
 
 /** `npx carillon serve` on a free port. */

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
+import { soakTest } from '../../support/soak.ts'
 
 const maxFirstPaintMs = 1_000
 const pages = await BrowserPages.start()
@@ -38,7 +39,7 @@ for (const path of [...paths, ...ofUsers])
     assert.doesNotMatch(policy, /unsafe|data:|\*/)
   })
 
-test(`each page paints within ${maxFirstPaintMs} ms, in a browser that has loaded nothing before`, async () => {
+soakTest(`each page paints within ${maxFirstPaintMs} ms, in a browser that has loaded nothing before`, async () => {
   const user = await service.user()
   for (const path of [...paths, ...ofUsers]) {
     // The best of up to six: other tests take the processors, too.

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { BrowserPages, becomes } from '../../support/pages/browser-page.ts'
+import { soakTest } from '../../support/soak.ts'
 
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())
@@ -45,7 +46,7 @@ test('a signed-in user reads, filters and marks notifications; new ones arrive w
   await becomes(async () => opened.path, '/inbox')
 })
 
-test('the inbox is read and filtered with the keyboard alone', async () => {
+soakTest('the inbox is read and filtered with the keyboard alone', async () => {
   await using opened = await pages.open('/inbox', { user: await userWithMail() })
   const { page } = opened
   await page.getByRole('article').nth(2).waitFor()
@@ -72,7 +73,7 @@ test('the inbox is read and filtered with the keyboard alone', async () => {
   await page.waitForFunction(() => document.title.startsWith('(2) Inbox'))
 })
 
-test('page and element have the language of the browser, then that of the user', async () => {
+soakTest('page and element have the language of the browser, then that of the user', async () => {
   const user = await userWithMail()
   for (const [language, heading, category, markAll] of [
     ['de-CH', 'Posteingang', 'Kategorie', 'Alle als gelesen markieren'],
@@ -93,7 +94,7 @@ test('page and element have the language of the browser, then that of the user',
   await opened.heading('Posteingang')
 })
 
-test('an empty inbox says so, and has no list of categories', async () => {
+soakTest('an empty inbox says so, and has no list of categories', async () => {
   await using opened = await pages.open('/inbox', { user: await service.user() })
   await opened.page.getByText('No notifications yet').waitFor()
   assert.ok(await opened.page.locator('#category').isHidden())
@@ -117,22 +118,25 @@ test('a reader without a session gets the sign-in page, which leads back; so doe
   await opened.isAccessible('inbox-signed-out')
 })
 
-test('without a script the page says what to do, and so it does if the script of the element does not arrive', async () => {
-  const user = await service.user()
-  {
-    await using opened = await pages.open('/inbox', { user, hasScript: false })
-    await opened.heading('Inbox')
-    await opened.page.locator('noscript p').waitFor()
-    assert.ok(await opened.page.getByRole('button', { name: 'Sign out' }).isVisible())
-  }
-  await using opened = await pages.open('/', { user })
-  opened.expects(/ERR_FAILED/)
-  await opened.page.route(/carillon-inbox-[0-9a-f]+\.js/, (route) => route.abort())
-  await opened.page.goto(`${pages.url}/inbox`)
-  await opened.page.getByText('This page did not start.').waitFor()
-})
+soakTest(
+  'without a script the page says what to do, and so it does if the script of the element does not arrive',
+  async () => {
+    const user = await service.user()
+    {
+      await using opened = await pages.open('/inbox', { user, hasScript: false })
+      await opened.heading('Inbox')
+      await opened.page.locator('noscript p').waitFor()
+      assert.ok(await opened.page.getByRole('button', { name: 'Sign out' }).isVisible())
+    }
+    await using opened = await pages.open('/', { user })
+    opened.expects(/ERR_FAILED/)
+    await opened.page.route(/carillon-inbox-[0-9a-f]+\.js/, (route) => route.abort())
+    await opened.page.goto(`${pages.url}/inbox`)
+    await opened.page.getByText('This page did not start.').waitFor()
+  },
+)
 
-test('while the service is gone the list stays and says so, and it continues afterwards', async () => {
+soakTest('while the service is gone the list stays and says so, and it continues afterwards', async () => {
   const user = await userWithMail()
   await using opened = await pages.open('/inbox', { user })
   const { page, context } = opened
@@ -149,7 +153,7 @@ test('while the service is gone the list stays and says so, and it continues aft
   opened.complaints.splice(0, Infinity, ...others)
 })
 
-test('the theme of this device holds', async () => {
+soakTest('the theme of this device holds', async () => {
   const user = await userWithMail()
   await using opened = await pages.open('/inbox', { user })
   const { page } = opened

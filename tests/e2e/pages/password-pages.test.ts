@@ -5,6 +5,7 @@ import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { type BrowserPage, BrowserPages, becomes } from '../../support/pages/browser-page.ts'
 import { type TestUser, variants } from '../../support/service.ts'
 import { carefulUser } from '../../support/sign-in/authenticator.ts'
+import { soakTest } from '../../support/soak.ts'
 
 const { service, url: publicUrl, stop } = await startBehindPath()
 const pages = await BrowserPages.start({ service, url: publicUrl })
@@ -43,61 +44,70 @@ async function canSignIn({ username }: TestUser, password: string): Promise<bool
 
 const devicesEnded = /device.* signed out/
 
+/** Both kinds of link have the same page, with other words. */
+const testOf = (purpose: 'reset' | 'invite') => (purpose === 'reset' ? test : soakTest)
+
 for (const [purpose, title, doneTitle] of [
   ['reset', 'Choose a new password', 'Your password is set'],
   ['invite', 'Choose a password', 'Welcome to Carillon'],
 ] as const)
-  test(`a user opens a link (${purpose}), chooses a password and is signed in; the link works once (A19)`, async () => {
-    const ann = await service.user()
-    const proofs = await Promise.all(variants.map((variant) => service.signIn(ann, variant)))
-    const link = await linkFor(ann, purpose)
-    {
-      await using opened = await pages.open(link, { width: 390 })
-      const main = opened.page.getByRole('main')
-      await isTitled(opened, title)
-      await opened.hasFocus(/^(New p|P)assword$/)
-      assert.equal(await fieldOf(opened).getAttribute('autocomplete'), 'new-password')
-      await main.getByText(`Your username: ${ann.username}`).waitFor()
-      assert.equal(await opened.page.locator('[autocomplete=username]').inputValue(), ann.username)
-      assert.equal(await main.getByText('Welcome to Carillon.').isVisible(), purpose === 'invite')
-      await opened.isAccessible(purpose)
-      await send(opened, newPassword)
-      await isTitled(opened, doneTitle)
-      await main.getByText('You are signed in.').waitFor()
-      assert.equal(await opened.page.getByRole('link', { name: 'Sign in' }).count(), 0)
-      assert.equal(await main.getByText(devicesEnded).filter({ visible: true }).count(), purpose === 'reset' ? 1 : 0)
-      assert.equal(await fieldOf(opened).inputValue(), '')
-      await opened.isAccessible(`${purpose}-done`)
-      await main.getByRole('link', { name: 'Account' }).click()
-      await opened.page.waitForURL(`${publicUrl}/account`)
-      await opened.page.locator('.who').getByText(ann.username).waitFor()
-    }
-    assert.ok(await canSignIn(ann, newPassword))
-    assert.ok(!(await canSignIn(ann, ann.password)))
-    for (const proof of proofs) assert.equal((await service.get('/api/me', proof)).status, 401)
+  testOf(purpose)(
+    `a user opens a link (${purpose}), chooses a password and is signed in; the link works once (A19)`,
+    async () => {
+      const ann = await service.user()
+      const proofs = await Promise.all(variants.map((variant) => service.signIn(ann, variant)))
+      const link = await linkFor(ann, purpose)
+      {
+        await using opened = await pages.open(link, { width: 390 })
+        const main = opened.page.getByRole('main')
+        await isTitled(opened, title)
+        await opened.hasFocus(/^(New p|P)assword$/)
+        assert.equal(await fieldOf(opened).getAttribute('autocomplete'), 'new-password')
+        await main.getByText(`Your username: ${ann.username}`).waitFor()
+        assert.equal(await opened.page.locator('[autocomplete=username]').inputValue(), ann.username)
+        assert.equal(await main.getByText('Welcome to Carillon.').isVisible(), purpose === 'invite')
+        await opened.isAccessible(purpose)
+        await send(opened, newPassword)
+        await isTitled(opened, doneTitle)
+        await main.getByText('You are signed in.').waitFor()
+        assert.equal(await opened.page.getByRole('link', { name: 'Sign in' }).count(), 0)
+        assert.equal(await main.getByText(devicesEnded).filter({ visible: true }).count(), purpose === 'reset' ? 1 : 0)
+        assert.equal(await fieldOf(opened).inputValue(), '')
+        await opened.isAccessible(`${purpose}-done`)
+        await main.getByRole('link', { name: 'Account' }).click()
+        await opened.page.waitForURL(`${publicUrl}/account`)
+        await opened.page.locator('.who').getByText(ann.username).waitFor()
+      }
+      assert.ok(await canSignIn(ann, newPassword))
+      assert.ok(!(await canSignIn(ann, ann.password)))
+      for (const proof of proofs) assert.equal((await service.get('/api/me', proof)).status, 401)
 
-    await using used = await pages.open(link)
-    used.expects(/^422 POST/)
-    await isTitled(used, 'This link does not work any more')
-    await used.page.getByText('To get a new link,').waitFor()
-    await used.isAccessible(`${purpose}-used`)
-    assert.ok(await canSignIn(ann, newPassword))
-    await used.page.getByRole('main').getByRole('link', { name: 'Sign in' }).waitFor()
-  })
+      await using used = await pages.open(link)
+      used.expects(/^422 POST/)
+      await isTitled(used, 'This link does not work any more')
+      await used.page.getByText('To get a new link,').waitFor()
+      await used.isAccessible(`${purpose}-used`)
+      assert.ok(await canSignIn(ann, newPassword))
+      await used.page.getByRole('main').getByRole('link', { name: 'Sign in' }).waitFor()
+    },
+  )
 
 for (const purpose of ['reset', 'invite'] as const)
-  test(`a user with a second factor sets the password (${purpose}), and is led to the sign-in page (A20)`, async () => {
-    const ann = await carefulUser(service)
-    await using opened = await pages.open(await linkFor(ann, purpose))
-    opened.expects(/^401 POST/)
-    await send(opened, newPassword)
-    await isTitled(opened, 'Your password is set')
-    const main = opened.page.getByRole('main')
-    assert.equal(await main.getByText(devicesEnded).filter({ visible: true }).count(), purpose === 'reset' ? 1 : 0)
-    await main.getByRole('link', { name: 'Sign in' }).click()
-    await opened.page.waitForURL(`${publicUrl}/sign-in`)
-    assert.equal((await opened.context.request.get(`${publicUrl}/api/me`)).status(), 401)
-  })
+  testOf(purpose)(
+    `a user with a second factor sets the password (${purpose}), and is led to the sign-in page (A20)`,
+    async () => {
+      const ann = await carefulUser(service)
+      await using opened = await pages.open(await linkFor(ann, purpose))
+      opened.expects(/^401 POST/)
+      await send(opened, newPassword)
+      await isTitled(opened, 'Your password is set')
+      const main = opened.page.getByRole('main')
+      assert.equal(await main.getByText(devicesEnded).filter({ visible: true }).count(), purpose === 'reset' ? 1 : 0)
+      await main.getByRole('link', { name: 'Sign in' }).click()
+      await opened.page.waitForURL(`${publicUrl}/sign-in`)
+      assert.equal((await opened.context.request.get(`${publicUrl}/api/me`)).status(), 401)
+    },
+  )
 
 test('a link that ends while its page is open is refused when the password is sent', async () => {
   const ann = await service.user()
@@ -170,23 +180,26 @@ test('the token leaves the address bar at once, and no request has it but in its
   assert.deepEqual(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie]), [0, 0, ''])
 })
 
-test('without a token, or with half of one, the page says what to do, and a link pasted into its address bar works', async () => {
-  const link = await linkFor(await service.user())
-  for (const broken of [`${publicUrl}/reset`, `${publicUrl}/invite#`, link.slice(0, -3)]) {
-    await using opened = await pages.open(broken)
-    await isTitled(opened, 'This page needs the whole link')
-    assert.equal(await opened.page.getByRole('main').getByRole('button').count(), 0)
-    if (broken.endsWith('/reset')) await opened.isAccessible('missing')
-    if (!broken.includes('/reset')) continue
-    await opened.page.evaluate((hash) => {
-      location.hash = hash
-    }, tokenOf(link))
-    await isTitled(opened, 'Choose a new password')
-    await becomes(async () => opened.page.url(), `${publicUrl}/reset`)
-  }
-})
+soakTest(
+  'without a token, or with half of one, the page says what to do, and a link pasted into its address bar works',
+  async () => {
+    const link = await linkFor(await service.user())
+    for (const broken of [`${publicUrl}/reset`, `${publicUrl}/invite#`, link.slice(0, -3)]) {
+      await using opened = await pages.open(broken)
+      await isTitled(opened, 'This page needs the whole link')
+      assert.equal(await opened.page.getByRole('main').getByRole('button').count(), 0)
+      if (broken.endsWith('/reset')) await opened.isAccessible('missing')
+      if (!broken.includes('/reset')) continue
+      await opened.page.evaluate((hash) => {
+        location.hash = hash
+      }, tokenOf(link))
+      await isTitled(opened, 'Choose a new password')
+      await becomes(async () => opened.page.url(), `${publicUrl}/reset`)
+    }
+  },
+)
 
-test('the password is hidden until the user shows it, and is hidden again when it is sent', async () => {
+soakTest('the password is hidden until the user shows it, and is hidden again when it is sent', async () => {
   await using opened = await pages.open(await linkFor(await service.user()))
   opened.expects(/^400 POST/)
   const type = () => fieldOf(opened).getAttribute('type')
@@ -203,7 +216,7 @@ test('the password is hidden until the user shows it, and is hidden again when i
   assert.equal(await type(), 'password')
 })
 
-test('a signed-in reader of such a page can sign out there', async () => {
+soakTest('a signed-in reader of such a page can sign out there', async () => {
   const user = await service.user()
   await using opened = await pages.open(await linkFor(user), { user })
   await opened.page.getByRole('button', { name: 'Sign out' }).click()
@@ -211,37 +224,40 @@ test('a signed-in reader of such a page can sign out there', async () => {
   assert.equal((await opened.context.request.get(`${publicUrl}/api/me`)).status(), 401)
 })
 
-test('too many wrong links get a time to try again; a busy service and a lost connection keep the link', async () => {
-  const ann = await service.user()
-  const link = await linkFor(ann)
-  const wrong = () => service.post('/password/reset', { token: 'x'.repeat(43), newPassword })
-  while ((await wrong()).status !== 429);
-  {
-    await using delayed = await pages.open(`${publicUrl}/reset#${'y'.repeat(43)}`)
-    delayed.expects(/^429 POST/)
-    await send(delayed, newPassword)
-    await delayed.alerts(/^There were too many attempts\. Try again in \d+ (seconds?|minutes?)\.$/)
-    await delayed.isAccessible('delayed')
-  }
-  await using opened = await pages.open(link)
-  const { page } = opened
-  const reset = `${publicUrl}/password/reset`
-  opened.expects(/^503 POST/, /ERR_FAILED/)
-  const busy = {
-    success: false,
-    error: { code: 'UNAVAILABLE', status: 503, message: 'The service is busy', requestId: '1' },
-  }
-  await page.route(reset, (route) => route.fulfill({ status: 503, headers: { 'retry-after': '120' }, json: busy }))
-  await send(opened, newPassword)
-  await opened.alerts('The service is busy. Try again in 2 minutes.')
-  await page.unroute(reset)
-  await page.route(reset, (route) => route.abort())
-  await send(opened, newPassword)
-  await opened.alerts('There was no response. Check your connection, then try again.')
-  await page.unroute(reset)
-  await send(opened, newPassword)
-  await isTitled(opened, 'Your password is set')
-})
+soakTest(
+  'too many wrong links get a time to try again; a busy service and a lost connection keep the link',
+  async () => {
+    const ann = await service.user()
+    const link = await linkFor(ann)
+    const wrong = () => service.post('/password/reset', { token: 'x'.repeat(43), newPassword })
+    while ((await wrong()).status !== 429);
+    {
+      await using delayed = await pages.open(`${publicUrl}/reset#${'y'.repeat(43)}`)
+      delayed.expects(/^429 POST/)
+      await send(delayed, newPassword)
+      await delayed.alerts(/^There were too many attempts\. Try again in \d+ (seconds?|minutes?)\.$/)
+      await delayed.isAccessible('delayed')
+    }
+    await using opened = await pages.open(link)
+    const { page } = opened
+    const reset = `${publicUrl}/password/reset`
+    opened.expects(/^503 POST/, /ERR_FAILED/)
+    const busy = {
+      success: false,
+      error: { code: 'UNAVAILABLE', status: 503, message: 'The service is busy', requestId: '1' },
+    }
+    await page.route(reset, (route) => route.fulfill({ status: 503, headers: { 'retry-after': '120' }, json: busy }))
+    await send(opened, newPassword)
+    await opened.alerts('The service is busy. Try again in 2 minutes.')
+    await page.unroute(reset)
+    await page.route(reset, (route) => route.abort())
+    await send(opened, newPassword)
+    await opened.alerts('There was no response. Check your connection, then try again.')
+    await page.unroute(reset)
+    await send(opened, newPassword)
+    await isTitled(opened, 'Your password is set')
+  },
+)
 
 test('without JavaScript the page says that it needs it', async () => {
   await using opened = await pages.open(await linkFor(await service.user()), { hasScript: false })
@@ -249,7 +265,7 @@ test('without JavaScript the page says that it needs it', async () => {
   assert.equal(await opened.page.locator('#form').isVisible(), false)
 })
 
-test('the pages of links are in the language of the browser, with their faults too', async () => {
+soakTest('the pages of links are in the language of the browser, with their faults too', async () => {
   for (const [language, title, submit, fault, welcome] of [
     ['de', 'Passwort wählen', 'Passwort festlegen', 'Schreiben Sie mindestens 15 Zeichen.', 'Willkommen bei Carillon'],
     [

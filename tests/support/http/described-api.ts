@@ -1,7 +1,7 @@
 // For tests: reads openapi.json and checks responses against it, with Ajv in strict mode and JSON Schema 2020-12, as OpenAPI 3.1
 // requires.
 import assert from 'node:assert/strict'
-import { Ajv2020 as Ajv, type AnySchema } from 'ajv/dist/2020.js'
+import { Ajv2020 as Ajv, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Seen } from './envelope.ts'
 
@@ -30,6 +30,7 @@ export type Document = {
 export class DescribedApi {
   readonly document: Document
   readonly operations: readonly Described[]
+  readonly #compiled = new WeakMap<Schema, ValidateFunction>()
   readonly #ajv = new Ajv({ strict: true, allErrors: true })
 
   constructor(document: Document) {
@@ -46,7 +47,8 @@ export class DescribedApi {
 
   /** Compiles a schema of the document. Throws if it is invalid or has a dangling reference. */
   compile(schema: Schema): (value: unknown) => string[] {
-    const validate = this.#ajv.compile(reachable(schema))
+    const validate = this.#compiled.get(schema) ?? this.#ajv.compile(reachable(schema))
+    this.#compiled.set(schema, validate)
     return (value) => {
       validate(value)
       return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'it'} ${message}`)

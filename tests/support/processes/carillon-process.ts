@@ -158,6 +158,7 @@ export async function carillon(
   return { status, signal, stdout: running.stdout, stderr: running.stderr }
 }
 
-function settingsFor(folder: Folder): Environment {
+/** The settings of every process: a database in the folder. */
+export function settingsFor(folder: Folder): Environment {
   return { CARILLON_DATABASE_URL: `sqlite:${folder.file('carillon.db')}` }
 }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { deliver } from '../../../delivery/delivery.store.ts'
-import { markAllRead, markRead, markUnread, undoReadAll } from '../../../inbox/inbox.store.ts'
+import { markAllRead, markRead, markUnread, undoReadAll } from '../../../inbox/marks.store.ts'
 import { at, newId, type Person, type World } from '../world.ts'
 
 /** A person is named by number, a notification by its person and by how many notifications arrived before it. */

@@ -5,7 +5,7 @@ import type pg from 'pg'
 import { BoundedCache } from '../../../basics/bounded-cache.ts'
 import { CarillonError, overloaded } from '../../../basics/errors.ts'
 import type { AuditEntry, RecordListener } from '../../events.ts'
-import type { Read as StoredRead, Write } from '../../statements/statements.ts'
+import { RunAgain, type Read as StoredRead, type Write } from '../../statements/statements.ts'
 import { takenBack } from '../../unavailable.ts'
 import type { ChangeSignals } from '../change-signals/change-signals.ts'
 import { asStoreError, isOfOneCall, isRefusal, mayRunAgain } from './failures.ts'
@@ -14,7 +14,6 @@ import { runRead, Transaction } from './transaction.ts'
 
 /** Calls that wait for a connection: as many as the pool can serve in the two seconds that each may wait. */
 const maxWaiting = 5_000
-const batchSize = 1_000
 /** How often a write runs that a deadlock or a lost connection ended. */
 const maxAttempts = 3
 
@@ -54,22 +53,9 @@ export class Database {
     return read(true)
   }
 
-  /** Every row as an object with the names of the columns. Slower than an array. */
-  async objects<Found>(name: string, text: string, values: Value[]): Promise<Found[]> {
-    this.#refuseIfClosing()
-    const { rows, fields } = await this.#query(queryOf(name, text, values))
-    return rows.map((row) => Object.fromEntries(fields.map((field, index) => [field.name, row[index]])) as Found)
-  }
-
   async one(name: string, text: string, values: Value[]): Promise<Row | undefined> {
     this.#refuseIfClosing()
     return (await this.#query(queryOf(name, text, values))).rows[0]
-  }
-
-  /** Returns how many rows were changed. */
-  async change(name: string, text: string, values: Value[]): Promise<number> {
-    this.#refuseIfClosing()
-    return (await this.#query(queryOf(name, text, values))).rowCount ?? 0
   }
 
   /** Runs a read that is written once for both engines. */
@@ -138,11 +124,6 @@ export class Database {
     }
   }
 
-  /** Runs a statement whose last parameter limits its rows, until none are left: no single statement takes long. */
-  async removeInBatches(name: string, text: string, values: Value[]): Promise<void> {
-    while ((await this.change(name, text, [...values, batchSize])) === batchSize);
-  }
-
   async check(): Promise<void> {
     const row = await this.one('isReadOnly', "select current_setting('transaction_read_only')::bool", [])
     if (row?.[0] === true) throw new CarillonError('UNAVAILABLE', 'The store is read-only; it may be a replica')
@@ -202,8 +183,9 @@ function queryOf(name: string, text: string, values: Value[]) {
 /** Ends what is left of a transaction that failed. */
 async function end(client: pg.PoolClient, error: unknown): Promise<void> {
   try {
-    if (isRefusal(error)) await client.query('rollback')
-    client.release(!isRefusal(error))
+    const isOpen = isRefusal(error) || error instanceof RunAgain
+    if (isOpen) await client.query('rollback')
+    client.release(!isOpen)
   } catch {
     client.release(true)
   }

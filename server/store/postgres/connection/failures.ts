@@ -2,6 +2,7 @@
 // from `pg`, which a service on SQLite does not load.
 import type { DatabaseError } from 'pg'
 import { CarillonError } from '../../../basics/errors.ts'
+import { RunAgain } from '../../statements/statements.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
 
@@ -10,6 +11,7 @@ import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
  * out has taken long enough.
  */
 export function mayRunAgain(error: unknown): boolean {
+  if (error instanceof RunAgain) return true
   const code = sqlState(error)
   if (code === undefined)
     return error instanceof Error && ('code' in error || /terminated|queryable/.test(error.message))

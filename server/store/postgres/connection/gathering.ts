@@ -111,12 +111,3 @@ export class Gathering<Call, Result> {
     this.#timer = oldest === undefined ? undefined : setTimeout(() => this.#refuseLate(), dueMs).unref()
   }
 }
-
-/**
- * The statement as a batch of one call runs it: it gives up a lock that is held for long, as the functions of batches do. The call then
- * runs alone, and the following ones do not wait behind it. Its column comes second.
- */
-export function briefly([name, text, values]: Parameters<Read>): Parameters<Read> {
-  const limited = text.replace(/^select /, "select set_config('lock_timeout', '250ms', true), ")
-  return [`${name}Briefly`, limited, values]
-}

@@ -21,12 +21,16 @@ export async function runRead<Result>(
   query: (query: pg.QueryConfig) => Promise<{ rows: unknown[] }>,
 ): Promise<Result> {
   let step = read.next()
-  while (!step.done) step = read.next((await query(queryOf(step.value))).rows)
+  while (!step.done) {
+    const { rows } = await query(queryOf(step.value))
+    step = read.next(step.value.kind === 'get' ? rows[0] : rows)
+  }
   return step.value
 }
 
 function queryOf(statement: Exclude<Statement, { kind: 'record' | 'signal' }>): pg.QueryConfig {
-  return { ...(statement.kind === 'lock' ? lockingTexts : texts).of(statement), values: boundValues(statement) }
+  const isLock = statement.kind === 'lock' || statement.kind === 'lockAll'
+  return { ...(isLock ? lockingTexts : texts).of(statement), values: boundValues(statement, 'postgres') }
 }
 
 const sendNotices = {
@@ -78,8 +82,11 @@ export class Transaction {
         return this.#isOnCitus ? this.#send(queryOf(statement)) : undefined
       case 'run':
         return (await this.#client.query(queryOf(statement))).rowCount ?? 0
-      default:
+      case 'all':
+      case 'lockAll':
         return (await this.#client.query(queryOf(statement))).rows
+      default:
+        return (await this.#client.query(queryOf(statement))).rows[0]
     }
   }
 

@@ -72,7 +72,7 @@ test('processes that migrate at the same time apply each migration once, and all
   }
 })
 
-// At every third message, and with SOAK=1 at every one.
+// At every seventh message, and with SOAK=1 at every one.
 test('if the connection is lost at any message, each migration is complete or absent, and the next run applies the rest (R12)', async (t) => {
   const place = await newPlace(t)
   place.write('0001-start', good)
@@ -85,7 +85,7 @@ test('if the connection is lost at any message, each migration is complete or ab
   const whole = [[], ['diary'], ['diary', 'more']]
   const seen = new Set<number>()
   for (const direction of ['to server', 'to client'] as const)
-    for (let breakAt = 1; ; breakAt += isSoak ? 1 : 3) {
+    for (let breakAt = 1; ; breakAt += isSoak ? 1 : 7) {
       let messages = 0
       proxy.intercept = (passing) =>
         passing.direction === direction && ++messages === breakAt ? { disconnects: true } : undefined

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { CarillonError, type ErrorCode } from '../../../basics/errors.ts'
+import { nameOf } from '../../operations.ts'
 import type { Store } from '../../store.ts'
 import { stubStore } from '../../testing/operations.ts'
 import type { Order, Report } from './other-process-main.ts'
@@ -50,8 +51,8 @@ export class OtherProcess implements AsyncDisposable {
 
   /** The other process's store: the name of each operation and its input are sent over the channel. */
   get store(): Store {
-    const call = (method: 'read' | 'write', { name: operation }: { name: string }, args: unknown[]) =>
-      this.#send({ act: 'call', method, operation, args })
+    const call = (method: 'read' | 'write', operation: Parameters<typeof nameOf>[0], args: unknown[]) =>
+      this.#send({ act: 'call', method, operation: nameOf(operation), args })
     return {
       ...stubStore(),
       read: (operation, ...args) => call('read', operation, args) as Promise<never>,

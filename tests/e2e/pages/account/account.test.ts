@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 import { findUser, updateUser } from '../../../../server/users/users.store.ts'
 import { type BrowserPage, BrowserPages, becomes, type PageOptions } from '../../../support/pages/browser-page.ts'
 import type { TestUser } from '../../../support/service.ts'
+import { soakTest } from '../../../support/soak.ts'
 
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())
@@ -68,7 +69,7 @@ test('a user changes the display name, which is in the header at once and stays'
   assert.equal((await userOf(ann)).displayName, null)
 })
 
-test('a name that is refused stays in its field, with the reason beside it', async () => {
+soakTest('a name that is refused stays in its field, with the reason beside it', async () => {
   await using opened = await openAccount({ user: await service.user() })
   opened.expects(/^400 PATCH \/api\/me$/)
   await field(opened, 'Display name').fill('a'.repeat(201))
@@ -108,21 +109,24 @@ test('the whole page changes to another language at once, and keeps what is type
   assert.equal((await userOf(ann)).locale, null)
 })
 
-test('the page begins in the language of the user, also one with a region that an application has set', async () => {
-  const ann = await service.user()
-  await service.store.write(updateUser, { userId: ann.id, locale: 'de-CH', audit: [] })
-  await using opened = await openAccount({ user: ann, language: 'fr' })
-  await opened.heading('Konto')
-  const select = opened.page.getByRole('combobox', { name: 'Sprache', exact: true })
-  assert.equal(await select.inputValue(), 'de-CH')
-  assert.deepEqual(await select.locator('option').allInnerTexts(), [
-    'Wie im Browser eingestellt',
-    'English',
-    'Deutsch',
-    'Français',
-    'Schweizer Hochdeutsch',
-  ])
-})
+soakTest(
+  'the page begins in the language of the user, also one with a region that an application has set',
+  async () => {
+    const ann = await service.user()
+    await service.store.write(updateUser, { userId: ann.id, locale: 'de-CH', audit: [] })
+    await using opened = await openAccount({ user: ann, language: 'fr' })
+    await opened.heading('Konto')
+    const select = opened.page.getByRole('combobox', { name: 'Sprache', exact: true })
+    assert.equal(await select.inputValue(), 'de-CH')
+    assert.deepEqual(await select.locator('option').allInnerTexts(), [
+      'Wie im Browser eingestellt',
+      'English',
+      'Deutsch',
+      'Français',
+      'Schweizer Hochdeutsch',
+    ])
+  },
+)
 
 test('a user changes the password: this sign-in stays, every other ends, and the fields are empty (A13)', async () => {
   const ann = await service.user()
@@ -177,7 +181,7 @@ test('a password that is refused has its reason beside its field, in the languag
   await opened.alerts('Ce n’est pas votre mot de passe actuel.')
 })
 
-test('passwords are hidden until the user shows them, and hidden again when they are sent', async () => {
+soakTest('passwords are hidden until the user shows them, and hidden again when they are sent', async () => {
   await using opened = await openAccount({ user: await service.user() })
   opened.expects(/^400 PUT/)
   const types = () =>
@@ -193,7 +197,7 @@ test('passwords are hidden until the user shows them, and hidden again when they
   assert.deepEqual(await types(), ['password', 'password'])
 })
 
-test('a demand for a new password is displayed until there is one', async () => {
+soakTest('a demand for a new password is displayed until there is one', async () => {
   const ann = await service.user()
   const stolen = await service.signIn(ann, 'stateful')
   const { id } = (await service.get('/api/me/sessions', stolen)).json().data.items[0]
@@ -213,7 +217,7 @@ test('a demand for a new password is displayed until there is one', async () => 
   await page.getByText('so they may know your password').waitFor({ state: 'detached' })
 })
 
-test('a user without a username is told that there is no password', async () => {
+soakTest('a user without a username is told that there is no password', async () => {
   const ann = await service.user()
   await using opened = await openAccount({ user: ann })
   // As after a sign-in with a provider: no route takes a username away.
@@ -227,7 +231,7 @@ test('a user without a username is told that there is no password', async () => 
   await opened.isAccessible('account-no-password')
 })
 
-test('an address of a part of the page scrolls to it, marks it and moves the focus there', async () => {
+soakTest('an address of a part of the page scrolls to it, marks it and moves the focus there', async () => {
   await using opened = await openAccount({ user: await service.user(), height: 500 }, '/account#preferences')
   const { page } = opened
   const marked = page.locator('section.target')
@@ -240,7 +244,7 @@ test('an address of a part of the page scrolls to it, marks it and moves the foc
   assert.ok(y >= 0 && y < 200, `at ${y} px`)
 })
 
-test('without an answer, nothing typed is lost, and the same button works later', async () => {
+soakTest('without an answer, nothing typed is lost, and the same button works later', async () => {
   const ann = await service.user()
   await using opened = await openAccount({ user: ann })
   opened.expects(/^net::ERR_CONNECTION_REFUSED PATCH/, /^net::ERR_CONNECTION_REFUSED PUT/, /^503 PUT/, /^502 PUT/)
@@ -282,7 +286,7 @@ test('without an answer, nothing typed is lost, and the same button works later'
   await says(opened, 'Your password is changed.')
 })
 
-test('a page whose first request fails says so and offers to try again', async () => {
+soakTest('a page whose first request fails says so and offers to try again', async () => {
   await using opened = await openAccount({ user: await service.user() })
   opened.expects(/^net::ERR_CONNECTION_REFUSED GET \/api\/session$/)
   await loses(opened, '/api/session')
@@ -310,7 +314,7 @@ test('if the sign-in ends while the page is open, a link leads to the sign-in pa
   await says(opened, 'Your name is saved.')
 })
 
-test('a page that becomes visible after another user has signed in displays the account of that user', async () => {
+soakTest('a page that becomes visible after another user has signed in displays the account of that user', async () => {
   const [ann, bob] = [await service.user(), await service.user()]
   await using opened = await openAccount({ user: ann })
   const { page } = opened
@@ -326,7 +330,7 @@ test('a page that becomes visible after another user has signed in displays the 
   await becomes(() => field(opened, 'Display name').inputValue(), '')
 })
 
-test('too many wrong passwords get a time to try again', async () => {
+soakTest('too many wrong passwords get a time to try again', async () => {
   const ann = await service.user()
   await using opened = await openAccount({ user: ann })
   opened.expects(/^401 PUT/, /^429 PUT/)
@@ -383,7 +387,7 @@ test('without script, the account page says that it needs it', async () => {
   assert.ok(await opened.page.locator('noscript p').isVisible())
 })
 
-test('a page whose script does not arrive says so', async () => {
+soakTest('a page whose script does not arrive says so', async () => {
   await using opened = await openAccount({ user: await service.user() })
   opened.expects(/^net::ERR_FAILED GET \/carillon-scripts\/page-account-/)
   await opened.page.route('**/page-account-*.js', (route) => route.abort())

@@ -1,6 +1,6 @@
--- Deliveries of several callers in one transaction, so that they share a round trip and a commit. Not on Citus, where one
--- statement cannot write to the inboxes of several nodes. A delivery that is not here gets a null: one that replaces by a key, and what
--- is rare. The caller runs it alone, by deliver_checked.
+-- Deliveries of several callers in one transaction, so that they share a round trip and a commit; one alone, too. Not on Citus, where one
+-- statement cannot write to the inboxes of several nodes. A delivery gets a null if its idempotency key was used before or if it creates a
+-- user: the caller runs it alone (server/delivery/delivery.store.ts).
 
 -- Locks are taken in one order: idempotency keys, then inboxes, each sorted. So two batches of different nodes cannot deadlock.
 -- A lock that another transaction holds for long fails the batch: its deliveries then run alone, and only one of them waits.
@@ -109,11 +109,11 @@ begin
   )
   select array_agg(case when not is_repeated then answer end order by n), (select array_agg(user_id) from wanted where nth = 1)
     into answers, delivered_to from settled;
-  -- As refuse_erased, without a join.
+  -- A user can be erased after the delivery found the user and before it locked the inbox; from then on an erasure waits. Without a join.
   if exists (
     select from unnest(delivered_to) as w (user_id) where (select u.id from "user" u where u.id = w.user_id) is null
   ) then
-    perform raise_erased();
+    raise exception 'carillon: a recipient was erased during the delivery';
   end if;
   return answers;
 end $$;
