@@ -78,9 +78,8 @@ function refuseRepeated(rawHeaders: readonly string[]): void {
 }
 
 function malformed(field: string, reason: string): CarillonError {
-  return new CarillonError('INVALID_REQUEST', `The request is malformed: ${field} ${reason}`, {
-    details: [{ field, reason }],
-  })
+  const details = [{ field, reason }]
+  return new CarillonError('INVALID_REQUEST', `The request is malformed: ${field} ${reason}`, { details })
 }
 
 const maxPipelined = 16

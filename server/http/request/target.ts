@@ -25,7 +25,7 @@ export function pathOf(target: string): string {
 /** The longest path of ours has an external id: 255 characters of 4 bytes each, each byte as `%FF`. */
 const maxEncodedPathLength = 3_200
 
-/** A longer encoded path becomes one that no route has: the router decodes before any hook; 5,000 `%25` took 1 ms. */
+/** A longer encoded path becomes one that no route has: the router decodes before any hook; 5,000 `%25` take 1 ms. */
 export function targetToRoute(target: string): string {
   if (target.length <= maxEncodedPathLength) return target
   const path = pathOf(target)

@@ -204,14 +204,12 @@ test('no command takes an emptied or truncated database for a first start (R6)',
   using folder = new Folder()
   await (await CarillonProcess.ready(folder)).end('SIGTERM')
   const whole = readFileSync(folder.file('carillon.db'))
-  for (const [size, what] of [
-    [0, 'is empty'],
-    [4_096, 'is truncated'],
+  const lost = /carillon\.db is empty, but .*carillon\.secret is still there\. Restore the database/
+  for (const [size, sentence, finding] of [
+    [0, lost, /Restore the database; to start with an empty one/],
+    [4_096, /carillon\.db is damaged and was left as it is/, /is damaged/],
   ] as const) {
     writeFileSync(folder.file('carillon.db'), whole.subarray(0, size))
-    const sentence = new RegExp(
-      `carillon\\.db ${what}.*, but .*carillon\\.secret is still there\\. Restore the database`,
-    )
     await refuses(folder, sentence)
     const before = stateOf(folder)
     for (const args of [
@@ -223,11 +221,7 @@ test('no command takes an emptied or truncated database for a first start (R6)',
     ]) {
       const { status, stdout, stderr } = await carillon(folder, args)
       assert.equal(status, 1, args.join(' '))
-      assert.match(
-        stdout + stderr,
-        args[0] === 'doctor' ? /Restore the database; to start with an empty one/ : sentence,
-        args.join(' '),
-      )
+      assert.match(stdout + stderr, args[0] === 'doctor' ? finding : sentence, args.join(' '))
       assert.deepEqual(stateOf(folder), before, args.join(' '))
     }
   }
