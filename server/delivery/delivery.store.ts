@@ -9,21 +9,10 @@ import {
   leaveUndo,
   type ReadState,
   readByLastReadAll,
-  readState,
 } from '../inbox/undoable.store.ts'
 import type { WriteForms } from '../store/operations.ts'
-import {
-  all,
-  get,
-  onCitus,
-  onPostgres,
-  RunAgain,
-  run,
-  send,
-  signal,
-  type Write,
-} from '../store/statements/statements.ts'
-import { givenUser, inList, rowsOf, type UserKey, userKey } from '../store/statements/templates.ts'
+import { all, get, onCitus, onPostgres, RunAgain, send, signal, type Write } from '../store/statements/statements.ts'
+import { givenUser, inList, inUsers, Part, rowsOf, type UserKey, userKey } from '../store/statements/templates.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { keyColumns, namespaceOf, prefixOf } from '../users/namespaces.ts'
 import { deliverTogether } from './delivery.postgres.ts'
@@ -115,14 +104,14 @@ function* keepOutcome({ producerId, idempotency, at }: Delivery, outcome: Delive
     on conflict (producer_id, idempotency_key) do update set answer = excluded.answer`
 }
 
-/** Removes the idempotency keys that were used before `before`, in statements of 1,000 rows, so that none takes long. */
+/** Removes the idempotency keys that were used before `before`, in statements of some 1,000 rows, so that none takes long. */
 export function* removeOldDeliveries(before: number): Write<void> {
-  let removed: number
-  do
-    removed = yield* run`
-      delete from delivery where (producer_id, idempotency_key) in (
-        select producer_id, idempotency_key from delivery where at < ${before} order by at limit 1000)`
-  while (removed === 1_000)
+  for (;;) {
+    const last = yield* get<{ at: number }>`
+      select at from delivery where at < ${before} order by at limit 1 offset 999`
+    yield* send`delete from delivery where at <= ${last?.at ?? before - 1}`
+    if (last === undefined) return
+  }
 }
 
 /** The id of each recipient's user, or null, in the order of the recipients. */
@@ -191,7 +180,7 @@ function* deliverToUsers(delivery: Delivery, users: readonly (string | null)[]):
   for (const { userId, id } of earlier) results.set(userId, { userId, id, status: 'updated' })
   const isNew = ({ userId }: Wanted) => results.get(userId)?.status === 'delivered'
   yield* insertNotifications(delivery, earlier.length === 0 ? wanted : wanted.filter(isNew))
-  for (const one of earlier) yield* replace(delivery, { ...one, user: userKey(one.userId) })
+  for (const one of earlier) yield* replace(delivery, one)
   yield* refuseErased(wanted)
   return users.map((userId) => results.get(userId ?? '') ?? { userId: null, id: null, status: 'unknown_recipient' })
 }
@@ -217,20 +206,27 @@ function* lockDeliveries(): Write<void> {
       set_config('citus.max_adaptive_executor_pool_size', '1', true)`
 }
 
-type Keyed = ReadState & { userId: string; id: string; first_seq: number; last_seq: number }
+/** The user of a row, by the digits that both engines store. */
+const userDigits = new Part('lower(hex(user_id))', "replace(user_id, '-', '')")
+const digitsOf = (userId: string) => userId.replaceAll('-', '')
+
+type Keyed = Pick<ReadState, 'seq' | 'category' | 'read_at' | 'unread_version'> & Wanted
 
 /** The notifications with the key. Their inboxes, and those of the others, are locked from now on. */
-function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Omit<Keyed, 'user'>[]> {
+function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[]> {
   const { key, application } = keyColumns(delivery)
-  const listed = rowsOf(wanted)
   yield* onPostgres`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
-    select ${givenUser}, 0, 1, 0, 0, 0, 0 from ${listed} where true
+    select ${givenUser}, 0, 1, 0, 0, 0, 0 from ${rowsOf(wanted)} where true
     on conflict (user_id) do update set version = inbox.version`
-  return yield* all<Omit<Keyed, 'user'>>`
-    select given.value ->> 'userId' as "userId", n.id, i.first_seq, i.last_seq, ${readState}
-    from ${listed} cross join notification n join inbox i on i.user_id = n.user_id
-    where n.user_id = ${givenUser} and n.key = ${key} and n.application = ${application}`
+  const rows = yield* all<Omit<Keyed, 'userId'> & { user: string }>`
+    select ${userDigits} as "user", id, seq, category, read_at, unread_version from notification
+    where user_id ${inUsers(wanted.map(({ userId }) => userId))} and key = ${key} and application = ${application}`
+  const found = new Map(rows.map(({ user, ...row }) => [user, row]))
+  return wanted.flatMap(({ userId }) => {
+    const row = found.get(digitsOf(userId))
+    return row === undefined ? [] : [{ ...row, userId }]
+  })
 }
 
 function* insertNotifications(delivery: Delivery, wanted: readonly Wanted[]): Write<void> {
@@ -262,16 +258,22 @@ function* insertAll(delivery: Delivery, wanted: readonly Wanted[]): Write<void> 
   const { content, category, createdAt } = delivery
   const { key, application } = keyColumns(delivery)
   const listed = rowsOf(wanted)
-  yield* send`
+  const inboxes = yield* all<{ user: string; version: number; seq: number }>`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
     select ${givenUser}, 1, 1, 1, 1, 1, 0 from ${listed} where true
     on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
-      total = inbox.total + 1, unread = inbox.unread + 1`
+      total = inbox.total + 1, unread = inbox.unread + 1
+    returning ${userDigits} as "user", version, last_seq as seq`
+  const places = new Map(inboxes.map((inbox) => [inbox.user, inbox]))
+  const rows = wanted.map(({ userId, id }) => {
+    const { version, seq } = places.get(digitsOf(userId)) ?? {}
+    return { userId, id, version, seq }
+  })
   yield* send`
     insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at)
-    select i.user_id, i.last_seq, given.value ->> 'id', i.version, ${content.title}, ${content.body}, ${content.url}, ${category},
-      ${content.data}, ${key}, ${application}, ${createdAt}
-    from ${listed} cross join inbox i where i.user_id = ${givenUser}`
+    select ${givenUser}, cast(given.value ->> 'seq' as bigint), given.value ->> 'id', cast(given.value ->> 'version' as bigint),
+      ${content.title}, ${content.body}, ${content.url}, ${category}, ${content.data}, ${key}, ${application}, ${createdAt}
+    from ${rowsOf(rows)}`
   if (category === null) return
   yield* send`
     insert into inbox_category (user_id, category, total, unread)
@@ -283,8 +285,14 @@ function* insertAll(delivery: Delivery, wanted: readonly Wanted[]): Write<void> 
  * Id and createdAt stay. Without `again` so do the sequence number and the read state: the notification keeps its place in the list. With
  * `again` it becomes the newest and unread, as if it had just arrived.
  */
-function* replace({ content, category: to, createdAt, again = false }: Delivery, earlier: Keyed): Write<void> {
-  const { user, seq, category: from } = earlier
+function* replace({ content, category: to, createdAt, again = false }: Delivery, found: Keyed): Write<void> {
+  const user = userKey(found.userId)
+  const box = yield* get<Box>`
+    select version, first_seq, last_seq, read_through, read_version, undo_version, category_through
+    from inbox where user_id = ${user}`
+  if (box === undefined) return
+  const earlier = { ...found, ...box, user }
+  const { seq, category: from } = earlier
   const version = earlier.version + 1
   const wasUnread = (yield* isUnreadNow(earlier)) ? 1 : 0
   const isKept = !again && from !== to && seq <= earlier.category_through
@@ -305,7 +313,10 @@ function* replace({ content, category: to, createdAt, again = false }: Delivery,
   if (isMadeRead && !again) yield* countMadeRead({ user, category: to, more: 1 })
 }
 
-function* makeNewest({ user, seq, version, first_seq, last_seq, read_through }: Keyed, wasUnread: number): Write<void> {
+type Box = Omit<ReadState, 'user' | keyof Keyed> & { first_seq: number; last_seq: number }
+
+function* makeNewest(earlier: ReadState & Box, wasUnread: number): Write<void> {
+  const { user, seq, version, first_seq, last_seq, read_through } = earlier
   yield* send`
     update notification set seq = ${last_seq + 1}, version = ${version + 1}, count = count + 1, read_at = null,
       unread_version = null

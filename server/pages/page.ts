@@ -57,7 +57,7 @@ export async function viewOf(
   const address = (name: string) => `${root}carillon-scripts/${name}`
   return {
     language,
-    texts: await textsOf('frame', language),
+    texts: (await textsOf('service', language)).frame,
     textsOf: (name) => textsOf(name, language),
     name: pages.name,
     root,

@@ -133,7 +133,7 @@ type Use = {
 /**
  * Records the use: the challenge is used up, and the counter is stored. Throws UNPROCESSABLE if the challenge was used before, and
  * INVALID_CREDENTIALS if the counter did not rise: then two authenticators have the same key, and one of them is a copy (WebAuthn Level 3,
- * section 6.1.1). 'no-challenge' as of Store.useFactor.
+ * section 6.1.1). 'no-challenge' as of `useFactor`.
  */
 export async function usePasskey(
   dependencies: FactorDependencies,

@@ -68,7 +68,7 @@ const deliverOne = () =>
     at: now(),
   })
 // Two batches to one inbox wait for each other. If the server commits slowly, a call that gave up would be sent again, alone.
-for (const name of ['deliver_together(json)', 'mark_read_together(text[], text[], text[])'])
+for (const name of ['deliver_together(json)', 'mark_together(text[], text[], text[], bigint[], text[])'])
   await queryAt(url, `alter function ${name} reset lock_timeout`)
 await deliverOne()
 await inbox.list({ userId: user.id }, { page: 1, limit: 20, status: 'all' })
@@ -142,13 +142,12 @@ test('a list of an unchanged inbox costs one round trip, with a token', async ()
   ])
 })
 
-test('read, read-all and a delivery cost one round trip each, including the commit', async () => {
+test('read, unread, read-all and a delivery cost one round trip each, including the commit', async () => {
   const [reader, id] = [{ userId: user.id }, newId(now())]
-  assert.deepEqual(await statementsOf(() => inbox.read(reader, id).catch(() => {})), ['markReadBriefly'])
-  assert.deepEqual(await statementsOf(() => inbox.readAll(reader, { throughId: null })), ['markAllRead'])
-  assert.deepEqual(await statementsOf(() => inbox.unread(reader, id).catch(() => {})), ['markUnread'])
-  assert.deepEqual(await statementsOf(() => inbox.undo(reader)), ['undoReadAll'])
-  assert.deepEqual(await statementsOf(deliverOne), ['deliverBriefly'])
+  assert.deepEqual(await statementsOf(() => inbox.read(reader, id).catch(() => {})), ['markTogether'])
+  assert.deepEqual(await statementsOf(() => inbox.readAll(reader, { throughId: null })), ['markTogether'])
+  assert.deepEqual(await statementsOf(() => inbox.unread(reader, id).catch(() => {})), ['markTogether'])
+  assert.deepEqual(await statementsOf(deliverOne), ['deliverTogether'])
 })
 
 test('64 deliveries at once share at most four round trips', async () => {
@@ -159,7 +158,7 @@ test('64 deliveries at once share at most four round trips', async () => {
 test('64 notifications that are marked as read at once share at most four round trips', async () => {
   const read = () => store.write(markRead, { userId: user.id, id: newId(now()), at: now() })
   const sent = await statementsOf(() => Promise.all(Array.from({ length: 64 }, read)))
-  assert.ok(sent.length <= 4 && sent.every((name) => name === 'markReadTogether'), sent.join(' '))
+  assert.ok(sent.length <= 4 && sent.every((name) => name === 'markTogether'), sent.join(' '))
 })
 
 test('a delivery over HTTP costs one round trip: it checks the key of the producer with it', async (t) => {
@@ -168,7 +167,7 @@ test('a delivery over HTTP costs one round trip: it checks the key of the produc
   const reader = await service.user('kim')
   const title = 'Hi'
   await service.deliver({ to: reader, title })
-  assert.deepEqual(await statementsOf(() => service.deliver({ to: reader, title })), ['deliverBriefly'])
+  assert.deepEqual(await statementsOf(() => service.deliver({ to: reader, title })), ['deliverTogether'])
 })
 
 test('a list of any page of a changed inbox costs two round trips over HTTP with a cookie, and one with a token', async (t) => {

@@ -43,7 +43,7 @@ export function userKey(userId: string): UserKey {
 /** In a statement with `rowsOf`: the key of the user whose id is the field `userId`. */
 export const givenUser = new Part("unhex(replace(given.value ->> 'userId', '-', ''))", "(given.value ->> 'userId')")
 
-type ListUse = 'in' | 'rows'
+type ListUse = 'in' | 'users' | 'rows'
 
 /** A list in one value. */
 export class List {
@@ -61,6 +61,11 @@ export function inList(values: readonly string[]): List {
   return new List(values, 'in')
 }
 
+/** After the column of a `UserKey`: whether it is that of one of the users. */
+export function inUsers(userIds: readonly string[]): List {
+  return new List(userIds, 'users')
+}
+
 /** After `from`: a row for each object, whose fields are `given.value ->> 'name'`. */
 export function rowsOf(objects: readonly object[]): List {
   return new List(objects, 'rows')
@@ -68,13 +73,17 @@ export function rowsOf(objects: readonly object[]): List {
 
 type Engine = 'sqlite' | 'postgres'
 
+const inArray = (placeholder: string) =>
+  `= any (array(select jsonb_array_elements_text(cast(${placeholder} as jsonb))))`
 const lists: Record<Engine, Record<ListUse, (placeholder: string) => string>> = {
   sqlite: {
     in: (placeholder) => `in (select value from json_each(${placeholder}))`,
+    users: (placeholder) => `in (select unhex(replace(value, '-', '')) from json_each(${placeholder}))`,
     rows: (placeholder) => `json_each(${placeholder}) as given`,
   },
   postgres: {
-    in: (placeholder) => `= any (array(select jsonb_array_elements_text(cast(${placeholder} as jsonb))))`,
+    in: inArray,
+    users: inArray,
     rows: (placeholder) => `jsonb_array_elements(cast(${placeholder} as jsonb)) as given (value)`,
   },
 }

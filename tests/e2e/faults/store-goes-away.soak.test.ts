@@ -142,7 +142,7 @@ suite('a network in between', { concurrency: 4 }, () => {
       await using proxy = await TcpProxy.to(server.port)
       await using place = await newPlace(proxy)
       const { user, session, node } = place
-      const broken = breakOnce(proxy, 'deliverBriefly', where)
+      const broken = breakOnce(proxy, 'deliverTogether', where)
       const response = await user.deliver('Once', 'once')
       await broken
       isUnavailable(response)

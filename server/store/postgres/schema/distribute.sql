@@ -16,9 +16,6 @@ begin
     return;
   end if;
 
-  -- One connection to each node: Citus refuses to create a distributed function in a transaction that used several.
-  perform set_config('citus.multi_shard_modify_mode', 'sequential', true);
-
   select count(*) into parts from pg_inherits where inhparent = 'notification'::regclass;
   if parts > 1 then
     raise warning 'Each shard will have % partitions of its own: one is enough (CARILLON_DATABASE_PARTITIONS=1)', parts;
@@ -42,17 +39,4 @@ begin
     end if;
     raise notice '% is %', one.name, case when one.is_of_users then 'spread by user_id' else 'on every node' end;
   end loop;
-
-  -- These functions touch the rows of one user only, so the node that has the rows can run them completely.
-  perform create_distributed_function('mark_read(text,text,text)', 'of_user', colocate_with => 'inbox');
-  perform create_distributed_function('leave_undo(text,bigint,text)', 'of_user', colocate_with => 'inbox');
-  perform create_distributed_function('is_covered_by_category(inbox,notification,bigint)');
-  perform create_distributed_function('is_unread_now(inbox,notification)');
-  perform create_distributed_function('made_read_at(inbox,notification)');
-  perform create_distributed_function('marked_after(inbox,bigint)');
-  perform create_distributed_function(
-    'mark_categories_read(text,text[],text,bigint,text)', 'of_user', colocate_with => 'inbox');
-  perform create_distributed_function('mark_unread(text,text)', 'of_user', colocate_with => 'inbox');
-  perform create_distributed_function('undo_read_all(text,text)', 'of_user', colocate_with => 'inbox');
-  perform create_distributed_function('mark_read_through(text,text,bigint,text)', 'of_user', colocate_with => 'inbox');
 end $$;

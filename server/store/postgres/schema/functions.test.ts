@@ -54,72 +54,6 @@ test('every function is PL/pgSQL, since Citus cannot plan an SQL function that h
   )
 })
 
-test('a delivery on Citus, by user or by shard, stores and returns the same as the single statement', async (t) => {
-  const outcomes = []
-  for (const deliver of ['deliver_new', 'deliver_one_by_one', 'deliver_by_shard']) {
-    const { query } = await database(t)
-    await query(`insert into "user" (id, username, password_hash, created_at)
-      select 'u' || n, 'name' || n, 'hash', n from generate_series(1, 3) n`)
-    const returned = []
-    for (const [n, category] of ['orders', null, 'orders'].entries())
-      returned.push(
-        await query(`select ${deliver}('d', array['u3', 'u1', null, 'u1', 'u2'],
-          array['a${n}', 'b${n}', 'c${n}', 'd${n}', 'e${n}'], ${givenBy({ title: 'x', category })}) as outcome`),
-      )
-    const rows = []
-    for (const table of ['inbox', 'inbox_category', 'notification'])
-      rows.push(await query(`select * from ${table} order by 1, 2`))
-    outcomes.push({ returned, rows })
-  }
-  assert.deepEqual(outcomes[1], outcomes[0])
-  assert.deepEqual(outcomes[2], outcomes[0])
-})
-
-/** What a delivery gives, as a row of the table. */
-function givenBy(given: { title: string; category: string | null; key?: string }): string {
-  const row = { ...given, created_at: `2026-01-01T00:00:0${given.title}.000Z`, application: '' }
-  return `jsonb_populate_record(null::notification, '${JSON.stringify(row)}')`
-}
-
-test('a delivery with a key on Citus stores and returns the same by shard as by user', async (t) => {
-  const outcomes = []
-  for (const deliver of ['deliver_keyed', 'deliver_keyed_by_shard']) {
-    const { query } = await database(t)
-    await query(`insert into "user" (id, username, password_hash, created_at)
-      select 'u' || n, 'name' || n, 'hash', n from generate_series(1, 4) n`)
-    const returned: unknown[] = []
-    const send = async (n: number, category: string | null, key: string, users: string, again = false) =>
-      returned.push(
-        await query(`select ${deliver}('d', array['u3', null, 'u1', ${users}],
-          array['a${n}', 'b${n}', 'c${n}', 'd${n}'], ${givenBy({ title: `${n}`, category, key })}, ${again})
-          as outcome`),
-      )
-    await send(0, 'orders', 'k', "'u3'")
-    // One is read alone, one by a read-all, one is unread, and one user has none with this key.
-    await query(`select mark_read('u1', 'c0', 'now')`)
-    await send(1, null, 'other', "'u2'")
-    await query(`select mark_read_through('u3', null, null, 'now')`)
-    await send(2, 'orders', 'k', "'u2'")
-    await send(3, 'bills', 'k', "'u4'", true)
-    await send(4, null, 'k', "'u2'")
-    await query(`select mark_read('u1', 'c0', 'now')`)
-    await send(5, 'orders', 'k', "'u1'")
-    await send(6, null, 'k', "'u2'", true)
-    await send(7, 'orders', 'new', "'u2'", true)
-    // An undo would make unread those of u2, u3 and u4; that of u1 was marked as unread.
-    for (const user of ['u1', 'u2', 'u3', 'u4']) await query(`select mark_read_through('${user}', null, null, 'now')`)
-    await query(`select mark_unread('u1', 'c0')`)
-    await send(8, 'bills', 'k', "'u2'")
-    await send(9, null, 'k', "'u4'", true)
-    const rows = []
-    for (const table of ['inbox', 'inbox_category', 'notification', 'read_mark'])
-      rows.push(await query(`select * from ${table} order by 1, 2`))
-    outcomes.push({ returned, rows })
-  }
-  assert.match(JSON.stringify(outcomes[0]?.returned), /updated/)
-  assert.deepEqual(outcomes[1], outcomes[0])
-})
-
 test('a start creates the functions if the database has none, those of an older version, or another text of this version', async (t) => {
   const { url, query } = await database(t)
   const current = await textsOf(query)
@@ -173,7 +107,11 @@ test('nodes that start at the same time create the functions once, and no runnin
   t.after(() => Promise.all([...pools, calls].map((pool) => pool.end())))
   let isDone = false
   const requests = (async () => {
-    do assert.equal((await calls.query("select mark_read('u', 'n', 'now') as is")).rows[0].is, 'absent')
+    do
+      assert.equal(
+        (await calls.query("select (mark_together('{read}', '{u}', '{n}', '{null}', '{now}'))[1] as is")).rows[0].is,
+        'absent',
+      )
     while (!isDone)
   })()
   const outcomes = await Promise.all(pools.map((pool) => bringFunctions(pool, program)))
@@ -193,14 +131,15 @@ test('if a function cannot be created, its migration is rolled back with it', as
   const pool = openPool(url)
   t.after(() => pool.end())
   await assert.rejects(migrate(pool, { partitions: 1, from: pathToFileURL(join(path, 'schema/')) }), /nothing/)
-  assert.deepEqual(await query("select 1 from pg_proc where proname = 'deliver_notification'"), [])
+  assert.deepEqual(await query("select 1 from pg_proc where proname = 'deliver_together'"), [])
   // What is before the last migration stays.
   assert.deepEqual(await query('select name from kysely_migration'), [{ name: '0001-schema' }])
   assert.deepEqual(await query("select 1 from pg_tables where tablename = 'more'"), [])
 })
 
-const otherText = `create or replace function mark_read(of_user text, of_id text, moment text)
-  returns text language sql as $$ select 'absent' $$`
+const otherText = `create or replace function
+  mark_together(kinds text[], users text[], ids text[], seqs bigint[], moments text[])
+  returns text[] language sql as $$ select '{absent}'::text[] $$`
 
 const program = knownFunctions(folder) as Functions
 const labelOf = ({ version }: { version: string }) => `carillon functions ${version} 0123456789abcdef`
