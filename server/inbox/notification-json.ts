@@ -29,7 +29,7 @@ function textOf(value: unknown): string | null {
 const beforeId = '{"id":"'
 
 /** The JSON of a text, which may be null. */
-export const jsonOf = {
+export const jsonTextOf = {
   sqlite: (text: string) => `json_quote(${text})`,
   postgres: (text: string) => `coalesce(to_json(${text})::text, 'null')`,
 }
@@ -55,8 +55,8 @@ export function notificationJsonSql({ readAt, jsonOf }: Expressions): string {
 
 /** In a statement whose first value is the user. */
 export const notificationText = new Part(
-  notificationJsonSql({ readAt: readAtByAnyMarkSql('n.user_id'), jsonOf: jsonOf.sqlite }),
-  notificationJsonSql({ readAt: readAtByAnyMarkSql('$1'), jsonOf: jsonOf.postgres }),
+  notificationJsonSql({ readAt: readAtByAnyMarkSql('n.user_id'), jsonOf: jsonTextOf.sqlite }),
+  notificationJsonSql({ readAt: readAtByAnyMarkSql('$1'), jsonOf: jsonTextOf.postgres }),
 )
 
 export const noItems = '[]'
