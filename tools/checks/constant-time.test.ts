@@ -10,7 +10,6 @@ const home = 'server/sealing/secrets.ts'
 const exceptions: Record<string, string> = {
   'server/store/postgres/schema/functions.ts': 'the hash of a database function, whose text is public',
   'server/factors/passkeys/assertion.ts': 'the hash of the relying party, whose name is public',
-  'server/passwords/breaches.ts': 'the hashes of leaked passwords, which are public',
   'server/delivery/delivery.store.ts': 'the hash of a body that the same producer sent',
 }
 
