@@ -3,12 +3,8 @@ import type { Audited } from '../store/events.ts'
 import { all, type Read, record, run, type Write } from '../store/statements/statements.ts'
 
 export type SealedFactor = { userId: string; id: string; sealedSecret: string }
-
-export type FactorsSealedOtherwise = {
-  prefix: string
-  after: { userId: string; id: string }
-  limit: number
-}
+export type FactorsSealedOtherwise = { prefix: string; after: { userId: string; id: string }; limit: number }
+export type ResealFactors = { factors: readonly { userId: string; id: string; from: string; to: string }[] } & Audited
 
 /**
  * Lists factors whose sealed secret does not begin with `prefix`, ordered by user and id, at most `limit` of them, starting after
@@ -21,8 +17,6 @@ export function* factorsSealedOtherwise({ prefix, after, limit }: FactorsSealedO
       and substr(sealed_secret, 1, length(cast(${prefix} as text))) <> ${prefix}
     order by user_id, id limit ${limit}`
 }
-
-export type ResealFactors = { factors: readonly { userId: string; id: string; from: string; to: string }[] } & Audited
 
 /** Replaces sealed secrets, each only if it is still `from`. Returns how many it replaced. */
 export function* resealFactors({ factors, audit }: ResealFactors): Write<number> {
