@@ -19,17 +19,13 @@ export class GivenInbox {
   #items: Notification[]
   #newer: Notification[]
   #beforeReadAll: Notification[] | undefined
-  readonly #state: ListState
-  readonly #error: CarillonError | undefined
-  readonly #refusal: ErrorCode | undefined
+  readonly #given: Given
   readonly #onChange = new Set<() => void>()
 
-  constructor({ items = [], newer = [], state = 'live', error, refusal }: Given) {
-    this.#items = items
-    this.#newer = newer
-    this.#state = state
-    this.#error = error && new CarillonError(error, 'given by the gallery')
-    this.#refusal = refusal
+  constructor(given: Given) {
+    this.#items = given.items ?? []
+    this.#newer = given.newer ?? []
+    this.#given = given
   }
 
   /** Does what `carillon.inbox.open` of the client does. */
@@ -63,6 +59,7 @@ export class GivenInbox {
   }
 
   #snapshot(status: 'all' | 'unread' | 'read', shown: number): InboxSnapshot {
+    const { state = 'live', error } = this.#given
     const isShown = ({ read }: Notification) => status === 'all' || read === (status === 'read')
     const matching = this.#items.filter(isShown)
     const newer = this.#newer.filter(isShown)
@@ -71,10 +68,10 @@ export class GivenInbox {
       newer,
       unread: [...this.#items, ...this.#newer].filter(({ read }) => !read).length,
       total: matching.length + newer.length,
-      state: this.#state,
-      error: this.#error,
+      state,
+      error: error && new CarillonError(error, 'given by the gallery'),
       hasMore: matching.length > shown,
-      isLoading: this.#state === 'loading',
+      isLoading: state === 'loading',
     }
   }
 
@@ -86,7 +83,8 @@ export class GivenInbox {
   }
 
   async #act(change: () => void): Promise<void> {
-    if (this.#refusal) throw new CarillonError(this.#refusal, 'refused by the gallery')
+    const { refusal } = this.#given
+    if (refusal) throw new CarillonError(refusal, 'refused by the gallery')
     change()
     this.#changed()
   }

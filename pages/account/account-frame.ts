@@ -1,9 +1,9 @@
 // <account-frame>: the account page around its sections: navigation, the demand for a new password, the dialog that confirms a
 // sign-in, and the part of the page that the address names.
 import type { Me } from 'carillon-client'
-import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { type PageLanguage, pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
-import type { Account } from './account-section.ts'
+import { type Account, PageElement } from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
 import { faultOf } from './failures.ts'
 import { Failure, isFailure, type Sending, send } from './requests.ts'
@@ -12,7 +12,7 @@ import { sections } from './sections.ts'
 /** The attributes of the element in which the service starts the page. */
 type Place = Pick<Account, 'root' | 'pages' | 'passwordMinLength' | 'offered'>
 
-export class AccountFrame extends LitElement {
+export class AccountFrame extends PageElement {
   static override properties: PropertyDeclarations = {
     account: { state: true },
     failure: { state: true },
@@ -27,10 +27,6 @@ export class AccountFrame extends LitElement {
   constructor(place: Place) {
     super()
     this.#place = place
-  }
-
-  protected override createRenderRoot(): HTMLElement {
-    return this
   }
 
   override connectedCallback(): void {

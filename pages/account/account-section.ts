@@ -28,7 +28,14 @@ export type Account = {
   refreshFrame(): Promise<void>
 }
 
-export abstract class AccountSection extends LitElement {
+/** Its content is in the document itself, so that labels, anchors and password managers work as usual. */
+export abstract class PageElement extends LitElement {
+  protected override createRenderRoot(): HTMLElement {
+    return this
+  }
+}
+
+export abstract class AccountSection extends PageElement {
   static override properties: PropertyDeclarations = {
     account: { attribute: false },
     isBusy: { state: true },
@@ -52,11 +59,6 @@ export abstract class AccountSection extends LitElement {
 
   get texts(): Account['texts'] {
     return this.account.texts
-  }
-
-  /** The page is one document, so that labels, anchors and password managers work as usual. */
-  protected override createRenderRoot(): HTMLElement {
-    return this
   }
 
   /** Reads what the section displays. A section without data of its own has nothing to read. */

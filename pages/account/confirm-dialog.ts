@@ -1,7 +1,7 @@
 // <confirm-dialog>: what changes how a user signs in needs a sign-in of the last ten minutes. The dialog makes it fresh again, by a second
 // factor, or by the password of a user without one (POST /api/me/confirm).
-import { html, LitElement, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import type { Account } from './account-section.ts'
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { type Account, PageElement } from './account-section.ts'
 import { Cancelled, faultOf } from './failures.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from './passkeys.ts'
 import { isFailure, send } from './requests.ts'
@@ -9,7 +9,7 @@ import { isFailure, send } from './requests.ts'
 type Way = 'password' | 'passkey' | 'code' | 'recoveryCode'
 type Factors = { items: { kind: 'totp' | 'passkey'; confirmed: boolean }[]; recoveryCodesLeft: number }
 
-export class ConfirmDialog extends LitElement {
+export class ConfirmDialog extends PageElement {
   static override properties: PropertyDeclarations = {
     account: { attribute: false },
     ways: { state: true },
@@ -30,10 +30,6 @@ export class ConfirmDialog extends LitElement {
     super()
     this.ways = ['password']
     this.way = 'password'
-  }
-
-  protected override createRenderRoot(): HTMLElement {
-    return this
   }
 
   /** Resolves when the sign-in is fresh. Throws Cancelled if the user closes the dialog, Failure if the factors cannot be read. */

@@ -4,7 +4,7 @@ import { render } from 'lit/html.js'
 import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
 import { mountExperiments } from './experiments/experiments.ts'
 import { stepIds } from './steps.ts'
-import type { Stage, Texts } from './view/stage.ts'
+import type { DemonstrationOptions, Stage } from './view/stage.ts'
 import { type Actions, walkView } from './view/walk-view.ts'
 import { type Place, Walk } from './walk.ts'
 import { World } from './world.ts'
@@ -14,24 +14,18 @@ const columnsFrom = 900
 
 class DemonstrationPage {
   readonly #host: HTMLElement
-  readonly #texts: Texts
-  readonly #language: string
-  readonly #world: World
+  readonly #options: DemonstrationOptions
   readonly #walk: Walk
+  /** The messages that are displayed with all fields. */
   readonly #whole = new Set<string>()
 
-  constructor(host: HTMLElement, texts: Texts, language: string) {
+  constructor(host: HTMLElement, options: DemonstrationOptions) {
     this.#host = host
-    this.#texts = texts
-    this.#language = language
-    this.#world = new World(host.dataset.base ?? 'demonstration/')
-    this.#walk = new Walk(this.#world, { prepare: (world) => this.#fillInbox(world), changed: () => this.#render() })
+    this.#options = options
+    const prepare = () => this.#fillInbox()
+    this.#walk = new Walk(options.world, { prepare, changed: () => this.#render() })
     addEventListener('hashchange', () => void this.#go(placeIn(location.hash)))
     new ResizeObserver(() => this.#render()).observe(host)
-  }
-
-  get world(): World {
-    return this.#world
   }
 
   async start(): Promise<void> {
@@ -42,8 +36,9 @@ class DemonstrationPage {
   }
 
   /** So that the list has something to read, in the language of the reader. */
-  async #fillInbox(world: World): Promise<void> {
-    for (const title of this.#texts.titlesOfNotifications) await world.control('deliver', { title })
+  async #fillInbox(): Promise<void> {
+    const { world, texts } = this.#options
+    for (const title of texts.titlesOfNotifications) await world.control('deliver', { title })
   }
 
   async #go(place: Place | undefined): Promise<void> {
@@ -80,9 +75,10 @@ class DemonstrationPage {
   }
 
   #render(): void {
-    const { visit } = this.#world
+    const { world, texts } = this.#options
+    const { visit } = world
     const stage = visit && this.#stage(visit)
-    const view = { walk: this.#walk, texts: this.#texts, stage, actions: this.#actions }
+    const view = { walk: this.#walk, texts, stage, actions: this.#actions }
     render(walkView(view), this.#host)
   }
 
@@ -90,12 +86,10 @@ class DemonstrationPage {
     const width = this.#host.clientWidth
     const inner = width >= columnsFrom ? (width - 24) / 2 : width
     return {
-      texts: this.#texts,
-      language: this.#language,
+      ...this.#options,
       visit,
       whole: this.#whole,
       toggle: (name) => this.#toggle(name),
-      base: this.#host.dataset.base ?? '',
       diagramWidth: Math.max(240, Math.floor(inner) - 34),
     }
   }
@@ -111,9 +105,9 @@ const walkPlace = document.getElementById('walk')
 if (walkPlace !== null) {
   const language = pageLanguageOf([document.documentElement.lang])
   const texts = await textsOf('demonstration', language)
-  const page = new DemonstrationPage(walkPlace, texts, language)
+  const { base = 'demonstration/' } = walkPlace.dataset
+  const options = { world: new World(base), base, language, texts }
+  void new DemonstrationPage(walkPlace, options).start()
   const experiments = document.getElementById('experiments')
-  const { base = '' } = walkPlace.dataset
-  void page.start()
-  if (experiments !== null) mountExperiments(experiments, { world: page.world, base, language, walk: texts })
+  if (experiments !== null) mountExperiments(experiments, options)
 }

@@ -5,14 +5,29 @@ export type Theme = (typeof themes)[number]
 
 const name = 'carillon-theme'
 
-export function themeOf(text: string | null): Theme {
+function themeOf(text: string | null): Theme {
   return themes.find((theme) => theme === text) ?? 'auto'
 }
 
-export const keptTheme = (): Theme => themeOf(read())
+/** A browser that blocks the storage of a site throws. */
+export function keptTheme(): Theme {
+  try {
+    return themeOf(localStorage.getItem(name))
+  } catch {
+    return 'auto'
+  }
+}
 
 /** False if the browser keeps nothing for this site. */
-export const keepTheme = (theme: Theme): boolean => write(theme === 'auto' ? null : theme)
+export function keepTheme(theme: Theme): boolean {
+  try {
+    if (theme === 'auto') localStorage.removeItem(name)
+    else localStorage.setItem(name, theme)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Calls `listen` when another tab changes the theme. */
 export function onThemeChange(listen: (theme: Theme) => void): void {
@@ -27,23 +42,4 @@ export function displayTheme(theme: Theme): void {
   const { dataset } = document.documentElement
   if (theme === 'auto') delete dataset.theme
   else dataset.theme = theme
-}
-
-/** A browser that blocks the storage of a site throws. */
-function read(): string | null {
-  try {
-    return localStorage.getItem(name)
-  } catch {
-    return null
-  }
-}
-
-function write(value: string | null): boolean {
-  try {
-    if (value === null) localStorage.removeItem(name)
-    else localStorage.setItem(name, value)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -9,7 +9,7 @@ import {
   leaveUndo,
   type ReadState,
   readByLastReadAll,
-} from '../inbox/undoable.store.ts'
+} from '../inbox/undoable.ts'
 import type { WriteForms } from '../store/operations.ts'
 import { all, get, onCitus, onPostgres, RunAgain, send, signal, type Write } from '../store/statements/statements.ts'
 import { givenUser, inList, inUsers, Part, rowsOf, type UserKey, userKey } from '../store/statements/templates.ts'
@@ -219,6 +219,14 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
     select ${givenUser}, 0, 1, 0, 0, 0, 0 from ${rowsOf(wanted)} where true
     on conflict (user_id) do update set version = inbox.version`
+  const [one, another] = wanted
+  // On PostgreSQL a list reads every partition.
+  if (one !== undefined && another === undefined) {
+    const row = yield* get<Omit<Keyed, 'userId'>>`
+      select id, seq, category, read_at, unread_version from notification
+      where user_id = ${userKey(one.userId)} and key = ${key} and application = ${application}`
+    return row === undefined ? [] : [{ ...row, userId: one.userId }]
+  }
   const rows = yield* all<Omit<Keyed, 'userId'> & { user: string }>`
     select ${userDigits} as "user", id, seq, category, read_at, unread_version from notification
     where user_id ${inUsers(wanted.map(({ userId }) => userId))} and key = ${key} and application = ${application}`

@@ -6,7 +6,7 @@ import { get, lock, onPostgres, send, signal, type Write } from '../store/statem
 import { inList, Part, type UserKey, userKey } from '../store/statements/templates.ts'
 import { type MarkAllRead, type MarkRead, type OneNotification, type UndoReadAll, undoableFor } from './inbox-state.ts'
 import { markAllReadTogether, markReadTogether, markUnreadTogether } from './postgres/marks.ts'
-import { isUncovered, isUnreadNow, leaveUndo, type ReadState, readByLastReadAll, readState } from './undoable.store.ts'
+import { isUncovered, isUnreadNow, leaveUndo, type ReadState, readByLastReadAll, readState } from './undoable.ts'
 
 /** SQLite would take the primary key. Its index has the beginning of the id. */
 const byId = new Part('indexed by notification_by_id', '')

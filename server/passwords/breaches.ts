@@ -28,15 +28,15 @@ export class Breaches {
   async has(password: string): Promise<boolean> {
     const { url, timeoutMs, onFailure } = this.#options
     const digest = hash('sha1', password, 'hex').toUpperCase()
-    const address = `${url}/${digest.slice(0, prefixLength)}`
+    const [prefix, suffix] = [digest.slice(0, prefixLength), digest.slice(prefixLength)]
     // Rows without a meaning are added, so that the length of the answer does not reveal the prefix.
     const headers = { 'add-padding': 'true', 'user-agent': 'carillon' }
     try {
-      const response = await boundedFetch(address, { headers }, { timeoutMs, maxSize, fault })
+      const response = await boundedFetch(`${url}/${prefix}`, { headers }, { timeoutMs, maxSize, fault })
       if (response.status !== 200) throw fault(`the answer has the status ${response.status}`)
       // A line is `<35 digits>:<how often>`; a padding row has 0.
       const rows = (await response.text()).split('\n').map((line) => line.trim().toUpperCase().split(':'))
-      return rows.some(([found, count]) => found === digest.slice(prefixLength) && Number(count) > 0)
+      return rows.some(([found, count]) => found === suffix && Number(count) > 0)
     } catch (error) {
       onFailure(error)
       return false

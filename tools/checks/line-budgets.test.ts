@@ -33,7 +33,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/passwords': 750,
   'server/producers': 250,
   'server/providers': 1100,
-  'server/sealing': 200,
+  'server/sealing': 250,
   'server/sessions': 1400,
   'server/sign-in': 650,
   'server/start': 850,

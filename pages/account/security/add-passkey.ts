@@ -1,7 +1,7 @@
 // <add-passkey>: names a passkey, creates it in this browser, and adds it to the account. Sends `added` with the recovery codes, if it is
 // the first factor, or `closed`.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { createPasskey, NoPasskey, obstacleToPasskeys, pageAtLocalhost } from './new-passkey.ts'
+import { obstacleToPasskeys, pageAtLocalhost } from './new-passkey.ts'
 import { Explained, SecuritySection } from './security-section.ts'
 
 type Added = { recoveryCodes?: string[] }
@@ -39,13 +39,14 @@ export class AddPasskey extends SecuritySection {
     if (isAdded) this.dispatchEvent(new CustomEvent('added', { bubbles: true, detail: added }))
   }
 
+  /** `options` of the service in, the body for it out (WebAuthn Level 3). The browser does not say why it cancels. */
   async #create(options: PublicKeyCredentialCreationOptionsJSON): Promise<unknown> {
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options)
     try {
-      return await createPasskey(options)
+      return ((await navigator.credentials.create({ publicKey })) as PublicKeyCredential).toJSON()
     } catch (error) {
-      if (!(error instanceof NoPasskey)) throw error
-      const { reason } = error
-      throw new Explained(({ factors }) => (reason === 'exists' ? factors.passkeyExists : factors.passkeyCancelled))
+      const isThere = (error as DOMException).name === 'InvalidStateError'
+      throw new Explained(({ factors }) => (isThere ? factors.passkeyExists : factors.passkeyCancelled))
     }
   }
 

@@ -1,15 +1,5 @@
-// Creates a passkey in this browser (WebAuthn Level 3). The use of one is in ../passkeys.ts.
+// Can this browser create a passkey at this address, and if not, where? add-passkey.ts creates it.
 import { hasPasskeys } from '../passkeys.ts'
-
-/** Why there is no passkey. `exists`: this authenticator has one for the user. `cancelled`: the user or the browser stopped it, or it took too long. */
-export class NoPasskey extends Error {
-  readonly reason: 'cancelled' | 'exists'
-
-  constructor(reason: NoPasskey['reason'], cause: unknown) {
-    super(reason, { cause })
-    this.reason = reason
-  }
-}
 
 /** `address`: browsers have passkeys for host names only, and never for a number such as 127.0.0.1. `unsupported`: this browser has none. */
 export function obstacleToPasskeys(): 'address' | 'unsupported' | undefined {
@@ -23,15 +13,4 @@ export function pageAtLocalhost(): URL | undefined {
   const url = new URL(location.href)
   url.hostname = 'localhost'
   return url
-}
-
-/** `options` of the service in, the body for it out. Throws NoPasskey. */
-export async function createPasskey(options: PublicKeyCredentialCreationOptionsJSON): Promise<unknown> {
-  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options)
-  try {
-    return ((await navigator.credentials.create({ publicKey })) as PublicKeyCredential).toJSON()
-  } catch (cause) {
-    const { name } = cause as DOMException
-    throw new NoPasskey(name === 'InvalidStateError' ? 'exists' : 'cancelled', cause)
-  }
 }

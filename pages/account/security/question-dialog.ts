@@ -1,10 +1,11 @@
 // <question-dialog>: asks before an act that cannot be undone.
-import { html, LitElement, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { html, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { PageElement } from '../account-section.ts'
 
 /** `action`: what the button says that agrees. */
 export type Question = { title: string; text: string; action: string }
 
-export class QuestionDialog extends LitElement {
+export class QuestionDialog extends PageElement {
   static override properties: PropertyDeclarations = {
     cancel: { attribute: false },
     question: { state: true },
@@ -14,10 +15,6 @@ export class QuestionDialog extends LitElement {
   declare cancel: string
   declare question: Question | undefined
   #settle: ((isAgreed: boolean) => void) | undefined
-
-  protected override createRenderRoot(): HTMLElement {
-    return this
-  }
 
   /** False if the user closes the dialog, also with Escape. */
   async ask(question: Question): Promise<boolean> {

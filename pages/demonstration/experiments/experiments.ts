@@ -1,8 +1,7 @@
 // The experiments below the walk of the demonstration, and the table at the end. Renders into a section of the page.
 
 import { html, nothing, render } from 'lit/html.js'
-import type { Texts } from '../view/stage.ts'
-import type { World } from '../world.ts'
+import type { DemonstrationOptions } from '../view/stage.ts'
 import { experiments } from './all.ts'
 import { Bench } from './bench.ts'
 import type { Experiment } from './experiment.ts'
@@ -10,15 +9,7 @@ import { Tabs } from './tabs.ts'
 import { anchorOf, experimentView, type View } from './view/experiment-view.ts'
 import { tableView } from './view/table-view.ts'
 
-type Options = {
-  world: World
-  /** Where the demonstration is, such as `demonstration/`. */
-  base: string
-  language: string
-  walk: Texts
-}
-
-export function mountExperiments(section: HTMLElement, options: Options): void {
+export function mountExperiments(section: HTMLElement, options: DemonstrationOptions): void {
   const page = new ExperimentsPage(section, options)
   page.display()
   page.followLink()
@@ -31,11 +22,11 @@ class ExperimentsPage {
   readonly #tabs: Tabs
   readonly #view: View
 
-  constructor(section: HTMLElement, options: Options) {
+  constructor(section: HTMLElement, options: DemonstrationOptions) {
     this.#section = section
     this.#bench = new Bench(options.world, () => this.display())
     const run = (experiment: Experiment) => void this.#run(experiment)
-    this.#view = { ...options, texts: options.walk.experiments, bench: this.#bench, run }
+    this.#view = { ...options, walk: options.texts, texts: options.texts.experiments, bench: this.#bench, run }
     const id = String(crypto.getRandomValues(new Uint32Array(2)))
     this.#tabs = new Tabs({ name: `carillon ${location.pathname}`, id, changed: () => this.display() })
     addEventListener('pagehide', () => this.#tabs.leave())

@@ -2,8 +2,7 @@
 import { html, nothing } from 'lit/html.js'
 import { changesOf, type KeptRow } from '../kept-rows.ts'
 import { cookieSentBy, cookieSetBy, tokenParts, tokenSentBy } from '../proof-parts.ts'
-import type { Results } from '../steps.ts'
-import type { Lane, Row, Sent } from '../world.ts'
+import type { Lane, Sent } from '../world.ts'
 import { cookieText, tokenText } from './proof-text.ts'
 import { isTime, type Stage, timeOf } from './stage.ts'
 
@@ -38,33 +37,23 @@ function tokenView({ texts, language }: Stage, { data }: Sent, { exchange }: Sen
   <p class="note">${texts.tokenNote}</p>`
 }
 
-/** The rows that belong to the proof of the lane, then what else the request changed. */
-export function serverView(stage: Stage, lane: Lane, { results, sent }: { results: Results; sent: Sent }) {
-  const signedIn = results.get('sign-in')?.[lane]
-  const changes = changesOf(sent.exchange)
-  const ofProof = rowsOfProof(lane, signedIn === undefined || isBefore(sent, signedIn) ? undefined : signedIn, sent)
-  const others = changes.filter(({ table }) => table !== 'session')
-  return html`${ofProof.length > 0 ? ofProof.map((row) => sessionView(stage, row)) : nothingView(stage, lane, sent)}
+/** The row that belongs to the proof of the lane, then what else the request changed. */
+export function serverView(stage: Stage, lane: Lane, sent: Sent) {
+  const ofProof = lane === 'session' ? sessionOf(stage, sent) : undefined
+  const others = changesOf(sent.exchange).filter(({ table }) => table !== 'session')
+  return html`${ofProof ? sessionView(stage, ofProof) : nothingView(stage, lane, sent)}
     ${others.map((row) => changeView(stage, row))}`
 }
 
-const isBefore = (one: Sent, other: Sent) => one.exchange.n < other.exchange.n
-
-/** The row of the session as it is after this request: the newest, if an experiment has signed in anew. */
-function rowsOfProof(lane: Lane, signedIn: Sent | undefined, { exchange }: Sent): KeptRow[] {
-  if (lane === 'token' || signedIn === undefined) return []
-  const stored = changesOf(signedIn.exchange).filter(({ table, kind }) => table === 'session' && kind === 'new')
-  const hashes = stored.map(({ columns }) => columns.secret_hash)
-  const sessions = exchange.rows.after.filter(({ table }) => table === 'session')
-  const newest = sessions.toSorted((one, other) => Number(other.columns.created_at) - Number(one.columns.created_at))
-  const row = sessions.find(({ columns }) => hashes.includes(columns.secret_hash ?? null)) ?? newest[0]
-  if (row === undefined) return []
-  const change = changesOf(exchange).find((one) => isSame(one, row))
-  return [change ?? { ...row, kind: 'changed', changed: [], earlier: row.columns }]
+/** The row as it is after a request with the cookie, or one that brought it: the newest, if an experiment has signed in anew. */
+function sessionOf({ visit }: Stage, { exchange }: Sent): KeptRow | undefined {
+  const cookie = cookieSentBy(exchange, visit.cookieName) ?? cookieSetBy(exchange, visit.cookieName)
+  const sessions = cookie === undefined ? [] : exchange.rows.after.filter(({ table }) => table === 'session')
+  const [row] = sessions.toSorted((one, other) => Number(other.columns.created_at) - Number(one.columns.created_at))
+  if (row === undefined) return undefined
+  const change = changesOf(exchange).find(({ columns }) => columns.secret_hash === row.columns.secret_hash)
+  return change ?? { ...row, kind: 'changed', changed: [], earlier: row.columns }
 }
-
-const isSame = (one: Row, other: Row) =>
-  one.table === other.table && one.columns.secret_hash === other.columns.secret_hash
 
 function nothingView({ texts }: Stage, lane: Lane, { exchange }: Sent) {
   const isSignIn = lane === 'token' && exchange.request.line.includes('/login')

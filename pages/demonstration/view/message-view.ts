@@ -44,8 +44,7 @@ const line = (content: unknown, kind: string) => html`<span class="line ${kind}"
 function startLine(kind: MessageKind, text: string): TemplateResult {
   if (kind === 'request') {
     const [method = '', path = '', ...rest] = text.split(' ')
-    const at = path.indexOf('/demonstration/service') + '/demonstration/service'.length
-    const [base, route] = path.includes('/demonstration/service') ? [path.slice(0, at), path.slice(at)] : ['', path]
+    const [, base = '', route = path] = /^(.*\/demonstration\/service)(.*)$/.exec(path) ?? []
     return html`<b>${method}</b> <span class="base">${base}</span><b>${route}</b> <span class="base">${rest.join(' ')}</span>`
   }
   const [version = '', status = '', ...reason] = text.split(' ')

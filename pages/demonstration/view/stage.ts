@@ -1,17 +1,22 @@
 // What all views of the walk need.
 import type { TextsOf } from '../../../server/pages/texts/texts.ts'
-import type { Visit } from '../world.ts'
+import type { Visit, World } from '../world.ts'
 
 export type Texts = TextsOf<'demonstration'>
 
-export type Stage = {
-  texts: Texts
+export type DemonstrationOptions = {
+  world: World
+  /** Where the demonstration is, such as `demonstration/`. */
+  base: string
   language: string
+  texts: Texts
+}
+
+export type Stage = Omit<DemonstrationOptions, 'world'> & {
   visit: Visit
   /** Names of the messages that are shown with all fields. */
   whole: ReadonlySet<string>
   toggle: (name: string) => void
-  base: string
   diagramWidth: number
 }
 

@@ -106,7 +106,7 @@ function laneView(view: WalkView, { stage, lane, place, sent, isUnexpected }: Sh
         ${messageView(stage, 'response', { name: name('response'), message: exchange.response })}
         ${curlView({ ...stage, cookieName: stage.visit.cookieName }, exchange)}
       </div>
-      <div class="side"><h4 class="column-title">${texts.columns.server}</h4>${serverView(stage, lane, { results: walk.results, sent })}</div>
+      <div class="side"><h4 class="column-title">${texts.columns.server}</h4>${serverView(stage, lane, sent)}</div>
     </div>
   </section>`
 }

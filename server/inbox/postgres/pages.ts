@@ -3,7 +3,7 @@
 
 import type { Row } from '../../store/postgres/connection/gathering.ts'
 import { inboxWidth, type Page, type PageRequest, toInbox } from '../inbox-state.ts'
-import { jsonOf, notificationJsonSql } from '../notification-json.ts'
+import { notificationJsonSql } from '../notification-json.ts'
 import { readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
 import { type FilteredSql, filteredName, filteredPages } from './filtered-pages.ts'
 
@@ -12,7 +12,7 @@ export const readAtByAnyMark = readAtByAnyMarkSql('$1')
 
 /** The JSON text of the notification `n`, which was read at `readAt`. */
 export function textReadAt(readAt: string): string {
-  return notificationJsonSql({ readAt, jsonOf: jsonOf.postgres })
+  return notificationJsonSql('postgres', readAt)
 }
 
 const notificationText = textReadAt(readAtText)

@@ -3,7 +3,7 @@
 
 import type { Reader } from '../../store/sqlite/reader.ts'
 import type { InboxState, Page, PageRequest } from '../inbox-state.ts'
-import { jsonOf, noItems, notificationJsonSql } from '../notification-json.ts'
+import { noItems, notificationJsonSql } from '../notification-json.ts'
 import { readAllOver, readAtAgain, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
 import type { FoundInbox } from './found-inbox.ts'
 import { type Place, seqsAt, totalOf } from './runs.ts'
@@ -13,7 +13,7 @@ export const readAtByAnyMark = readAtByAnyMarkSql('?1')
 
 /** The JSON text of the notification `n`, which was read at `at`. */
 export function notificationSql(at: string): string {
-  return notificationJsonSql({ readAt: at, jsonOf: jsonOf.sqlite })
+  return notificationJsonSql('sqlite', at)
 }
 
 // In a range ?2 is the user's readThrough: no read-all covers what lies beyond it, so none is looked up. Usually the first

@@ -40,10 +40,6 @@ export async function textsOf<Name extends SectionName>(name: Name, language: Pa
 
 /** The first of `tags` whose language the pages have, such as `de` for `de-CH`; English if they have none. */
 export function pageLanguageOf(tags: readonly string[]): PageLanguage {
-  const languages = tags.map((tag) => tag.trim().toLowerCase().split('-', 1)[0])
-  return pageLanguages.find((language) => language === languages.find(isPageLanguage)) ?? 'en'
-}
-
-function isPageLanguage(language: string | undefined): language is PageLanguage {
-  return pageLanguages.some((one) => one === language)
+  const wanted = tags.map((tag) => tag.trim().toLowerCase().split('-', 1)[0])
+  return wanted.flatMap((one) => pageLanguages.filter((language) => language === one))[0] ?? 'en'
 }

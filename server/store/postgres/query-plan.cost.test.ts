@@ -124,7 +124,7 @@ const notification = 'notification by key (user_id, seq)'
 const fromEnd = 'notification by key (user_id) alone'
 const byId = 'notification by notification_by_id (id, user_id)'
 const unread = 'notification by notification_unread (user_id, seq)'
-const keyed = 'many notification by notification_by_key (user_id, key, application)'
+const keyed = 'notification by notification_by_key (user_id, key, application)'
 const changed = 'notification by notification_changed (user_id, changed_version)'
 const mark = 'read_mark by key (user_id, version)'
 const readMark = ['read_mark by read_mark_by_seq (user_id, through_seq) alone', mark]
@@ -181,6 +181,7 @@ const allWays = [{ username: 'name1' }, { userId: 'u1' }, { externalId: 'e1' }].
   to,
   notificationId: `new ${n}`,
 }))
+const several = [...allWays, { to: { userId: 'u2' }, notificationId: 'new 4' }]
 const together = (...deliveries: Delivery[]) => Promise.all(deliveries.map((one) => store.write(deliver, one)))
 const page = (request: PageRequest) => ({ userId: 'u1', ...request })
 const numbered: PageRequest = { page: 3, limit: 20, status: 'all' }
@@ -726,9 +727,10 @@ const paths: Path[] = [
     run: () =>
       store.write(
         deliver,
-        deliveryTo({ key: 'none', recipients: allWays, idempotency: { key: 'other', bodyHash: 'h' } }),
+        deliveryTo({ key: 'none', recipients: several, idempotency: { key: 'other', bodyHash: 'h' } }),
       ),
-    reads: [userByName, user, 'user by key (id) alone', userByExternalId, keyed],
+    reads: [userByName, user, 'user by key (id) alone', userByExternalId, `many ${keyed}`],
+    partitions: 4,
   },
   {
     of: 'deliver',

@@ -212,7 +212,7 @@ function pathOf(sql: unknown): string[] {
 }
 
 /** The rows of a page are merged and joined into one row, in their order and without being stored. */
-const isStreamed = /^((CO-ROUTINE|SCAN) \(subquery-\d+\)|MERGE \(UNION ALL\)|COMPOUND QUERY|UNION ALL|LEFT|RIGHT)$/
+const isStreamed = /^((CO-ROUTINE|SCAN) (\(subquery-\d+\)|first_mark|later_mark|mark)|MERGE \(UNION ALL\)|COMPOUND QUERY|UNION ALL|LEFT|RIGHT)$/
 /** A list in a parameter, and the filter that SQLite makes of a list before it looks a value up in it. */
 const isList = /^(SCAN json_each VIRTUAL TABLE INDEX 1:|CREATE BLOOM FILTER)$/
 

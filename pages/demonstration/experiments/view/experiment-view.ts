@@ -4,19 +4,16 @@ import { html, nothing } from 'lit/html.js'
 import { arrowOf } from '../../arrows.ts'
 import { curlView } from '../../view/curl-view.ts'
 import { sentenceOf } from '../../view/diagram.ts'
-import type { Texts as WalkTexts } from '../../view/stage.ts'
+import type { DemonstrationOptions, Texts as WalkTexts } from '../../view/stage.ts'
 import { type Exchange, type Lane, lanes, type Message } from '../../world.ts'
 import type { Bench } from '../bench.ts'
 import type { Answer, Experiment, ExperimentId, Fact, Measured, Texts } from '../experiment.ts'
 import type { Result } from '../kept-results.ts'
 
-export type View = {
+export type View = Pick<DemonstrationOptions, 'base' | 'language'> & {
   bench: Bench
   texts: Texts
   walk: WalkTexts
-  language: string
-  /** Where the demonstration is, such as `demonstration/`. */
-  base: string
   run: (experiment: Experiment) => void
 }
 

@@ -195,13 +195,6 @@ create table category_read_mark (
   at text not null,
   primary key (user_id, category, through_seq, version)
 ) without rowid, strict;
--- Without what a read-all of its category covers. Only for writes: a list says which index it uses, which is not possible here. PostgreSQL
--- has functions in place of it.
-create view uncovered_notification as select * from notification n where not exists (
-  select 1 from category_read_mark m
-  where m.user_id = n.user_id and m.category = n.category and m.through_seq >= n.seq
-    and m.version > coalesce(n.unread_version, -1)
-);
 
 -- Producers and their keys. previous_secret_hash: the secret before a rotation, which is accepted until previous_until. application: '' for a
 -- key that belongs to none.
