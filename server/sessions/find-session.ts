@@ -58,6 +58,7 @@ async function findOnPostgres(db: Database, { userId, secretHash }: SessionKey):
 
 /** Finds a session whose user is not disabled. The caller checks if it has expired. */
 export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
+  name: 'findSession',
   sqlite: findOnSqlite,
   postgres: findOnPostgres,
 }

@@ -11,6 +11,8 @@ export type ReadOperation<Input extends unknown[], Result> =
 export type WriteOperation<Input, Result> = ((input: Input) => Write<Result>) | WriteForms<Input, Result>
 
 type OwnReads<Input extends unknown[], Result> = {
+  /** The name of its form on SQLite without it. */
+  readonly name?: string
   readonly sqlite: (reader: Reader, ...input: Input) => Promise<Result>
   readonly postgres: (db: Database, ...input: Input) => Promise<Result>
 }
@@ -31,6 +33,6 @@ export type Writes = Readonly<Record<string, WriteOperation<never, unknown>>>
 
 /** For people. A bundle adds a number to the name of a function if another one has the same name. */
 export function nameOf(operation: ReadOperation<never, unknown> | WriteOperation<never, unknown>): string {
-  const { name } = 'sqlite' in operation ? operation.sqlite : operation
+  const name = operation.name ?? ('sqlite' in operation ? operation.sqlite.name : '')
   return name.replace(/\$\d+$/, '')
 }
