@@ -22,33 +22,27 @@ const entries = {
   'carillon-client': join(root, 'client', 'carillon-client.ts'),
 }
 
+const pagesFolder = join(root, 'pages')
+
 /** The scripts of the pages, bundled together: what two pages need is a chunk that a browser loads once. */
 const pages = {
-  'page-account': join(root, 'pages', 'account', 'account-page.ts'),
-  'page-password': join(root, 'pages', 'password', 'password-page.ts'),
-  'page-inbox': join(root, 'pages', 'inbox', 'inbox-page.ts'),
-  'page-sign-in': join(root, 'pages', 'sign-in', 'sign-in-page.ts'),
-  'page-docs': join(root, 'pages', 'docs', 'docs-page.ts'),
-  'every-page': join(root, 'pages', 'look', 'every-page.ts'),
-  'page-demonstration': join(root, 'pages', 'demonstration', 'demonstration-page.ts'),
+  'page-account': join(pagesFolder, 'account', 'account-page.ts'),
+  'page-password': join(pagesFolder, 'password', 'password-page.ts'),
+  'page-inbox': join(pagesFolder, 'inbox', 'inbox-page.ts'),
+  'page-sign-in': join(pagesFolder, 'sign-in', 'sign-in-page.ts'),
+  'page-docs': join(pagesFolder, 'docs', 'docs-page.ts'),
+  'every-page': join(pagesFolder, 'look', 'every-page.ts'),
+  'page-demonstration': join(pagesFolder, 'demonstration', 'demonstration-page.ts'),
 }
 
 /** Texts that the server alone displays or sends. */
 const textsOfServer = /\/texts\/..\/service\.ts$/
 
 /** Files of the pages that need no bundler. */
-const assets = [
-  join(root, 'pages', 'look', 'page.css'),
-  join(root, 'pages', 'look', 'favicon.svg'),
-  join(root, 'pages', 'account', 'account.css'),
-  join(root, 'pages', 'front', 'front.css'),
-  join(root, 'pages', 'inbox', 'inbox.css'),
-  join(root, 'pages', 'demonstration', 'demonstration.css'),
-  join(root, 'pages', 'demonstration', 'exchange.css'),
-  join(root, 'pages', 'demonstration', 'experiments', 'view', 'experiments.css'),
-  join(root, 'pages', 'account', 'security', 'security.css'),
-  join(root, 'pages', 'sign-in', 'sign-in.css'),
-]
+function assets() {
+  const paths = readdirSync(pagesFolder, { recursive: true, encoding: 'utf8' }).sort()
+  return paths.filter((path) => /\.(css|svg)$/.test(path)).map((path) => asset(join(pagesFolder, path)))
+}
 
 /**
  * Bundles all scripts, each with the chunks that it loads on demand. The first script of a list is the entry. Each name
@@ -61,10 +55,10 @@ export async function bundleAll() {
   for (const [name, input] of Object.entries(entries))
     if (existsSync(input)) scripts[`${name}.js`] = await bundle({ [name]: input })
   // The package of the service has no sources of pages, only what was built of them.
-  if (!existsSync(assets[0] ?? '')) return scripts
+  if (!existsSync(pagesFolder)) return scripts
   const ofPages = await bundle(pages)
   for (const name of Object.keys(pages)) scripts[`${name}.js`] = withLoaded(name, ofPages)
-  for (const path of assets) scripts[basename(path)] = [asset(path)]
+  for (const one of assets()) scripts[one.name.replace(/-[\da-f]{8}/, '')] = [one]
   return scripts
 }
 

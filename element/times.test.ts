@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { timesOf } from './times.ts'
 
+const { TZ } = process.env
 process.env.TZ = 'Europe/Zurich'
+after(() => {
+  if (TZ === undefined) delete process.env.TZ
+  else process.env.TZ = TZ
+})
 
 const now = Date.parse('2026-11-22T10:00:00.000Z')
 const minute = 60_000

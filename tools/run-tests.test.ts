@@ -81,7 +81,7 @@ function runBeside(code: string, ...texts: string[]): Outcome {
       `import { globSync, writeFileSync } from 'node:fs'
        import { runTests } from '${program}'
        ${code}
-       const outcome = await runTests({ files: globSync('*.test.ts'), perTestMs: 1000, allMs: 20000 })
+       const outcome = await runTests({ files: globSync('*.test.ts'), perTestMs: 4000, allMs: 60000 })
        writeFileSync('outcome.json', JSON.stringify(outcome))`,
     )
     const { NODE_TEST_CONTEXT: _, ...env } = process.env

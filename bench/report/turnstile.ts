@@ -6,12 +6,9 @@ export class Turnstile {
   #isTaken = false
 
   /** Resolves when no other run works. */
-  enter(): Promise<void> {
-    if (!this.#isTaken) {
-      this.#isTaken = true
-      return Promise.resolve()
-    }
-    return new Promise((resolve) => this.#waiting.push(resolve))
+  async enter(): Promise<void> {
+    if (this.#isTaken) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#isTaken = true
   }
 
   leave(): void {

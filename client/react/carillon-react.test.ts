@@ -8,9 +8,11 @@ import { renderToString } from 'react-dom/server'
 import { rolldown } from 'rolldown'
 import type { TestUser } from '../../tests/support/service.ts'
 import type { NotificationPage } from '../carillon-client.ts'
-import { openStreams, send, service, setCookie, startBrowser, tokenOf, until } from '../testing/tab-browser.ts'
+import { openStreams, send, setCookie, startBrowser, startService, tokenOf, until } from '../testing/tab-browser.ts'
 import { Boards } from './testing/board.ts'
 import type { Shown } from './testing/page.ts'
+
+const service = await startService()
 
 const chromium = await startBrowser()
 after(() => chromium[Symbol.asyncDispose]())

@@ -65,7 +65,8 @@ export class Acts {
         await this.#sendOne(act, failures > 0)
         failures = 0
       } catch (error) {
-        if (isRefusal(error)) {
+        // A retry of a refused act would fail in the same way.
+        if (isFinal(error, true)) {
           act.reject(error)
           this.remove([act])
         } else if (this.#host.isClosed) this.rejectAll(error)
@@ -88,9 +89,4 @@ export class Acts {
     act.isDone = true
     act.resolve()
   }
-}
-
-/** A retry would fail in the same way. */
-function isRefusal(error: unknown): boolean {
-  return isFinal(error, true)
 }

@@ -1,35 +1,9 @@
 // One stream for all tabs of a browser: over HTTP/1.1 a browser has six connections to a server, for all its tabs together.
-import { requestMe } from '../sign-in.ts'
-import { delayAfter } from '../transport/backoff.ts'
-import { following, leavable, pause, unlessAborted } from '../transport/cancellation.ts'
-import { CarillonError, isCarillonError } from '../transport/errors.ts'
+import { leavable, unlessAborted } from '../transport/cancellation.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { StreamEvent } from '../transport/types.ts'
-import { areOfOneInbox, inboxTagOf, versionOf } from './position.ts'
-import {
-  defaultTiming,
-  isFinal,
-  openStream,
-  type SharedStreamWatcher,
-  type StreamOptions,
-  type Timing,
-} from './subscription.ts'
-import type { ClientFunctions } from './tabs/client-functions.ts'
-
-const functions: ClientFunctions = {
-  areOfOneInbox,
-  CarillonError,
-  delayAfter,
-  following,
-  inboxTagOf,
-  isCarillonError,
-  isFinal,
-  openStream,
-  pause,
-  requestMe,
-  unlessAborted,
-  versionOf,
-}
+import { clientFunctions } from './client-functions.ts'
+import { defaultTiming, openStream, type SharedStreamWatcher, type StreamOptions, type Timing } from './subscription.ts'
 
 /**
  * Outside a page, without Web Locks and BroadcastChannel, or if the code of the tabs cannot be loaded, each tab has its own
@@ -50,7 +24,8 @@ export function openSharedStream(
       signal,
     )
     const { since } = options
-    if (tabs) yield* tabs.openTogether({ requests, timing, silenceMs, watcher, functions }, since, signal)
+    if (tabs)
+      yield* tabs.openTogether({ requests, timing, silenceMs, watcher, functions: clientFunctions }, since, signal)
     else yield* openStream(requests, { since, signal }, timing, watcher)
   })
 }

@@ -6,13 +6,26 @@ import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { Chromium } from '../../tests/support/chromium.ts'
-import { type Proof, startTestService, type TestUser } from '../../tests/support/service.ts'
+import { type Proof, startTestService, type TestService, type TestUser } from '../../tests/support/service.ts'
 import type { StreamServer } from './stream-server.ts'
 import type { Following } from './tab.ts'
 
-export const service = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '100' } })
-after(() => service.stop())
-const { key } = await service.producerKey()
+type Place = { service: TestService; key: string }
+/** The service of the test file that runs now: files of one process share this module. */
+let current: Place | undefined
+
+/** Starts the service of a test file, which ends with the file. */
+export async function startService(): Promise<TestService> {
+  const service = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '100' } })
+  after(() => service.stop())
+  current = { service, key: (await service.producerKey()).key }
+  return service
+}
+
+function place(): Place {
+  assert.ok(current, 'call startService first')
+  return current
+}
 
 const leaders = new WeakMap<Chromium, Page>()
 
@@ -31,7 +44,7 @@ onChannel('http.server.request.start', (message) => {
 export async function startBrowser(): Promise<Chromium> {
   await until(() => openStreams.size === 0)
   const browser = await Chromium.start()
-  await browser.serveClientAt(service.url)
+  await browser.serveClientAt(place().service.url)
   browser.context.on('request', (request) => {
     if (new URL(request.url()).pathname === '/api/notifications/stream') leaders.set(browser, request.frame().page())
   })
@@ -47,7 +60,7 @@ export async function browserAt({ url }: StreamServer): Promise<Chromium> {
   return browser
 }
 
-export async function newTab(browser: Chromium, { url }: { url: string } = service): Promise<Page> {
+export async function newTab(browser: Chromium, { url }: { url: string } = place().service): Promise<Page> {
   const page = await browser.page(`${url}/tab.html`)
   await page.waitForFunction(() => 'tab' in globalThis)
   return page
@@ -61,7 +74,7 @@ export async function followingTabs(
   following: Following = {},
 ): Promise<Page[]> {
   const tabs = await Promise.all(Array.from({ length: count }, () => newTab(browser)))
-  if (following.token === undefined) await setCookie(browser, await service.signIn(user, 'stateful'))
+  if (following.token === undefined) await setCookie(browser, await place().service.signIn(user, 'stateful'))
   await Promise.all(tabs.map((page) => page.evaluate((how) => tab.follow(how), following)))
   for (const page of tabs) await until(async () => (await receivedIn(page)).types[0] === 'hello')
   return tabs
@@ -69,16 +82,17 @@ export async function followingTabs(
 
 export function setCookie(browser: Chromium, { cookie = '' }: Proof): Promise<void> {
   const [name = '', value = ''] = cookie.split('=')
-  return browser.context.addCookies([{ name, value, url: service.url, httpOnly: true }])
+  return browser.context.addCookies([{ name, value, url: place().service.url, httpOnly: true }])
 }
 
 /** A token of a new sign-in, so that the end of another sign-in does not revoke it. */
 export async function tokenOf(user: TestUser): Promise<string> {
-  return (await service.signIn(user, 'stateless')).authorization?.slice(7) ?? ''
+  return (await place().service.signIn(user, 'stateless')).authorization?.slice(7) ?? ''
 }
 
 /** Sends notifications, one after the other. */
 export async function send(user: TestUser, count: number, pauseMs = 0, title = 'Ding'): Promise<void> {
+  const { service, key } = place()
   for (let index = 0; index < count; index++) {
     const body = { recipients: [{ username: user.username }], title }
     const response = await service.post('/api/notifications', body, { authorization: `Bearer ${key}` })

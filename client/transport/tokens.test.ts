@@ -1,6 +1,6 @@
 // When the client calls `auth`, with which reason and token, and which token its requests carry.
 import assert from 'node:assert/strict'
-import { mock, test } from 'node:test'
+import { after, mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError, createCarillon, isCarillonError } from '../carillon-client.ts'
 import { failureOf } from '../testing/clients.ts'
@@ -9,6 +9,7 @@ import type { TokenRequest, TokenResult } from './tokens.ts'
 
 // The clock stands still. These tests make tokens that the client renews a moment later: if the machine paused, it would renew them at once.
 mock.timers.enable({ apis: ['Date'], now: Date.now() })
+after(() => mock.timers.reset())
 
 /** A client of a server that refuses the tokens in `refused`, after 200 ms. */
 function clientWith(auth: (request: TokenRequest) => TokenResult | Promise<TokenResult>, refused = new Set<string>()) {

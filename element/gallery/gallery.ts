@@ -1,18 +1,24 @@
 // The page of the gallery: the real elements, with lists given in place of a server. The address selects one state
 // (`?state=empty`), the theme and the language (`?theme=dark&lang=de`), so that each can be linked, and opened by a test.
+import { html, nothing, render } from 'lit'
 import type { CarillonBell, CarillonInbox } from '../carillon-inbox.ts'
 import '../carillon-inbox.ts'
-import type { Carillon } from '../../client/carillon-client.ts'
 import type { OpenOptions } from '../../client/store/inbox-list.ts'
 import { GivenInbox } from './given-inbox.ts'
 import { type State, states } from './states.ts'
 
-type Choice = { theme: 'auto' | 'light' | 'dark'; language: string }
-
 const query = new URLSearchParams(location.search)
+const selected = states.find(({ name }) => name === query.get('state'))
 const inboxes = new Map<string, GivenInbox>()
 
-show()
+const themeOf = (state?: State) => state?.theme ?? query.get('theme') ?? 'auto'
+const languageOf = (state: State) => state.language ?? query.get('lang') ?? 'en'
+
+document.documentElement.dataset.theme = themeOf(selected)
+render(
+  states.slice(0, 1).map((first) => pageView(selected ?? first)),
+  document.body,
+)
 await ready()
 // For tests.
 document.documentElement.dataset.ready = ''
@@ -27,37 +33,33 @@ async function ready(): Promise<void> {
   await document.fonts.ready
 }
 
-function show(): void {
-  const theme = (query.get('theme') ?? 'auto') as Choice['theme']
-  const language = query.get('lang') ?? 'en'
-  const selected = states.find(({ name }) => name === query.get('state'))
-  const main = find('main', HTMLElement)
-  main.className = selected?.inPage ? 'one application' : selected ? 'one' : ''
-  main.append(...(selected ? [selected] : states).map((state) => sectionOf(state, { theme, language })))
-  document.documentElement.dataset.theme = selected?.theme ?? theme
-  showBell(selected, { theme: selected?.theme ?? theme, language: selected?.language ?? language })
+function pageView(inBell: State) {
+  const look = selected?.inPage ? 'one application' : selected ? 'one' : ''
+  return html`<header><h1>Carillon: gallery of the elements</h1></header>
+    <div id="page">
+      <nav aria-label="Harbour">
+        <a href="/">Harbour</a>
+        <carillon-bell .carillon=${carillonOf(inBell)} lang=${languageOf(inBell)} theme=${themeOf(inBell)} sign-in-url="/?state=many"></carillon-bell>
+      </nav>
+      <main class=${look}>${(selected ? [selected] : states).map(sectionView)}</main>
+    </div>`
 }
 
-function sectionOf(state: State, choice: Choice): HTMLElement {
-  const section = document.createElement('section')
-  const heading = document.createElement('h2')
-  const link = document.createElement('a')
-  link.href = `?state=${state.name}`
-  link.textContent = state.title
-  heading.append(link)
-  section.append(heading)
-  const hint = document.createElement('p')
-  hint.className = 'hint'
-  hint.textContent = state.hint ?? ''
-  if (state.hint) section.append(hint)
-  section.append(state.inPage ? orders() : inboxOf(state, choice))
-  return section
+function sectionView(state: State) {
+  return html`<section>
+    <h2><a href="?state=${state.name}">${state.title}</a></h2>
+    ${state.hint ? html`<p class="hint">${state.hint}</p>` : nothing}
+    ${
+      state.inPage
+        ? ordersView()
+        : html`<carillon-inbox class=${state.look ?? ''} .carillon=${carillonOf(state)} lang=${languageOf(state)}
+            theme=${themeOf(state)} sign-in-url="/?state=many"></carillon-inbox>`
+    }
+  </section>`
 }
 
-function orders(): HTMLElement {
-  const table = document.createElement('table')
-  const rows = [
-    ['Order', 'Customer', 'Placed', 'Total'],
+function ordersView() {
+  const orders = [
     ['10482', 'Nordwind GmbH', 'today', '€ 1,240.00'],
     ['10481', 'Atelier Marchand', 'today', '€ 318.50'],
     ['10480', 'Okafor & Daughters', 'yesterday', '€ 2,075.20'],
@@ -65,48 +67,15 @@ function orders(): HTMLElement {
     ['10478', 'Hansen Boats', '19 November', '€ 12,900.00'],
     ['10477', 'Studio Vermeer', '19 November', '€ 450.00'],
   ]
-  rows.forEach((cells, index) => {
-    const row = table.insertRow()
-    for (const text of cells) {
-      const cell = document.createElement(index === 0 ? 'th' : 'td')
-      cell.textContent = text
-      row.append(cell)
-    }
-  })
-  return table
+  return html`<table>
+    <tr><th>Order</th><th>Customer</th><th>Placed</th><th>Total</th></tr>
+    ${orders.map((cells) => html`<tr>${cells.map((text) => html`<td>${text}</td>`)}</tr>`)}
+  </table>`
 }
 
-function inboxOf(state: State, choice: Choice): HTMLElement {
-  const inbox = document.createElement('carillon-inbox')
-  inbox.carillon = carillonOf(state, choice)
-  inbox.lang = state.language ?? choice.language
-  inbox.theme = state.theme ?? choice.theme
-  inbox.signInUrl = '/?state=many'
-  inbox.classList.toggle('narrow', state.width !== undefined)
-  inbox.classList.toggle('zoomed', state.zoom !== undefined)
-  return inbox
-}
-
-/** The bell of the page displays the selected state, or the first one. */
-function showBell(selected: State | undefined, { theme, language }: Choice): void {
-  const bell = find('carillon-bell', HTMLElement) as HTMLElementTagNameMap['carillon-bell']
-  bell.lang = language
-  bell.theme = theme
-  bell.signInUrl = '/?state=many'
-  const [first] = states
-  const state = selected ?? first
-  if (state) bell.carillon = carillonOf(state, { theme, language })
-}
-
-/** The elements use nothing of a client but its lists. */
-function carillonOf(state: State, { language }: Choice): Carillon {
-  const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(state.language ?? language, Date.now()))
+/** The elements use nothing of a client but its lists. The bell and the list of a state have the same inbox. */
+function carillonOf(state: State) {
+  const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(languageOf(state), Date.now()))
   inboxes.set(state.name, inbox)
-  return { inbox: { open: (options?: OpenOptions) => inbox.open(options) } } as unknown as Carillon
-}
-
-function find<Kind extends HTMLElement>(selector: string, kind: new () => Kind): Kind {
-  const found = document.querySelector(selector)
-  if (!(found instanceof kind)) throw new Error(`The page has no ${selector}.`)
-  return found
+  return { inbox: { open: (options?: OpenOptions) => inbox.open(options) } }
 }

@@ -49,7 +49,7 @@ const longTexts: readonly Text[] = [
 export function samples(language: string, now: number): Notification[] {
   const list = texts[language] ?? texts.en ?? []
   return list.map((text, index) => ({
-    ...notification(text, { index, at: now - (ages[index] ?? 0) * 60_000, seq: list.length - index }),
+    ...notification(text, index, now - (ages[index] ?? 0) * 60_000),
     read: index >= unreadSamples,
     count: index === again.sample ? again.count : 1,
   }))
@@ -58,25 +58,17 @@ export function samples(language: string, now: number): Notification[] {
 /** `count` notifications, one for each minute; the newest 120 are unread. */
 export function manySamples(count: number, now: number): Notification[] {
   return Array.from({ length: count }, (_, index) => ({
-    ...notification([`Order ${count - index} was paid`, null, 'Orders'], {
-      index,
-      at: now - index * 60_000,
-      seq: count - index,
-    }),
+    ...notification([`Order ${count - index} was paid`, null, 'Orders'], index, now - index * 60_000),
     read: index >= 120,
   }))
 }
 
 export function longSamples(now: number): Notification[] {
-  return longTexts.map((text, index) =>
-    notification(text, { index, at: now - index * 60_000, seq: longTexts.length - index }),
-  )
+  return longTexts.map((text, index) => notification(text, index, now - index * 60_000))
 }
 
-export function notification(
-  [title, body, category]: Text,
-  { index, at, seq }: { index: number; at: number; seq: number },
-): Notification {
+/** `index`: its place in the list, from 0 for the newest. */
+export function notification([title, body, category]: Text, index: number, at: number): Notification {
   const time = new Date(at).toISOString()
   return {
     id: `01a1fbae-026f-70d9-870c-${String(index).padStart(12, '0')}`,
@@ -88,7 +80,7 @@ export function notification(
     key: null,
     createdAt: time,
     updatedAt: time,
-    seq,
+    seq: 1_000_000 - index,
     count: 1,
     read: false,
     readAt: null,

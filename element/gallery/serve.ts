@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { rolldown } from 'rolldown'
+import { bundle } from '../build.js'
 
 const folder = new URL('./', import.meta.url)
 const font = (path: string) => new URL(import.meta.resolve(`@fontsource-variable/${path}`))
@@ -40,28 +40,16 @@ async function respond(path: string, response: ServerResponse): Promise<void> {
   response.setHeader('content-security-policy', policy)
   response.setHeader('cache-control', 'no-store')
   const file = files[path]
-  const script = /^\/[\w-]+\.js$/.test(path) ? (await bundle()).get(path.slice(1)) : undefined
+  const script = /^\/[\w-]+\.js$/.test(path) ? (await scripts()).get(path.slice(1)) : undefined
   if (file) response.writeHead(200, { 'content-type': file.type }).end(readFileSync(file.url))
   else if (script) response.writeHead(200, { 'content-type': 'text/javascript; charset=utf-8' }).end(script)
   else response.writeHead(404).end()
 }
 
-/** The script of the page and what it loads on demand, by file name. */
-async function bundle(): Promise<Map<string, string>> {
-  const bundled = await rolldown({
-    input: { gallery: fileURLToPath(new URL('gallery.ts', folder)) },
-    platform: 'browser',
-  })
-  try {
-    const { output } = await bundled.generate({
-      format: 'esm',
-      entryFileNames: '[name].js',
-      chunkFileNames: '[name].js',
-    })
-    return new Map(output.flatMap((file) => (file.type === 'chunk' ? [[file.fileName, file.code] as const] : [])))
-  } finally {
-    await bundled.close()
-  }
+/** The script of the page, and by their names what it loads on demand. */
+async function scripts(): Promise<Map<string, string>> {
+  const bundled = await bundle({ gallery: fileURLToPath(new URL('gallery.ts', folder)) })
+  return new Map(bundled.map(({ name, code }, at) => [at === 0 ? 'gallery.js' : name, code]))
 }
 
 if (import.meta.main) {

@@ -12,15 +12,14 @@ export type State = {
   /** What this state fixes; otherwise the controls of the gallery decide. */
   language?: string
   theme?: 'dark'
-  width?: number
-  zoom?: number
+  look?: 'narrow' | 'zoomed'
   /** Displays a page of an application in place of the list: the bell is in its header. */
   inPage?: boolean
 }
 
 const everyday = (language: string, now: number): Given => ({ items: samples(language, now) })
 
-export const states: readonly State[] = [
+export const states: readonly [State, ...State[]] = [
   { name: 'many', title: 'Several', given: everyday },
   { name: 'bell', title: 'Orders, with a bell to open', inPage: true, given: everyday },
   { name: 'one', title: 'One', given: (language, now) => ({ items: samples(language, now).slice(0, 1) }) },
@@ -67,11 +66,7 @@ export const states: readonly State[] = [
     title: 'Markup is text',
     given: (_language, now) => ({
       items: [
-        notification(['<img src=x onerror=alert(1)>', '<b>bold</b> &amp; <script>alert(1)</script>', '<i>'], {
-          index: 0,
-          at: now,
-          seq: 1,
-        }),
+        notification(['<img src=x onerror=alert(1)>', '<b>bold</b> &amp; <script>alert(1)</script>', '<i>'], 0, now),
       ],
     }),
   },
@@ -85,6 +80,6 @@ export const states: readonly State[] = [
     hint: 'Switch on a contrast theme of Windows, or in Chromium: developer tools, Rendering, “forced-colors: active”.',
     given: everyday,
   },
-  { name: 'narrow', title: '320 px wide', width: 320, given: everyday },
-  { name: 'zoomed', title: '200 % zoom', zoom: 2, given: everyday },
+  { name: 'narrow', title: '320 px wide', look: 'narrow', given: everyday },
+  { name: 'zoomed', title: '200 % zoom', look: 'zoomed', given: everyday },
 ]

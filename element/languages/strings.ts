@@ -25,7 +25,6 @@ export type Strings = {
   loadMore: string
   tryAgain: string
   signIn: string
-  close: string
 
   /** The button that displays notifications which arrived while the list was held. */
   newer(count: number): string

@@ -4,14 +4,9 @@ import '../carillon-inbox.ts'
 import type { DetailedHTMLProps, HTMLAttributes } from 'react'
 import type { CarillonBell } from '../bell/carillon-bell.ts'
 import type { CarillonInbox } from '../inbox/carillon-inbox.ts'
-import type { BellProperties, ChangeEvent, DashedAttributes, InboxProperties, OpenEvent } from './settings.ts'
+import type { BellProperties, DashedAttributes, InboxProperties } from './settings.ts'
 
-type Props<Type, Properties> = DetailedHTMLProps<HTMLAttributes<Type>, Type> &
-  Properties &
-  DashedAttributes & {
-    'oncarillon-open'?: ((event: OpenEvent) => void) | undefined
-    'oncarillon-change'?: ((event: ChangeEvent) => void) | undefined
-  }
+type Props<Type, Properties> = DetailedHTMLProps<HTMLAttributes<Type>, Type> & Properties & DashedAttributes
 
 declare module 'react' {
   // biome-ignore lint/style/noNamespace: React declares its elements in this namespace.

@@ -20,11 +20,12 @@ type Shared =
 
 export type InboxProperties = Optional<CarillonElement, Shared>
 export type BellProperties = InboxProperties & Optional<CarillonBell, 'placement'>
-/** Attributes whose names differ from those of the properties. */
+/** Attributes whose names differ from those of the properties, and listeners as attributes, for React and Svelte. */
 export type DashedAttributes = {
   'sign-in-url'?: string | undefined
   'title-badge'?: boolean | '' | undefined
   'app-badge'?: boolean | '' | undefined
+  'oncarillon-open'?: Listener<'carillon-open'> | undefined
+  'oncarillon-change'?: Listener<'carillon-change'> | undefined
 }
-export type OpenEvent = HTMLElementEventMap['carillon-open']
-export type ChangeEvent = HTMLElementEventMap['carillon-change']
+export type Listener<Name extends keyof HTMLElementEventMap> = (event: HTMLElementEventMap[Name]) => void

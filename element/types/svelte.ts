@@ -4,14 +4,9 @@ import '../carillon-inbox.ts'
 import type { HTMLAttributes } from 'svelte/elements'
 import type { CarillonBell } from '../bell/carillon-bell.ts'
 import type { CarillonInbox } from '../inbox/carillon-inbox.ts'
-import type { BellProperties, ChangeEvent, DashedAttributes, InboxProperties, OpenEvent } from './settings.ts'
+import type { BellProperties, DashedAttributes, InboxProperties } from './settings.ts'
 
-type Props<Type extends EventTarget, Properties> = HTMLAttributes<Type> &
-  Properties &
-  DashedAttributes & {
-    'oncarillon-open'?: ((event: OpenEvent) => void) | undefined
-    'oncarillon-change'?: ((event: ChangeEvent) => void) | undefined
-  }
+type Props<Type extends EventTarget, Properties> = HTMLAttributes<Type> & Properties & DashedAttributes
 
 declare module 'svelte/elements' {
   interface SvelteHTMLElements {

@@ -5,15 +5,15 @@ import '../carillon-inbox.ts'
 import type { HTMLAttributes, PublicProps } from 'vue'
 import type { CarillonBell } from '../bell/carillon-bell.ts'
 import type { CarillonInbox } from '../inbox/carillon-inbox.ts'
-import type { BellProperties, ChangeEvent, InboxProperties, OpenEvent } from './settings.ts'
+import type { BellProperties, InboxProperties, Listener } from './settings.ts'
 
 type Component<Type, Properties> = new () => Type & {
   /** Read by Vue's tools alone; the element has no such property. */
   $props: HTMLAttributes &
     PublicProps &
     Properties & {
-      onCarillonOpen?: ((event: OpenEvent) => void) | undefined
-      onCarillonChange?: ((event: ChangeEvent) => void) | undefined
+      onCarillonOpen?: Listener<'carillon-open'> | undefined
+      onCarillonChange?: Listener<'carillon-change'> | undefined
     }
 }
 

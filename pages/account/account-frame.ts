@@ -19,7 +19,7 @@ export class AccountFrame extends LitElement {
   }
 
   declare account: Account | undefined
-  declare failure: { error: unknown; words: Account['texts']['requests'] } | undefined
+  declare failure: { error: unknown; words: Account['words'] } | undefined
   readonly #place: Place
   /** The anchor of the address that is not displayed yet. */
   #target = ''
@@ -45,8 +45,8 @@ export class AccountFrame extends LitElement {
   async #start(): Promise<void> {
     const language = pageLanguageOf([document.documentElement.lang])
     // Without texts, the place keeps the sentence of the service that the page did not start.
-    const texts = await readTexts(language).catch(() => undefined)
-    if (texts === undefined) return
+    const read = await readTexts(language).catch(() => undefined)
+    if (read === undefined) return
     this.parentElement?.querySelector('.not-started')?.remove()
     try {
       const me = await this.#readMe()
@@ -55,10 +55,10 @@ export class AccountFrame extends LitElement {
         refresh: () => this.#refresh(),
         refreshFrame: () => this.#refreshFrame(),
       }
-      this.account = { ...this.#place, ...acts, me, language, texts, revision: 0 }
+      this.account = { ...this.#place, ...acts, ...read, me, language, revision: 0 }
       this.failure = undefined
     } catch (error) {
-      this.failure = { error, words: texts.requests }
+      this.failure = { error, words: read.words }
     }
   }
 
@@ -98,14 +98,14 @@ export class AccountFrame extends LitElement {
     const [me, text] = await Promise.all([this.#readMe(), this.#readPage()])
     const page = new DOMParser().parseFromString(text, 'text/html')
     const language = pageLanguageOf([page.documentElement.lang])
-    const texts = await readTexts(language)
+    const read = await readTexts(language)
     document.documentElement.lang = language
     document.title = page.title
     for (const part of ['.skip', '.top', 'h1']) {
       const renewed = page.querySelector(part)
       if (renewed) document.querySelector(part)?.replaceWith(renewed)
     }
-    if (this.account) this.account = { ...this.account, me, language, texts }
+    if (this.account) this.account = { ...this.account, ...read, me, language }
   }
 
   async #readPage(): Promise<string> {
@@ -141,14 +141,14 @@ export class AccountFrame extends LitElement {
     const { account } = this
     if (!account) return nothing
     const { texts, me } = account
-    return html`<nav class="sections" aria-label=${texts.account.sections}><ul>
-${sections.map(({ id, title }) => html`<li><a href="#${id}">${title(account)}</a></li>`)}
+    return html`<nav class="sections" aria-label=${texts.sections}><ul>
+${sections.map(({ id }) => html`<li><a href="#${id}">${texts[id].title}</a></li>`)}
 </ul></nav>
 <div>
-${me.passwordChangeRequired ? html`<p class="card demand" role="alert">${texts.account.passwordDemanded} <a href="#password">${texts.account.passwordLink}</a></p>` : nothing}
+${me.passwordChangeRequired ? html`<p class="card demand" role="alert">${texts.passwordDemanded} <a href="#password">${texts.passwordLink}</a></p>` : nothing}
 ${sections.map(
-  ({ id, title, view }) => html`<section id=${id} class="card" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${title(account)}</h2>
+  ({ id, view }) => html`<section id=${id} class="card" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${texts[id].title}</h2>
 ${view(account)}
 </section>`,
 )}
@@ -162,10 +162,9 @@ ${view(account)}
   }
 }
 
-async function readTexts(language: PageLanguage): Promise<Account['texts']> {
-  const reading = [textsOf('account', language), textsOf('security', language), textsOf('requests', language)] as const
-  const [account, security, requests] = await Promise.all(reading)
-  return { account, security, requests }
+async function readTexts(language: PageLanguage): Promise<Pick<Account, 'texts' | 'words'>> {
+  const [texts, words] = await Promise.all([textsOf('account', language), textsOf('requests', language)])
+  return { texts, words }
 }
 
 customElements.define('account-frame', AccountFrame)

@@ -10,7 +10,9 @@ import type { Sending } from './requests.ts'
 export type Account = {
   me: Me
   language: PageLanguage
-  texts: { account: TextsOf<'account'>; security: TextsOf<'security'>; requests: TextsOf<'requests'> }
+  texts: TextsOf<'account'>
+  /** Why a request failed. */
+  words: TextsOf<'requests'>
   /** Relative prefixes: `${root}docs`, `${pages}sign-in`. */
   root: string
   pages: string
@@ -40,12 +42,16 @@ export abstract class AccountSection extends LitElement {
   /** The error of the last act. */
   declare failure: unknown
   /** What the last act has done, in the language of the page at this moment. */
-  declare done: ((account: Account) => string) | undefined
+  declare done: ((texts: Account['texts']) => string) | undefined
   declare loadFailure: unknown
 
   constructor() {
     super()
     this.isBusy = false
+  }
+
+  get texts(): Account['texts'] {
+    return this.account.texts
   }
 
   /** The page is one document, so that labels, anchors and password managers work as usual. */
@@ -75,7 +81,7 @@ export abstract class AccountSection extends LitElement {
   }
 
   /** One act at a time. Its failure, or what it has done, is displayed by `outcome()`. True if it succeeded. */
-  protected async act(work: () => Promise<unknown>, done?: (account: Account) => string): Promise<boolean> {
+  protected async act(work: () => Promise<unknown>, done?: (texts: Account['texts']) => string): Promise<boolean> {
     if (this.isBusy) return false
     this.isBusy = true
     this.failure = undefined
@@ -94,13 +100,12 @@ export abstract class AccountSection extends LitElement {
 
   /** Live regions have to be in the document before they have a text. */
   protected outcome(): TemplateResult {
-    const { account, failure, done } = this
-    return html`<p class="fault" role="alert">${this.faultText(failure)}</p>
-<p class="done" role="status">${done?.(account)}</p>`
+    return html`<p class="fault" role="alert">${this.faultText(this.failure)}</p>
+<p class="done" role="status">${this.done?.(this.texts)}</p>`
   }
 
   protected faultText(failure: unknown) {
-    const { texts, pages } = this.account
-    return faultOf(failure, texts.requests, pages)
+    const { words, pages } = this.account
+    return faultOf(failure, words, pages)
   }
 }

@@ -115,7 +115,7 @@ export class ConfirmDialog extends LitElement {
 
   protected override render(): TemplateResult {
     const { account, way, ways, isBusy, failure } = this
-    const { confirm } = account.texts.account
+    const { confirm, cancel } = account.texts
     const others = ways.filter((one) => one !== way)
     return html`<dialog aria-labelledby="confirm-title" @close=${this.#closed}>
 <form novalidate @submit=${this.#prove}>
@@ -124,14 +124,14 @@ export class ConfirmDialog extends LitElement {
 ${way === 'passkey' ? nothing : this.#proofField(way)}
 <p class="fault" id="confirm-fault" role="alert">${this.#faultText(failure)}</p>
 <p class="buttons"><button class="primary" aria-disabled=${isBusy ? 'true' : nothing}>${way === 'passkey' ? confirm.ways.passkey : confirm.submit}</button>
-<button type="button" @click=${() => this.#dialog?.close()}>${confirm.cancel}</button></p>
+<button type="button" @click=${() => this.#dialog?.close()}>${cancel}</button></p>
 ${others.map((one) => html`<p><button type="button" class="plain" @click=${() => this.#changeTo(one)}>${confirm.ways[one]}</button></p>`)}
 <p class="hint">${confirm.otherwise}</p>
 </form></dialog>`
   }
 
   #proofField(way: Exclude<Way, 'passkey'>): TemplateResult {
-    const { confirm } = this.account.texts.account
+    const { confirm } = this.account.texts
     const kind = { password: 'current-password', code: 'one-time-code', recoveryCode: 'off' } as const
     return html`<div class="field"><label for="confirm-proof">${confirm.labels[way]}</label>
 <input id="confirm-proof" type=${way === 'password' ? 'password' : 'text'} autocomplete=${kind[way]} inputmode=${way === 'code' ? 'numeric' : 'text'}
@@ -139,11 +139,11 @@ autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fau
   }
 
   #faultText(failure: unknown) {
-    const { texts, pages } = this.account
-    const { faults } = texts.account.confirm
+    const { texts, words, pages } = this.account
+    const { faults } = texts.confirm
     if (failure instanceof PasskeyRefused || isFailure(failure, 'UNPROCESSABLE')) return faults.passkey
     if (isFailure(failure, 'INVALID_CREDENTIALS', 'INVALID_REQUEST')) return faults[this.way]
-    return faultOf(failure, texts.requests, pages)
+    return faultOf(failure, words, pages)
   }
 }
 

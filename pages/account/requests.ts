@@ -7,9 +7,6 @@ export class Failure extends Error {
   /** Seconds to wait before the next attempt. */
   declare readonly retryAfter: number | undefined
   declare readonly details: readonly Fault[] | undefined
-  /** SECOND_FACTOR_REQUIRED has it: what `POST /login/second-factor` needs, and the kinds of factors that complete the sign-in. */
-  declare readonly challenge: string | undefined
-  declare readonly factors: readonly string[] | undefined
 
   constructor(code: ErrorCode, fields: Partial<Failure> = {}) {
     super(code, { cause: fields.cause })

@@ -1,4 +1,4 @@
-// Which sections does the account page have, in which order, and how are they named? A section has an anchor, such as account#password.
+// Which sections does the account page have, and in which order? A section has an anchor, such as account#password.
 import { html, type TemplateResult } from 'lit'
 import type { Account } from './account-section.ts'
 import { ActivitySection } from './security/activity-section.ts'
@@ -13,40 +13,23 @@ import { PasswordSection } from './self/password-section.ts'
 import { PreferencesSection } from './self/preferences-section.ts'
 import { ProfileSection } from './self/profile-section.ts'
 
-export type Section = { id: string; title: (account: Account) => string; view: (account: Account) => TemplateResult }
+/** The texts of the page have the title of each, under its id. */
+type Section = {
+  id: 'profile' | 'password' | 'factors' | 'sessions' | 'preferences' | 'activity'
+  view: (account: Account) => TemplateResult
+}
 
 export const sections: readonly Section[] = [
-  {
-    id: 'profile',
-    title: ({ texts }) => texts.account.profile.title,
-    view: (account) => html`<account-profile .account=${account}></account-profile>`,
-  },
-  {
-    id: 'password',
-    title: ({ texts }) => texts.account.password.title,
-    view: (account) => html`<account-password .account=${account}></account-password>`,
-  },
+  { id: 'profile', view: (account) => html`<account-profile .account=${account}></account-profile>` },
+  { id: 'password', view: (account) => html`<account-password .account=${account}></account-password>` },
   {
     id: 'factors',
-    title: ({ texts }) => texts.security.factors.title,
     view: (account) => html`<account-factors .account=${account}></account-factors>
 <account-providers .account=${account}></account-providers>`,
   },
-  {
-    id: 'sessions',
-    title: ({ texts }) => texts.security.sessions.title,
-    view: (account) => html`<account-sessions .account=${account}></account-sessions>`,
-  },
-  {
-    id: 'preferences',
-    title: ({ texts }) => texts.account.preferences.title,
-    view: (account) => html`<account-preferences .account=${account}></account-preferences>`,
-  },
-  {
-    id: 'activity',
-    title: ({ texts }) => texts.security.activity.title,
-    view: (account) => html`<account-activity .account=${account}></account-activity>`,
-  },
+  { id: 'sessions', view: (account) => html`<account-sessions .account=${account}></account-sessions>` },
+  { id: 'preferences', view: (account) => html`<account-preferences .account=${account}></account-preferences>` },
+  { id: 'activity', view: (account) => html`<account-activity .account=${account}></account-activity>` },
 ]
 
 customElements.define('account-profile', ProfileSection)

@@ -22,24 +22,12 @@ export function curlOf({ request }: Pick<Exchange, 'request'>, { address, cookie
   return input === '' ? command : `${command} <<'END'\n${input}\nEND`
 }
 
-export type CurlPlace = { address: string; cookieName: string }
+type CurlPlace = { address: string; cookieName: string }
 
 /** The address of a request, from the path in its record. */
 export function addressOf({ exchange }: Pick<Sent, 'exchange'>, page: string, base: string): string {
   const path = exchange.request.line.split(' ')[1] ?? ''
   return new URL(base + path.slice(path.indexOf('/service') + 1), page).href
-}
-
-/** Puts a command on the clipboard. If the browser does not allow it, the command that `display` then shows in `host` is selected. */
-export async function copyCommand(command: string, host: HTMLElement, display: (isDone: boolean) => void) {
-  // Absent on plain HTTP beyond localhost.
-  const copying = navigator.clipboard?.writeText(command) ?? Promise.reject()
-  const isDone = await copying.then(() => true).catch(() => false)
-  display(isDone)
-  const shown = host.querySelector<HTMLElement>('.command')
-  if (isDone || shown === null) return
-  shown.focus()
-  getSelection()?.selectAllChildren(shown)
 }
 
 function headerOf(name: string, value: string | undefined): string[] {

@@ -2,11 +2,10 @@
 
 import { render } from 'lit/html.js'
 import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
-import { copyCommand } from './curl.ts'
 import { mountExperiments } from './experiments/experiments.ts'
 import { stepIds } from './steps.ts'
 import type { Stage, Texts } from './view/stage.ts'
-import { type Actions, type Copied, walkView } from './view/walk-view.ts'
+import { type Actions, walkView } from './view/walk-view.ts'
 import { type Place, Walk } from './walk.ts'
 import { World } from './world.ts'
 
@@ -20,7 +19,6 @@ class DemonstrationPage {
   readonly #world: World
   readonly #walk: Walk
   readonly #whole = new Set<string>()
-  #copied: Copied
 
   constructor(host: HTMLElement, texts: Texts, language: string) {
     this.#host = host
@@ -50,7 +48,6 @@ class DemonstrationPage {
 
   async #go(place: Place | undefined): Promise<void> {
     if (place === undefined || this.#walk.sending !== undefined) return
-    this.#copied = undefined
     await this.#walk.show(place)
     this.#arrive()
   }
@@ -80,17 +77,12 @@ class DemonstrationPage {
   readonly #actions: Actions = {
     go: (place) => void this.#go(place),
     startAgain: () => void this.#startAgain(),
-    copyCurl: (lane, command) =>
-      void copyCommand(command, this.#host, (isDone) => {
-        this.#copied = { lane, command, isDone }
-        this.#render()
-      }),
   }
 
   #render(): void {
     const { visit } = this.#world
     const stage = visit && this.#stage(visit)
-    const view = { walk: this.#walk, texts: this.#texts, stage, actions: this.#actions, copied: this.#copied }
+    const view = { walk: this.#walk, texts: this.#texts, stage, actions: this.#actions }
     render(walkView(view), this.#host)
   }
 
@@ -103,7 +95,6 @@ class DemonstrationPage {
       visit,
       whole: this.#whole,
       toggle: (name) => this.#toggle(name),
-      page: location.href,
       base: this.#host.dataset.base ?? '',
       diagramWidth: Math.max(240, Math.floor(inner) - 34),
     }
@@ -119,10 +110,10 @@ function placeIn(hash: string): Place | undefined {
 const walkPlace = document.getElementById('walk')
 if (walkPlace !== null) {
   const language = pageLanguageOf([document.documentElement.lang])
-  const page = new DemonstrationPage(walkPlace, await textsOf('demonstration', language), language)
+  const texts = await textsOf('demonstration', language)
+  const page = new DemonstrationPage(walkPlace, texts, language)
   const experiments = document.getElementById('experiments')
   const { base = '' } = walkPlace.dataset
-  const started = page.start()
-  if (experiments !== null) await mountExperiments(experiments, { world: page.world, base, language })
-  await started
+  void page.start()
+  if (experiments !== null) mountExperiments(experiments, { world: page.world, base, language, walk: texts })
 }

@@ -8,11 +8,8 @@ export type Visit = {
   /** Names the world in `Carillon-Visit`. It is no secret, and proves nothing. */
   id: string
   user: { username: string; password: string }
-  expiresAt: string
-  hasTrace: boolean
   /** The name of this world's session cookie. */
   cookieName: string
-  base: string
 }
 export type Row = { table: string; columns: Readonly<Record<string, string | number | null>> }
 export type Message = { line: string; fields: readonly (readonly [name: string, value: string])[]; body: string }
@@ -35,15 +32,6 @@ export type Request = {
 }
 /** `data`: what is in the envelope of the response, or the bare object of a login. */
 export type Sent = { lane: Lane; status: number; data: unknown; exchange: Exchange }
-/** What the server keeps and how its clock is now. */
-export type WorldState = Visit & {
-  now: string
-  offsetMs: number
-  isRunning: boolean
-  outageEndsAt: string | null
-  rows: readonly Row[]
-}
-
 export type Trouble = 'unreachable' | 'gone' | 'full' | 'tooMany' | 'noCookies' | 'other'
 
 /** Why the demonstration cannot go on. `retryAfter`: seconds. */
@@ -144,10 +132,6 @@ export class World {
   /** The server's record of a request that had the field `Carillon-Exchange: n` in its response. */
   exchange(n: number): Promise<Exchange> {
     return this.#json<Exchange>(`exchanges/${n}`)
-  }
-
-  state(): Promise<WorldState> {
-    return this.#json<WorldState>('visit')
   }
 
   /** Changes the world itself: its clock, its store, its process. */

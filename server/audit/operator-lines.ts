@@ -29,9 +29,7 @@ export class OperatorLines {
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
     this.#reading = this.#read(() => {}, notedWithinMs)
-    dependencies.store.onChange(({ about }) => {
-      if (about === 'audit' || about === 'anything') this.#readSoon()
-    })
+    dependencies.store.onChange(() => this.#readSoon(), ['audit'])
   }
 
   /** Signals during a read cause one more read. */

@@ -1,18 +1,11 @@
 // Writes a small file so that a power failure leaves the old content, the new content or no file, never an empty or partial
 // file: write, fsync the file, give it its name, fsync the folder. Without the second fsync the name can be lost.
 import { randomBytes } from 'node:crypto'
-import {
-  type BigIntStats,
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import type { BigIntStats } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+
+type Text = string | ((file: BigIntStats) => string)
 
 /** Creates the file (mode 0600) with `text`. Returns false, and changes nothing, if a file with that name exists. */
 export function createDurably(path: string, text: string): boolean {
@@ -30,7 +23,7 @@ export function createDurably(path: string, text: string): boolean {
 }
 
 /** Does what `createDurably` does, but replaces a file or link of that name. A function gets the new file's status for its text. */
-export function replaceDurably(path: string, text: string | ((file: BigIntStats) => string)): void {
+export function replaceDurably(path: string, text: Text): void {
   withDraft(path, text, (draft) => renameSync(draft, path))
 }
 
@@ -49,22 +42,13 @@ export function syncFolder(path: string): void {
   if (process.platform !== 'win32') syncToDisk(path)
 }
 
-function withDraft<Result>(
-  path: string,
-  text: string | ((file: BigIntStats) => string),
-  publish: (draft: string) => Result,
-): Result {
+function withDraft<Result>(path: string, text: Text, publish: (draft: string) => Result): Result {
   // Random: in containers all processes can have the same id, and a draft may be left from before a power failure.
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   try {
-    const file = openSync(draft, 'wx', 0o600)
-    try {
-      const bytes = Buffer.from(typeof text === 'string' ? text : text(fstatSync(file, { bigint: true })))
-      for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
+    writeFileSync(draft, '', { flag: 'wx', mode: 0o600 })
+    const content = typeof text === 'string' ? text : text(statSync(draft, { bigint: true }))
+    writeFileSync(draft, content, { flush: true })
     const result = publish(draft)
     syncFolder(dirname(path))
     return result

@@ -114,6 +114,10 @@ export function invalidField(field: string, reason: string): CarillonError {
   return invalidRequest([{ field, reason }])
 }
 
+export function conflict(problem: string, remedy: string): CarillonError {
+  return new CarillonError('CONFLICT', problem, { remedy })
+}
+
 /** The path is not a route, or not in the spelling of one. */
 export function noSuchRoute(): CarillonError {
   return new CarillonError('NOT_FOUND', 'There is no such route', { remedy: '/docs lists the routes.' })

@@ -19,15 +19,10 @@ export function newOrderedId(at: number): string {
   return `${firstIdAt(at)}-7${seq.slice(0, 3)}-8${seq.slice(3)}${randomUUID().slice(23)}`
 }
 
-let last = { at: 0, id: '00000000-0000' }
-
 /** Sorts before every id from `newId` of this moment or later, and after every earlier one. Many ids of one moment begin with it. */
 export function firstIdAt(at: number): string {
-  if (at !== last.at) {
-    const time = Math.max(0, at).toString(16).padStart(12, '0')
-    last = { at, id: `${time.slice(0, 8)}-${time.slice(8)}` }
-  }
-  return last.id
+  const time = Math.max(0, at).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}`
 }
 
 /** The `at`, in milliseconds, of an id from `newId`. */

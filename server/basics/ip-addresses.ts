@@ -32,8 +32,9 @@ export function formatRange({ address, prefix }: AddressRange): string {
 
 /** `texts`: valid ranges. */
 export function rangesOf(texts: readonly string[]): AddressRanges {
-  const ranges = noRanges()
-  for (const text of texts) addRange(ranges, parseRange(text) as AddressRange)
+  const ranges = { ipv4: new BlockList(), ipv6: new BlockList() }
+  for (const { address, prefix } of texts.map((text) => parseRange(text) as AddressRange))
+    ranges[familyOf(address)].addSubnet(address, prefix, familyOf(address))
   return ranges
 }
 
@@ -41,18 +42,6 @@ export function rangesOf(texts: readonly string[]): AddressRanges {
 export function isInRanges(address: string, ranges: AddressRanges): boolean {
   const family = familyOf(address)
   return ranges[family].check(address, family)
-}
-
-/** Whether the ranges together are every IPv4 address, or every IPv6 address. */
-export function coverEverything(ranges: readonly AddressRange[]): boolean {
-  const [widest, shares] = [noRanges(), { ipv4: 0, ipv6: 0 }]
-  // Two ranges overlap only if one is inside the other, so those that are inside no other add up.
-  for (const range of ranges.toSorted((a, b) => a.prefix - b.prefix)) {
-    if (isInRanges(range.address, widest)) continue
-    addRange(widest, range)
-    shares[familyOf(range.address)] += 2 ** -range.prefix
-  }
-  return shares.ipv4 >= 1 || shares.ipv6 >= 1
 }
 
 export function networkOf(address: string, prefix: number): string {
@@ -72,9 +61,3 @@ export function networksOfClient(address: string): [string, ...string[]] {
 
 const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6')
 const bitsOf = (address: string) => (isIPv4(address) ? 32 : 128)
-const noRanges = (): AddressRanges => ({ ipv4: new BlockList(), ipv6: new BlockList() })
-
-function addRange(ranges: AddressRanges, { address, prefix }: AddressRange): void {
-  const family = familyOf(address)
-  ranges[family].addSubnet(address, prefix, family)
-}

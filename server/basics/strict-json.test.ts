@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { isSoak } from '../../tests/support/soak.ts'
 import { CarillonError } from './errors.ts'
 import { maxDepth, maxKeys, parseJson } from './strict-json.ts'
 
@@ -87,7 +88,7 @@ test('refuses every text that JSON.parse refuses, and throws only CarillonError'
         assert.ok(error instanceof CarillonError)
       }
     }),
-    { numRuns: 5000 },
+    { numRuns: isSoak ? 5_000 : 300 },
   )
 })
 

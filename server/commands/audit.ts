@@ -12,7 +12,7 @@ import { findUser as findStoredUser } from '../users/users.store.ts'
 import { findUser } from '../users/users.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
 import { untilInterrupted } from './terminal/interruption.ts'
-import { columns, type Output, print, printAll, table } from './terminal/output.ts'
+import { columns, countUpTo, type Output, print, printAll, table } from './terminal/output.ts'
 
 type Options = Output & { user?: string; since?: (now: number) => number; last: number; follow?: boolean }
 
@@ -31,7 +31,7 @@ export function auditCommand(): Command {
       'only entries since then: 30m, 2h, 7d, or a date such as 2026-11-22; replaces --last',
       sinceOf,
     )
-    .option('--last <count>', 'the newest entries, this many', countOf, 50)
+    .option('--last <count>', 'the newest entries, this many', countUpTo(999_999), 50)
     .option('--follow', 'go on with new entries, of every process, until Ctrl-C; with --json one object per line')
     .addHelpText('after', help)
   return withSettings(command, 'audit').action((options) => audit(command, options))
@@ -45,12 +45,6 @@ Examples:
   npx carillon audit --user ann --since 7d
   npx carillon audit --since 2026-11-22T08:00 --json
   npx carillon audit --follow`
-
-function countOf(text: string): number {
-  const count = Number(text)
-  if (/^\d{1,6}$/.test(text)) return count
-  throw new InvalidArgumentError('Write a whole number from 0 to 999999.')
-}
 
 function sinceOf(text: string): (now: number) => number {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
@@ -97,35 +91,29 @@ async function entriesOf(store: Store, { since, last, userId }: Wanted): Promise
   return entries.toReversed()
 }
 
-type Following = Options & { userId: string | undefined; names: NameOf; startedAt: number } & Record<
-    'entries' | 'known',
-    readonly AuditEntry[]
-  >
+type Entries = readonly AuditEntry[]
+type Following = Wanted & Output & { names: NameOf; startedAt: number; entries: Entries; known: Entries }
 
 async function follow(store: Store, following: Following): Promise<void> {
   const { json, userId, names, entries, known, startedAt } = following
   const signal = untilInterrupted()
-  const shown = new Map<string, number>()
-  let newest = startedAt
   const show = async (found: readonly AuditEntry[]) => {
-    const fresh = found.filter(({ id }) => !shown.has(id))
-    for (const { id, at } of fresh) {
-      shown.set(id, at)
-      newest = Math.max(newest, at)
-    }
-    const rows = json ? [] : await rowsOf(names, fresh)
+    const rows = json ? [] : await rowsOf(names, found)
     const lines = rows.map((cells) => columns(cells, widths))
-    await printAll(json ? fresh.map(jsonLine) : coloured(lines, fresh, 0), signal)
+    await printAll(json ? found.map(jsonLine) : coloured(lines, found, 0), signal)
   }
+  let shown = new Set([...known, ...entries].map(({ id }) => id))
+  let newest = startedAt
   try {
     if (!json) await printAll([columns(headings, widths)], signal)
     await show(entries)
-    for (const { id, at } of known) shown.set(id, at)
     while (!signal.aborted) {
       await sleep(followEveryMs, undefined, { signal })
-      const from = newest - lateMs
-      await show(await entriesOf(store, { since: () => from, last: 0, userId }))
-      for (const [id, at] of shown) if (at < from - lateMs) shown.delete(id)
+      const since = newest - lateMs
+      const found = await entriesOf(store, { since: () => since, last: 0, userId })
+      await show(found.filter(({ id }) => !shown.has(id)))
+      shown = new Set(found.map(({ id }) => id))
+      newest = Math.max(newest, ...found.map(({ at }) => at))
     }
   } catch (error) {
     if (!signal.aborted) throw error

@@ -5,7 +5,7 @@ import { refuseMissingDatabase } from '../start/database-file.ts'
 import { configOf, withSettings } from './settings.ts'
 import { interruptible } from './terminal/interruption.ts'
 import { type Output, print } from './terminal/output.ts'
-import { counting, withProgress } from './terminal/progress.ts'
+import { withProgress } from './terminal/progress.ts'
 
 const more = `
 The service may be running. Every row is read back and compared before the file gets its name (mode 0600). An existing file
@@ -30,10 +30,7 @@ async function backup(command: Command, file: string, options: Output): Promise<
   refuseMissingDatabase(database)
   const tables = await interruptible(
     () => `Nothing is left of ${file}.`,
-    () =>
-      withProgress(options, (report) =>
-        backUp({ from: database, file, at: iso(Date.now()), report: counting(report) }),
-      ),
+    () => withProgress(options, (report) => backUp({ from: database, file, at: iso(Date.now()), report })),
   )
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   print(options, { file, rows, tables }, () => `Wrote ${rows} rows to ${file}; counts and checksums agree`)

@@ -8,11 +8,10 @@ import type { CarillonError } from '../basics/errors.ts'
 import { databaseTls } from '../config/exposure.ts'
 import type { Config } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
-import { readServiceUrl, type SettingFault } from '../config/values.ts'
-import { examineSettings, settingFaults } from '../doctor/configuration.ts'
+import { readServiceUrl } from '../config/values.ts'
+import { examineIssuers, examineSettings, settingFaults } from '../doctor/configuration.ts'
 import { examineDatabase } from '../doctor/database.ts'
 import { type Finding, faultOf } from '../doctor/finding.ts'
-import { examineIssuers } from '../doctor/issuers.ts'
 import { examineMachine } from '../doctor/machine.ts'
 import { ProbeClient } from '../doctor/proxy/probe-client.ts'
 import { reach } from '../doctor/proxy/reach.ts'
@@ -52,7 +51,8 @@ async function doctor(command: Command, url: string | undefined, options: Option
   const target = url === undefined ? config && (config.publicUrl ?? directOf(config)) : targetOf(url)
   const areas: Area[] = [
     { area: 'This machine', findings: examineMachine({ node: process.versions.node, now: Date.now }) },
-    { area: 'Settings', findings: settingFindings(config, faults) },
+    // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
+    { area: 'Settings', findings: config && faults.length === 0 ? settingsOf(config) : settingFaults(faults) },
   ]
   const { deep = false, json } = options
   if (deep && !json) process.stderr.write('Reading every page of the database; this takes minutes if it is large.\n')
@@ -70,11 +70,7 @@ async function doctor(command: Command, url: string | undefined, options: Option
   process.exitCode = hasFault ? 1 : 0
 }
 
-/** Settings that contradict each other do not stop the examination: the rest is examined with the values as they are. */
-function settingFindings(config: Config | undefined, faults: readonly SettingFault[]): Finding[] {
-  if (config === undefined || faults.length > 0) return settingFaults(faults)
-  return examineSettings(config, databaseTls(config, process.env))
-}
+const settingsOf = (config: Config) => examineSettings(config, databaseTls(config, process.env))
 
 type Kept = { signingKeys: SigningKey[] | undefined; isMoved: boolean }
 

@@ -96,16 +96,13 @@ async function listAll(store: Store, options: Output): Promise<void> {
     day(producer.lastUsedAt),
     day(producer.revokedAt),
   ])
-  print(
-    options,
-    producers.map(({ secretHash: _, previousSecretHash: __, application, ...rest }) => {
-      return { ...rest, application: application || null }
-    }),
-    () =>
-      producers.length === 0
-        ? 'There are no keys yet. Add one with: carillon key add NAME'
-        : table(['id', 'name', 'application', 'scopes', 'created', 'expires', 'last used', 'revoked'], rows),
-  )
+  const value = producers.map(({ secretHash: _, previousSecretHash: __, application, ...rest }) => {
+    return { ...rest, application: application || null }
+  })
+  print(options, value, () => {
+    if (rows.length === 0) return 'There are no keys yet. Add one with: carillon key add NAME'
+    return table(['id', 'name', 'application', 'scopes', 'created', 'expires', 'last used', 'revoked'], rows)
+  })
 }
 
 function readScopes(text: string): Scope[] {

@@ -2,7 +2,7 @@
 
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import type { Config } from '../config/settings.ts'
 import { sealingSecrets } from '../start/sealing-secret.ts'
@@ -65,15 +65,11 @@ function withKeys(command: Command, work: (place: Place) => Promise<void>): Prom
 
 async function listAll(store: Store, options: Output): Promise<void> {
   const keys = scheduleOf(await store.read(signingKeys), (store.clock ?? Date.now)())
-  const rows = keys.map(displayed).map(({ kid, state, ...times }) => [kid, state, ...Object.values(times)])
-  print(options, keys.map(displayed), () =>
-    keys.length === 0
-      ? 'There are no signing keys yet. The first start makes one.'
-      : table(
-          ['kid', 'state', 'created', 'signs from', 'accepted until'],
-          rows.map((cells) => cells.map((cell) => cell ?? '-')),
-        ),
-  )
+  const rows = keys.map((key) => Object.values(displayed(key)).map((cell) => cell ?? '-'))
+  print(options, keys.map(displayed), () => {
+    if (rows.length === 0) return 'There are no signing keys yet. The first start makes one.'
+    return table(['kid', 'state', 'created', 'signs from', 'accepted until'], rows)
+  })
 }
 
 function displayed({ key: { kid, createdAt, startsAt }, state, until }: Scheduled) {
@@ -92,9 +88,7 @@ async function rotate(command: Command, options: Output & { after: string }): Pr
     const audit = [rotated(operatorSource(), { at, kid, startsAt })]
     const outcome = await store.write(addSigningKey, { key, after: lastOf(keys)?.kid ?? null, audit })
     if (outcome === 'refused')
-      throw new CarillonError('CONFLICT', 'Another key was added at the same moment', {
-        remedy: 'Look at it with: carillon keys list',
-      })
+      throw conflict('Another key was added at the same moment', 'Look at it with: carillon keys list')
     print(options, { kid, startsAt: iso(startsAt) }, () => [
       `Published the signing key ${kid}`,
       `Nodes sign with it from ${iso(startsAt)}; tokens of the key before are accepted until they expire.`,
@@ -124,7 +118,6 @@ async function drop(place: Place, kid: string, options: Output): Promise<void> {
 /** Throws CONFLICT before the first start, and UNAVAILABLE if the secret does not open the keys: no node could open a new one. */
 async function openKeys({ store, config }: Place) {
   const keys = await store.read(signingKeys)
-  if (keys.length === 0)
-    throw new CarillonError('CONFLICT', 'There are no signing keys yet', { remedy: 'The first start makes one.' })
+  if (keys.length === 0) throw conflict('There are no signing keys yet', 'The first start makes one.')
   return { keys, sealing: await sealingOf(await sealingSecrets(config, store), keys) }
 }

@@ -9,7 +9,7 @@ import { secretFileOf } from '../start/sealing-secret.ts'
 import { configWith, type GivenOption } from './settings.ts'
 import { interruptible } from './terminal/interruption.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
-import { counting, withProgress } from './terminal/progress.ts'
+import { withProgress } from './terminal/progress.ts'
 
 type Options = Output & { from?: string; to?: string; giveUp?: boolean }
 
@@ -57,7 +57,7 @@ async function move(options: Options, transfer: Transfer): Promise<void> {
   const moved = { from, to, partitions, id: newId(Date.now()), now: Date.now, onRefusing }
   const tables = await interruptible(
     () => state,
-    () => withProgress(options, (report) => moveDatabase({ ...moved, report: counting(report) })),
+    () => withProgress(options, (report) => moveDatabase({ ...moved, report })),
   )
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const secretFile = secret === undefined ? existingSecretFile(from) : undefined

@@ -5,7 +5,7 @@ import { type Database, displayDatabase } from '../config/database-url.ts'
 import { secretFileOf } from '../start/sealing-secret.ts'
 import { configWith } from './settings.ts'
 import { type Output, print } from './terminal/output.ts'
-import { counting, withProgress } from './terminal/progress.ts'
+import { withProgress } from './terminal/progress.ts'
 
 const more = `
 The whole file is checked before the first row is written, and every row is read back after the last one. To continue a
@@ -32,9 +32,7 @@ async function restore(file: string, options: Output & { to?: string }): Promise
   const { restoreBackup } = await import('../store/transfer/backup.ts')
   const config = configWith([{ option: 'to', name: 'CARILLON_DATABASE_URL', value: options.to }])
   const { database: to, databasePartitions: partitions } = config
-  const tables = await withProgress(options, (report) =>
-    restoreBackup({ file, to, partitions, report: counting(report) }),
-  )
+  const tables = await withProgress(options, (report) => restoreBackup({ file, to, partitions, report }))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   print(options, { file, to: displayDatabase(to), rows, tables }, () => [
     `Restored ${rows} rows to ${displayDatabase(to)}; counts and checksums agree`,

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { conflict } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import type { Config } from '../config/settings.ts'
 import { type Counts, countSealedOtherwise, sealAgain } from '../factors/re-sealing.ts'
@@ -74,10 +74,7 @@ async function rotate(command: Command, options: Output & { keep: string }): Pro
 /** Before a new secret is made: the one that is there must open everything. */
 async function refuseUnopened(store: Store, config: Config): Promise<void> {
   const secrets = secretsIn(config)
-  if (secrets === undefined)
-    throw new CarillonError('CONFLICT', 'There is no secret beside the database yet', {
-      remedy: 'The first start makes one.',
-    })
+  if (secrets === undefined) throw conflict('There is no secret beside the database yet', 'The first start makes one.')
   await countSealedOtherwise(store, new Sealing(secrets))
 }
 
@@ -85,8 +82,8 @@ function report({ signingKeys, factors }: Counts, isGenerated: boolean): string[
   const next = isGenerated
     ? 'The new secret is in the file beside the database. Back it up.'
     : 'CARILLON_SECRET_PREVIOUS is no longer needed: remove it, and restart the nodes one after another.'
-  if (signingKeys + factors === 0) return ['Everything is sealed with the current secret.', next]
-  return [`Sealed with the new secret: signing keys ${signingKeys}, second factors ${factors}.`, next]
+  const sealed = `Sealed with the new secret: signing keys ${signingKeys}, second factors ${factors}.`
+  return [signingKeys + factors === 0 ? 'Everything is sealed with the current secret.' : sealed, next]
 }
 
 function forBackups(isGenerated: boolean, kept: string | undefined): string {

@@ -31,7 +31,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   const isTerminal = process.stdout.isTTY === true && !json
   const log = await createLog({ level: config.logLevel, isTerminal })
   const service = await stoppable(log, () => startService(config, { log }))
-  // A request to PostgreSQL waits for a round trip. In a bounded space its objects would survive collections, which took a quarter of its time.
+  // A request to PostgreSQL waits for a round trip. In a bounded space its objects would survive collections, which takes a quarter of its time.
   if (config.database.engine === 'sqlite') boundNewSpace()
 
   let isStopping = false

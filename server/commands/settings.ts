@@ -7,7 +7,6 @@ import { CarillonError } from '../basics/errors.ts'
 import { type Flags, readConfig, readSettings } from '../config/read.ts'
 import { type Config, type Setting, settings } from '../config/settings.ts'
 import { hasPassword } from '../config/url-passwords.ts'
-import type { SettingFault } from '../config/values.ts'
 import { openStore } from '../open-store.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
 import type { Store } from '../store/store.ts'
@@ -37,10 +36,7 @@ export function configOf(command: Command, family: string): Config {
 }
 
 /** Reads the settings for doctor: the faults are findings, and `config` is absent only if a setting could not be read. */
-export function configAndFaults(
-  command: Command,
-  family: string,
-): { config: Config | undefined; faults: SettingFault[] } {
+export function configAndFaults(command: Command, family: string): ReturnType<typeof readSettings> {
   return readSettings(process.env, flagsOf(givenOptions(command, family)))
 }
 
@@ -57,24 +53,20 @@ export function configWith(options: readonly GivenOption[]): Config {
 }
 
 function givenOptions(command: Command, family: string): GivenOption[] {
-  const given = command.opts<Record<string, string | undefined>>()
   return usedBy(family).map(({ name }) => {
     const option = flagOf(name)
-    return { option, name, value: given[option.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())] }
+    return { option, name, value: command.getOptionValue(new Option(`--${option}`).attributeName()) }
   })
 }
 
 function flagsOf(options: readonly GivenOption[]): Flags {
-  for (const option of options) refuseVisiblePassword(option)
+  // Every user of this machine can read the options of every process (L5).
+  for (const { option, name, value } of options)
+    if (value !== undefined && hasPassword(value))
+      throw new WrongUse(
+        `a password in --${option} can be seen in the list of processes; set ${name} in the environment, or ${name}_FILE`,
+      )
   return Object.fromEntries(options.map(({ name, value }) => [name, value]))
-}
-
-/** Every user of this machine can read the options of every process (L5). */
-function refuseVisiblePassword({ option, name, value }: GivenOption): void {
-  if (value !== undefined && hasPassword(value))
-    throw new WrongUse(
-      `a password in --${option} can be seen in the list of processes; set ${name} in the environment, or ${name}_FILE`,
-    )
 }
 
 /** Who runs a command, for the audit log: an operator, and the user of the operating system. */

@@ -1,11 +1,11 @@
 // `carillon tail`: follows an inbox in a terminal, as lines for people or as JSON for programs.
 import type { Carillon } from 'carillon-client'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { jsonLine } from '../basics/control-characters.ts'
 import { configOf, withSettings } from './settings.ts'
 import { untilInterrupted } from './terminal/interruption.ts'
-import { type Output, printAll } from './terminal/output.ts'
-import { passwordFromStdin, promptForPassword } from './terminal/password-input.ts'
+import { countUpTo, type Output, printAll } from './terminal/output.ts'
+import { passwordFromStdin, promptForPassword } from './terminal/prompts.ts'
 import { requestService } from './terminal/service-request.ts'
 import { linesOf, type TailEvent } from './terminal/tail-lines.ts'
 
@@ -18,15 +18,14 @@ export function tailCommand(): Command {
     .description('Show an inbox and its changes until Ctrl-C: lines on a terminal, JSON lines in a pipe')
     .option('--user <name>', 'the user of the inbox', 'operator')
     .option('--password-stdin', 'read the password from stdin; without this option the command prompts for it')
-    .option('--last <count>', `begin with this many existing notifications; up to ${maxListed}`, countOf, 10)
+    .option(
+      '--last <count>',
+      `begin with this many existing notifications; up to ${maxListed}`,
+      countUpTo(maxListed),
+      10,
+    )
     .option('--since <position>', 'begin after the event with this position; replaces --last')
   return withSettings(command, 'tail').action((options) => tail(command, options))
-}
-
-function countOf(text: string): number {
-  const count = Number(text)
-  if (/^\d+$/.test(text) && count <= maxListed) return count
-  throw new InvalidArgumentError(`Write a whole number from 0 to ${maxListed}.`)
 }
 
 async function tail(command: Command, options: Options): Promise<void> {
@@ -52,16 +51,13 @@ type Credentials = { url: string; user: string; password: string; signal: AbortS
 async function signedIn({ url, user, password, signal }: Credentials): Promise<Carillon> {
   const { createCarillon } = await import('carillon-client')
   const credentials = { username: user, password, variant: 'stateless' } as const
+  // The user's list of sign-ins then says "carillon", not "node".
+  const headers = { 'user-agent': 'carillon' }
+  const fetchAsCarillon = (address: string, init: RequestInit) =>
+    fetch(address, { ...init, headers: { ...(init.headers as Record<string, string>), ...headers } })
   const connection = { baseUrl: url, fetch: fetchAsCarillon }
   const signIn = async () => (await createCarillon(connection).login(credentials, { signal })).token
   return createCarillon({ ...connection, auth: signIn })
-}
-
-/** So that the user's list of sign-ins says "carillon", not "node". */
-function fetchAsCarillon(url: string, init: RequestInit): Promise<Response> {
-  const headers = new Headers(init.headers)
-  headers.set('user-agent', 'carillon')
-  return fetch(url, { ...init, headers })
 }
 
 type Following = Pick<Options, 'last' | 'since'> & { signal: AbortSignal; show: (event: TailEvent) => Promise<void> }

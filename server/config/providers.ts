@@ -23,18 +23,8 @@ export type ProviderSetting = {
   readonly createUsers: boolean
 }
 
-const members = [
-  'name',
-  'issuer',
-  'clientId',
-  'clientSecret',
-  'clientSecretFile',
-  'displayName',
-  'scopes',
-  'algorithm',
-  'origins',
-  'createUsers',
-]
+const identity = ['name', 'issuer', 'clientId', 'clientSecret', 'clientSecretFile']
+const members = [...identity, 'displayName', 'scopes', 'algorithm', 'origins', 'createUsers']
 const maxSecretLength = 1_024
 
 /** Throws INVALID_REQUEST with every mistake. */
@@ -89,17 +79,14 @@ function readClientSecret({ clientSecret, clientSecretFile }: Entry, report: Rep
 
 /** Without its last line break, which editors and `echo` add; null if it cannot be read, which is reported. */
 function contentOf(path: unknown, report: Report): string | null {
-  if (!isText(path)) {
-    report('"clientSecretFile": write the path of a file that has the secret')
-    return null
-  }
   try {
-    return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    if (isText(path)) return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    report('"clientSecretFile": write the path of a file that has the secret')
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException
     report(`"clientSecretFile" is ${JSON.stringify(path)}, which cannot be read: ${code}`)
-    return null
   }
+  return null
 }
 
 /** RFC 6749, section 3.3; without `openid` there is no ID token (OpenID Connect Core 1.0, section 3.1.2.1). */

@@ -16,22 +16,13 @@ export function readConfig(env: Environment, flags: Flags = {}): Config {
 }
 
 /** Does what `readConfig` does, but does not throw. `config` is absent only if a setting could not be read. */
-export function readSettings(
-  env: Environment,
-  flags: Flags = {},
-): { config: Config | undefined; faults: SettingFault[] } {
-  const faults = unknownNames(env)
-  const values: Record<string, unknown> = {}
-  let isReadable = true
-  for (const setting of settings) {
-    const { value, fault } = readSetting(setting, env, flags)
-    if (fault) {
-      faults.push(fault)
-      isReadable = false
-    } else if (value !== undefined) values[setting.key] = value
-  }
-  faults.push(...exposures(values as Partial<Config>, env), ...conflicts(values as Partial<Config>))
-  return { config: isReadable ? Object.freeze(values as Config) : undefined, faults }
+export function readSettings(env: Environment, flags: Flags = {}) {
+  const read = settings.map((setting) => ({ key: setting.key, ...readSetting(setting, env, flags) }))
+  const unreadable = read.flatMap(({ fault }) => fault ?? [])
+  const found = read.filter(({ value }) => value !== undefined).map(({ key, value }) => [key, value])
+  const config: Config = Object.freeze(Object.fromEntries(found))
+  const faults = [...unknownNames(env), ...unreadable, ...exposures(config, env), ...conflicts(config)]
+  return { config: unreadable.length === 0 ? config : undefined, faults }
 }
 
 /** A misspelt name must not be ignored silently. */
@@ -52,7 +43,7 @@ const serviceLink = /^CARILLON_(SERVICE_(HOST|PORT)|PORT_\d+_)/
 
 type Found = { text: string; origin: 'option' | 'environment' | 'file' | 'default'; field: string }
 
-function readSetting(setting: Setting, env: Environment, flags: Flags) {
+function readSetting(setting: Setting, env: Environment, flags: Flags): { value?: unknown; fault?: SettingFault } {
   let found: Found | undefined
   try {
     found = find(setting, env, flags)
@@ -67,7 +58,7 @@ function readSetting(setting: Setting, env: Environment, flags: Flags) {
 
 /** A value that is empty or cannot be read is not displayed. An error without a remedy says what to write instead. */
 function reasonOf({ problem, remedy }: CarillonError, displayed: string | undefined): Omit<SettingFault, 'field'> {
-  if (displayed === undefined) return { reason: problem, ...(remedy !== undefined && { remedy }) }
+  if (displayed === undefined) return remedy === undefined ? { reason: problem } : { reason: problem, remedy }
   return remedy === undefined ? { reason: displayed, remedy: problem } : { reason: `${displayed}; ${problem}`, remedy }
 }
 
@@ -96,9 +87,8 @@ function contentOf(path: string, fileName: string): string {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
-    return invalid(
-      `cannot be read: ${fileName} names ${JSON.stringify(path)}, which ${whyUnreadable[code] ?? `fails: ${code}`}`,
-    )
+    const why = whyUnreadable[code] ?? `fails: ${code}`
+    return invalid(`cannot be read: ${fileName} names ${JSON.stringify(path)}, which ${why}`)
   }
 }
 
@@ -111,10 +101,9 @@ function display(setting: Setting, { text, origin }: Found): string | undefined 
 
 function allFaults(faults: readonly SettingFault[]): CarillonError {
   const head = faults.length === 1 ? 'One setting is wrong:' : `${faults.length} settings are wrong:`
-  const details = faults.map(({ field, reason, remedy = '' }) => ({
-    field,
-    reason: remedy ? `${reason}; ${remedy}` : reason,
-  }))
+  const details = faults.map(({ field, reason, remedy }) => {
+    return { field, reason: remedy ? `${reason}; ${remedy}` : reason }
+  })
   const lines = details.map(({ field, reason }) => `  ${field} ${reason}`)
   return new CarillonError('INVALID_REQUEST', [head, ...lines].join('\n'), { details })
 }

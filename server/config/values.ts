@@ -3,7 +3,7 @@
 
 import { isIP, isIPv6 } from 'node:net'
 import { CarillonError, type Fault } from '../basics/errors.ts'
-import { type AddressRange, coverEverything, formatRange, parseRange } from '../basics/ip-addresses.ts'
+import { formatRange, parseRange } from '../basics/ip-addresses.ts'
 
 /** The environment variables; `undefined` is the same as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -87,14 +87,6 @@ export const readProducerKey = matching(
   'write the whole key, as carillon key add printed it: crl_<id>_<secret>',
 )
 
-/** An origin of http or https (RFC 6454, section 4). One slash at the end is accepted and removed. */
-function readOrigin(text: string): string {
-  const url = /^https?:\/\/[^\s/?#\\@]+\/?$/i.test(text) ? URL.parse(text) : null
-  return url
-    ? url.origin
-    : invalid('write only scheme, host and port (no path, query or user), such as https://bell.example.org')
-}
-
 /** The URL under which a proxy offers the service: an origin, perhaps with a path. The result has no slash at its end. */
 export function readServiceUrl(text: string): string {
   const url = /^https?:\/\/[^\s/?#\\@]+(?:\/[\w.~-]+)*\/?$/i.test(text) ? URL.parse(text) : null
@@ -164,22 +156,16 @@ export const readOrigins = listOf(readExactOrigin)
 export const readReturnUrls = listOf(readExactUrl)
 export const readHosts = listOf(readHostName)
 
-/** Refuses ranges that are every address together, such as 0.0.0.0/1 and 128.0.0.0/1. */
-export function readProxies(text: string): readonly string[] {
-  const proxies = readRanges(text)
-  if (coverEverything(proxies.map((proxy) => parseRange(proxy) as AddressRange)))
-    invalid(`${text} trusts every client, so that a client can claim any address`, 'list the proxies')
-  return proxies
-}
+export const readProxies = listOf(readRange)
 
-const readRanges = listOf(readRange)
-
-/** The `Origin` header is compared with it byte for byte, so it must be written as browsers write it. */
+/** An origin (RFC 6454, section 4). The `Origin` header is compared with it byte for byte, so it must be written as browsers write it. */
 function readExactOrigin(text: string): string {
   if (text.includes('*'))
     invalid('patterns are refused, because every matching page could act for your users', 'list the origins')
-  const origin = readOrigin(text)
-  return origin === text ? origin : invalid(`write ${origin}, as browsers send it, instead of ${text}`)
+  const url = /^https?:\/\/[^\s/?#\\@]+\/?$/i.test(text) ? URL.parse(text) : null
+  if (url === null)
+    return invalid('write only scheme, host and port (no path, query or user), such as https://bell.example.org')
+  return url.origin === text ? text : invalid(`write ${url.origin}, as browsers send it, instead of ${text}`)
 }
 
 /** Compared byte for byte. A code is added to it as the fragment. */
@@ -206,6 +192,8 @@ function readRange(text: string): string {
       'write addresses or CIDR ranges, such as 127.0.0.1, ::1 or 10.0.0.0/8',
     )
   const formatted = formatRange(range)
+  if (range.prefix === 0)
+    invalid(`${text} trusts every client, so that a client can claim any address`, 'list the proxies')
   // 10.0.0.5/8 may be a mistake for 10.0.0.5, and would trust more machines than the operator meant.
   if (parseRange(formatted)?.address !== range.address)
     invalid(

@@ -8,10 +8,7 @@ export class Body {
 
   add(chunk: unknown, encoding?: unknown): void {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
-    const bytes =
-      typeof chunk === 'string'
-        ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
-        : Buffer.from(chunk)
+    const bytes = Buffer.from(chunk as string, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
     const kept = bytes.subarray(0, maxBodyBytes - this.#bytes)
     this.#bytes += kept.length
     if (kept.length > 0) this.#chunks.push(kept)

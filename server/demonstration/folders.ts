@@ -32,15 +32,12 @@ export function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN
     const path = join(parent, name)
-    if (Number.isNaN(pid) || made.has(path) || !isOwnFolder(path)) continue
+    if (Number.isNaN(pid) || made.has(path)) continue
+    // Not a link, and not a folder that another user has put there.
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (!found?.isDirectory() || ![-1, found.uid].includes(userInfo().uid)) continue
     if (pid === process.pid || !isRunning(pid)) removeFolder(path)
   }
-}
-
-/** Not a link, and not a folder that another user has put there. */
-function isOwnFolder(path: string): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  return found?.isDirectory() === true && (userInfo().uid === -1 || found.uid === userInfo().uid)
 }
 
 function isRunning(pid: number): boolean {

@@ -1,8 +1,9 @@
 // The demonstration as its page uses it: start a world, read its state and its transcript, and change what happens in it. The page itself
 // is in routes/pages/; the requests that it shows go to the world (world-service.ts). No application uses these routes, so the published
 // description of the API does not have them.
+import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { CarillonError, invalidField, noSuchRoute } from '../basics/errors.ts'
+import { CarillonError, conflict, invalidField, noSuchRoute } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import { open } from '../guards/guards.ts'
 import { integer, object, oneOf, optional, type TypeOf, text } from '../http/openapi/schema.ts'
@@ -12,7 +13,6 @@ import { sessionSecret } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
-import { otherSite } from './other-site.ts'
 import type { World } from './world.ts'
 import type { Worlds } from './worlds.ts'
 
@@ -44,7 +44,9 @@ const visit = forAnyone({
   refusals: ['NOT_FOUND'],
   async handle(dependencies: DemonstrationNeeds, request, reply) {
     const { worlds, world } = await worldOf(dependencies, request)
-    return sendData(reply, { ...displayVisit(dependencies, worlds, world), ...displayState(world) })
+    const { now, outageEndsAt, ...state } = world.state
+    const times = { now: iso(now), outageEndsAt: outageEndsAt === null ? null : iso(outageEndsAt) }
+    return sendData(reply, { ...displayVisit(dependencies, worlds, world), ...times, ...state })
   },
 })
 
@@ -53,11 +55,6 @@ function displayVisit({ users }: DemonstrationNeeds, worlds: Worlds, world: Worl
   const expiresAt = iso(users.now() + worlds.remainingMs(world))
   const { name: cookieName, path: base } = cookies.cookie
   return { id, user: credentials, expiresAt, hasTrace, cookieName, base }
-}
-
-function displayState(world: World) {
-  const { now, outageEndsAt, ...state } = world.state
-  return { now: iso(now), outageEndsAt: outageEndsAt === null ? null : iso(outageEndsAt), ...state }
 }
 
 const exchange = forAnyone({
@@ -131,13 +128,12 @@ function secondsOf({ seconds }: DemonstrationControl, max: number): number {
 function presentedSecret(world: World, { request }: Exchange): string {
   const secret = sessionSecret(request.raw.headers.cookie, world.options.cookies.cookie.name)
   if (secret !== null && secret !== '') return secret
-  throw new CarillonError('CONFLICT', 'There is no session cookie to change or to copy', { remedy: 'Sign in first.' })
+  throw conflict('There is no session cookie to change or to copy', 'Sign in first.')
 }
 
 /** As a thief who copied the cookie puts it into a browser. Throws CONFLICT without a copy. */
 function putCookie({ options, copiedSecret }: World, { reply }: Exchange): object {
-  if (copiedSecret === undefined)
-    throw new CarillonError('CONFLICT', 'There is no copy of a session cookie', { remedy: 'Make one: copy-cookie.' })
+  if (copiedSecret === undefined) throw conflict('There is no copy of a session cookie', 'Make one: copy-cookie.')
   setCookie(reply, options.cookies.cookie, copiedSecret)
   return {}
 }
@@ -153,6 +149,40 @@ function changeCookie(world: World, exchanged: Exchange) {
   setCookie(exchanged.reply, cookie, secret.slice(0, position) + to + secret.slice(position + 1))
   return { cookieName: cookie.name, position, from, to }
 }
+
+/** Sends the form at once. It has no other script, and the policy names this one by its hash. */
+const script = 'document.forms[0].submit()'
+const scriptHash = createHash('sha256').update(script).digest('base64')
+
+const targets = { logout: 'logout', 'read-all': 'api/notifications/read-all' } as const
+const OtherSiteQuery = object({
+  target: oneOf(['logout', 'read-all']),
+  visit: text(1, 32),
+})
+
+/**
+ * A page that stands for another site: the demonstration shows it in a frame with an origin of its own (`sandbox` without
+ * `allow-same-origin`), and it posts a form to the visitor's world, as a page of an attacker would.
+ */
+const otherSite = forAnyone({
+  summary: 'A page that posts a form to the demonstration, for a frame with another origin',
+  query: OtherSiteQuery,
+  responses: { 200: 'html' },
+  async handle(_, request, reply) {
+    const { target, visit: id } = request.query
+    if (!/^[\w-]+$/.test(id)) throw invalidField('visit', 'must be the id of a visit')
+    // 'self' of a framed page with an opaque origin is the origin of its address (CSP3, section 6.7.2.8).
+    const policy =
+      `default-src 'none'; script-src 'sha256-${scriptHash}'; form-action 'self'; ` +
+      "frame-ancestors 'self'; base-uri 'none'; sandbox allow-forms allow-scripts"
+    return reply
+      .header('content-security-policy', policy)
+      .type('text/html; charset=utf-8')
+      .send(
+        `<!doctype html><html lang="en"><title>Another site</title><form method="post" action="service/${targets[target]}?visit=${id}"></form><script>${script}</script></html>`,
+      )
+  },
+})
 
 export function demonstrationRoutes(prefix: string): Route<DemonstrationNeeds>[] {
   return routesAt(`${prefix}/demonstration`, {

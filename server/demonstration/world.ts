@@ -148,17 +148,13 @@ export class World {
       note()
       resolve()
     })
-    this.#keep({ exchange, isOver: promise, note })
+    this.#kept.set(n, { exchange, isOver: promise, note })
+    this.#kept.delete(n - maxExchanges)
     this.#hideForeignCookies(request)
     request.url = target
     response.setHeader('Carillon-Exchange', n)
     if (isFramed) allowFrame(response)
     tracing(calls, () => service.handle(request, response))
-  }
-
-  #keep(kept: Kept): void {
-    this.#kept.set(kept.exchange.n, kept)
-    this.#kept.delete(kept.exchange.n - maxExchanges)
   }
 
   get #names(): ReadonlySet<string> {
@@ -249,9 +245,7 @@ export class World {
   }
 }
 
-function restarts(): CarillonError {
-  return overloaded('The demonstration is restarting')
-}
+const restarts = () => overloaded('The demonstration is restarting')
 
 function usedUp(): CarillonError {
   return new CarillonError('TOO_MANY_REQUESTS', 'This demonstration has had too many requests', {

@@ -1,6 +1,9 @@
-// Is each setting valid, and do all settings fit together? config/ checks the values; its faults are an argument.
+// Is each setting valid, do all settings fit together, and can the keys of every issuer be read from this machine? config/ checks the
+// values; its faults are an argument.
+import type { IssuerSetting } from '../config/issuers.ts'
 import { isLoopback, type SettingFault } from '../config/values.ts'
-import { type Finding, fault, ok, warning } from './finding.ts'
+import { readKeySet } from '../issuers/key-set.ts'
+import { type Finding, fault, faultOf, ok, warning } from './finding.ts'
 
 export type Settings = {
   host: string
@@ -18,13 +21,11 @@ export function settingFaults(faults: readonly SettingFault[]): Finding[] {
 /** `databaseTls`: why the connection to a PostgreSQL on another machine is not safe; undefined if it is. */
 export function examineSettings({ host, publicUrl }: Settings, databaseTls?: DatabaseTls): Finding[] {
   const findings = [ok('settings', 'every setting is valid'), publicUrlFinding(host, publicUrl)]
-  if (publicUrl?.startsWith('https:') && !isLoopback(host))
-    findings.push(
-      warning('CARILLON_HOST', {
-        found: `${host} accepts plain HTTP from other machines, without the proxy`,
-        change: 'CARILLON_HOST=127.0.0.1 (in a container: publish the port to the proxy alone)',
-      }),
-    )
+  if (publicUrl?.startsWith('https:') && !isLoopback(host)) {
+    const found = `${host} accepts plain HTTP from other machines, without the proxy`
+    const change = 'CARILLON_HOST=127.0.0.1 (in a container: publish the port to the proxy alone)'
+    findings.push(warning('CARILLON_HOST', { found, change }))
+  }
   return databaseTls === undefined ? findings : [...findings, databaseFinding(databaseTls)]
 }
 
@@ -43,4 +44,17 @@ function publicUrlFinding(host: string, publicUrl: string | undefined): Finding 
   if (isHere) return ok(check, publicUrl ?? 'not set: for browsers on this machine only')
   const found = `${publicUrl ?? host} is plain HTTP: the network in between can read passwords and cookies`
   return warning(check, { found, change: 'CARILLON_PUBLIC_URL=https://..., with a TLS proxy in front' })
+}
+
+export function examineIssuers(issuers: readonly IssuerSetting[]): Promise<Finding[]> {
+  return Promise.all(issuers.map(examineIssuer))
+}
+
+async function examineIssuer(issuer: IssuerSetting): Promise<Finding> {
+  try {
+    await readKeySet(issuer)
+    return ok('issuer', `the keys of ${issuer.issuer} for ${issuer.algorithms.join(', ')} can be read`)
+  } catch (error) {
+    return faultOf('issuer', error, 'CARILLON_ISSUERS')
+  }
 }

@@ -1,5 +1,5 @@
 // Who may read and change a file? Reads its mode instead of trying, because root may do everything.
-import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { quoted } from '../basics/shell-path.ts'
 import { type Finding, fault, ok, warning } from './finding.ts'
 
@@ -15,12 +15,12 @@ export function rightsOf(check: string, path: string): Finding[] {
     const change = `chmod ${needed.toString(8)} ${quoted(path)}`
     return [fault(check, { found: `${path} cannot be written by its owner (mode ${octal})`, change })]
   }
-  return [...othersIn({ check, path, mode, isFolder, octal }), ...foreign(check, path, status.uid)]
+  return [...othersIn(check, { path, mode, isFolder, octal }), ...foreign(check, path, status.uid)]
 }
 
-type FileStatus = { check: string; path: string; mode: number; isFolder: boolean; octal: string }
+type FileStatus = { path: string; mode: number; isFolder: boolean; octal: string }
 
-function othersIn({ check, path, mode, isFolder, octal }: FileStatus): Finding[] {
+function othersIn(check: string, { path, mode, isFolder, octal }: FileStatus): Finding[] {
   if ((mode & 0o077) === 0) return [ok(check, `only its owner can use ${path} (mode ${octal})`)]
   const may = (mode & 0o022) === 0 ? 'read' : 'change'
   const who = (mode & 0o007) === 0 ? 'its group' : 'every user of this machine'
@@ -47,36 +47,11 @@ export function readOnlyFinding(check: string, path: string, code: string | unde
   })
 }
 
-/**
- * Whether the kernel refuses writes after an error of the file system, without making the mount read-only (ext4 since Linux 6.15: the
- * option `emergency_ro`). `mounts` is the text of /proc/self/mountinfo (man proc_pid_mountinfo).
- */
-export function isEmergencyReadOnly(path: string, mounts: string): boolean {
-  const found = mounts.split('\n').flatMap((line) => {
-    const fields = line.split(' ')
-    const place = (fields[4] ?? '').replaceAll(/\\([0-7]{3})/g, (_, octal) =>
-      String.fromCharCode(Number.parseInt(octal, 8)),
-    )
-    const isInside = place !== '' && (path === place || path.startsWith(place.endsWith('/') ? place : `${place}/`))
-    return isInside ? [{ length: place.length, isRefused: /(?:^|[ ,])emergency_ro(?:$|[ ,])/.test(line) }] : []
-  })
-  const longest = Math.max(...found.map(({ length }) => length))
-  return found.findLast(({ length }) => length === longest)?.isRefused ?? false
-}
-
-function mountsOf(): string {
-  try {
-    return readFileSync('/proc/self/mountinfo', 'utf8')
-  } catch {
-    return ''
-  }
-}
-
 /** The error code with which a write to `path` would fail; undefined if it would succeed. Writes nothing. */
 function codeOfWriting(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK | constants.W_OK)
-    return isEmergencyReadOnly(realpathSync(path), mountsOf()) ? 'EROFS' : undefined
+    return undefined
   } catch (error) {
     return (error as NodeJS.ErrnoException).code
   }
@@ -95,12 +70,9 @@ function foreign(check: string, path: string, owner: number): Finding[] {
 export function ownersBeside(check: string, folder: string, files: readonly string[]): Finding[] {
   if (process.platform === 'win32') return []
   const { uid } = statSync(folder)
-  return files
-    .filter((file) => statSync(file).uid !== uid)
-    .map((file) =>
-      fault(check, {
-        found: `${file} belongs to user ${statSync(file).uid}, its folder to user ${uid}`,
-        change: `chown ${uid} ${quoted(file)}`,
-      }),
-    )
+  const others = files.map((file) => ({ file, owner: statSync(file).uid })).filter(({ owner }) => owner !== uid)
+  return others.map(({ file, owner }) => {
+    const found = `${file} belongs to user ${owner}, its folder to user ${uid}`
+    return fault(check, { found, change: `chown ${uid} ${quoted(file)}` })
+  })
 }

@@ -51,24 +51,19 @@ export function processFindings(processes: readonly OpenedBy[] | undefined): Fin
   const services = processes.filter((one) => commandOf(one) === 'serve')
   const strangers = processes.filter((one) => commandOf(one) === undefined)
   const findings: Finding[] = []
-  if (services.length > 1)
-    findings.push(
-      fault(check, {
-        found: `${services.length} services have this file open: ${listOf(services)}`,
-        change: `stop all but one (kill ${services.at(-1)?.pid}); several on one database: docs/scale.md, PostgreSQL`,
-      }),
-    )
-  if (strangers.length > 0)
-    findings.push(
-      warning(check, {
-        found: `another program has this file open: ${listOf(strangers)}`,
-        change: `end it if it writes, or keeps the file open for long: kill ${strangers[0]?.pid}`,
-      }),
-    )
+  if (services.length > 1) {
+    const found = `${services.length} services have this file open: ${listOf(services)}`
+    const change = `stop all but one (kill ${services.at(-1)?.pid}); several on one database: docs/scale.md, PostgreSQL`
+    findings.push(fault(check, { found, change }))
+  }
+  if (strangers.length > 0) {
+    const found = `another program has this file open: ${listOf(strangers)}`
+    const change = `end it if it writes, or keeps the file open for long: kill ${strangers[0]?.pid}`
+    findings.push(warning(check, { found, change }))
+  }
   if (findings.length > 0) return findings
   const [service] = services
-  if (service === undefined) return [ok(check, 'no service has it open')]
-  return [ok(check, `one service has it open, process ${service.pid}`)]
+  return [ok(check, service ? `one service has it open, process ${service.pid}` : 'no service has it open')]
 }
 
 /** The `carillon` command of the process; undefined if it is another program. */

@@ -2,7 +2,7 @@
 // passkeys/; how a factor is proved is in proofs.ts.
 
 import { auditEntry, type Source } from '../audit/entry.ts'
-import { CarillonError, type SecondFactorKind, wrongSecondFactor } from '../basics/errors.ts'
+import { CarillonError, conflict, type SecondFactorKind, wrongSecondFactor } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import type { User } from '../users/user-rows.store.ts'
 import type { FactorDependencies } from './dependencies.ts'
@@ -48,9 +48,7 @@ export async function addTotp(
 }
 
 export function tooManyFactors(): CarillonError {
-  return new CarillonError('CONFLICT', `A user has at most ${maxFactors} second factors`, {
-    remedy: 'Remove one first: DELETE /api/me/factors/:id.',
-  })
+  return conflict(`A user has at most ${maxFactors} second factors`, 'Remove one first: DELETE /api/me/factors/:id.')
 }
 
 /** By a first code. `recoveryCodes` come with the first factor only. Throws NOT_FOUND, CONFLICT or INVALID_CREDENTIALS. */
@@ -114,7 +112,7 @@ export async function renewRecoveryCodes(
   const audit = [auditEntry(source, { event: 'recovery-codes-created', at, userId })]
   const outcome = await store.write(replaceRecoveryCodes, { userId, at, recoveryCodeHashes: hashes, audit })
   if (outcome === 'done') return codes
-  throw new CarillonError('CONFLICT', 'There is no second factor to recover', { remedy: 'Add one first.' })
+  throw conflict('There is no second factor to recover', 'Add one first.')
 }
 
 function noSuchFactor(): CarillonError {

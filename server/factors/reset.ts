@@ -1,7 +1,7 @@
 // Removes every second factor of a user who has lost them, or those of all users that a lost secret had sealed: for an operator.
 
 import { recorded } from '../audit/entry.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
 import type { SealedFactor } from '../sealing/sealed-texts.store.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
@@ -35,12 +35,9 @@ export async function unreadableFactors(store: Store, sealing: Sealing): Promise
   const keys = (await store.read(signingKeys)).filter(({ retiredAt }) => retiredAt === null)
   const opened = await Promise.all(keys.map((key) => sealing.open('signing-keys', key.sealedPrivateJwk)))
   if (opened.length === 0 || opened.includes(undefined))
-    throw new CarillonError(
-      'CONFLICT',
+    throw conflict(
       'The secret that is set does not open the signing keys, so it may be a wrong one',
-      {
-        remedy: 'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.',
-      },
+      'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.',
     )
   const found: Unreadable[] = []
   for await (const batch of factorsOf(store, sealing))

@@ -42,7 +42,7 @@ export class DeviceTokens {
   /** The token after a sign-in of `user`: that of the device that was presented, also for its other users, or a new one. */
   afterSignIn(presented: readonly string[], user: DeviceUser): string {
     const devices = devicesIn(presented)
-    return this.#withSealOf(user, this.#known(devices, user) ?? devices[0] ?? { id: newDeviceId(), seals: [] })
+    return this.#withSealOf(user, this.#known(devices, user) ?? devices[0] ?? newDevice())
   }
 
   /**
@@ -82,9 +82,7 @@ function devicesIn(presented: readonly string[]): Device[] {
   })
 }
 
-function newDeviceId(): string {
-  return randomBytes(16).toString('base64url')
-}
+const newDevice = (): Device => ({ id: randomBytes(16).toString('base64url'), seals: [] })
 
 /** The device tokens of a request: the application's, in the body of a sign-in, and those of the browser's cookie. */
 export function presentedDevices(

@@ -80,23 +80,20 @@ export class Guesses {
   }
 
   /** Counts a guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
-  async begin(guesser: Guesser, kind: GuessKind): Promise<Guess> {
-    const guess = this.of(guesser, kind)
-    await guess.begin()
-    return guess
+  begin(guesser: Guesser, kind: GuessKind): Promise<Guess> {
+    return this.of(guesser, kind).begin()
   }
 
   /**
    * Counts a request for a mail, by the address of the client alone: the count must not depend on whether there is such a user. Throws
    * TOO_MANY_REQUESTS.
    */
-  async beginMailRequest(address: string): Promise<Guess> {
-    const rates = this.#ratesOf(address, mailRateOfAddress, 'mail ')
-    return this.#beginMail(rates, null)
+  beginMailRequest(address: string): Promise<Guess> {
+    return this.#beginMail(this.#ratesOf(address, mailRateOfAddress, 'mail '), null)
   }
 
   /** Counts a mail to a user at an e-mail address, which users may share. Throws TOO_MANY_REQUESTS. */
-  async beginMail({ userId, email, address }: { userId: string; email: string; address: string }): Promise<Guess> {
+  beginMail({ userId, email, address }: { userId: string; email: string; address: string }): Promise<Guess> {
     const mailbox = `mailbox ${this.#hash(`mailbox ${email.toLowerCase()}`)}`
     const ofUser = `${prefixOf(userId)}mail`
     const ofClient = `${ofUser} ${this.#networkKeys(address).at(-1)}`
@@ -107,10 +104,8 @@ export class Guesses {
     return this.#beginMail(rates, userId)
   }
 
-  async #beginMail(rates: readonly GuessRate[], userId: string | null): Promise<Guess> {
-    const mail = new Guess(this.#options, { keys: [], rates, kind: 'mail', userId })
-    await mail.begin()
-    return mail
+  #beginMail(rates: readonly GuessRate[], userId: string | null): Promise<Guess> {
+    return new Guess(this.#options, { keys: [], rates, kind: 'mail', userId }).begin()
   }
 
   /** Counts a mail about changes of a user's account, by user and by address, which users may share. Throws TOO_MANY_REQUESTS. */
@@ -194,9 +189,10 @@ export class Guess {
   }
 
   /** Counts the guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
-  async begin(): Promise<void> {
+  async begin(): Promise<this> {
     const limits = this.#limits()
     this.#refuse(await this.#options.store.write(reserveGuess, limits), limits.at)
+    return this
   }
 
   /**

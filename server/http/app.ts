@@ -19,12 +19,9 @@ import {
   refuseMisdirected,
   refuseOtherSpelling,
 } from './request/checks.ts'
-import { allowOrigin } from './request/origin/cors.ts'
-import { isSafeMethod } from './request/origin/cross-site.ts'
-import { knownHosts } from './request/origin/known-hosts.ts'
+import { allowOrigin, isSafeMethod, knownHosts } from './request/origin/other-sites.ts'
 import { RefusedOrigins } from './request/origin/refused-origins.ts'
-import { parseQuery, readQuery } from './request/query.ts'
-import { targetToRoute } from './request/spelling.ts'
+import { parseQuery, readQuery, targetToRoute } from './request/target.ts'
 import { compilersFactory } from './request/validators.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
 import { FailureLog } from './response/failure-log.ts'

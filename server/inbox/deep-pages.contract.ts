@@ -43,7 +43,7 @@ export function deepPagePromises(promise: PromiseOf): void {
           }
         }),
         // All runs use one inbox: to fill it takes long. Shrinking cannot work then.
-        { numRuns: runs(6, 240), endOnFailure: true },
+        { numRuns: runs(3, 240), endOnFailure: true },
       )
     },
   )
@@ -86,7 +86,7 @@ export function deepPagePromises(promise: PromiseOf): void {
           }
         }),
         // All runs use one inbox: to fill it takes long. Shrinking cannot work then.
-        { numRuns: runs(6, 240), endOnFailure: true },
+        { numRuns: runs(3, 240), endOnFailure: true },
       )
     },
   )

@@ -23,7 +23,7 @@ export function filterPromises(promise: PromiseOf): void {
           for (const person of stage.people)
             for (const filter of chosen) await checkList(stage.world, person, { ...filter, limit })
         }),
-        { numRuns: runs(20, 1_200) },
+        { numRuns: runs(6, 1_200) },
       )
     },
   )

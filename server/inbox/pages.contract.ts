@@ -69,7 +69,7 @@ export function pagePromises(promise: PromiseOf): void {
           }
           assert.deepEqual(seen, expected)
         }),
-        { numRuns: runs(15, 800) },
+        { numRuns: runs(5, 800) },
       )
     },
   )
@@ -92,7 +92,7 @@ export function pagePromises(promise: PromiseOf): void {
         }
         assert.deepEqual(seen, expected.slice((page - 1) * limit))
       }),
-      { numRuns: runs(15, 800) },
+      { numRuns: runs(5, 800) },
     )
   })
 

@@ -59,10 +59,8 @@ async function discoveredAddress(issuer: string): Promise<string> {
 /** Whether jose uses the key for tokens of the algorithm. A key for something else is not an error (RFC 7517, section 5). */
 async function isUsable(address: string, { key, alg }: { key: JWK; alg: IssuerAlgorithm }): Promise<boolean> {
   const id = JSON.stringify(key.kid ?? null).slice(0, 80)
-  const imported = await createLocalJWKSet({ keys: [key] })({
-    alg,
-    ...(key.kid !== undefined && { kid: key.kid }),
-  }).catch((error: unknown) => {
+  const header = { alg, ...(key.kid !== undefined && { kid: key.kid }) }
+  const imported = await createLocalJWKSet({ keys: [key] })(header).catch((error: unknown) => {
     if (error instanceof errors.JWKSNoMatchingKey) return undefined
     throw fault(`${address} has a key, ${id}, that cannot be read as one of ${alg}`, 'Have the issuer repair it.')
   })
@@ -92,12 +90,8 @@ async function getJson(address: string): Promise<JsonObject> {
     )
   if (status !== 200) throw fault(`${address} responds with ${status} instead of 200`)
   const text = await response.text()
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
-  } catch {
-    // The same sentence as for another value.
-  }
+  const value = await new Response(text).json().catch(() => undefined)
+  if (isObject(value)) return value
   throw fault(`${address} sends no JSON object, but ${JSON.stringify(text.slice(0, 40))}`)
 }
 

@@ -57,12 +57,9 @@ function headerIn(segment: string, { algorithms }: IssuerSetting): ReadForeignTo
   if (header === null || refusedHeaders.some((name) => Object.hasOwn(header, name))) return null
   const { typ = 'JWT', kid } = header
   const alg = algorithms.find((one) => one === header.alg)
-  if (alg === undefined || typeof typ !== 'string' || !types.includes(typ.toLowerCase()) || !isKid(kid)) return null
-  return kid === undefined ? { alg } : { alg, kid }
-}
-
-function isKid(kid: unknown): kid is string | undefined {
-  return kid === undefined || (typeof kid === 'string' && kid !== '' && kid.length <= maxKidLength)
+  if (alg === undefined || typeof typ !== 'string' || !types.includes(typ.toLowerCase())) return null
+  if (kid === undefined) return { alg }
+  return typeof kid === 'string' && kid !== '' && kid.length <= maxKidLength ? { alg, kid } : null
 }
 
 /** RFC 7519, section 4.1.3: one audience or a list. */

@@ -47,7 +47,7 @@ type Shown = { user?: Reader | undefined; isSent?: boolean; error?: CarillonErro
 async function pageFor(dependencies: PageNeeds, request: FastifyRequest, { user, isSent, error }: Shown) {
   const view = await viewOf(dependencies, request, user)
   const pages = await import('./forgot-page.ts')
-  const given = { view, texts: (await view.textsOf('sign-in')).forgotten }
+  const given = { view, texts: (await view.textsOf('service')).signIn.forgotten }
   if (!dependencies.pages.hasMail) return { view, page: pages.withoutMailPage(given) }
   if (isSent) return { view, page: pages.sentPage(given) }
   const isEmpty = error?.code === 'INVALID_REQUEST' && request.body != null

@@ -4,7 +4,7 @@ import type { Page, View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
 
-type Given = { view: View; texts: TextsOf<'sign-in'>['forgotten'] }
+type Given = { view: View; texts: TextsOf<'service'>['signIn']['forgotten'] }
 
 export function forgotPage(given: Given, fault = ''): Page {
   const { view, texts } = given

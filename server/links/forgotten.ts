@@ -50,7 +50,6 @@ export class ForgottenPasswords {
   readonly #options: ForgottenOptions
   readonly #waiting: Request[] = []
   readonly #running = new Set<Promise<void>>()
-  #isStarting = false
   #dropped = 0
   /** Requests that failed in this second, and why the last of them did. While the store fails, clients must not fill the log. */
   #failed = { count: 0, reason: '' }
@@ -64,13 +63,8 @@ export class ForgottenPasswords {
   request(forgotten: Forgotten, source: RequestSource, acceptLanguage?: string): void {
     if (this.#waiting.length < maxWaiting) this.#waiting.push({ forgotten, source, acceptLanguage })
     else this.#dropped++
-    if (this.#isStarting) return
-    this.#isStarting = true
     // After the response has been written.
-    setImmediate(() => {
-      this.#isStarting = false
-      this.#startNext()
-    })
+    setImmediate(() => this.#startNext())
   }
 
   /** Resolves when every mail is sent, or after five seconds: a mail that is not sent by then is dropped, and the log says so. */
@@ -117,7 +111,7 @@ export class ForgottenPasswords {
     try {
       const { guesses } = this.#options
       const { forgotten, source } = request
-      const account = { name: nameIn(forgotten), user: undefined }
+      const account = { name: 'email' in forgotten ? forgotten.email : forgotten.username, user: undefined }
       if (!(await this.#within(() => guesses.beginMailRequest(source.address), source, account))) return
       const users = await this.#usersOf(forgotten)
       for (const user of users) await this.#sendTo(user, request)
@@ -165,8 +159,4 @@ export class ForgottenPasswords {
       return undefined
     }
   }
-}
-
-function nameIn(forgotten: Forgotten): string {
-  return 'email' in forgotten ? forgotten.email : forgotten.username
 }

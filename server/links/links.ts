@@ -63,13 +63,8 @@ function disabled(): CarillonError {
 
 /** The same error for a used, expired, replaced, unknown and malformed token. */
 export function linkInvalid(): CarillonError {
-  return new CarillonError(
-    'LINK_INVALID',
-    'This link is not valid: it was used, has expired, or was replaced by newer ones',
-    {
-      remedy: 'Request a new link.',
-    },
-  )
+  const problem = 'This link is not valid: it was used, has expired, or was replaced by newer ones'
+  return new CarillonError('LINK_INVALID', problem, { remedy: 'Request a new link.' })
 }
 
 /** Undefined for a token that sets no password now. Compares hashes of 32 random bytes, so its duration reveals nothing. */

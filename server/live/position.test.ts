@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { isSoak } from '../../tests/support/soak.ts'
 import { inboxTagOf, isPosition, positionOf, versionIn } from './position.ts'
 
 const anyVersion = fc.integer({ min: 0, max: 999_999_999_999_999 })
@@ -36,7 +37,7 @@ test('other text is not a position, and the version of a position is always a wh
       if (!isPosition(text)) assert.equal(version, null)
       else if (version !== null) assert.ok(text === String(version) || text === positionOf(version, tag), text)
     }),
-    { numRuns: 2_000 },
+    { numRuns: isSoak ? 2_000 : 300 },
   )
   for (const text of [
     '',

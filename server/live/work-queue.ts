@@ -1,5 +1,5 @@
 // Works through items a few at a time, and yields to the event loop in between. An item that fails is tried again.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 
 const maxWorkers = 8
@@ -9,8 +9,8 @@ export class WorkQueue<Item> {
   readonly #work: (item: Item) => Promise<void>
   readonly #onFailure: (error: unknown) => void
   readonly #waiting = new Set<Item>()
-  readonly #failed = new Set<Item>()
-  #retrying: NodeJS.Timeout | undefined
+  /** Ends a second after the last reported failure. */
+  #pause: Promise<void> | undefined
   #workers = 0
 
   constructor(work: (item: Item) => Promise<void>, onFailure: (error: unknown) => void) {
@@ -29,7 +29,6 @@ export class WorkQueue<Item> {
 
   remove(item: Item): void {
     this.#waiting.delete(item)
-    this.#failed.delete(item)
   }
 
   async #workThrough(): Promise<void> {
@@ -38,7 +37,8 @@ export class WorkQueue<Item> {
       try {
         await this.#work(item)
       } catch (error) {
-        this.#tryLater(item, error)
+        this.#waiting.add(item)
+        await this.#pauseAfter(error)
       }
       await yieldToEventLoop()
     }
@@ -46,15 +46,11 @@ export class WorkQueue<Item> {
   }
 
   /** An unavailable store fails for every item: `onFailure` is called once a second, not once for each item. */
-  #tryLater(item: Item, error: unknown): void {
-    this.#failed.add(item)
-    if (this.#retrying !== undefined) return
-    this.#onFailure(error)
-    this.#retrying = setTimeout(() => {
-      this.#retrying = undefined
-      const again = [...this.#failed]
-      this.#failed.clear()
-      for (const one of again) this.add(one)
-    }, retryMs).unref()
+  #pauseAfter(error: unknown): Promise<void> {
+    if (this.#pause === undefined) this.#onFailure(error)
+    this.#pause ??= sleep(retryMs, undefined, { ref: false }).finally(() => {
+      this.#pause = undefined
+    })
+    return this.#pause
   }
 }

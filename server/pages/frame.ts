@@ -9,7 +9,7 @@ export type PageName = 'inbox' | 'account' | 'demonstration' | 'docs' | 'sign-in
 /** What a page knows of its reader and its place. */
 export type View = {
   language: PageLanguage
-  texts: TextsOf<'frame'>
+  texts: TextsOf<'service'>['frame']
   /** The texts of another section, in the same language. */
   textsOf: <Name extends SectionName>(name: Name) => Promise<TextsOf<Name>>
   /** The name of the service at the top. */

@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Subject } from '../http/callers.ts'
-import { pathOf } from '../http/request/spelling.ts'
+import { pathOf } from '../http/request/target.ts'
 import { sendCompressed } from '../http/response/encoded-file.ts'
 import type { Site } from '../http/site.ts'
 import type { Page, View } from './frame.ts'
@@ -57,7 +57,7 @@ export async function viewOf(
   const address = (name: string) => `${root}carillon-scripts/${name}`
   return {
     language,
-    texts: await textsOf('frame', language),
+    texts: (await textsOf('service', language)).frame,
     textsOf: (name) => textsOf(name, language),
     name: pages.name,
     root,

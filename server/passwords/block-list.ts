@@ -6,13 +6,8 @@ let loading: Promise<BlockList> | undefined
 
 /** Takes 30 ms and 20 MB once, so only a process that sets a password loads it. */
 export function loadBlockList(): Promise<BlockList> {
-  loading ??= load()
+  loading ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => new Set(dictionary['passwords-common']))
   return loading
-}
-
-async function load(): Promise<BlockList> {
-  const { dictionary } = await import('@zxcvbn-ts/language-common')
-  return new Set(dictionary['passwords-common'])
 }
 
 /** UTF-16 units of the longest entry; a test compares. */

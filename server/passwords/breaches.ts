@@ -26,32 +26,22 @@ export class Breaches {
 
   /** False if the service cannot be reached in time: nobody is kept from a new password because another service is down. */
   async has(password: string): Promise<boolean> {
+    const { url, timeoutMs, onFailure } = this.#options
     const digest = hash('sha1', password, 'hex').toUpperCase()
+    const address = `${url}/${digest.slice(0, prefixLength)}`
+    // Rows without a meaning are added, so that the length of the answer does not reveal the prefix.
+    const headers = { 'add-padding': 'true', 'user-agent': 'carillon' }
     try {
-      const answer = await this.#ask(digest.slice(0, prefixLength))
-      return answer.split('\n').some((line) => isHit(line, digest.slice(prefixLength)))
+      const response = await boundedFetch(address, { headers }, { timeoutMs, maxSize, fault })
+      if (response.status !== 200) throw fault(`the answer has the status ${response.status}`)
+      // A line is `<35 digits>:<how often>`; a padding row has 0.
+      const rows = (await response.text()).split('\n').map((line) => line.trim().toUpperCase().split(':'))
+      return rows.some(([found, count]) => found === digest.slice(prefixLength) && Number(count) > 0)
     } catch (error) {
-      this.#options.onFailure(error)
+      onFailure(error)
       return false
     }
   }
-
-  async #ask(prefix: string): Promise<string> {
-    const { url, timeoutMs } = this.#options
-    // Rows without a meaning are added, so that the length of the answer does not reveal the prefix.
-    const headers = { 'add-padding': 'true', 'user-agent': 'carillon' }
-    const response = await boundedFetch(`${url}/${prefix}`, { headers }, { timeoutMs, maxSize, fault })
-    if (response.status !== 200) throw fault(`the answer has the status ${response.status}`)
-    return response.text()
-  }
 }
 
-function fault(problem: string): CarillonError {
-  return new CarillonError('UNAVAILABLE', problem)
-}
-
-/** A line is `<35 digits>:<how often>`; a padding row has 0. */
-function isHit(line: string, suffix: string): boolean {
-  const [found = '', count = ''] = line.trim().split(':')
-  return found.toUpperCase() === suffix && Number(count) > 0
-}
+const fault = (problem: string) => new CarillonError('UNAVAILABLE', problem)

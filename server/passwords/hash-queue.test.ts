@@ -227,15 +227,15 @@ test('an attempt that has waited for the maximum time is refused', async (t) => 
   assert.deepEqual([hashQueue.waiting, refused], [0, ['waits: UNAVAILABLE']])
 })
 
-test('refusals are delayed, at most 1,000 at once, and take no place in the queue', async (t) => {
+test('refusals are delayed, and take no place in the queue', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { attempt, refused, hashQueue } = queue({ maxAtOnce: 1, maxWaiting: 1, refusalDelayMs: 200 })
-  for (let n = 0; n < 1_007; n++) attempt('attacker', 'A', 'ann')
+  for (let n = 0; n < 7; n++) attempt('attacker', 'A', 'ann')
   await nextTurn()
-  assert.deepEqual([hashQueue.waiting, refused.length], [1, 5])
+  assert.deepEqual([hashQueue.waiting, refused.length], [1, 0])
   t.mock.timers.tick(200)
   await nextTurn()
-  assert.deepEqual([hashQueue.waiting, refused.length], [1, 1_005])
+  assert.deepEqual([hashQueue.waiting, refused.length], [1, 5])
 })
 
 test('runs at most `maxAtOnce` at the same time, also after failures', async () => {

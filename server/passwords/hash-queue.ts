@@ -2,12 +2,10 @@
 // that attack one account can block the sign-in of others (A12). Known devices wait apart from all others, so that no
 // flood of strangers keeps users out who signed in before (A21; docs/decisions/0039-limits-on-guesses.md).
 import { CarillonError, overloaded } from '../basics/errors.ts'
-import { type Attempt, Turns, type Waiter } from './turns.ts'
+import { type Attempt, Turns } from './turns.ts'
 
 /** `refusalDelayMs` delays each refusal, so that a client that retries at once uses little processor time. */
 export type Limits = { maxAtOnce: number; maxWaiting: number; maxWaitMs: number; refusalDelayMs: number }
-/** How many refusals may be delayed at the same time; further ones are sent immediately. */
-const maxDelayed = 1_000
 
 export class HashQueue {
   readonly #limits: Limits
@@ -16,7 +14,6 @@ export class HashQueue {
   readonly #knownNow = new Set<string>()
   #wasKnown = false
   #running = 0
-  #delayed = 0
 
   constructor(limits: Limits) {
     this.#limits = limits
@@ -63,23 +60,11 @@ export class HashQueue {
   }
 
   #refuseBeyondLimits(): void {
-    const { maxWaiting } = this.#limits
+    const { maxWaiting, refusalDelayMs } = this.#limits
     const isFull = this.waiting > maxWaiting || this.#others.waiting > maxWaiting - Math.floor(maxWaiting / 4)
     const refused = isFull ? (this.#others.takeFromLargest() ?? this.#known.takeFromLargest()) : undefined
-    if (refused !== undefined) this.#refuseLater(refused)
-  }
-
-  #refuseLater({ refuse }: Waiter): void {
-    const { refusalDelayMs } = this.#limits
-    if (refusalDelayMs === 0 || this.#delayed >= maxDelayed) {
-      refuse(tooMany())
-      return
-    }
-    this.#delayed++
-    setTimeout(() => {
-      this.#delayed--
-      refuse(tooMany())
-    }, refusalDelayMs)
+    if (refusalDelayMs === 0) refused?.refuse(tooMany())
+    else if (refused !== undefined) setTimeout(() => refused.refuse(tooMany()), refusalDelayMs)
   }
 
   /** Every second turn is that of a known device, if one waits. */

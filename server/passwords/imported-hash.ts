@@ -1,6 +1,6 @@
 // Password hashes that other systems made: bcrypt, scrypt, argon2 and PBKDF2 in the usual forms. Each is verified as that system
 // verifies it, on a thread of libuv's pool. A sign-in replaces it by a hash of ours (credentials.ts).
-import { createHash, pbkdf2, scrypt } from 'node:crypto'
+import { hash as digestOf, pbkdf2, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { CarillonError } from '../basics/errors.ts'
 import { equalSecrets } from '../sealing/secrets.ts'
@@ -12,6 +12,7 @@ export type ImportedHash =
   | { kind: 'scrypt'; cost: ScryptCost; salt: Buffer; key: Buffer; isNormalized: boolean }
   | { kind: 'pbkdf2'; digest: Digest; iterations: number; salt: Buffer; key: Buffer }
 
+type Derived = { salt: Buffer; key: Buffer }
 type ScryptCost = { N: number; r: number; p: number }
 type Digest = 'sha1' | 'sha256' | 'sha512'
 
@@ -50,58 +51,53 @@ export function readHash(text: string): ImportedHash {
 
 type Groups = Record<string, string>
 
+const bcrypt = String.raw`(?<hash>\$2[aby]\$(?<cost>\d\d)\$[./A-Za-z0-9]{53})`
 const base64 = '[A-Za-z0-9+/]+={0,2}'
 const argon2 = String.raw`\$argon2(?:id|i|d)\$(?:v=(?<v>16|19)\$)?m=(?<m>\d{1,10}),t=(?<t>\d{1,10}),p=(?<p>\d{1,3})\$${base64}\$${base64}`
 
 /** In each, the groups of the pattern are the arguments. */
 const forms: readonly [RegExp, (groups: Groups) => ImportedHash][] = [
+  [new RegExp(`^(?:bcrypt\\$)?${bcrypt}$`), (groups) => readBcrypt(groups, (text) => text)],
   [
-    /^(?:bcrypt\$)?(?<hash>\$2[aby]\$(?<cost>\d\d)\$[./A-Za-z0-9]{53})$/,
-    (groups) => readBcrypt(groups, (text) => text),
+    new RegExp(`^bcrypt_sha256\\$${bcrypt}$`),
+    (groups) => readBcrypt(groups, (text) => digestOf('sha256', text, 'hex')),
   ],
-  [/^bcrypt_sha256\$(?<hash>\$2[aby]\$(?<cost>\d\d)\$[./A-Za-z0-9]{53})$/, (groups) => readBcrypt(groups, sha256Hex)],
   [new RegExp(`^(?:argon2)?(?<phc>${argon2})$`), readArgon2],
   // PHC writes i=..., passlib the bare number, and both Base64 without padding; passlib with a full stop in place of the plus.
   [
     /^\$pbkdf2(?:-(?<digest>sha1|sha256|sha512))?\$(?:i=)?(?<iterations>\d{1,10})(?:,l=\d{1,3})?\$(?<salt>[./+A-Za-z0-9]+)\$(?<key>[./+A-Za-z0-9]+)$/,
-    ({ digest = 'sha1', iterations, salt = '', key = '' }) =>
-      readPbkdf2({ digest, iterations: Number(iterations), salt: fromBase64(salt), key: fromBase64(key) }),
+    ({ digest = 'sha1', iterations = '', salt, key }) =>
+      readPbkdf2({ digest, iterations }, { salt: fromBase64(salt), key: fromBase64(key) }),
   ],
   [
     new RegExp(`^pbkdf2_(?<digest>sha1|sha256)\\$(?<iterations>\\d{1,10})\\$(?<salt>[^$]+)\\$(?<key>${base64})$`),
-    ({ digest = '', iterations, salt = '', key = '' }) =>
-      readPbkdf2({ digest, iterations: Number(iterations), salt: Buffer.from(salt), key: fromBase64(key) }),
+    (groups) => readPbkdf2(groups, { salt: fromText(groups.salt), key: fromBase64(groups.key) }),
   ],
   [
     /^pbkdf2:(?<digest>sha1|sha256|sha512):(?<iterations>\d{1,10})\$(?<salt>[^$]+)\$(?<key>(?:[\da-f]{2})+)$/,
-    ({ digest = '', iterations, salt = '', key = '' }) =>
-      readPbkdf2({ digest, iterations: Number(iterations), salt: Buffer.from(salt), key: Buffer.from(key, 'hex') }),
+    (groups) => readPbkdf2(groups, { salt: fromText(groups.salt), key: fromHex(groups.key) }),
   ],
   [
     new RegExp(
       `^\\$scrypt\\$ln=(?<ln>\\d{1,2}),r=(?<r>\\d{1,7}),p=(?<p>\\d{1,7})\\$(?<salt>${base64})\\$(?<key>${base64})$`,
     ),
-    ({ ln, r, p, salt = '', key = '' }) =>
+    ({ ln, r, p, salt, key }) =>
       readScrypt({ N: 2 ** Number(ln), r: Number(r), p: Number(p) }, { salt: fromBase64(salt), key: fromBase64(key) }),
   ],
   [
     new RegExp(`^scrypt\\$(?<n>\\d{1,10})\\$(?<salt>[^$]+)\\$(?<r>\\d{1,7})\\$(?<p>\\d{1,7})\\$(?<key>${base64})$`),
-    ({ n, r, p, salt = '', key = '' }) =>
-      readScrypt({ N: Number(n), r: Number(r), p: Number(p) }, { salt: Buffer.from(salt), key: fromBase64(key) }),
+    ({ n, r, p, salt, key }) =>
+      readScrypt({ N: Number(n), r: Number(r), p: Number(p) }, { salt: fromText(salt), key: fromBase64(key) }),
   ],
   [
     /^scrypt:(?<n>\d{1,10}):(?<r>\d{1,7}):(?<p>\d{1,7})\$(?<salt>[^$]+)\$(?<key>(?:[\da-f]{2})+)$/,
-    ({ n, r, p, salt = '', key = '' }) =>
-      readScrypt(
-        { N: Number(n), r: Number(r), p: Number(p) },
-        { salt: Buffer.from(salt), key: Buffer.from(key, 'hex') },
-      ),
+    ({ n, r, p, salt, key }) =>
+      readScrypt({ N: Number(n), r: Number(r), p: Number(p) }, { salt: fromText(salt), key: fromHex(key) }),
   ],
   // better-auth does not write its cost. It uses the text of the salt as the salt, and normalizes the password.
   [
     /^(?<salt>[\da-f]{32}):(?<key>[\da-f]{128})$/,
-    ({ salt = '', key = '' }) =>
-      readScrypt({ N: 16_384, r: 16, p: 1 }, { salt: Buffer.from(salt), key: Buffer.from(key, 'hex') }, true),
+    ({ salt, key }) => readScrypt({ N: 16_384, r: 16, p: 1 }, { salt: fromText(salt), key: fromHex(key) }, true),
   ],
 ]
 
@@ -119,16 +115,18 @@ function readArgon2({ phc = '', v, m, t, p }: Groups): ImportedHash {
       `costs too much to verify: argon2 must use at most ${maxArgon2Memory} KiB (m), ` +
         `${maxArgon2Work} KiB in all passes (m * t) and ${maxArgon2Lanes} lanes (p)`,
     )
-  const [salt, key] = phc.split('$').slice(-2).map(fromBase64) as [Buffer, Buffer]
+  const [salt, key] = phc
+    .split('$')
+    .slice(-2)
+    .map((part) => fromBase64(part)) as [Buffer, Buffer]
   if (salt.length < 8 || salt.length > 48) refuse('has a salt that is not 8 to 48 bytes long')
   if (key.length < minKey || key.length > 64) refuse(`has a key that is not ${minKey} to 64 bytes long`)
   // The first version of argon2 did not write its number, and the verifier takes none for the current one.
   return { kind: 'argon2', phc: (v === undefined ? phc.replace('$m=', '$v=16$m=') : phc).replaceAll(/=+(?=\$|$)/g, '') }
 }
 
-function readPbkdf2(read: { digest: string; iterations: number; salt: Buffer; key: Buffer }): ImportedHash {
-  const { iterations, salt, key } = read
-  const digest = read.digest as Digest
+function readPbkdf2({ digest: named, iterations: count }: Groups, { salt, key }: Derived): ImportedHash {
+  const [digest, iterations] = [named as Digest, Number(count)]
   refuseLength(key)
   if (iterations < 1) refuse('has no PBKDF2 iterations')
   if (iterations * Math.ceil(key.length / digestBytes[digest]) > maxIterations[digest])
@@ -136,19 +134,14 @@ function readPbkdf2(read: { digest: string; iterations: number; salt: Buffer; ke
   return { kind: 'pbkdf2', digest, iterations, salt, key }
 }
 
-function readScrypt(
-  cost: ScryptCost,
-  { salt, key }: { salt: Buffer; key: Buffer },
-  isNormalized = false,
-): ImportedHash {
-  const { N, r, p } = cost
+function readScrypt({ N, r, p }: ScryptCost, { salt, key }: Derived, isNormalized = false): ImportedHash {
   refuseLength(key)
   // RFC 7914, section 6
   if (!Number.isInteger(Math.log2(N)) || N < 2 || r < 1 || p < 1 || Math.log2(N) >= 16 * r)
     refuse('has invalid scrypt parameters')
   if (N * r * p > maxScryptBlocks)
     refuse(`costs too much to verify: scrypt must have at most N * r * p = ${maxScryptBlocks}`)
-  return { kind: 'scrypt', cost, salt, key, isNormalized }
+  return { kind: 'scrypt', cost: { N, r, p }, salt, key, isNormalized }
 }
 
 function refuseLength(key: Buffer): void {
@@ -156,9 +149,8 @@ function refuseLength(key: Buffer): void {
 }
 
 function refuse(reason: string): never {
-  throw new CarillonError('INVALID_REQUEST', `The password hash ${reason}`, {
-    details: [{ field: 'passwordHash', reason }],
-  })
+  const details = [{ field: 'passwordHash', reason }]
+  throw new CarillonError('INVALID_REQUEST', `The password hash ${reason}`, { details })
 }
 
 /** `password` as the client sent it: the source system did not prepare it as we do. */
@@ -189,13 +181,9 @@ function deriveScrypt(password: string, { cost, salt, key }: { cost: ScryptCost;
   })
 }
 
-function sha256Hex(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
-}
-
-function fromBase64(text: string): Buffer {
-  return Buffer.from(text.replaceAll('.', '+'), 'base64')
-}
+const fromText = (text = '') => Buffer.from(text)
+const fromHex = (text = '') => Buffer.from(text, 'hex')
+const fromBase64 = (text = '') => Buffer.from(text.replaceAll('.', '+'), 'base64')
 
 function equalKeys(a: Buffer, b: Buffer): boolean {
   return equalSecrets(a.toString('base64'), b.toString('base64'))

@@ -57,7 +57,7 @@ export class Passwords {
     password: string,
     passwordHash: string | undefined,
     attempt: Attempt = operator,
-    begin?: () => Promise<void>,
+    begin?: () => Promise<unknown>,
   ): Promise<Verification> {
     return this.#queue.run(attempt, async () => {
       await begin?.()

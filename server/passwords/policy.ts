@@ -29,16 +29,11 @@ type Context = { username: string; minLength: number; blocked: BlockList; field?
 export function checkPassword(password: string, { field = 'password', ...context }: Context): void {
   const fault = faultOf(password, context)
   if (fault === undefined) return
-  throw refusedPassword(field, fault)
+  const details = [{ field, ...fault }]
+  throw new CarillonError('INVALID_REQUEST', `The password is not acceptable: ${fault.reason}`, { details })
 }
 
 type PolicyFault = { reason: string; code?: PasswordFault }
-
-export function refusedPassword(field: string, fault: PolicyFault): CarillonError {
-  return new CarillonError('INVALID_REQUEST', `The password is not acceptable: ${fault.reason}`, {
-    details: [{ field, ...fault }],
-  })
-}
 
 function faultOf(password: string, { username, minLength, blocked }: Omit<Context, 'field'>): PolicyFault | undefined {
   const length = passwordLength(password)
@@ -52,7 +47,8 @@ function faultOf(password: string, { username, minLength, blocked }: Omit<Contex
     const reason = 'choose another: this one is little more than the username or a word of this product'
     return { reason, code: 'contains_name' }
   }
-  if (isRepeated(folded, minLength, blocked))
+  const piece = repeatedPiece(folded)
+  if (piece !== folded && ([...piece].length < minLength || isListed(piece, blocked)))
     return { reason: 'choose another: this one repeats the same characters', code: 'too_common' }
   return undefined
 }
@@ -73,18 +69,10 @@ function isMostlyNames(folded: string, username: string, blocked: BlockList): bo
   const names = [own.join(''), ...own, ...productWords].filter((name) => name.length >= 3)
   const joined = wordsOf(folded).join('')
   const left = names.reduce((rest, name) => rest.replaceAll(name, ''), joined)
-  return left !== joined && (withoutEnds(left).length < minOwnLength || isListed(left, blocked))
+  const withoutEnds = left.replace(/^[^\p{L}\p{M}]+|[^\p{L}\p{M}]+$/gu, '')
+  return left !== joined && ([...withoutEnds].length < minOwnLength || isListed(left, blocked))
 }
 
 function wordsOf(text: string): string[] {
   return text.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => word !== '')
-}
-
-function withoutEnds(text: string): string[] {
-  return [...text.replace(/^[^\p{L}\p{M}]+|[^\p{L}\p{M}]+$/gu, '')]
-}
-
-function isRepeated(folded: string, minLength: number, blocked: BlockList): boolean {
-  const piece = repeatedPiece(folded)
-  return piece !== folded && ([...piece].length < minLength || isListed(piece, blocked))
 }

@@ -74,8 +74,7 @@ export class Turns {
   /** Removes and returns the oldest attempt of the largest group. */
   takeFromLargest(): Waiter | undefined {
     const found = first(this.#waiting, sizeOf)
-    if (found !== undefined) this.remove(found)
-    return found
+    return found !== undefined && this.remove(found) ? found : undefined
   }
 }
 
@@ -93,9 +92,7 @@ function sizeOf({ networks: [narrow, middle, wide], account, at }: Waiter): read
 }
 
 function groupOf(groups: Map<string, Group>, name: string): Group {
-  const known = groups.get(name)
-  if (known !== undefined) return known
-  const group = { waiting: 0, servedAt: 0 }
+  const group = groups.get(name) ?? { waiting: 0, servedAt: 0 }
   groups.set(name, group)
   return group
 }
@@ -105,12 +102,9 @@ function first<One>(all: Iterable<One>, rankOf: (one: One) => readonly number[])
   let found: { one: One; rank: readonly number[] } | undefined
   for (const one of all) {
     const rank = rankOf(one)
-    if (found === undefined || isLess(rank, found.rank)) found = { one, rank }
+    const lowest = found?.rank ?? []
+    const differs = rank.findIndex((number, i) => number !== lowest[i])
+    if (found === undefined || (rank[differs] as number) < (lowest[differs] as number)) found = { one, rank }
   }
   return found?.one
-}
-
-function isLess(a: readonly number[], b: readonly number[]): boolean {
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return (a[i] as number) < (b[i] as number)
-  return false
 }

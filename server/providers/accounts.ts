@@ -2,7 +2,7 @@
 // person, and not every provider verifies it (decision 0049).
 
 import { auditEntry, type Source } from '../audit/entry.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
@@ -74,13 +74,9 @@ export async function linkAccount(
   })
   if (outcome === 'refused') throw signInEnded()
   if (outcome === 'taken')
-    throw new CarillonError('CONFLICT', `This account at ${displayName} is linked to another user`, {
-      remedy: 'Nothing was changed.',
-    })
+    throw conflict(`This account at ${displayName} is linked to another user`, 'Nothing was changed.')
   if (outcome === 'has-another')
-    throw new CarillonError('CONFLICT', `Another account at ${displayName} is linked to you already`, {
-      remedy: 'Unlink that one first.',
-    })
+    throw conflict(`Another account at ${displayName} is linked to you already`, 'Unlink that one first.')
 }
 
 /** FORBIDDEN, because the proof is not that of the request: it is in the flow that began before. */
@@ -93,17 +89,7 @@ export function signInEnded(): CarillonError {
 /** Throws NOT_FOUND if none is linked; CONFLICT if it is the last way to sign in. */
 export async function unlinkAccount(
   { store, now, all }: ProviderDependencies,
-  {
-    userId,
-    signInId,
-    provider,
-    source,
-  }: {
-    userId: string
-    signInId: string
-    provider: Provider
-    source: Source
-  },
+  { userId, signInId, provider, source }: { userId: string; signInId: string; provider: Provider; source: Source },
 ): Promise<void> {
   const { issuer, name, displayName } = provider.setting
   const detail = { provider: name }

@@ -10,7 +10,7 @@ export async function providerFailurePage(
   error: CarillonError,
   { name, back }: { name: string | undefined; back: string },
 ): Promise<Page> {
-  const { provider: texts } = await view.textsOf('sign-in')
+  const { provider: texts } = (await view.textsOf('service')).signIn
   const title = name === undefined ? view.texts.failureTitle : texts.title(name)
   const sentences: Readonly<Record<string, string | ((name: string) => string) | undefined>> = name ? texts : {}
   const found = sentences[error.code]

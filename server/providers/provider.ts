@@ -145,7 +145,10 @@ export class Provider {
     const { AuthorizationResponseError, ClientError, ResponseBodyError } = await import('openid-client')
     const { displayName } = this.setting
     if (error instanceof AuthorizationResponseError) return this.#refusedThere(error.error)
-    if (error instanceof ResponseBodyError && error.error === 'invalid_grant') return usedOrExpired(displayName)
+    if (error instanceof ResponseBodyError && error.error === 'invalid_grant') {
+      const problem = `${displayName} does not accept this sign-in: it was used, or has expired`
+      return new CarillonError('INVALID_REQUEST', problem, { remedy: 'Sign in again.' })
+    }
     const own = ownErrorIn(error)
     if (own !== undefined && (own.code !== 'UNAVAILABLE' || own.report === 'overload')) return own
     const reason = own?.problem ?? reasonOf(error)
@@ -193,11 +196,6 @@ export class Provider {
 const unreadable =
   /^OAUTH_(TIMEOUT|ABORT|PARSE_ERROR|RESPONSE_IS_NOT_(CONFORM|JSON)|(MISSING|INVALID)_SERVER_METADATA)$/
 
-function usedOrExpired(provider: string): CarillonError {
-  const problem = `${provider} does not accept this sign-in: it was used, or has expired`
-  return new CarillonError('INVALID_REQUEST', problem, { remedy: 'Sign in again.' })
-}
-
 /** openid-client wraps what boundedFetch throws. */
 function ownErrorIn(error: unknown): CarillonError | undefined {
   if (error instanceof CarillonError) return error
@@ -208,15 +206,8 @@ function ownErrorIn(error: unknown): CarillonError | undefined {
 /** The messages are constants of openid-client and oauth4webapi; `error` of a token endpoint is a text of the provider. */
 function reasonOf(error: unknown): string {
   const { message, cause, error: code } = error as Error & { error?: unknown }
-  const parts = [
-    message,
-    cause instanceof Error ? cause.message : undefined,
-    typeof code === 'string' ? code : undefined,
-  ]
-  return parts
-    .filter((part) => part !== undefined)
-    .join(': ')
-    .slice(0, 300)
+  const parts = [message, cause instanceof Error && cause.message, typeof code === 'string' && code]
+  return parts.filter(Boolean).join(': ').slice(0, 300)
 }
 
 /** Requests go to configured origins only. */

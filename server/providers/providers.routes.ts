@@ -3,7 +3,6 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/source.ts'
-import { stripBlanks } from '../basics/blanks.ts'
 import { CarillonError, invalidField, type SecondFactor } from '../basics/errors.ts'
 import { type Bond, flowCookie, flowLifetimeMs, flowPrefix, forgetFlow, isBound } from '../factors/bond.ts'
 import { findChallenge, makeChallenge } from '../factors/challenges.ts'
@@ -11,7 +10,7 @@ import { useChallenge } from '../factors/factors.store.ts'
 import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
 import { visitor } from '../guards/guards.ts'
 import { forAnyone, type GuardedRequest } from '../http/operation.ts'
-import { sessionSecret } from '../http/request/cookies.ts'
+import { cookiePairs, sessionSecret } from '../http/request/cookies.ts'
 import { setCookie } from '../http/response/cookies.ts'
 import { sendObject } from '../http/response/send.ts'
 import { type PageNeeds, viewOf, writePage } from '../pages/page.ts'
@@ -116,14 +115,18 @@ type Begin = { provider: Provider; begun: Parameters<typeof beginFlow>[0] }
 
 /** Sets the cookie of a new flow, and returns the address at the provider. */
 export async function begin(dependencies: ProviderNeeds, { provider, begun }: Begin, { request, reply }: Exchange) {
-  const { sealing, now } = dependencies.providers
-  const flow = beginFlow(begun, now())
+  const flow = beginFlow(begun, dependencies.providers.now())
   const address = await provider.authorizationUrl(redirectUri(dependencies, provider), flow)
   // Browsers send older cookies first (RFC 6265bis, section 5.8.3).
   for (const name of flowCookies(dependencies, request).slice(0, 1 - maxFlows))
     setCookie(reply, { ...dependencies.site.cookie, name }, '')
-  setCookie(reply, flowCookie(dependencies, flowId(flow.state)), await sealFlow(sealing, flow))
+  await keepFlow(dependencies, reply, flow)
   return address
+}
+
+async function keepFlow(dependencies: ProviderNeeds, reply: FastifyReply, flow: Flow): Promise<void> {
+  const sealed = await sealFlow(dependencies.providers.sealing, flow)
+  setCookie(reply, flowCookie(dependencies, flowId(flow.state)), sealed)
 }
 
 /** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the account page. */
@@ -157,12 +160,7 @@ export const callback = forAnyone({
       const next = await finishFlow(dependencies, { flow, user, signedIn }, { request, reply })
       // The cookie proves later that this browser may use the code or the challenge. The user has five minutes for a second factor.
       if (next === undefined || bondOf(flow).flow === undefined) forget()
-      else
-        setCookie(
-          reply,
-          flowCookie(dependencies, flowId(flow.state)),
-          await sealFlow(dependencies.providers.sealing, flow),
-        )
+      else await keepFlow(dependencies, reply, flow)
       return reply.redirect(landing(flow.returnTo, next), 303)
     } catch (error) {
       forget()
@@ -278,13 +276,8 @@ function newCode({ providers }: Pick<ProviderNeeds, 'providers'>, user: User, fl
 
 /** The same for every code that is not valid here and now. */
 function invalidCode(): CarillonError {
-  return new CarillonError(
-    'INVALID_CREDENTIALS',
-    'This code is not valid here: it was used, has expired, or belongs to another browser or page',
-    {
-      remedy: 'Sign in again.',
-    },
-  )
+  const problem = 'This code is not valid here: it was used, has expired, or belongs to another browser or page'
+  return new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in again.' })
 }
 
 /** Throws NOT_FOUND. */
@@ -314,19 +307,14 @@ async function flowOf(dependencies: ProviderNeeds, { request, provider, state }:
   const expected = { state, provider: provider.setting.name, now: now() }
   const flow = sealed === null ? undefined : await openFlow(sealing, sealed, expected)
   if (flow !== undefined) return flow
-  const minutes = flowLifetimeMs / 60_000
-  throw new CarillonError(
-    'INVALID_REQUEST',
-    `This sign-in did not begin in this browser in the last ${minutes} minutes`,
-    {
-      remedy: `Begin again at ${dependencies.site.publicUrl()}/login/with/${provider.setting.name}.`,
-    },
-  )
+  const problem = `This sign-in did not begin in this browser in the last ${flowLifetimeMs / 60_000} minutes`
+  const remedy = `Begin again at ${dependencies.site.publicUrl()}/login/with/${provider.setting.name}.`
+  throw new CarillonError('INVALID_REQUEST', problem, { remedy })
 }
 
 /** The names of the cookies of flows that the browser sends, in its order. */
 function flowCookies(dependencies: ProviderNeeds, { raw }: FastifyRequest): string[] {
-  const names = (raw.headers.cookie ?? '').split(';').map((pair) => stripBlanks(pair.split('=', 1)[0] ?? ''))
+  const names = cookiePairs(raw.headers.cookie ?? '').map(({ name }) => name)
   return names.filter((name) => name.startsWith(flowPrefix(dependencies)) && /^[\w-]+$/.test(name))
 }
 
@@ -335,10 +323,8 @@ async function placeOfFlow(dependencies: ProviderNeeds, request: FastifyRequest)
   const provider = dependencies.providers.all.get((request.params as { provider: string }).provider)
   if (provider === undefined) return undefined
   const state = oneState(new URL(request.url, 'http://localhost'))
-  return flowOf(dependencies, { request, provider, state }).then(
-    ({ returnTo: place }) => place,
-    () => undefined,
-  )
+  const flow = await flowOf(dependencies, { request, provider, state }).catch(() => undefined)
+  return flow?.returnTo
 }
 
 /** The session that began to link an account; null if it was a token. Throws FORBIDDEN if that sign-in has ended since. */

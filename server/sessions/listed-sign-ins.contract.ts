@@ -8,7 +8,8 @@ import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { findUser } from '../users/users.store.ts'
 import type { SeenDevice } from './devices.store.ts'
-import { addSession, findSession, signInOfSession } from './sessions.store.ts'
+import { findSession } from './find-session.ts'
+import { addSession, signInOfSession } from './sessions.store.ts'
 import { endOtherSignIns, endSignIn, listSignIns, noteDevice } from './sign-ins.store.ts'
 
 const revocationExpiresAt = at(965)

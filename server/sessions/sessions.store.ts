@@ -1,15 +1,12 @@
-// Adds, renews, touches and ends sessions. An engine finds a session in a form of its own, because every request with a cookie does.
+// Adds, renews, touches and ends sessions. Each engine finds a session in a form of its own: find-session.ts.
 
 import type { Audited } from '../store/events.ts'
-import type { ReadForms } from '../store/operations.ts'
 import { all, get, lock, type Read, record, run, send, signal, type Write } from '../store/statements/statements.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { revoke } from '../tokens/tokens.store.ts'
 import type { Familiarity, SeenDevice } from './devices.store.ts'
 import { note } from './devices.store.ts'
-import type { LiveSession, SessionKey } from './session-row.ts'
-import { findSession as findSessionOnPostgres } from './sessions.postgres.ts'
-import { findSession as findSessionOnSqlite } from './sessions.sqlite.ts'
+import type { LiveSession, SessionKey } from './find-session.ts'
 
 /** A session that was created or last used outside of these bounds had expired. */
 export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
@@ -51,12 +48,6 @@ export type NewSession = SessionKey &
 
 /** `revoked`: the sign-ins with tokens that ended. */
 export type AddedSession = { revoked: { userId: string; signInId: string }[]; device?: Familiarity }
-
-/** Finds a session whose user is not disabled. The caller checks if it has expired. */
-export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
-  sqlite: findSessionOnSqlite,
-  postgres: findSessionOnPostgres,
-}
 
 /**
  * Adds a session and ends those in `replaces` with their tokens, in one step, and then the oldest of the user if there are more than

@@ -11,14 +11,14 @@ import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
 import type { User } from '../users/user-rows.store.ts'
 import type { Familiarity } from './devices.store.ts'
-import type { SessionKey } from './session-row.ts'
+import type { SessionKey } from './find-session.ts'
+import { findSession } from './find-session.ts'
 import {
   addSession,
   confirmSession,
   type EndedSession,
   endSessions,
   findRenewedSession,
-  findSession,
   type LiveBounds,
   type NewSession,
   removeStaleSessions,

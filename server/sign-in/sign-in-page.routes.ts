@@ -148,7 +148,7 @@ async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Show
   const { user, wanted, username = '', step, error } = shown
   const view = await viewOf(dependencies, request, user)
   const pages = await import('./sign-in-page.ts')
-  const texts = await view.textsOf('sign-in')
+  const { signIn: texts } = await view.textsOf('service')
   const place = placeIn(dependencies, wanted)
   const given: SignInView = {
     view,

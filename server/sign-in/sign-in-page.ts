@@ -7,7 +7,7 @@ import type { TextsOf } from '../pages/texts/texts.ts'
 
 export type SignInView = {
   view: View
-  texts: TextsOf<'sign-in'>
+  texts: TextsOf<'service'>['signIn']
   /** Where the sign-in leads to: for links and for the script. */
   next: string
   /** The application to which it leads, such as `shop.example.org`; undefined for a page of this service. */

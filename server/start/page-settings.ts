@@ -9,15 +9,17 @@ const maxLogoBytes = 256 * 1024
 
 /** Throws UNAVAILABLE if the picture cannot be read. */
 export function pageSettings(config: Config): PageSettings {
-  const { pagesPrefix: prefix, pagesName: name, accent, logo, documentationLink } = config
+  const { pagesPrefix: prefix, pagesName: name, accent, documentationLink } = config
   const settings = demonstrationSettings(config)
+  const logo = config.logo === undefined ? undefined : readLogo(config.logo)
+  const hasMail = config.smtpUrl !== undefined
   return {
     prefix,
     name,
     accent,
-    logo: logo === undefined ? undefined : readLogo(logo),
+    logo,
     hasDocumentationLink: documentationLink ?? settings.isHere,
-    hasMail: config.smtpUrl !== undefined,
+    hasMail,
     ...settings,
   }
 }
@@ -34,8 +36,7 @@ function readLogo(path: string): PageSettings['logo'] {
     if (statSync(path).size > maxLogoBytes) throw new Error(`it has more than ${maxLogoBytes / 1024} KiB`)
     return { bytes: readFileSync(path), type: /\.png$/i.test(path) ? 'image/png' : 'image/svg+xml' }
   } catch (cause) {
-    throw new CarillonError('UNAVAILABLE', `The picture of CARILLON_LOGO cannot be used: ${messageOf(cause)}`, {
-      cause,
-    })
+    const problem = `The picture of CARILLON_LOGO cannot be used: ${messageOf(cause)}`
+    throw new CarillonError('UNAVAILABLE', problem, { cause })
   }
 }

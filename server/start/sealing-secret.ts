@@ -30,12 +30,7 @@ async function currentSecret({ secret, database }: Sealed, store: Store): Promis
         : `${file} is gone, and with it the secret of this database's signing keys`
     throw new CarillonError('UNAVAILABLE', problem, { remedy: `${sealedAdvice}.` })
   }
-  if (file === undefined)
-    throw new CarillonError('UNAVAILABLE', 'No secret is set', {
-      remedy:
-        'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to 32 random characters or more, the same on every node; ' +
-        'such as: openssl rand -base64 32',
-    })
+  if (file === undefined) throw new CarillonError('UNAVAILABLE', 'No secret is set', { remedy: howToMake })
   // If two processes start at the same time, one creates the file and both read it.
   createDurably(file, `${randomBytes(32).toString('base64url')}\n`)
   return readSecret(file)
@@ -57,6 +52,10 @@ function previousSecretIn({ secret, previousSecret, database }: Sealed): string 
   if (previousSecret !== undefined || secret !== undefined || database.engine !== 'sqlite') return previousSecret
   return readIfThere(previousSecretFileOf(database.path))
 }
+
+const howToMake =
+  'Set CARILLON_SECRET (or CARILLON_SECRET_FILE) to 32 random characters or more, the same on every node; ' +
+  'such as: openssl rand -base64 32'
 
 /** For signing keys without their secret: a new secret would not open them. */
 export const sealedAdvice =

@@ -2,8 +2,7 @@
 
 import { lastSettingsEntry, recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
-import type { Config } from '../config/settings.ts'
-import { settings } from '../config/settings.ts'
+import { type Config, settings } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
@@ -20,17 +19,11 @@ export async function recordSettings(store: Store, config: Config, now: () => nu
 export function settingsEntry(values: Values, last: AuditEntry['detail'], at: number): AuditEntry | undefined {
   const before = (last?.settings ?? {}) as Values
   const names = [...new Set([...Object.keys(before), ...Object.keys(values)])]
-  const changed = names.filter((name) => textOf(before[name]) !== textOf(values[name]))
+  const changed = last === null ? [] : names.filter((name) => textOf(before[name]) !== textOf(values[name]))
   if (last !== null && changed.length === 0) return undefined
-  const changes =
-    last === null ? [] : changed.map((name) => [name, `${textOf(before[name])} -> ${textOf(values[name])}`])
+  const changes = changed.map((name) => [name, `${textOf(before[name])} -> ${textOf(values[name])}`])
   const detail = { ...Object.fromEntries(changes), settings: values }
   return auditEntry(serviceSource, { event: 'settings-changed', at, detail })
-}
-
-/** Each text is masked by itself: a value with several, such as a sender's name and address, is no URL as a whole. */
-function displayed(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'string' ? maskPasswords(part) : part)))
 }
 
 function textOf(value: unknown = notSet): string {
@@ -45,7 +38,9 @@ export function valuesOf(config: Config): Values {
     ofService.map(({ name, key, secret }) => {
       const value: unknown = config[key]
       if (value === undefined || (secret && Array.isArray(value) && value.length === 0)) return [name, notSet]
-      return [name, secret ? 'set' : displayed(value)]
+      // Each text is masked by itself: a value with several, such as a sender's name and address, is no URL as a whole.
+      const masked = JSON.stringify(value, (_, part) => (typeof part === 'string' ? maskPasswords(part) : part))
+      return [name, secret ? 'set' : JSON.parse(masked)]
     }),
   )
 }

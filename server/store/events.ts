@@ -40,5 +40,7 @@ export type ChangeSignal =
   | { about: 'signing-key' }
   | { about: 'anything' }
 
+export type ChangeListener = (signal: ChangeSignal) => void
+
 /** Gets the entries of one write. */
 export type RecordListener = (entries: readonly AuditEntry[]) => Promise<void>

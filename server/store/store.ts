@@ -5,7 +5,7 @@
 // For every operation: times are milliseconds since 1970 UTC. Absence is returned (`undefined`, 'absent'), never thrown.
 // When a write resolves, it is on the disk. If the system fails (disk full, database server unreachable), the call throws
 // CarillonError UNAVAILABLE, and nothing of the call was stored unless the message says that the outcome is unknown.
-import type { ChangeSignal, RecordListener } from './events.ts'
+import type { ChangeListener, ChangeSignal, RecordListener } from './events.ts'
 import type { ReadOperation, WriteOperation } from './operations.ts'
 
 export interface Store {
@@ -23,8 +23,11 @@ export interface Store {
   readonly history: string
   /** The shared clock of all processes, in milliseconds since 1970. An engine without one uses this machine's clock. */
   readonly clock?: () => number
-  /** Calls `listener` after every commit, of any process, that changed something the listener may need to read again. */
-  onChange(listener: (signal: ChangeSignal) => void): () => void
+  /**
+   * Calls `listener` after every commit, of any process, that changed something the listener may need to read again; with
+   * `about`, only at signals about one of these, and about anything.
+   */
+  onChange(listener: ChangeListener, about?: readonly ChangeSignal['about'][]): () => void
   /** Calls `listener` with the audit entries that a write of this store recorded, after the commit. The write resolves after the listener. */
   onRecorded(listener: RecordListener): () => void
   /** Resolves with the reason when the store cannot work any more and the process has to be restarted. */

@@ -48,9 +48,7 @@ export class TokenRevocations {
     const revocations = new TokenRevocations(dependencies)
     await revocations.#reload()
     const reloads = new Reloads(() => revocations.#reload(), onFailure)
-    dependencies.store.onChange(({ about }) => {
-      if (about === 'token-revocation' || about === 'anything') reloads.soon()
-    })
+    dependencies.store.onChange(() => reloads.soon(), ['token-revocation'])
     return revocations
   }
 

@@ -76,9 +76,7 @@ export class SigningKeys {
     await keys.#reload()
     if (keys.#signers.length === 0) throw sealedWithAnother()
     const reloads = new Reloads(() => keys.#reload(), onFailure)
-    store.onChange(({ about }) => {
-      if (about === 'signing-key' || about === 'anything') reloads.soon()
-    })
+    store.onChange(() => reloads.soon(), ['signing-key'])
     keys.#timer = setInterval(() => reloads.soon(), reloadEveryMs).unref()
     return keys
   }

@@ -19,25 +19,21 @@ export type CheckedEntry = {
   profile: GivenProfile
 }
 
+const { properties: fields = {} } = DescribedEntry
+
 /** A parsed JSON value as an entry, with the fields that have the right type. A fault of the whole value has an empty field. */
 export function parseEntry(value: unknown): { entry: UserEntry; faults: Fault[] } {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { entry: {}, faults: [{ field: '', reason: 'must be a JSON object' }] }
   const faults: Fault[] = []
   const sound = Object.entries(value).filter(([field, given]) => {
-    const reason = typeFault(field, given)
-    if (reason !== undefined) faults.push({ field, reason })
-    return reason === undefined
+    const kind = Object.hasOwn(fields, field) ? fields[field]?.type : undefined
+    if (kind === undefined) faults.push({ field, reason: 'is not a known field' })
+    else if (kind === typeof given || (kind !== 'boolean' && (given === null || typeof given === 'string'))) return true
+    else faults.push({ field, reason: kind === 'boolean' ? 'must be true or false' : 'must be a text or null' })
+    return false
   })
   return { entry: Object.fromEntries(sound), faults }
-}
-
-const { properties: fields = {} } = DescribedEntry
-
-function typeFault(field: string, given: unknown): string | undefined {
-  if (!Object.hasOwn(fields, field)) return 'is not a known field'
-  if (fields[field]?.type === 'boolean') return typeof given === 'boolean' ? undefined : 'must be true or false'
-  return typeof given === 'string' || given === null ? undefined : 'must be a text or null'
 }
 
 export function readEntry(entry: UserEntry): { checked: CheckedEntry; faults: Fault[] } {

@@ -4,16 +4,13 @@
 /** Code points. */
 export const maxExternalIdLength = 255
 
-const control = /\p{Cc}/u
-const loneSurrogate = /\p{Cs}/u
-
 /** Why the text cannot be an external id, or undefined if it can. */
 export function externalIdFault(id: string): string | undefined {
   if (id === '') return 'must have at least 1 character'
   if (id.length > maxExternalIdLength && [...id].length > maxExternalIdLength)
     return `must have at most ${maxExternalIdLength} characters`
-  if (control.test(id)) return 'must have no control characters'
-  if (loneSurrogate.test(id)) return 'must be valid Unicode: it has half of a surrogate pair'
+  if (/\p{Cc}/u.test(id)) return 'must have no control characters'
+  if (!id.isWellFormed()) return 'must be valid Unicode: it has half of a surrogate pair'
   if (id === '.' || id === '..') return 'must not be "." or "..", because URL parsers remove these from a path'
   return undefined
 }

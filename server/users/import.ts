@@ -63,26 +63,17 @@ export async function importUsers(
     ),
   ]
   if (faults.length > 0) return { faults: faults.toSorted((a, b) => a.position - b.position) }
-  const imported = await storeAll(dependencies, { checked, existing, report })
+  let done = 0
+  const store = async (entry: CheckedEntry, position: number) => {
+    const one = await storeEntry(dependencies, entry, existing?.[position]?.user)
+    report(++done)
+    return one
+  }
+  const imported = await (existing ? inParallel(checked, store) : putProfiles(dependencies, checked, report))
   const created = imported.filter((one) => one.created).length
   const detail = { created, updated: imported.length - created }
   await dependencies.store.write(recordAudit, recorded(dependencies, { event: 'users-imported', detail }).audit)
   return { imported }
-}
-
-type Checked = { checked: readonly CheckedEntry[]; existing: readonly Existing[] | undefined }
-
-async function storeAll(
-  dependencies: UserDependencies,
-  { checked, existing, report }: Checked & { report: (done: number) => void },
-): Promise<Imported[]> {
-  if (existing === undefined) return putProfiles(dependencies, checked, report)
-  let done = 0
-  return inParallel(checked, async (entry, position) => {
-    const one = await storeEntry(dependencies, entry, existing[position]?.user)
-    report(++done)
-    return one
-  })
 }
 
 function readValue(value: unknown, needsExternalId: boolean): ReturnType<typeof readEntry> {

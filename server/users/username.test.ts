@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { isSoak } from '../../tests/support/soak.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { findableUsername, maxUsernameLength, prepareUsername } from './username.ts'
 
@@ -31,6 +32,7 @@ const anyText = fc.oneof(
 )
 
 test('A14: a prepared username prepares to itself, prep(prep(x)) = prep(x)', () => {
+  const numRuns = isSoak ? 20_000 : 1_000
   let found = 0
   fc.assert(
     fc.property(anyText, (text) => {
@@ -39,9 +41,9 @@ test('A14: a prepared username prepares to itself, prep(prep(x)) = prep(x)', () 
       found++
       assert.equal(prepareUsername(prepared), prepared)
     }),
-    { numRuns: 20_000 },
+    { numRuns },
   )
-  assert.ok(found > 1000, `only ${found} names were usable`)
+  assert.ok(found > numRuns / 20, `only ${found} names were usable`)
 })
 
 test('A14: every code point that Unicode assigns has a stable form or is refused', () => {

@@ -1,7 +1,5 @@
 // Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Many users at once
 // are in import.ts.
-
-import { randomBytes } from 'node:crypto'
 import { auditEntry, recorded, type Source, serviceSource } from '../audit/entry.ts'
 import { sourceOf } from '../audit/source.ts'
 import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated } from '../basics/errors.ts'
@@ -12,6 +10,7 @@ import type { Site } from '../http/site.ts'
 import { type PasswordRules, passwordFaults } from '../passwords/new-password.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import { preparePassword } from '../passwords/policy.ts'
+import { randomGroups } from '../sealing/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import { erasedKey } from '../tokens/erased-key.ts'
@@ -56,34 +55,23 @@ export type UserDependencies = PasswordRules & {
 export type UserKey = { id: string } | { externalId: string } | { username: string }
 
 /** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
-type Wanted = NewUserBody & { isGenerated?: boolean }
+type Wanted = Omit<NewUserBody, 'username'> & { username?: string; isGenerated?: boolean }
 
-/** Without a password or a hash, the user cannot sign in yet. Throws INVALID_REQUEST with every fault, or CONFLICT (name or id taken). */
-export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User & { username: string }> {
+/**
+ * Without a password or a hash, the user cannot sign in yet; without a username, the user signs in at the application only. Throws
+ * INVALID_REQUEST with every fault, or CONFLICT (name or id taken).
+ */
+export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User> {
   const { password, isGenerated, ...entry } = wanted
   const { checked, faults } = readEntry(entry)
   if (password !== undefined && entry.passwordHash !== undefined)
     faults.push({ field: 'passwordHash', reason: 'takes the place of password: send one of the two' })
-  const username = checked.username ?? ''
+  const { username, externalId, profile } = checked
   if (password !== undefined && !isGenerated)
-    faults.push(...(await passwordFaults(dependencies, { username, password })))
+    faults.push(...(await passwordFaults(dependencies, { username: username ?? '', password })))
   refuseFaults(faults)
   const passwordHash = password === undefined ? checked.passwordHash : await hashPassword(dependencies, password)
-  const { externalId, profile } = checked
-  return storeUser(dependencies, { username, externalId, passwordHash, ...profile }) as Promise<
-    User & { username: string }
-  >
-}
-
-/** For a user of an application, who does not sign in here. Throws INVALID_REQUEST with every fault, or CONFLICT (id taken). */
-export async function addUserWithoutName(
-  dependencies: UserDependencies,
-  wanted: GivenProfile & { externalId: string },
-): Promise<User> {
-  const { checked, faults } = readEntry(wanted)
-  refuseFaults(faults)
-  const { externalId, profile } = checked
-  return storeUser(dependencies, { username: null, passwordHash: null, externalId, ...profile })
+  return storeUser(dependencies, { username, externalId, passwordHash, ...profile })
 }
 
 type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string | null } & GivenProfile
@@ -248,12 +236,8 @@ export async function changePassword(
   const { id: userId, username, newPassword: password, ...except } = wanted
   refuseFaults(await passwordFaults(dependencies, { username, password, field: 'newPassword' }))
   const passwordHash = await hashPassword(dependencies, password)
-  const entry = recorded(dependencies, {
-    event: 'password-changed',
-    userId,
-    username,
-    signInId: except.exceptSignInId ?? null,
-  })
+  const signInId = except.exceptSignInId ?? null
+  const entry = recorded(dependencies, { event: 'password-changed', userId, username, signInId })
   const change = { userId, passwordHash, ...except, ...revocationNow(dependencies), ...entry }
   if ((await dependencies.store.write(setStoredPassword, change)) !== 'done') throw notAuthenticated()
   await dependencies.revocations?.refresh()
@@ -294,11 +278,9 @@ export async function deleteUser(dependencies: UserDependencies, key: UserKey): 
   return user
 }
 
-/** Twenty characters of 32 in groups of five: 100 bits, easy to read out and to type. */
+/** 100 bits. */
 export function makePassphrase(): string {
-  const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
-  const characters = Array.from(randomBytes(20), (byte) => alphabet[byte % 32]).join('')
-  return (characters.match(/.{5}/g) ?? []).join('-')
+  return randomGroups({ groups: 4, of: 5 })
 }
 
 function hashPassword({ passwords }: UserDependencies, password: string): Promise<string> {

@@ -726,6 +726,9 @@ const newProofs = async () => ({
   token: await app.signIn(ann, 'stateless'),
 })
 
+/** More than any route accepts. */
+const huge = `{"x":"${'a'.repeat(4 * 1024 * 1024)}"}`
+
 /** Requests with every mistake that is possible on any route. */
 function wrongRequests(described: Described): HttpRequest[] {
   const { method, template } = described
@@ -755,7 +758,6 @@ function wrongRequests(described: Described): HttpRequest[] {
     'status=none',
     'category=',
   ]
-  const huge = `{"x":"${'a'.repeat(4 * 1024 * 1024)}"}`
   const bodies = ['', '{', '{}', '[]', '{"a":1,"a":2}', '{"username":"ann","password":"wrong"}', huge]
   const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']
   return [

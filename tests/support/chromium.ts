@@ -112,7 +112,7 @@ async function launch(): Promise<Browser> {
     executablePath: join(place, 'chromium'),
     // Its sandbox needs a root-owned helper or namespaces, which containers refuse. All pages are the project's own.
     chromiumSandbox: false,
-    args: ['--no-zygote', '--disable-gpu'],
+    args: ['--disable-gpu'],
     env: { HOME: place, FONTCONFIG_PATH: place, LD_LIBRARY_PATH: join(place, 'al2023', 'lib') },
   })
 }

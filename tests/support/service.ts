@@ -154,7 +154,7 @@ export async function startTestService({
         { store: service.store, passwords, passwordMinLength: config.passwordMin, now },
         { username: name, password },
       )
-      return { id, username, password }
+      return { id, username: username ?? name, password }
     },
 
     async signIn({ username, password }: Omit<TestUser, 'id'>, variant: Variant): Promise<Proof> {

@@ -1,5 +1,5 @@
 // The tab that holds the lock: it reads the stream, sends each event to the other tabs, and resends events they missed.
-import type { CarillonError } from '../../transport/errors.ts'
+import type { CarillonError as AnyError } from '../../transport/errors.ts'
 import type { StreamEvent } from '../../transport/types.ts'
 import type { Message, Tab } from './messages.ts'
 import { stateEvent } from './tab-log.ts'
@@ -26,13 +26,13 @@ export class Leader {
   async lead(signal: AbortSignal): Promise<'ended' | 'moved'> {
     const tab = this.#tab
     const { requests, timing, log, channel } = tab
-    const { areOfOneInbox, isCarillonError, openStream } = tab.functions
+    const { areOfOneInbox, CarillonError, openStream } = tab.functions
     channel.postMessage({ kind: 'leading' })
     const watcher = {
       onData: () => (this.#aliveAt = performance.now()),
       onLost: (error: unknown) => {
         tab.onLost?.(error)
-        if (isCarillonError(error)) channel.postMessage({ kind: 'lost', error: fieldsOf(error) })
+        if (error instanceof CarillonError) channel.postMessage({ kind: 'lost', error: fieldsOf(error) })
       },
     }
     let failure: unknown
@@ -76,7 +76,7 @@ export class Leader {
   /** The end of a session ends all tabs with its cookie. They would not learn its reason from a request of their own. */
   async #shareError(error: unknown): Promise<void> {
     const { proof, channel, functions } = this.#tab
-    if (proof !== 'session' || !functions.isCarillonError(error) || error.status !== 401) return
+    if (proof !== 'session' || !(error instanceof functions.CarillonError) || error.status !== 401) return
     channel.postMessage({ kind: 'error', error: fieldsOf(error) })
     await new Promise((resolve) => setTimeout(resolve, messageMs))
   }
@@ -103,6 +103,6 @@ export class Leader {
 }
 
 /** Without the spread the message would lose the fields: the browser copies only the standard fields of an Error. */
-function fieldsOf(error: CarillonError) {
+function fieldsOf(error: AnyError) {
   return { ...error, message: error.message, cause: undefined }
 }

@@ -2,8 +2,8 @@
 import type { CarillonError } from '../../transport/errors.ts'
 import type { Requests } from '../../transport/requests.ts'
 import type { Position, Proof, StreamEvent } from '../../transport/types.ts'
+import type { ClientFunctions } from '../client-functions.ts'
 import type { Timing } from '../subscription.ts'
-import type { ClientFunctions } from './client-functions.ts'
 import type { TabLog } from './tab-log.ts'
 
 export const formatVersion = 3

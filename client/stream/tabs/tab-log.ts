@@ -1,7 +1,7 @@
 // The events of one tab: how far it has followed its inbox, what its loop has not read yet, and the last events, which it
 // sends to other tabs when it leads.
 import type { Position, StreamEvent } from '../../transport/types.ts'
-import type { ClientFunctions } from './client-functions.ts'
+import type { ClientFunctions } from '../client-functions.ts'
 
 const maxKept = 100
 /** If a loop falls further behind, one `resync` replaces its events. */

@@ -4,7 +4,9 @@ import { test } from 'node:test'
 import { codeFor, type KeptList } from '../../../tests/support/event-source/documented-list.ts'
 import { randomOf } from '../../../tests/support/event-source/random.ts'
 import { createCarillon, type StreamEvent } from '../../carillon-client.ts'
-import { followingTabs, leaderIn, service, startBrowser, tokenOf, until } from '../../testing/tab-browser.ts'
+import { followingTabs, leaderIn, startBrowser, startService, tokenOf, until } from '../../testing/tab-browser.ts'
+
+const service = await startService()
 
 const { applyEvent } = codeFor(20)
 

@@ -18,14 +18,16 @@ import {
   openStreams,
   receivedIn,
   send,
-  service,
   setCookie,
   startBrowser,
+  startService,
   tokenOf,
   until,
   upTo,
   versionsOf,
 } from '../../testing/tab-browser.ts'
+
+const service = await startService()
 
 test('tabs of several users in one browser, by token or with a replaced cookie, receive only the events of their own user', async () => {
   await using browser = await startBrowser()

@@ -18,13 +18,15 @@ import {
   openStreams,
   receivedIn,
   send,
-  service,
   startBrowser,
+  startService,
   tokenOf,
   until,
   upTo,
   versionsOf,
 } from '../../testing/tab-browser.ts'
+
+const service = await startService()
 
 test('seven tabs share one stream, and each receives every event once and in order', async () => {
   await using browser = await startBrowser()

@@ -26,7 +26,6 @@ export const texts: Language = (locale, plurals, badge) => ({
   loadMore: 'تحميل المزيد',
   tryAgain: 'إعادة المحاولة',
   signIn: 'تسجيل الدخول',
-  close: 'إغلاق',
   newer: plurals({
     zero: 'لا جديد',
     one: 'إشعار جديد',

@@ -15,7 +15,6 @@ export const texts: Language = (locale, plurals, badge) => ({
   loadMore: 'Mehr laden',
   tryAgain: 'Erneut versuchen',
   signIn: 'Anmelden',
-  close: 'Schließen',
   newer: plurals({ one: '# neue', other: '# neue' }),
   count: plurals({ other: '×#' }),
   countLabel: plurals({ one: 'einmal gesendet', other: '#-mal gesendet' }),

@@ -15,7 +15,6 @@ export const texts: Language = (locale, plurals, badge) => ({
   loadMore: 'Load more',
   tryAgain: 'Try again',
   signIn: 'Sign in',
-  close: 'Close',
   newer: plurals({ other: '# new' }),
   count: plurals({ other: '×#' }),
   countLabel: plurals({ one: 'sent once', two: 'sent twice', other: 'sent # times' }),

@@ -16,7 +16,6 @@ export const texts: Language = (locale, plurals, badge) => ({
   loadMore: 'Afficher plus',
   tryAgain: 'Réessayer',
   signIn: 'Se connecter',
-  close: 'Fermer',
   newer: plurals({ one: '# nouvelle', other: '# nouvelles' }),
   count: plurals({ other: '×#' }),
   countLabel: plurals({ other: 'envoyée # fois' }),

@@ -1,6 +1,5 @@
 // <account-activity>: what the audit log says about the user, newest first, in words.
 import { html, nothing, type TemplateResult } from 'lit'
-import { repeat } from 'lit/directives/repeat.js'
 import { PagedSection } from './security-section.ts'
 
 type Entry = {
@@ -30,11 +29,7 @@ export class ActivitySection extends PagedSection<Entry> {
   #content(items: readonly Entry[]): TemplateResult {
     const { texts } = this
     return html`<p class="hint">${texts.activity.intro} <a href="#password">${texts.activity.setPassword}</a></p>
-<ol class="entries">${repeat(
-      items,
-      ({ id }) => id,
-      (one) => this.#item(one),
-    )}</ol>
+<ol class="entries">${this.entries(items, (one) => this.#item(one))}</ol>
 <p class="buttons">${this.moreButton()}</p>
 ${this.outcome()}`
   }

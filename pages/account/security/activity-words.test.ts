@@ -21,7 +21,7 @@ const ofTheService = [
 test('every event that can belong to a user has words in each language, and no other has', async () => {
   const expected = Object.keys(events).filter((event) => !ofTheService.includes(event))
   for (const language of pageLanguages) {
-    const { activity } = await textsOf('security', language)
+    const { activity } = await textsOf('account', language)
     assert.deepEqual(Object.keys(activity.events).sort(), expected.sort(), language)
   }
 })

@@ -1,7 +1,6 @@
 // <account-factors>: the passkeys and apps of the user, how many recovery codes are left, and adding, removing and renewing them. How
 // one is added is in add-passkey.ts and add-app.ts.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { repeat } from 'lit/directives/repeat.js'
 import { Cancelled } from '../failures.ts'
 import { SecuritySection } from './security-section.ts'
 
@@ -65,7 +64,7 @@ export class FactorsSection extends SecuritySection {
     this.#isFirst = codes !== undefined
     await this.act(
       () => this.account.refresh(),
-      ({ texts }) => texts.security.factors[isPasskey ? 'passkeyAdded' : 'appAdded'],
+      (texts) => texts.factors[isPasskey ? 'passkeyAdded' : 'appAdded'],
     )
     await this.focusOn(codes === undefined ? undefined : 'recovery-codes h3')
   }
@@ -75,12 +74,10 @@ export class FactorsSection extends SecuritySection {
     const isLast = this.#confirmed.length === 1
     const work = async () => {
       await this.ask({ title: removeTitle(label), text: isLast ? removeLastText : removeText, action })
-      const request = this.account.send(`api/me/factors/${id}`, { method: 'DELETE' })
-      await this.explained(request, { CONFLICT: ({ factors }) => factors.onlyWay })
+      await this.delete(`api/me/factors/${id}`, { CONFLICT: ({ factors }) => factors.onlyWay })
       if (isLast) this.codes = undefined
-      await this.account.refresh()
     }
-    if (await this.act(work, ({ texts }) => texts.security.factors.removed)) await this.focusOn()
+    if (await this.act(work, (texts) => texts.factors.removed)) await this.focusOn()
   }
 
   async #renew(): Promise<void> {
@@ -98,19 +95,16 @@ export class FactorsSection extends SecuritySection {
   async #kept(): Promise<void> {
     this.codes = undefined
     await this.focusOn('.codes-left')
-    if (this.#isFirst && (await this.act(this.#endOthers, ({ texts }) => texts.security.sessions.othersEnded)))
-      await this.focusOn()
+    const work = () => this.#offerToEndOthers()
+    if (this.#isFirst && (await this.act(work, (texts) => texts.sessions.othersEnded))) await this.focusOn()
     this.#isFirst = false
   }
 
   /** Runs after the first factor was added: a sign-in that began with the password alone goes on until the user ends it. */
-  readonly #endOthers = async (): Promise<void> => {
+  async #offerToEndOthers(): Promise<void> {
     const { items } = await this.account.send<{ items: unknown[] }>('api/me/sessions')
     if (items.length < 2) throw new Cancelled()
-    const { endOthersTitle: title, endOthers: action } = this.texts.sessions
-    await this.ask({ title, text: this.texts.factors.endOthersText, action })
-    await this.account.send('api/me/sessions', { method: 'DELETE' })
-    await this.account.refresh()
+    await this.endOthers(this.texts.factors.endOthersText)
   }
 
   protected override render(): TemplateResult {
@@ -122,11 +116,7 @@ export class FactorsSection extends SecuritySection {
     const factors = this.#confirmed
     const hasSome = factors.length > 0
     return html`<p class="hint">${hasSome ? texts.factors.introWith : texts.factors.introWithout}</p>
-<ul class="entries">${repeat(
-      factors,
-      ({ id }) => id,
-      (one) => this.#item(one),
-    )}</ul>
+<ul class="entries">${this.entries(factors, (one) => this.#item(one))}</ul>
 ${this.outcome()}
 ${this.codes ? html`<recovery-codes .account=${account} .codes=${this.codes} @kept=${this.#kept}></recovery-codes>` : nothing}
 <div @added=${this.#added} @closed=${this.#close}>${

@@ -32,11 +32,9 @@ export class ProvidersSection extends SecuritySection {
     const { unlinkTitle, unlinkText: text, unlink: action } = this.texts.providers
     const work = async () => {
       await this.ask({ title: unlinkTitle(displayName), text, action })
-      const request = this.account.send(`api/me/providers/${provider}`, { method: 'DELETE' })
-      await this.explained(request, { CONFLICT: ({ providers }) => providers.onlyWay })
-      await this.account.refresh()
+      await this.delete(`api/me/providers/${provider}`, { CONFLICT: ({ providers }) => providers.onlyWay })
     }
-    if (await this.act(work, ({ texts }) => texts.security.providers.unlinked)) await this.focusOn('h3')
+    if (await this.act(work, (texts) => texts.providers.unlinked)) await this.focusOn('h3')
   }
 
   protected override render(): TemplateResult {

@@ -2,6 +2,7 @@
 // an act that cannot be undone, and where the focus goes.
 import type { ErrorCode } from 'carillon-client'
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { repeat } from 'lit/directives/repeat.js'
 import { type Times, timesOf } from '../../../element/times.ts'
 import type { TextsOf } from '../../../server/pages/texts/texts.ts'
 import { AccountSection } from '../account-section.ts'
@@ -9,8 +10,7 @@ import { Cancelled } from '../failures.ts'
 import { isFailure } from '../requests.ts'
 import type { Question, QuestionDialog } from './question-dialog.ts'
 
-export type SecurityTexts = TextsOf<'security'>
-type Sentence = (texts: SecurityTexts) => string | TemplateResult
+type Sentence = (texts: TextsOf<'account'>) => string | TemplateResult
 
 /** A failure that the section explains better than the page does. */
 export class Explained extends Error {
@@ -25,10 +25,6 @@ export class Explained extends Error {
 export abstract class SecuritySection extends AccountSection {
   #times: { language: string; times: Times; exact: Intl.DateTimeFormat } | undefined
 
-  get texts(): SecurityTexts {
-    return this.account.texts.security
-  }
-
   /** `content`: undefined before the first load. It stays if a later one fails, with all that is typed in it. */
   protected whenLoaded(content: TemplateResult | typeof nothing | undefined): TemplateResult {
     const fault = this.loadFailure === undefined ? undefined : this.#loadFault()
@@ -38,7 +34,7 @@ export abstract class SecuritySection extends AccountSection {
 
   #loadFault(): TemplateResult {
     return html`<p class="fault" role="alert">${this.faultText(this.loadFailure)}</p>
-<button type="button" @click=${this.#loadAgain}>${this.account.texts.requests.tryAgain}</button>`
+<button type="button" @click=${this.#loadAgain}>${this.account.words.tryAgain}</button>`
   }
 
   /** The button with the focus goes away. */
@@ -94,6 +90,24 @@ export abstract class SecuritySection extends AccountSection {
     return failure instanceof Explained ? html`${failure.sentence(this.texts)}` : super.faultText(failure)
   }
 
+  /** Sends a DELETE, and displays the account as it is then. */
+  protected async delete(path: string, sentences: Partial<Record<ErrorCode, Sentence>> = {}): Promise<void> {
+    await this.explained(this.account.send(path, { method: 'DELETE' }), sentences)
+    await this.account.refresh()
+  }
+
+  /** Asks first. */
+  protected async endOthers(text: string): Promise<void> {
+    const { endOthersTitle: title, endOthers: action } = this.texts.sessions
+    await this.ask({ title, text, action })
+    await this.delete('api/me/sessions')
+  }
+
+  /** Keyed by id, so that the focus stays in its entry while others come and go. */
+  protected entries<Entry extends { id: string }>(all: readonly Entry[], view: (one: Entry) => TemplateResult) {
+    return repeat(all, ({ id }) => id, view)
+  }
+
   /** Puts a text on the clipboard. Browsers have one on HTTPS and on localhost only, and may refuse there, too. */
   protected copy(text: string): Promise<boolean> {
     const copying = async () => {
@@ -103,7 +117,7 @@ export abstract class SecuritySection extends AccountSection {
         throw new Explained(({ notCopied }) => notCopied)
       }
     }
-    return this.act(copying, ({ texts }) => texts.security.copied)
+    return this.act(copying, (texts) => texts.copied)
   }
 
   /** The field for the name of a new factor. */

@@ -1,9 +1,8 @@
 // <account-sessions>: where is the user signed in? Ends a sign-in, all others, or one that another person made. The address may name one
 // of them, as a notification about a new device does: account#session-<id>.
 import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
-import { repeat } from 'lit/directives/repeat.js'
 import { isFailure, send } from '../requests.ts'
-import { PagedSection, type SecurityTexts } from './security-section.ts'
+import { PagedSection } from './security-section.ts'
 
 type SignIn = {
   id: string
@@ -45,22 +44,13 @@ export class SessionsSection extends PagedSection<SignIn> {
   }
 
   async #end({ id }: SignIn): Promise<void> {
-    const gone = { NOT_FOUND: ({ sessions }: SecurityTexts) => sessions.endedAlready }
-    const work = async () => {
-      await this.explained(this.account.send(`api/me/sessions/${id}`, { method: 'DELETE' }), gone)
-      await this.account.refresh()
-    }
-    if (await this.act(work, ({ texts }) => texts.security.sessions.ended)) await this.focusOn()
+    const work = () => this.delete(`api/me/sessions/${id}`, { NOT_FOUND: ({ sessions }) => sessions.endedAlready })
+    if (await this.act(work, (texts) => texts.sessions.ended)) await this.focusOn()
   }
 
   async #endOthers(): Promise<void> {
-    const { endOthersTitle: title, endOthersText: text, endOthers: action } = this.texts.sessions
-    const work = async () => {
-      await this.ask({ title, text, action })
-      await this.account.send('api/me/sessions', { method: 'DELETE' })
-      await this.account.refresh()
-    }
-    if (await this.act(work, ({ texts }) => texts.security.sessions.othersEnded)) await this.focusOn()
+    const work = () => this.endOthers(this.texts.sessions.endOthersText)
+    if (await this.act(work, (texts) => texts.sessions.othersEnded)) await this.focusOn()
   }
 
   async #disown(id: string): Promise<void> {
@@ -74,7 +64,7 @@ export class SessionsSection extends PagedSection<SignIn> {
       }
     }
     // The frame displays the demand for a new password, and that section is where to set it.
-    if (await this.act(work, ({ texts }) => texts.security.sessions.disowned)) location.hash = 'password'
+    if (await this.act(work, (texts) => texts.sessions.disowned)) location.hash = 'password'
   }
 
   /** If the user has to confirm first, a newer sign-in is ended before the page asks for it. */
@@ -98,11 +88,7 @@ export class SessionsSection extends PagedSection<SignIn> {
     const isElsewhere = named !== undefined && !items.some(({ id }) => id === named)
     return html`<p class="hint">${texts.sessions.intro}</p>
 ${isElsewhere ? this.#ended(named) : nothing}
-<ul class="entries">${repeat(
-      items,
-      ({ id }) => id,
-      (one) => this.#item(one),
-    )}</ul>
+<ul class="entries">${this.entries(items, (one) => this.#item(one))}</ul>
 <p class="buttons">${this.moreButton()}${
       items.length < 2
         ? nothing

@@ -17,7 +17,7 @@ export class PasswordSection extends AccountSection {
     const body = { currentPassword: current.value, newPassword: next.value }
     const isChanged = await this.act(
       () => this.account.send('api/me/password', { method: 'PUT', body }),
-      ({ texts }) => texts.account.password.changed,
+      (texts) => texts.password.changed,
     )
     if (!isChanged) return this.#focusRefused(current, next)
     for (const field of [current, next]) field.value = ''
@@ -31,15 +31,15 @@ export class PasswordSection extends AccountSection {
   }
 
   get #currentFault(): string | undefined {
-    const { password } = this.account.texts.account
+    const { password } = this.texts
     if (isFailure(this.failure, 'INVALID_CREDENTIALS')) return password.wrong
     const isMissing = isFailure(this.failure) && this.failure.details?.some(({ field }) => field === 'currentPassword')
     return isMissing ? password.missing : undefined
   }
 
   get #newFault(): string | undefined {
-    const { texts, passwordMinLength } = this.account
-    return passwordFaultOf(this.failure, texts.requests, passwordMinLength)
+    const { words, passwordMinLength } = this.account
+    return passwordFaultOf(this.failure, words, passwordMinLength)
   }
 
   #field(id: string): HTMLInputElement {
@@ -48,7 +48,7 @@ export class PasswordSection extends AccountSection {
 
   protected override render(): TemplateResult {
     const { me, texts, passwordMinLength } = this.account
-    const { password } = texts.account
+    const { password } = texts
     if (me.user.username === null) return html`<p>${password.none}</p>`
     const [currentFault, newFault] = [this.#currentFault, this.#newFault]
     return html`<form novalidate @submit=${this.#send}>

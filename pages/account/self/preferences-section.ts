@@ -25,7 +25,7 @@ export class PreferencesSection extends AccountSection {
   }
 
   protected override render(): TemplateResult {
-    const { preferences } = this.account.texts.account
+    const { preferences } = this.texts
     return html`<p class="hint">${preferences.hint}</p>
 <fieldset><legend>${preferences.theme}</legend>
 ${themes.map(

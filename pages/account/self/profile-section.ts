@@ -11,7 +11,7 @@ export class ProfileSection extends AccountSection {
     const displayName = this.#name?.value.trim() || null
     await this.act(
       () => this.#change({ displayName }),
-      ({ texts }) => texts.account.profile.nameSaved,
+      (texts) => texts.profile.nameSaved,
     )
     if (isFailure(this.failure, 'INVALID_REQUEST')) this.#name?.focus()
   }
@@ -20,7 +20,7 @@ export class ProfileSection extends AccountSection {
     const select = target as HTMLSelectElement
     const isSaved = await this.act(
       () => this.#change({ locale: select.value || null }),
-      ({ texts }) => texts.account.profile.languageSaved,
+      (texts) => texts.profile.languageSaved,
     )
     // The list shows what the service has.
     if (!isSaved) select.value = this.account.me.user.locale ?? ''
@@ -37,7 +37,7 @@ export class ProfileSection extends AccountSection {
 
   protected override render(): TemplateResult {
     const { me, texts } = this.account
-    const { profile } = texts.account
+    const { profile } = texts
     const isRefused = isFailure(this.failure, 'INVALID_REQUEST')
     const { username, email, displayName, locale } = me.user
     return html`<dl>

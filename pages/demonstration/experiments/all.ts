@@ -2,8 +2,7 @@
 import { otherSite, script } from './attacks.ts'
 import type { Experiment } from './experiment.ts'
 import { offline } from './offline.ts'
-import { outage } from './outage.ts'
-import { changeCharacter, expiry, replay, restart, revokeAll } from './proofs.ts'
+import { changeCharacter, expiry, outage, replay, restart, revokeAll } from './proofs.ts'
 
 export const experiments: readonly Experiment[] = [
   replay,

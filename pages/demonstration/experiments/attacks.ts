@@ -1,53 +1,28 @@
 // Two attacks from the browser: a script in the page that looks for the proof, and a page of another site that sends a form.
 import { cookieSentBy, fieldOf } from '../proof-parts.ts'
 import type { Exchange, Lane, World } from '../world.ts'
-import {
-  type Answer,
-  type Experiment,
-  type Fact,
-  factOf,
-  lineOf,
-  type Measured,
-  UnexpectedResponse,
-} from './experiment.ts'
+import { type Experiment, type Fact, factOf, lineOf, type Measured } from './experiment.ts'
 import { presentIn, signIn } from './lanes.ts'
 
 export const script: Experiment = {
   id: 'script',
-  async run(world, stage) {
-    await signIn(world, stage)
-    stage.progress('spying')
+  async run(world) {
+    await signIn(world)
     return { session: await lookForCookie(world), token: await lookForToken(world) }
   },
 }
 
+/** Of cookies, a script sees `document.cookie`. */
 async function lookForCookie(world: World): Promise<Measured> {
-  const found = cookieFact(world)
-  const used = factOf('usedByScript', await presentIn(world, 'session'))
-  return { answer: found.label === 'cookieReadable' ? 'yes' : 'no', facts: [found, used] }
-}
-
-/** What a script finds in `document.cookie`. */
-export function cookieFact({ visit }: World): Fact {
   const readable = document.cookie
-  const isThere = readable.split('; ').some((pair) => pair.startsWith(`${visit?.cookieName}=`))
-  return { label: isThere ? 'cookieReadable' : 'cookieHidden', value: readable || '""' }
+  const isThere = readable.split('; ').some((pair) => pair.startsWith(`${world.visit?.cookieName}=`))
+  const found: Fact = { label: 'cookiesOfScript', value: readable || '""' }
+  const used = factOf('usedByScript', await presentIn(world, 'session'))
+  return { answer: isThere ? 'yes' : 'no', facts: [found, used] }
 }
 
-/** A function in the place of `fetch` sees the next request of the page. */
+/** Does what a foreign script can do: another function in the place of `fetch` sees the next request of the page. */
 async function lookForToken(world: World): Promise<Measured> {
-  const { result, authorization } = await withSpy(() => presentIn(world, 'token'))
-  const found: Fact =
-    authorization === '' ? { label: 'tokenHidden' } : { label: 'tokenRead', value: short(authorization) }
-  return { answer: authorization === '' ? 'no' : 'yes', facts: [found, factOf('usedByScript', result)] }
-}
-
-const short = (text: string) => (text.length > 30 ? `${text.slice(0, 30)}…` : text)
-
-/** Does what a foreign script can do: while `action` runs, another function stands in for `fetch` and keeps the `Authorization` field. */
-export async function withSpy<Result>(
-  action: () => Promise<Result>,
-): Promise<{ result: Result; authorization: string }> {
   const original = globalThis.fetch
   let authorization = ''
   globalThis.fetch = (input, init) => {
@@ -55,7 +30,9 @@ export async function withSpy<Result>(
     return original(input, init)
   }
   try {
-    return { result: await action(), authorization }
+    const used = factOf('usedByScript', await presentIn(world, 'token'))
+    const found: Fact = { label: 'fieldOfScript', value: `"${authorization.slice(0, 30)}…"` }
+    return { answer: authorization === '' ? 'no' : 'yes', facts: [found, used] }
   } finally {
     globalThis.fetch = original
   }
@@ -64,10 +41,9 @@ export async function withSpy<Result>(
 export const otherSite: Experiment = {
   id: 'otherSite',
   async run(world, stage) {
-    await signIn(world, stage)
+    await signIn(world)
     await world.control('deliver', { title: 'Carillon' })
     const before = await unread(world)
-    stage.progress('waitingForForm')
     const address = `other-site?target=read-all&visit=${world.visit?.id}`
     const form = await stage.inFrame(address, () => formAfter(world, before.n))
     const after = await unread(world)
@@ -82,13 +58,11 @@ export const otherSite: Experiment = {
 
 /** The form is one request. It did something in a lane if it had the proof of that lane, and worked. */
 function sentWith(lane: Lane, form: Exchange, acted: boolean, counted: Fact, { visit }: World): Measured {
-  const cookie = cookieSentBy(form, visit?.cookieName ?? '')
-  const hasProof = (lane === 'session' ? cookie : fieldOf(form, 'authorization')) !== undefined
-  const has: Fact['label'] = lane === 'session' ? 'formHasCookie' : 'formHasToken'
-  const lacks: Fact['label'] = lane === 'session' ? 'formLacksCookie' : 'formLacksToken'
+  const isSession = lane === 'session'
+  const proof = isSession ? cookieSentBy(form, visit?.cookieName ?? '') : fieldOf(form, 'authorization')
   const sent: Fact = { label: 'formSent', line: lineOf(form.request), status: statusOf(form), exchange: form }
-  const answer: Answer = acted && hasProof ? 'yes' : 'no'
-  return { answer, facts: [sent, { label: hasProof ? has : lacks }, counted] }
+  const found: Fact = { label: isSession ? 'formCookie' : 'formToken', value: proof === undefined ? '""' : '"…"' }
+  return { answer: acted && proof !== undefined ? 'yes' : 'no', facts: [sent, found, counted] }
 }
 
 async function unread(world: World): Promise<{ n: number; count: number }> {
@@ -108,7 +82,7 @@ async function formAfter(world: World, n: number): Promise<Exchange> {
     first = last
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
-  throw new UnexpectedResponse('the server got no form of the other site')
+  throw new Error('the server got no form of the other site')
 }
 
 /** 401 of a status line such as `HTTP/1.1 401 Unauthorized`. */

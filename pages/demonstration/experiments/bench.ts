@@ -1,7 +1,7 @@
 // Where the reader is with the experiments: what was predicted, what runs, what was measured, and what went wrong. It knows no HTML.
-import { type Lane, lanes, type Trouble, type World, WorldError } from '../world.ts'
-import type { Answer, Answers, Experiment, ExperimentId, Measurements, Stage, Texts } from './experiment.ts'
-import { type Kept, keep, type Result, readKept } from './kept-results.ts'
+import { type Lane, type Trouble, type World, WorldError } from '../world.ts'
+import type { Answer, Answers, Experiment, ExperimentId, Measurements, Stage } from './experiment.ts'
+import { type Kept, keep, readKept } from './kept-results.ts'
 import { signIn } from './lanes.ts'
 import type { Tabs } from './tabs.ts'
 
@@ -12,10 +12,11 @@ const maxLoadMs = 10_000
 
 export class Bench {
   readonly world: World
-  readonly #kept: Kept = readKept()
+  #kept: Kept = readKept()
   readonly #changed: () => void
   running: ExperimentId | undefined
-  progress: { step: keyof Texts['progress']; count: number } | undefined
+  /** Until the database is there again. */
+  secondsLeft: number | undefined
   problem: { id: ExperimentId; what: Problem } | undefined
   /** The address of the other site's page while that is in the frame. */
   frame: { address: string; loaded: () => void } | undefined
@@ -30,19 +31,18 @@ export class Bench {
   }
 
   predictionOf(id: ExperimentId): Partial<Answers> {
-    return this.#kept.predictions.get(id) ?? {}
+    return this.#kept.predictions[id] ?? {}
   }
 
   predict(id: ExperimentId, lane: Lane, answer: Answer): void {
-    this.#kept.predictions.set(id, { ...this.predictionOf(id), [lane]: answer })
+    this.#kept.predictions[id] = { ...this.predictionOf(id), [lane]: answer }
     if (this.problem?.what === 'choose') this.problem = undefined
     keep(this.#kept)
     this.#changed()
   }
 
   forget(): void {
-    this.#kept.results.clear()
-    this.#kept.predictions.clear()
+    this.#kept = { predictions: {}, results: {} }
     keep(this.#kept)
     this.#changed()
   }
@@ -59,13 +59,13 @@ export class Bench {
     this.#changed()
     try {
       const measured = await this.world.alone(() => this.#measure(run))
-      this.results.set(id, { predicted: { session, token }, measured })
+      this.results[id] = { predicted: { session, token }, measured }
       keep(this.#kept)
       return true
     } catch (error) {
       return this.#fail(id, error instanceof WorldError ? error.trouble : 'other')
     } finally {
-      this.running = this.progress = this.frame = undefined
+      this.running = this.secondsLeft = this.frame = undefined
       tabs.isRunning = false
       this.#changed()
     }
@@ -74,7 +74,7 @@ export class Bench {
   /** The steps of the walk need a valid proof in both lanes, and the experiment may have ended those. */
   async #measure(run: Experiment['run']): Promise<Measurements> {
     const measured = await run(this.world, this.#stage)
-    await signIn(this.world, this.#stage)
+    await signIn(this.world)
     return measured
   }
 
@@ -88,8 +88,8 @@ export class Bench {
 
   get #stage(): Stage {
     return {
-      progress: (step, count = 0) => {
-        this.progress = { step, count }
+      countDown: (seconds) => {
+        this.secondsLeft = seconds
         this.#changed()
       },
       inFrame: (address, action) => this.#inFrame(address, action),
@@ -110,8 +110,4 @@ export class Bench {
       this.#changed()
     }
   }
-}
-
-export function isAsPredicted({ predicted, measured }: Result): boolean {
-  return lanes.every((lane) => predicted[lane] === measured[lane].answer)
 }

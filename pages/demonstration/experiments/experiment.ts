@@ -2,7 +2,7 @@
 import type { TextsOf } from '../../../server/pages/texts/texts.ts'
 import type { Exchange, Lane, Sent, World } from '../world.ts'
 
-export type Texts = TextsOf<'experiments'>
+export type Texts = TextsOf<'demonstration'>['experiments']
 export type ExperimentId = keyof Texts['experiments']
 /** What the reader predicts for a lane, and what is then measured. The words for both depend on the experiment. */
 export type Answer = 'yes' | 'no'
@@ -21,8 +21,8 @@ export type Measured = { answer: Answer | null; facts: Fact[] }
 export type Measurements = Record<Lane, Measured>
 
 export type Stage = {
-  /** Says what happens now; `count` are the seconds that are left. */
-  progress: (step: keyof Texts['progress'], count?: number) => void
+  /** Says how long the database is still gone. */
+  countDown: (seconds: number) => void
   /** Loads a page of another site in a frame, then acts while it is there. */
   inFrame: <Result>(address: string, action: () => Promise<Result>) => Promise<Result>
 }
@@ -31,9 +31,6 @@ export type Experiment = {
   id: ExperimentId
   run: (world: World, stage: Stage) => Promise<Measurements>
 }
-
-/** A run cannot go on, because the service responded otherwise than it does in each demonstration. */
-export class UnexpectedResponse extends Error {}
 
 export function factOf(label: Fact['label'], { status, exchange }: Sent): Fact {
   return { label, line: lineOf(exchange.request), status, exchange }

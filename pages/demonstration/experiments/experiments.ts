@@ -1,28 +1,25 @@
 // The experiments below the walk of the demonstration, and the table at the end. Renders into a section of the page.
 
 import { html, nothing, render } from 'lit/html.js'
-import { textsOf } from '../../../server/pages/texts/texts.ts'
-import { addressOf, copyCommand, curlOf } from '../curl.ts'
-import type { Exchange, World } from '../world.ts'
+import type { Texts } from '../view/stage.ts'
+import type { World } from '../world.ts'
 import { experiments } from './all.ts'
 import { Bench } from './bench.ts'
 import type { Experiment } from './experiment.ts'
 import { Tabs } from './tabs.ts'
 import { anchorOf, experimentView, type View } from './view/experiment-view.ts'
 import { tableView } from './view/table-view.ts'
-import { type Copied, type Words, wireView } from './view/wire-view.ts'
 
 type Options = {
   world: World
   /** Where the demonstration is, such as `demonstration/`. */
   base: string
-  language: 'en' | 'de' | 'fr'
+  language: string
+  walk: Texts
 }
 
-export async function mountExperiments(section: HTMLElement, options: Options): Promise<void> {
-  const { language } = options
-  const [texts, walk] = await Promise.all([textsOf('experiments', language), textsOf('demonstration', language)])
-  const page = new ExperimentsPage(section, options, { texts, walk, language })
+export function mountExperiments(section: HTMLElement, options: Options): void {
+  const page = new ExperimentsPage(section, options)
   page.display()
   page.followLink()
   addEventListener('hashchange', () => page.followLink())
@@ -30,17 +27,15 @@ export async function mountExperiments(section: HTMLElement, options: Options): 
 
 class ExperimentsPage {
   readonly #section: HTMLElement
-  readonly #options: Options
-  readonly #words: Words
   readonly #bench: Bench
   readonly #tabs: Tabs
-  #copied: Copied | undefined
+  readonly #view: View
 
-  constructor(section: HTMLElement, options: Options, words: Words) {
+  constructor(section: HTMLElement, options: Options) {
     this.#section = section
-    this.#options = options
-    this.#words = words
     this.#bench = new Bench(options.world, () => this.display())
+    const run = (experiment: Experiment) => void this.#run(experiment)
+    this.#view = { ...options, texts: options.walk.experiments, bench: this.#bench, run }
     const id = String(crypto.getRandomValues(new Uint32Array(2)))
     this.#tabs = new Tabs({ name: `carillon ${location.pathname}`, id, changed: () => this.display() })
     addEventListener('pagehide', () => this.#tabs.leave())
@@ -48,14 +43,8 @@ class ExperimentsPage {
   }
 
   display(): void {
-    const view: View = {
-      bench: this.#bench,
-      ...this.#words,
-      base: this.#options.base,
-      run: (experiment) => void this.#run(experiment),
-      wireOf: (exchange) => this.#wireOf(exchange),
-    }
-    const { title, intro, tabs } = this.#words.texts
+    const view = this.#view
+    const { title, intro, tabs } = view.texts
     const content = html`<h2 id="experiments-title">${title}</h2>
       <p>${intro}</p>
       <p role="status" class="tabs">${this.#tabs.hasOther ? tabs.other : nothing}</p>
@@ -79,23 +68,7 @@ class ExperimentsPage {
   async #run(experiment: Experiment): Promise<void> {
     const isMeasured = await this.#bench.run(experiment, this.#tabs)
     // The reader hears the result, not only that a button was pressed.
-    if (isMeasured) this.#detailsOf(experiment)?.querySelector<HTMLElement>('.result h4')?.focus()
-  }
-
-  #detailsOf({ id }: Experiment): HTMLDetailsElement | null {
-    return this.#section.querySelector(`#${anchorOf(id)}`)
-  }
-
-  #wireOf(exchange: Exchange): unknown {
-    const { base, world } = this.#options
-    const address = addressOf({ exchange }, location.href, base)
-    const command = curlOf(exchange, { address, cookieName: world.visit?.cookieName ?? '' })
-    const copy = () =>
-      void copyCommand(command, this.#section, (isDone) => {
-        this.#copied = { command, isDone }
-        this.display()
-      })
-    return wireView(this.#words, exchange, { command, copied: this.#copied, copy })
+    if (isMeasured) this.#section.querySelector<HTMLElement>(`#${anchorOf(experiment.id)} .result h4`)?.focus()
   }
 }
 

@@ -1,19 +1,18 @@
 // What most experiments do in both lanes: sign in, and present the proof at the restricted route, where the check of a token needs no
 // read of the store.
 import type { Lane, Request, Sent, World } from '../world.ts'
-import { type Fact, factOf, isAccepted, type Measurements, type Stage, UnexpectedResponse } from './experiment.ts'
+import { type Fact, factOf, isAccepted, type Measurements } from './experiment.ts'
 
 /** A new sign-in in both lanes, and both proofs accepted, so that a later refusal has one cause. */
-export async function signedIn(world: World, stage: Stage): Promise<Measurements> {
-  await signIn(world, stage)
+export async function signedIn(world: World): Promise<Measurements> {
+  await signIn(world)
   return present(world, 'before')
 }
 
-export async function signIn(world: World, stage: Stage): Promise<void> {
-  stage.progress('signingIn')
+export async function signIn(world: World): Promise<void> {
   for (const lane of ['session', 'token'] as const) {
     const { status } = await world.signIn(lane)
-    if (status !== 200) throw new UnexpectedResponse(`the sign-in in the lane ${lane} got ${status}`)
+    if (status !== 200) throw new Error(`the sign-in in the lane ${lane} got ${status}`)
   }
 }
 

@@ -39,14 +39,14 @@ function tokenApart(stage: Stage, { data }: Sent) {
   </section>`
 }
 
-function partView({ texts, language }: Stage, part: Part, explanations: Readonly<Record<string, string>>) {
+function partView({ language }: Stage, part: Part, explanations: Readonly<Record<string, string>>) {
   const { name, value, time } = part
   return html`<div>
     <dt><code>${name}</code></dt>
     <dd>
       ${value === '' ? nothing : html`<code class="value">${value}</code>`}
       ${time === undefined ? nothing : html`<span class="time">${timeOf(time, language)}</span>`}
-      <span class="why">${explanations[name] ?? texts.unknownField}</span>
+      <span class="why">${explanations[name]}</span>
     </dd>
   </div>`
 }

@@ -15,26 +15,13 @@ type Places = Readonly<Record<Actor, number>>
 export function diagramView(stage: Stage, lane: Lane, sent: Sent) {
   const { texts, visit } = stage
   const arrows = arrowsOf(sent, { cookieName: visit.cookieName, isShown: (call) => wordsOf(texts, call) !== undefined })
-  const title = texts.diagramOf(texts.laneNames[lane])
   return html`<figure class="diagram lane-${lane}">
     <figcaption>${texts.laneNames[lane]}</figcaption>
     ${drawing(stage, arrows, sent.exchange.trace !== null)}
-    <ol class="for-readers" aria-label=${title}>
+    <ol class="for-readers" aria-label=${texts.diagramTitle}>
       ${arrows.map((arrow) => html`<li>${sentenceOf(stage, arrow)}</li>`)}
     </ol>
-    ${callsView(stage, sent)}
   </figure>`
-}
-
-/** Each call with its name in the code. A call that contains others has their time in its own. */
-function callsView({ texts, language }: Stage, { exchange: { trace } }: Sent) {
-  if (trace === null || trace.length === 0) return nothing
-  return html`<details class="calls">
-    <summary>${texts.allCalls(trace.length)}</summary>
-    <ol>
-      ${trace.map(({ name, detail, ms }) => html`<li><code>${name}</code> ${detail} · ${durationOf(ms, language)}</li>`)}
-    </ol>
-  </details>`
 }
 
 /** The same arrow in words. */
@@ -128,7 +115,7 @@ export function wordsOf({ calls }: Texts, { name, detail }: { name: string; deta
   return known[`${name} ${detail}`] ?? known[name]
 }
 
-export function durationOf(ms: number, language: string): string {
+function durationOf(ms: number, language: string): string {
   const digits = ms < 10 ? 2 : 0
   return `${new Intl.NumberFormat(language, { maximumFractionDigits: digits, minimumFractionDigits: digits }).format(ms)} ms`
 }

@@ -73,40 +73,31 @@ function nothingView({ texts }: Stage, lane: Lane, { exchange }: Sent) {
   return html`<p class="empty">${texts.nothingStoredYet}</p>`
 }
 
-/** All columns when it is new; later those that say what the row is for, and the others on request. */
-function sessionView(stage: Stage, row: KeptRow) {
-  const { texts } = stage
-  const isNew = row.kind === 'new'
-  const columns = Object.entries(row.columns).filter(([, value]) => value !== null)
-  const main = isNew ? columns : columns.filter(([name]) => mainColumns.includes(name))
-  const others = columns.filter((column) => !main.includes(column))
+/** All columns of a new row, each with what it is for; later those that identify the row and say when it was used. */
+function sessionView({ texts, language }: Stage, { kind, columns }: KeptRow) {
+  const isNew = kind === 'new'
+  const explanations: Readonly<Record<string, string>> = isNew ? texts.rowFields : {}
+  const shown = Object.entries(columns).filter(
+    ([name, value]) => value !== null && (isNew || mainColumns.includes(name)),
+  )
   return html`<div class="thing row ${isNew ? 'is-new' : ''}">
     <h4>${texts.tables.session} ${isNew ? html`<span class="flag">${texts.kinds.new}</span>` : nothing}</h4>
-    <dl class="columns">${main.map((column) => columnView(stage, column, isNew))}</dl>
-    ${
-      others.length === 0
-        ? nothing
-        : html`<details>
-            <summary>${texts.otherColumns(others.length)}</summary>
-            <dl class="columns">${others.map((column) => columnView(stage, column, true))}</dl>
-          </details>`
-    }
+    <dl class="columns">
+      ${shown.map(
+        ([name, value]) => html`<div>
+        <dt>${name}</dt>
+        <dd>
+          <code class=${name === 'secret_hash' ? 'of-session' : ''}>${value}</code>
+          ${isTime(value) ? html`<span class="note">${timeOf(value, language)}</span>` : nothing}
+          ${explanations[name] ? html`<span class="note">${explanations[name]}</span>` : nothing}
+        </dd>
+      </div>`,
+      )}
+    </dl>
   </div>`
 }
 
 const mainColumns = ['secret_hash', 'username', 'last_seen_at']
-
-function columnView({ texts, language }: Stage, [name, value]: [string, unknown], isExplained: boolean) {
-  const explanations: Readonly<Record<string, string>> = texts.rowFields
-  return html`<div>
-    <dt>${name}</dt>
-    <dd>
-      <code class=${name === 'secret_hash' ? 'of-session' : ''}>${value}</code>
-      ${isTime(value) ? html`<span class="note">${timeOf(value, language)}</span>` : nothing}
-      ${isExplained && explanations[name] ? html`<span class="note">${explanations[name]}</span>` : nothing}
-    </dd>
-  </div>`
-}
 
 /** A row that is no proof: only what is new in it. */
 function changeView({ texts, language }: Stage, { table, kind, columns, changed, earlier }: KeptRow) {
@@ -114,7 +105,7 @@ function changeView({ texts, language }: Stage, { table, kind, columns, changed,
   const shown = changed.filter((name) => columns[name] !== null && !/_?id$/.test(name))
   return html`<div class="thing small">
     <h4><code>${table}</code> <span class="flag">${texts.kinds[kind]}</span></h4>
-    <p class="note">${titles[table] ?? texts.rowStored + table}</p>
+    <p class="note">${titles[table]}</p>
     <ul class="chips">
       ${shown.map((name) => {
         const display = (value: unknown) => (isTime(value) ? timeOf(value, language) : value)

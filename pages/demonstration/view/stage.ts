@@ -11,8 +11,6 @@ export type Stage = {
   /** Names of the messages that are shown with all fields. */
   whole: ReadonlySet<string>
   toggle: (name: string) => void
-  /** The address of the page, for those of requests. */
-  page: string
   base: string
   diagramWidth: number
 }

@@ -1,10 +1,10 @@
 // The walk as a whole: the list of steps, the step that the reader is at with both lanes, and the buttons.
 import { html, nothing } from 'lit/html.js'
-import { addressOf, curlOf } from '../curl.ts'
 import { type StepId, stepIds } from '../steps.ts'
 import type { Walk } from '../walk.ts'
 import { type Lane, lanes, type Sent } from '../world.ts'
 import { apartView } from './apart-view.ts'
+import { curlView } from './curl-view.ts'
 import { diagramView } from './diagram.ts'
 import { browserView, serverView } from './kept-view.ts'
 import { messageView } from './message-view.ts'
@@ -13,12 +13,9 @@ import type { Stage, Texts } from './stage.ts'
 export type Actions = {
   go: (place: Walk['place']) => void
   startAgain: () => void
-  copyCurl: (lane: Lane, command: string) => void
 }
-/** The lane whose request was copied last, and whether the browser allowed it. */
-export type Copied = { lane: Lane; command: string; isDone: boolean } | undefined
 
-export type WalkView = { walk: Walk; texts: Texts; stage: Stage | undefined; actions: Actions; copied: Copied }
+type WalkView = { walk: Walk; texts: Texts; stage: Stage | undefined; actions: Actions }
 
 export function walkView(view: WalkView) {
   const { walk, texts, stage } = view
@@ -49,7 +46,7 @@ function stepsView({ walk, texts, actions }: WalkView) {
   return html`<nav class="steps" aria-label=${texts.walk}>
     <ol>
       ${stepIds.map((id, at) => link(id, at + 1, texts.steps[id].short))}
-      <li><a href="#experiments"><span class="number">?</span> ${texts.experiments}</a></li>
+      <li><a href="#experiments"><span class="number">?</span> ${texts.experiments.title}</a></li>
     </ol>
   </nav>`
 }
@@ -77,10 +74,10 @@ function stepView(view: WalkView, { stage, place, result }: Shown) {
   const unexpected = walk.unexpected(place)
   return html`<header class="step-head">
       <p class="step-number">${texts.stepOf(stepIds.indexOf(place) + 1)}</p>
-      <h2 id=${place} tabindex="-1">${title} <a class="deep-link" href="#${place}" title=${texts.linkToStep}><span class="for-readers">${texts.linkToStep}</span><span aria-hidden="true">#</span></a></h2>
+      <h2 id=${place} tabindex="-1">${title}</h2>
       <p>${intro}</p>
     </header>
-    <div class="two" role="group" aria-label=${texts.diagramTitle}>${lanes.map((lane) => diagramView(stage, lane, result[lane]))}</div>
+    <div class="two">${lanes.map((lane) => diagramView(stage, lane, result[lane]))}</div>
     ${unexpected.length === 0 ? html`<p class="finding">${finding}</p>` : nothing}
     ${lanes.map((lane) => laneView(view, { stage, lane, place, sent: result[lane], isUnexpected: unexpected.includes(lane) }))}
     ${place === 'sign-in' ? apartView(stage, result) : nothing}
@@ -107,21 +104,11 @@ function laneView(view: WalkView, { stage, lane, place, sent, isUnexpected }: Sh
         <h4 class="column-title">${texts.columns.wire}</h4>
         ${messageView(stage, 'request', { name: name('request'), message: exchange.request })}
         ${messageView(stage, 'response', { name: name('response'), message: exchange.response })}
-        ${curlView(view, stage, lane, sent)}
+        ${curlView({ ...stage, cookieName: stage.visit.cookieName }, exchange)}
       </div>
       <div class="side"><h4 class="column-title">${texts.columns.server}</h4>${serverView(stage, lane, { results: walk.results, sent })}</div>
     </div>
   </section>`
-}
-
-function curlView({ texts, actions, copied }: WalkView, { page, base, visit }: Stage, lane: Lane, sent: Sent) {
-  const command = curlOf(sent.exchange, { address: addressOf(sent, page, base), cookieName: visit.cookieName })
-  const isCopied = copied?.lane === lane && copied.command === command
-  return html`<div class="curl">
-    <button type="button" class="quiet" @click=${() => actions.copyCurl(lane, command)}>${texts.copyCurl}</button>
-    <div role="status">${isCopied ? html`<span class="note">${copied.isDone ? texts.copied : texts.notCopied}</span>` : nothing}</div>
-    ${isCopied ? html`<pre class="command" tabindex="0">${command}</pre>` : nothing}
-  </div>`
 }
 
 function troubleView({ walk, texts, actions }: WalkView) {

@@ -1,5 +1,6 @@
 // The output of commands: lines for people or one JSON value for machines (`--json`). Results on stdout, all else on stderr.
 import { once } from 'node:events'
+import { InvalidArgumentError } from 'commander'
 import { jsonLine } from '../../basics/control-characters.ts'
 import { applicationForm, duration, isApplication } from '../../config/values.ts'
 
@@ -38,6 +39,14 @@ export function readDuration(option: string, text: string, { min, max }: { min: 
     return duration(min, max)(text)
   } catch (error) {
     throw new WrongUse(`${option} is ${JSON.stringify(text)}; ${(error as Error).message}`)
+  }
+}
+
+/** A reader of an option's value from 0 to `max`, for commander. */
+export function countUpTo(max: number): (text: string) => number {
+  return (text) => {
+    if (/^\d{1,9}$/.test(text) && Number(text) <= max) return Number(text)
+    throw new InvalidArgumentError(`Write a whole number from 0 to ${max}.`)
   }
 }
 

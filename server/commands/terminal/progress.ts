@@ -2,52 +2,36 @@
 import type { Output } from './output.ts'
 
 type Progress = { step: string; done: number; total: number }
-type Report = (progress: Progress) => void
+/** Begins a step. What it returns is called with each further number of rows. */
+type Begin = (step: string, rows: { total: number; done?: number }) => (count: number) => void
 
 const width = 30
 const drawEveryMs = 100
 
-/** Passes a `report` function to `work`. Later output begins on a new line, also after a failure. */
-export function withProgress<Result>({ json }: Output, work: (report: Report) => Promise<Result>): Promise<Result> {
-  if (json) return work(() => {})
-  if (process.stderr.isTTY) return withBar(process.stderr, work)
-  return work(lines(process.stderr))
-}
-
-/** A function that begins a step. The one that it returns is called with each further number of rows. */
-export function counting(report: Report) {
-  return (step: string, { total, done = 0 }: { total: number; done?: number }) => {
-    report({ step, done, total })
-    return (count: number): void => {
-      done += count
-      report({ step, done, total })
-    }
-  }
-}
-
-function lines(stream: NodeJS.WritableStream): Report {
-  let lastStep = ''
-  return ({ step, total }) => {
-    if (step === lastStep) return
-    lastStep = step
-    stream.write(`${step} ${total} rows\n`)
-  }
-}
-
-async function withBar<Result>(stream: NodeJS.WritableStream, work: (report: Report) => Promise<Result>) {
+/** Later output begins on a new line, also after a failure. */
+export async function withProgress<Result>({ json }: Output, work: (begin: Begin) => Promise<Result>): Promise<Result> {
+  const { stderr } = process
   let isDrawn = false
   let drawnAt = 0
-  const report = (progress: Progress) => {
+  const draw = (progress: Progress) => {
     const isWhole = progress.done >= progress.total
     if (isDrawn && !isWhole && performance.now() - drawnAt < drawEveryMs) return
-    stream.write(`\r${barOf(progress)}${isWhole ? '\n' : ''}`)
+    stderr.write(`\r${barOf(progress)}${isWhole ? '\n' : ''}`)
     isDrawn = !isWhole
     drawnAt = performance.now()
   }
   try {
-    return await work(report)
+    return await work((step, { total, done = 0 }) => {
+      if (!json && !stderr.isTTY) stderr.write(`${step} ${total} rows\n`)
+      const report = json || !stderr.isTTY ? () => {} : draw
+      report({ step, done, total })
+      return (count) => {
+        done += count
+        report({ step, done, total })
+      }
+    })
   } finally {
-    if (isDrawn) stream.write('\n')
+    if (isDrawn) stderr.write('\n')
   }
 }
 

@@ -1,7 +1,7 @@
 // `carillon user factors`: list the second factors of a user, and remove them all for a user who has lost them.
 
 import { Command } from 'commander'
-import { CarillonError } from '../../basics/errors.ts'
+import { conflict } from '../../basics/errors.ts'
 import { factorsOf } from '../../factors/factors.store.ts'
 import { removeUnreadable, resetFactors, unreadableFactors } from '../../factors/reset.ts'
 import { Sealing } from '../../sealing/sealing.ts'
@@ -9,8 +9,8 @@ import { secretsIn } from '../../start/sealing-secret.ts'
 import { findUser as findStoredUser } from '../../users/users.store.ts'
 import { findUser, type UserKey } from '../../users/users.ts'
 import { withSettings } from '../settings.ts'
-import { confirm } from '../terminal/confirmation.ts'
 import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
+import { confirm } from '../terminal/prompts.ts'
 import { aboutUser, identityOf, type KeyOptions, named, nameOf, type Users, withUsers } from './user-key.ts'
 
 const resetHelp = `
@@ -77,8 +77,7 @@ async function resetAll(users: Users, key: UserKey, options: Output & { yes?: bo
 function resetUnreadable(command: Command, options: ResetOptions): Promise<void> {
   return withUsers(command, async (users, config) => {
     const secrets = secretsIn(config)
-    if (secrets === undefined)
-      throw new CarillonError('CONFLICT', 'No secret is set', { remedy: 'Set CARILLON_SECRET to that of the service.' })
+    if (secrets === undefined) throw conflict('No secret is set', 'Set CARILLON_SECRET to that of the service.')
     const factors = await unreadableFactors(users.store, new Sealing(secrets))
     const ids = [...new Set(factors.map(({ userId }) => userId))]
     const concerned = (await Promise.all(ids.map((id) => users.store.read(findStoredUser, id)))).filter(

@@ -1,7 +1,8 @@
 // `carillon user import`: users from a file with one JSON object per line. All of them, or none if one has a fault.
 import { isUtf8 } from 'node:buffer'
-import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
+import { withoutControls } from '../../basics/control-characters.ts'
 import { CarillonError } from '../../basics/errors.ts'
 import { type EntryFault, importUsers } from '../../users/import.ts'
 import type { UserDependencies } from '../../users/users.ts'
@@ -24,20 +25,23 @@ Examples:
   psql shop -Atc "select json_build_object('externalId', id, 'email', email) from users" | npx carillon user import -`
 
 export async function importFrom(dependencies: UserDependencies, file: string, options: Output): Promise<void> {
-  const { values, lines } = parseLines(await read(file))
+  // Blank lines are skipped. A line that is not JSON becomes undefined, which is no user.
+  const found = (await read(file)).split('\n').flatMap((text, n) => (text.trim() === '' ? [] : [{ text, line: n + 1 }]))
+  const [values, lines] = [found.map(({ text }) => parse(text)), found.map(({ line }) => line)]
   if (values.length === 0) throw new CarillonError('INVALID_REQUEST', `${file === '-' ? 'stdin' : file} has no users`)
   let done = 0
   const outcome = await interruptible(
     () => `${done} of ${values.length} users are imported; import the file again for the rest.`,
     () =>
-      withProgress(options, (report) =>
-        importUsers(dependencies, values, {
-          report: (count) => {
-            done = count
-            report({ step: 'import', done, total: values.length })
-          },
-        }),
-      ),
+      withProgress(options, (begin) => {
+        let advance: ReturnType<typeof begin> | undefined
+        const report = (count: number) => {
+          advance ??= begin('import', { total: values.length })
+          advance(count - done)
+          done = count
+        }
+        return importUsers(dependencies, values, { report })
+      }),
   )
   if ('faults' in outcome) {
     refuse(outcome.faults, lines, options)
@@ -51,23 +55,11 @@ export async function importFrom(dependencies: UserDependencies, file: string, o
 }
 
 async function read(file: string): Promise<string> {
-  const bytes = file === '-' ? await buffer(process.stdin) : readNamed(file)
+  const bytes = await (file === '-' ? buffer(process.stdin) : readFile(file)).catch((error: NodeJS.ErrnoException) => {
+    throw new WrongUse(`${file} cannot be read: ${error.code}`)
+  })
   if (!isUtf8(bytes)) throw new CarillonError('INVALID_REQUEST', 'The file is not UTF-8')
   return bytes.toString('utf8')
-}
-
-function readNamed(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new WrongUse(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`)
-  }
-}
-
-/** Blank lines are skipped. `lines` has the number of each value's line. A line that is not JSON becomes undefined, which is no user. */
-function parseLines(text: string): { values: unknown[]; lines: number[] } {
-  const found = text.split('\n').flatMap((line, n) => (line.trim() === '' ? [] : [{ value: parse(line), line: n + 1 }]))
-  return { values: found.map(({ value }) => value), lines: found.map(({ line }) => line) }
 }
 
 function parse(line: string): unknown {
@@ -92,14 +84,10 @@ function refuse(faults: readonly EntryFault[], lines: readonly number[], options
     return
   }
   const text = listed.map(
-    ({ line, field, reason }) => `line ${line}: ${field === '' ? '' : `${printable(field)}: `}${reason}\n`,
+    ({ line, field, reason }) =>
+      `line ${line}: ${field === '' ? '' : `${withoutControls(field.slice(0, 64))}: `}${reason}\n`,
   )
   const wrong = new Set(listed.map(({ line }) => line)).size
   const summary = `carillon: Nothing was imported: ${wrong} of ${lines.length} lines ${wrong === 1 ? 'has a fault' : 'have faults'}\n`
   process.stderr.write(`${text.join('')}${summary}`)
-}
-
-/** The name of an unknown field, without characters that control the terminal. */
-function printable(field: string): string {
-  return field.slice(0, 64).replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd')
 }

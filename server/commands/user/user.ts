@@ -1,12 +1,15 @@
-// `carillon user`: add, list, rename, disable, enable, delete, password. Each of the others has a file: user-*.ts.
-
+// `carillon user`: all its subcommands, but for the import (user-import.ts) and the second factors (user-factors.ts).
 import { Command } from 'commander'
+import { iso } from '../../basics/times.ts'
+import type { Config } from '../../config/settings.ts'
+import { createLink } from '../../links/links.ts'
+import { linkSettings } from '../../start/password-settings.ts'
+import { unlock } from '../../users/credentials.ts'
 import { displayAccount } from '../../users/display-user.ts'
 import type { User } from '../../users/user-rows.store.ts'
 import { listUsers } from '../../users/users.store.ts'
 import {
   addUser,
-  addUserWithoutName,
   changeUser,
   deleteUser,
   disableUser,
@@ -18,14 +21,21 @@ import {
   type UserKey,
 } from '../../users/users.ts'
 import { withSettings } from '../settings.ts'
-import { confirm } from '../terminal/confirmation.ts'
 import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
-import { passwordFromStdin } from '../terminal/password-input.ts'
+import { confirm, passwordFromStdin } from '../terminal/prompts.ts'
 import { factorsCommand } from './user-factors.ts'
 import { importFrom, importHelp } from './user-import.ts'
-import { aboutUser, identityOf, type KeyOptions, keyOf, named, nameOf, ofApplication, withUsers } from './user-key.ts'
-import { linkCommand } from './user-link.ts'
-import { unlockCommand } from './user-unlock.ts'
+import {
+  aboutUser,
+  identityOf,
+  type KeyOptions,
+  keyOf,
+  named,
+  nameOf,
+  ofApplication,
+  type Users,
+  withUsers,
+} from './user-key.ts'
 
 const fromStdin = [
   '--password-stdin',
@@ -73,8 +83,15 @@ export function userCommand(): Command {
     .description('Set a password: every session and token ends')
     .option(...fromStdin)
     .action((name, options, command) => withUsers(command, (users) => changePassword(users, name, options)))
-  user.addCommand(linkCommand())
-  user.addCommand(unlockCommand())
+  named(user.command('link [name]'))
+    .description('Make a link by which a user sets a new password, once')
+    .option('--invite', 'for the first password of an invited user')
+    .addHelpText('after', linkHelp)
+    .action(aboutUser(makeLink))
+  named(user.command('unlock [name]'))
+    .description('Forget the wrong passwords and codes of a user: the next sign-in is not delayed')
+    .addHelpText('after', unlockHelp)
+    .action(aboutUser(unlockOne))
   for (const command of user.commands) withSettings(command, 'user')
   user.addCommand(factorsCommand())
   return user
@@ -112,30 +129,40 @@ Examples:
   npx carillon user delete ann
   npx carillon user delete --external-id customer-42 --yes`
 
+const linkHelp = `
+The service has to be reachable under CARILLON_PUBLIC_URL. A newer link voids the one before; so does a new password.
+
+Examples:
+  npx carillon user link ann
+  npx carillon user link ann --invite --public-url https://bell.example.org
+  npx carillon user link --external-id customer-42 --json`
+
+const unlockHelp = `
+After several wrong passwords, an account has to wait before its next sign-in. The command ends that, for passwords and second
+factors, from every address. A known device never waits for others. The limit of an address stays: it ends by itself within an hour.
+
+Examples:
+  npx carillon user unlock ann
+  npx carillon user unlock --external-id customer-42 --json`
+
 type Chosen = { password: string; isGenerated: boolean }
 type PasswordOptions = Output & { passwordStdin?: boolean }
 type AddOptions = PasswordOptions & { externalId?: string; displayName?: string; locale?: string; email?: string }
 
 async function addOne(command: Command, username: string | undefined, options: AddOptions): Promise<void> {
   const { externalId, displayName, locale, email } = options
-  const profile = {
-    ...(displayName !== undefined && { displayName }),
-    ...(locale !== undefined && { locale }),
-    ...(email !== undefined && { email }),
-  }
-  if (username !== undefined)
-    return withUsers(command, async (dependencies) => {
-      const chosen = await passwordFrom(options)
-      const wanted = { username, ...chosen, ...(externalId !== undefined && { externalId }), ...profile }
-      const user = await addUser(dependencies, wanted)
-      const value = { id: user.id, username: user.username, ...(externalId !== undefined && { externalId }) }
-      printWithPassword(options, value, chosen, `Added ${user.username} (${user.id})`)
-    })
-  if (externalId === undefined) throw new WrongUse('Give the user a name, or an --external-id')
-  if (options.passwordStdin) throw new WrongUse('A user with a password needs a name to sign in by')
+  const given = Object.entries({ username, externalId, displayName, locale, email })
+  const wanted: Parameters<typeof addUser>[1] = Object.fromEntries(given.filter(([, text]) => text !== undefined))
+  if (username === undefined && externalId === undefined)
+    throw new WrongUse('Give the user a name, or an --external-id')
+  if (username === undefined && options.passwordStdin)
+    throw new WrongUse('A user with a password needs a name to sign in by')
   return withUsers(command, async (dependencies) => {
-    const { id } = await addUserWithoutName(dependencies, { externalId, ...profile })
-    print(options, { id, externalId }, () => `Added ${externalId} (${id})`)
+    const chosen = username === undefined ? undefined : await passwordFrom(options)
+    const user = await addUser(dependencies, { ...wanted, ...chosen })
+    const line = `Added ${nameOf(user)} (${user.id})`
+    if (chosen === undefined) print(options, { id: user.id, externalId }, () => line)
+    else printWithPassword(options, identityOf(user, {}), chosen, line)
   })
 }
 
@@ -181,6 +208,23 @@ async function deleteOne(users: UserDependencies, key: UserKey, options: Output 
   await confirm(`Erase ${nameOf(user)} (${user.id}) with inbox, sessions and tokens?`, options)
   await deleteUser(users, { id: user.id })
   print(options, identityOf(user, { deleted: true }), () => `Deleted ${nameOf(user)} (${user.id})`)
+}
+
+type LinkOptions = KeyOptions & { invite?: boolean }
+
+async function makeLink(users: UserDependencies, key: UserKey, options: LinkOptions, config: Config): Promise<void> {
+  const publicUrl = () => config.publicUrl ?? `http://${config.host}:${config.port}`
+  const purpose = options.invite ? 'invite' : 'reset'
+  const { url, expiresAt, user } = await createLink(users, linkSettings(config, publicUrl), key, { purpose })
+  const value = { id: user.id, username: user.username, purpose, url, expiresAt: iso(expiresAt) }
+  print(options, value, () => [url, `For ${user.username}, once, until ${iso(expiresAt)}. It is displayed once.`])
+}
+
+async function unlockOne(users: Users, key: UserKey, options: Output): Promise<void> {
+  const { user, hadFailures } = await unlock(users, key)
+  const none = `${nameOf(user)} had no wrong guesses; nothing was changed`
+  const done = hadFailures ? `Unlocked ${nameOf(user)}; the next sign-in is not delayed` : none
+  print(options, identityOf(user, { hadFailures }), () => done)
 }
 
 type ListOptions = Output & { search?: string; externalId?: string; application?: string }

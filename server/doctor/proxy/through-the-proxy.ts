@@ -1,6 +1,6 @@
 // Is the examined URL the public URL, does Host arrive as a browser sent it, and do the clocks agree?
-import { clockFinding } from '../clock.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
+import { clockFinding } from '../machine.ts'
 import { isRefusal, type ProbeClient, type ProbeResponse } from './probe-client.ts'
 
 export type Way = { client: ProbeClient; publicUrl: string | undefined }

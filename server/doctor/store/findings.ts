@@ -34,36 +34,28 @@ export async function examineContent(read: Read, { schema, applied, now, tables,
   const names = (await read(tables)).map(({ name }) => name)
   const [moving] = names.includes(movingTable) ? await read(`select state from ${movingTable}`) : []
   const move = moving === undefined ? undefined : (JSON.parse(String(moving.state)) as Move)
-  const findings = [schema, ...transferFindings(names.includes(fillingTable), move)]
+  const findings = [schema, ...(names.includes(fillingTable) ? [halfFilled] : []), ...(move ? [moveFinding(move)] : [])]
   if (applied.length === 0) return { findings, signingKeys: [] }
-  const [failed] = await read(failedWorkQuery(now))
-  return {
-    findings: [...findings, ...failedWorkFinding(failed?.at)],
-    signingKeys: (await read(signingKeysQuery)) as SigningKey[],
-    sealedFactors: (await read(sealedFactorsQuery(header))) as SealedFactors,
+  // A service records each failure of its hourly work, and repeats the work after an hour.
+  const [failed] = await read(
+    `select max(at) as at from audit where event = 'tidying-failed' and id >= '${firstIdAt(now - 65 * 60_000)}'`,
+  )
+  if (failed?.at) {
+    const found = `it failed at ${iso(Number(failed.at))}, so rows that have ended stay`
+    const change = 'read the line tidying-failed in the log of the service'
+    findings.push(fault('hourly work', { found, change }))
   }
+  const sealedFactors = await read(`
+    select ${header} as header, cast(count(*) as integer) as count
+    from factor where sealed_secret is not null group by 1`)
+  const signingKeys = (await read(signingKeysQuery)) as SigningKey[]
+  return { findings, signingKeys, sealedFactors: sealedFactors as SealedFactors }
 }
 
 const signingKeysQuery = `
   select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt",
     starts_at as "startsAt", retired_at as "retiredAt"
   from signing_key order by created_at, kid`
-
-function sealedFactorsQuery(header: string): string {
-  return `select ${header} as header, cast(count(*) as integer) as count
-    from factor where sealed_secret is not null group by 1`
-}
-
-/** A service records each failure of its hourly work, and repeats the work after an hour. */
-function failedWorkFinding(at: unknown): Finding[] {
-  if (at === undefined || at === null) return []
-  const found = `it failed at ${iso(Number(at))}, so rows that have ended stay`
-  return [fault('hourly work', { found, change: 'read the line tidying-failed in the log of the service' })]
-}
-
-function failedWorkQuery(now: number): string {
-  return `select max(at) as at from audit where event = 'tidying-failed' and id >= '${firstIdAt(now - 65 * 60_000)}'`
-}
 
 export function schemaFinding({ applied, known }: { applied: readonly string[]; known: readonly string[] }): Finding {
   const newer = applied.find((name) => !known.includes(name))
@@ -78,10 +70,6 @@ export function schemaFinding({ applied, known }: { applied: readonly string[]; 
   return warning('schema', { found, change: 'npx carillon migrate' })
 }
 
-function transferFindings(isFilling: boolean, move: Move | undefined): Finding[] {
-  return [...(isFilling ? [halfFilled] : []), ...(move === undefined ? [] : [fault('move', moveFinding(move))])]
-}
-
 const halfFilled = fault('move', {
   found: 'a move or a restore has only half filled this database',
   change: 'run the same command again to finish it',
@@ -89,15 +77,14 @@ const halfFilled = fault('move', {
 
 const giveUp = 'or give it up: npx carillon move --give-up --from THIS'
 
-function moveFinding({ target, startedAt, endedAt }: Move): { found: string; change: string } {
-  const since = iso(endedAt ?? startedAt)
+function moveFinding({ target, startedAt, endedAt }: Move): Finding {
   if (endedAt === null)
-    return {
-      found: `it is being moved to ${target} since ${since}, and accepts no writes until the move is done`,
+    return fault('move', {
+      found: `it is being moved to ${target} since ${iso(startedAt)}, and accepts no writes until the move is done`,
       change: `run the same move again; ${giveUp} (the new database cannot be used then)`,
-    }
-  return {
-    found: `it was moved to ${target} at ${since}, and has accepted no writes since then`,
+    })
+  return fault('move', {
+    found: `it was moved to ${target} at ${iso(endedAt)}, and has accepted no writes since then`,
     change: `set CARILLON_DATABASE_URL to the new one; ${giveUp} (it does not have what was written to the new one)`,
-  }
+  })
 }

@@ -6,8 +6,8 @@ import { connectionsOfProcess, openPool } from '../../store/postgres/connection/
 import { connectionsGiven, poolerName, poolingOf, poolingRemedy } from '../../store/postgres/connection/pooler.ts'
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
-import { clockFinding } from '../clock.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
+import { clockFinding } from '../machine.ts'
 import { type Examination, type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
 const migrations = new URL('../../store/postgres/schema/', import.meta.url)
@@ -56,10 +56,8 @@ async function pooler(pool: pg.Pool, url: string): Promise<Finding[]> {
   const pooling = await poolingOf(pool)
   if (pooling === 'none') return []
   const name = await poolerName(url)
-  if (pooling === 'transaction')
-    return [
-      fault('pooler', { found: `${name} lends a connection for one transaction or statement`, change: poolingRemedy }),
-    ]
+  const lends = { found: `${name} lends a connection for one transaction or statement`, change: poolingRemedy }
+  if (pooling === 'transaction') return [fault('pooler', lends)]
   const given = await connectionsGiven(pool, url)
   const found = `${name} in session mode gives ${given} of the ${connectionsOfProcess} connections of a process`
   if (given === connectionsOfProcess) return [ok('pooler', found)]
@@ -95,7 +93,10 @@ async function ground(pool: pg.Pool): Promise<Finding[]> {
       current_setting('max_connections')::int as most,
       (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as taken`)
   const answeredMs = performance.now() - startedAt
-  return [...durable(rows[0]), ...connections(rows[0]), ...near(answeredMs)]
+  const findings = [...durable(rows[0]), connections(rows[0])]
+  if (answeredMs <= slowMs) return findings
+  const found = `a query takes ${Math.round(answeredMs)} ms, and every request waits for one or two`
+  return [...findings, warning('distance', { found, change: 'run the service nearer to its database' })]
 }
 
 function durable({ replica, readonly, fsync, commit, encoding }: Ground): Finding[] {
@@ -113,16 +114,10 @@ function durable({ replica, readonly, fsync, commit, encoding }: Ground): Findin
   return findings
 }
 
-function connections({ most, taken }: Ground): Finding[] {
+function connections({ most, taken }: Ground): Finding {
   const found = `${taken} of ${most} connections are taken`
-  if (most - taken >= wantedConnections) return [ok('connections', found)]
-  return [warning('connections', { found, change: 'max_connections = 100 in postgresql.conf, or fewer processes' })]
-}
-
-function near(answeredMs: number): Finding[] {
-  if (answeredMs <= slowMs) return []
-  const found = `a query takes ${Math.round(answeredMs)} ms, and every request waits for one or two`
-  return [warning('distance', { found, change: 'run the service nearer to its database' })]
+  if (most - taken >= wantedConnections) return ok('connections', found)
+  return warning('connections', { found, change: 'max_connections = 100 in postgresql.conf, or fewer processes' })
 }
 
 /** PostgreSQL detects a damaged page by its checksum when it reads the page; its own tools read all pages. */
@@ -132,14 +127,13 @@ async function pages(pool: pg.Pool): Promise<Finding[]> {
     from pg_stat_database where datname = current_database()`)
   const { checksums, name, failures } = rows[0]
   const amcheck = `pg_amcheck --install-missing --heapallindexed --database=${name}`
-  if (checksums !== 'on')
+  if (checksums !== 'on') {
+    const found =
+      'data checksums are off, so damaged pages are not detected; doctor does not read the pages of PostgreSQL'
     return [
-      warning('pages', {
-        found:
-          'data checksums are off, so damaged pages are not detected; doctor does not read the pages of PostgreSQL',
-        change: `pg_checksums --enable, while PostgreSQL is stopped; until then: ${amcheck}`,
-      }),
+      warning('pages', { found, change: `pg_checksums --enable, while PostgreSQL is stopped; until then: ${amcheck}` }),
     ]
+  }
   if (failures > 0) {
     const found = `PostgreSQL has read ${failures} damaged ${failures === 1 ? 'page' : 'pages'} of this database`
     return [fault('pages', { found, change: `restore the backup; to find what is damaged: ${amcheck}` })]

@@ -17,9 +17,9 @@ import {
 } from '../../store/sqlite/database.ts'
 import { hasForeignLog } from '../../store/sqlite/file/identity.ts'
 import { appliedMigrations } from '../../store/sqlite/migrate.ts'
-import { clockFinding } from '../clock.ts'
 import { ownersBeside, readOnlyMount, rightsOf } from '../file-mode.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
+import { clockFinding } from '../machine.ts'
 import { processesWith, processFindings } from '../processes.ts'
 import { type Examination, type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
@@ -61,14 +61,9 @@ function rights(file: string): Finding[] {
     ...ownersBeside('database file', folder, filesOf(file)),
   ]
   const firstSignIn = join(folder, 'first-sign-in.txt')
-  if (existsSync(firstSignIn))
-    findings.push(
-      warning('first sign-in', {
-        found: `${firstSignIn} still holds the first password and key`,
-        change: `rm ${quoted(firstSignIn)}`,
-      }),
-    )
-  return findings
+  if (!existsSync(firstSignIn)) return findings
+  const found = `${firstSignIn} still holds the first password and key`
+  return [...findings, warning('first sign-in', { found, change: `rm ${quoted(firstSignIn)}` })]
 }
 
 function filesOf(file: string): string[] {
@@ -92,25 +87,19 @@ function ground(file: string): Finding[] {
   const free = bavail * bsize
   const log = existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0
   const findings: Finding[] = []
-  if (network !== undefined)
+  if (network !== undefined) {
+    const found = `${dirname(file)} is on ${network}, where SQLite's log does not work`
     findings.push(
-      fault('disk', {
-        found: `${dirname(file)} is on ${network}, where SQLite's log does not work`,
-        change: 'CARILLON_DATABASE_URL=sqlite:/a/folder/on/a/local/disk/carillon.db',
-      }),
+      fault('disk', { found, change: 'CARILLON_DATABASE_URL=sqlite:/a/folder/on/a/local/disk/carillon.db' }),
     )
-  const found = `${sizeOf(free)} free, the database has ${sizeOf(statSync(file).size + log)}`
-  const change = `make room on the disk of ${dirname(resolve(file))}`
-  if (free < minFree) findings.push(fault('disk', { found, change }))
-  else findings.push(free < enoughFree ? warning('disk', { found, change }) : ok('disk', found))
-  if (log > largeLog)
-    findings.push(
-      warning('log', {
-        found: `${file}-wal has ${sizeOf(log)}: a reader that stays open prevents the checkpoint`,
-        change: `end the program that reads it: fuser ${quoted(file)}`,
-      }),
-    )
-  return findings
+  }
+  const room = `${sizeOf(free)} free, the database has ${sizeOf(statSync(file).size + log)}`
+  const makeRoom = { found: room, change: `make room on the disk of ${dirname(resolve(file))}` }
+  if (free < minFree) findings.push(fault('disk', makeRoom))
+  else findings.push(free < enoughFree ? warning('disk', makeRoom) : ok('disk', room))
+  if (log <= largeLog) return findings
+  const found = `${file}-wal has ${sizeOf(log)}: a reader that stays open prevents the checkpoint`
+  return [...findings, warning('log', { found, change: `end the program that reads it: fuser ${quoted(file)}` })]
 }
 
 function sizeOf(bytes: number): string {
@@ -130,9 +119,16 @@ async function contentOf(file: string, { now, deep }: Required<Examination>): Pr
     if (!statSync(path).isFile())
       return unread(fault('database', { found: `${file} is a folder`, change: nameAnother }))
     if (!isOurs(readHeader(path))) throw notOurs(file, readHeader(path), 'CARILLON_DATABASE_URL')
-    if (hasForeignLog(path)) return unread(foreignLog(file))
+    if (hasForeignLog(path)) {
+      const found = `${file}-wal belongs to another database file, and would damage this one`
+      const change = 'npx carillon migrate, which moves it aside, as the next start does'
+      return unread(fault('log', { found, change }))
+    }
     const how = howToOpen(path)
-    if (how === undefined) return unread(unreadLog(file))
+    if (how === undefined) {
+      const found = `${file}-wal has writes that are not yet in the database, so the tables were not checked`
+      return unread(warning('schema', { found, change: 'npx carillon migrate' }))
+    }
     const database = new Database(`${pathToFileURL(path).href}?${how}`, { readOnly: true, timeout: 500 })
     try {
       const applied = appliedMigrations(database)
@@ -180,18 +176,4 @@ function howToOpen(path: string): string | undefined {
   if (!existsSync(`${path}-wal`)) return 'immutable=1'
   if (existsSync(`${path}-shm`)) return 'readonly_shm=1'
   return statSync(`${path}-wal`).size === 0 ? 'immutable=1' : undefined
-}
-
-function foreignLog(file: string): Finding {
-  return fault('log', {
-    found: `${file}-wal belongs to another database file, and would damage this one`,
-    change: 'npx carillon migrate, which moves it aside, as the next start does',
-  })
-}
-
-function unreadLog(file: string): Finding {
-  return warning('schema', {
-    found: `${file}-wal has writes that are not yet in the database, so the tables were not checked`,
-    change: 'npx carillon migrate',
-  })
 }

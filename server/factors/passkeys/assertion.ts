@@ -16,21 +16,12 @@ type Wish = {
   allowed: readonly Pick<Credential, 'credentialId' | 'transports'>[]
 }
 
-type Expected = {
-  relyingParty: RelyingParty
-  challenge: string
-  credential: Pick<Credential, 'credentialId' | 'publicKey'>
-}
-
 export async function requestOptions({ relyingParty, challenge, allowed }: Wish): Promise<RequestOptions> {
   const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
   return generateAuthenticationOptions({
     rpID: relyingParty.id,
     challenge,
-    allowCredentials: allowed.map(({ credentialId, transports }) => ({
-      id: credentialId,
-      transports: [...transports],
-    })),
+    allowCredentials: allowed.map(({ credentialId: id, transports }) => ({ id, transports: [...transports] })),
     userVerification: 'required',
     timeout: 5 * 60_000,
   })
@@ -58,7 +49,7 @@ export async function refuseUnverified({ response }: Assertion, { id }: RelyingP
 /** Returns the authenticator's counter if the signature is right, else undefined. Everything that it signed is checked once more. */
 export async function verifyAssertion(
   response: Assertion,
-  { relyingParty, challenge, credential }: Expected,
+  { relyingParty, challenge, credential }: { relyingParty: RelyingParty; challenge: string; credential: Credential },
 ): Promise<number | undefined> {
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
   const { credentialId: id, publicKey } = credential

@@ -133,7 +133,7 @@ type Use = {
 /**
  * Records the use: the challenge is used up, and the counter is stored. Throws UNPROCESSABLE if the challenge was used before, and
  * INVALID_CREDENTIALS if the counter did not rise: then two authenticators have the same key, and one of them is a copy (WebAuthn Level 3,
- * section 6.1.1). 'no-challenge' as of Store.useFactor.
+ * section 6.1.1). 'no-challenge' as of `useFactor`.
  */
 export async function usePasskey(
   dependencies: FactorDependencies,
@@ -149,16 +149,10 @@ export async function usePasskey(
     await guess.succeed()
     return outcome
   }
-  await store.write(recordAudit, [
-    auditEntry(source, { event: 'passkey-copied', at, userId, detail: { factorId, signCount } }),
-  ])
-  throw new CarillonError(
-    'INVALID_CREDENTIALS',
-    'The counter of this passkey did not rise, so there may be a copy of it',
-    {
-      remedy: 'Sign in another way and remove the passkey.',
-    },
-  )
+  const detail = { factorId, signCount }
+  await store.write(recordAudit, [auditEntry(source, { event: 'passkey-copied', at, userId, detail })])
+  const problem = 'The counter of this passkey did not rise, so there may be a copy of it'
+  throw new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in another way and remove the passkey.' })
 }
 
 /** The same error for everything that depends on an account. */

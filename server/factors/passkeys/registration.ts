@@ -34,10 +34,7 @@ export async function creationOptions({ relyingParty, challenge, user, existing 
     userName: user.name,
     userDisplayName: user.displayName,
     attestationType: 'none',
-    excludeCredentials: existing.map(({ credentialId, transports }) => ({
-      id: credentialId,
-      transports: [...transports],
-    })),
+    excludeCredentials: existing.map(({ credentialId: id, transports }) => ({ id, transports: [...transports] })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     supportedAlgorithmIDs: algorithms,
     timeout: 5 * 60_000,

@@ -1,5 +1,5 @@
 // Reads and drops what a client still sends after its response (RFC 9112, section 9.6). A connection closed with unread bytes is
-// reset: nginx then sends 502 and counts a failure of this node. Three refused bodies every half second took the service down.
+// reset: nginx then sends 502 and counts a failure of this node. Three refused bodies every half second take the service down.
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'

@@ -12,9 +12,8 @@ type Request = Pick<IncomingMessage, 'headers' | 'socket'>
  * that names the client.
  */
 export function addressOf(request: Request, trustedProxies: AddressRanges): string {
-  const { headers, socket } = request
-  const peer = peerOf(socket)
-  const { forwarded, 'x-forwarded-for': forwardedFor } = headers
+  const peer = peerOf(request.socket)
+  const { forwarded, 'x-forwarded-for': forwardedFor } = request.headers
   if (forwarded === undefined && forwardedFor === undefined) return peer
   if (!comesFromTrustedProxy(request, trustedProxies)) return peer
   const chains = [
@@ -42,18 +41,12 @@ export function watchForUntrustedProxy(
   trustedProxies: AddressRanges,
   onFound: (address: string) => void,
 ): void {
-  let trustedPeer: string | undefined
   const check = (request: IncomingMessage) => {
     const { headers, socket } = request
     if (headers['x-forwarded-for'] === undefined && headers.forwarded === undefined) return
-    // The usual case behind a proxy, without a look at the ranges.
-    if (trustedPeer !== undefined && socket.remoteAddress === trustedPeer) return
-    if (comesFromTrustedProxy(request, trustedProxies)) {
-      trustedPeer = socket.remoteAddress
-    } else {
-      server.off('request', check)
-      onFound(peerOf(socket))
-    }
+    if (comesFromTrustedProxy(request, trustedProxies)) return
+    server.off('request', check)
+    onFound(peerOf(socket))
   }
   server.on('request', check)
 }
@@ -80,10 +73,7 @@ function walk(peer: string, chain: Chain, isTrusted: (address: string) => boolea
 
 function forwardedForChain(text: string): Chain {
   const entries = text.split(',').slice(-maxHops)
-  return entries.map((entry) => {
-    const stripped = stripBlanks(entry)
-    return nodeAddress(stripped) ?? canonicalAddress(stripped)
-  })
+  return entries.map(stripBlanks).map((entry) => nodeAddress(entry) ?? canonicalAddress(entry))
 }
 
 const token = String.raw`[!#$%&'*+.^_\`|~\w-]+`

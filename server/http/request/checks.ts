@@ -7,9 +7,9 @@ import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import { parseJson } from '../../basics/strict-json.ts'
 import { isStream } from '../connections/slow-readers.ts'
 import { parseForm } from './form.ts'
-import { isCrossSite, isSafeMethod } from './origin/cross-site.ts'
-import type { IsKnownHost } from './origin/known-hosts.ts'
-import { isOtherSpelling, pathOf } from './spelling.ts'
+import type { IsKnownHost } from './origin/other-sites.ts'
+import { isCrossSite, isSafeMethod } from './origin/other-sites.ts'
+import { isOtherSpelling, pathOf } from './target.ts'
 
 /** Throws INVALID_REQUEST or UNSUPPORTED_MEDIA_TYPE for a request that no route may receive. */
 export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyReply): void {
@@ -78,9 +78,8 @@ function refuseRepeated(rawHeaders: readonly string[]): void {
 }
 
 function malformed(field: string, reason: string): CarillonError {
-  return new CarillonError('INVALID_REQUEST', `The request is malformed: ${field} ${reason}`, {
-    details: [{ field, reason }],
-  })
+  const details = [{ field, reason }]
+  return new CarillonError('INVALID_REQUEST', `The request is malformed: ${field} ${reason}`, { details })
 }
 
 const maxPipelined = 16

@@ -1,4 +1,5 @@
 // Which values has a cookie of the request? The package cookie, which Fastify loads, keeps only the first of two equal names, and decodes.
+import { stripBlanks } from '../../basics/blanks.ts'
 
 /** Compiling a pattern costs ten times as much as a search with it, and nearly every request needs the same one. */
 let last = { name: '', pattern: /^/g }
@@ -8,6 +9,11 @@ function patternOf(name: string): RegExp {
   if (name !== last.name)
     last = { name, pattern: new RegExp(`(?:^|;)[ \t]*${RegExp.escape(name)}[ \t]*=[ \t]*((?:[^;]*[^; \t])?)`, 'g') }
   return last.pattern
+}
+
+/** The pairs of a `Cookie` field as they were sent, joined by `;`. A pair without `=` is a value without a name. */
+export function cookiePairs(field: string): { name: string; pair: string }[] {
+  return field.split(';').map((pair) => ({ name: stripBlanks(pair.slice(0, Math.max(0, pair.indexOf('=')))), pair }))
 }
 
 /** The session cookie's value; null if there is none, or if two values differ. */

@@ -5,7 +5,7 @@ import type { Schema } from '../openapi/schema.ts'
 
 const maxUnknownFields = 8
 
-/** Each field up to its first fault: to find all in 500,000 recipients or 10,000 unknown fields took up to 3 s. */
+/** Each field up to its first fault: to find all in 500,000 recipients or 10,000 unknown fields takes up to 3 s. */
 export function faultsOf(error: FastifyError, request: FastifyRequest): Fault[] {
   const { validation = [], validationContext = 'body' } = error
   const schema = request.routeOptions.schema?.[validationContext as 'body' | 'querystring'] as Schema | undefined

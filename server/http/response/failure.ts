@@ -55,31 +55,25 @@ function asCarillonError(failure: unknown, request: FastifyRequest): CarillonErr
   if (failure instanceof CarillonError) return failure
   const error = failure as Partial<FastifyError>
   if (error.validation !== undefined) return invalidRequest(faultsOf(error as FastifyError, request))
-  const [code, message] = refusalOf(error, request)
+  const tooLarge = ['PAYLOAD_TOO_LARGE', `The body must be at most ${request.routeOptions.bodyLimit} bytes`] as const
+  const { statusCode = 500 } = error
+  const [code, message] = statusCode === 413 ? tooLarge : (refusals[statusCode] ?? failed)
   return new CarillonError(code, message, {
     cause: failure,
     ...(error.code === 'FST_ERR_BAD_URL' && { details: [{ field: 'path', reason: 'is not percent-encoded UTF-8' }] }),
-    ...(error.statusCode === 503 && { report: 'overload' }),
+    ...(statusCode === 503 && { report: 'overload' }),
   })
 }
 
-function refusalOf(error: Partial<FastifyError>, request: FastifyRequest): readonly [ErrorCode, string] {
-  switch (error.statusCode) {
-    case 400:
-    case 414:
-      return ['INVALID_REQUEST', 'The request is malformed']
-    case 404:
-      return ['NOT_FOUND', noSuchRoute().message]
-    case 413:
-      return ['PAYLOAD_TOO_LARGE', `The body must be at most ${request.routeOptions.bodyLimit} bytes`]
-    case 415:
-      return ['UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json']
-    case 503:
-      return ['UNAVAILABLE', 'The service is stopping. Try again in a moment.']
-    default:
-      return ['INTERNAL', 'The service failed; its log has the reason under this request id']
-  }
+/** The refusals of Node and Fastify by their status; every other failure is one of the service. */
+const refusals: Readonly<Record<number, readonly [ErrorCode, string]>> = {
+  400: ['INVALID_REQUEST', 'The request is malformed'],
+  404: ['NOT_FOUND', noSuchRoute().message],
+  414: ['INVALID_REQUEST', 'The request is malformed'],
+  415: ['UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json'],
+  503: ['UNAVAILABLE', 'The service is stopping. Try again in a moment.'],
 }
+const failed = ['INTERNAL', 'The service failed; its log has the reason under this request id'] as const
 
 const rawResponses: Record<string, readonly [ErrorCode, string]> = {
   HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The header fields must be at most 16 KiB together'],

@@ -1,5 +1,5 @@
-// The texts of the service's own pages, notices and mails: one section for each page or part of it, in each language. The server renders
-// with them, and the scripts of the pages load the section and language that they need. languages.ts has those of the elements.
+// The texts of the service's own pages, notices and mails: a section for each page with a script, and `service` for what the server alone
+// displays, in each language. The scripts of the pages load the section and language that they need. languages.ts has those of the elements.
 import { type Plurals, pluralsOf } from './plurals.ts'
 
 export const pageLanguages = ['en', 'de', 'fr'] as const
@@ -9,31 +9,19 @@ const sections = {
   en: {
     account: () => import('./en/account.ts'),
     requests: () => import('./en/requests.ts'),
-    'sign-in': () => import('./en/sign-in.ts'),
-    frame: () => import('./en/frame.ts'),
     demonstration: () => import('./en/demonstration.ts'),
-    security: () => import('./en/security.ts'),
-    experiments: () => import('./en/experiments.ts'),
     service: () => import('./en/service.ts'),
   },
   de: {
     account: () => import('./de/account.ts'),
     requests: () => import('./de/requests.ts'),
-    'sign-in': () => import('./de/sign-in.ts'),
-    frame: () => import('./de/frame.ts'),
     demonstration: () => import('./de/demonstration.ts'),
-    security: () => import('./de/security.ts'),
-    experiments: () => import('./de/experiments.ts'),
     service: () => import('./de/service.ts'),
   },
   fr: {
     account: () => import('./fr/account.ts'),
     requests: () => import('./fr/requests.ts'),
-    'sign-in': () => import('./fr/sign-in.ts'),
-    frame: () => import('./fr/frame.ts'),
     demonstration: () => import('./fr/demonstration.ts'),
-    security: () => import('./fr/security.ts'),
-    experiments: () => import('./fr/experiments.ts'),
     service: () => import('./fr/service.ts'),
   },
 } as const satisfies Record<PageLanguage, Record<string, () => Promise<Section<unknown>>>>

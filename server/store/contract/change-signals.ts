@@ -107,6 +107,19 @@ export function changeSignalPromises(promise: PromiseOf): void {
     unsubscribe()
   })
 
+  promise('calls a listener of some kinds of change only at these', async (world) => {
+    const ann = await world.addUser('ann')
+    const calls = { ofInbox: 0, ofKeys: 0 }
+    const unsubscribe = [
+      world.store.onChange(() => calls.ofInbox++, ['inbox']),
+      world.store.onChange(() => calls.ofKeys++, ['signing-key']),
+    ]
+    await world.send(ann)
+    await until(async () => calls.ofInbox === 1)
+    assert.equal(calls.ofKeys, 0)
+    for (const end of unsubscribe) end()
+  })
+
   promise('calls every listener until it unsubscribes', async (world) => {
     const ann = await world.addUser('ann')
     const calls = { kept: 0, removed: 0 }

@@ -83,7 +83,7 @@ export function storeOn(db: Database): Store {
       return changeSignals.history
     },
     clock: () => changeSignals.serverTime(),
-    onChange: (listener) => changeSignals.on(listener),
+    onChange: (listener, about) => changeSignals.on(listener, about),
     onRecorded: (listener) => db.onRecorded(listener),
     /** Nothing here fails for good: the store waits for a server that cannot be reached. */
     failed: new Promise<Error>(() => {}),

@@ -1,7 +1,7 @@
 // The store on SQLite, for one process: reads on the main thread, writes on one writer thread, one file in WAL mode.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { ChangeSignal, RecordListener } from '../events.ts'
+import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
 import { nameOf, type WriteOperation, type Writes } from '../operations.ts'
 import type { Store } from '../store.ts'
 import { connect, type Database, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
@@ -53,11 +53,13 @@ type Code = Pick<Options, 'writes' | 'writerEntry'>
 
 function storeAt(place: WriterPlace, history: string, { writes, writerEntry: entry }: Code): Store {
   const reader = new Reader(connectForReads(place.path), connectForReads(place.path))
-  const listeners = new Set<(signal: ChangeSignal) => void>()
+  const listeners = new Map<ChangeListener, readonly ChangeSignal['about'][] | undefined>()
   const recordListeners = new Set<RecordListener>()
   const onCommit = (signals: readonly ChangeSignal[]) => {
     reader.endSnapshot()
-    for (const signal of signals) for (const listener of listeners) listener(signal)
+    for (const signal of signals)
+      for (const [listener, about] of listeners)
+        if (about === undefined || signal.about === 'anything' || about.includes(signal.about)) listener(signal)
   }
   const onRecorded: RecordListener = async (entries) => {
     await Promise.all([...recordListeners].map((listener) => listener(entries)))
@@ -74,8 +76,14 @@ function storeAt(place: WriterPlace, history: string, { writes, writerEntry: ent
     },
     history,
     failed: writer.failed,
-    onChange: (listener) => listened(listeners, listener),
-    onRecorded: (listener) => listened(recordListeners, listener),
+    onChange(listener, about) {
+      listeners.set(listener, about)
+      return () => listeners.delete(listener)
+    },
+    onRecorded(listener) {
+      recordListeners.add(listener)
+      return () => recordListeners.delete(listener)
+    },
     async check() {
       await writer.probe()
       reader.one('select 1 from inbox limit 1')
@@ -86,11 +94,6 @@ function storeAt(place: WriterPlace, history: string, { writes, writerEntry: ent
       else reader.close()
     },
   }
-}
-
-function listened<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
 }
 
 function missing(operation: WriteOperation<never, unknown>): never {

@@ -4,6 +4,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { newId } from '../../../server/basics/ids.ts'
 import { startTestService } from '../../support/service.ts'
+import { isSoak } from '../../support/soak.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -290,7 +291,7 @@ test("every accepted link leads a browser to http, https or the page's own host 
         if (!/^https?:\/\//i.test(url)) assert.equal(host, 'inbox.example', url)
       }
     }),
-    { numRuns: 400 },
+    { numRuns: isSoak ? 400 : 100 },
   )
 })
 

@@ -137,7 +137,7 @@ suite('the packages of npm run pack', () => {
     ]
     for (const file of names) assert.ok(files.includes(`package/${file}`), file)
     assert.deepEqual(
-      files.filter((file) => /(?<!\.d)\.ts$|\.test\.|\/(contract|testing)\//.test(file)),
+      files.filter((file) => /(?<!\.d)\.ts$|\.(test|contract)\.|\/(contract|testing)\//.test(file)),
       [],
     )
     const served: Record<string, string[]> = JSON.parse(

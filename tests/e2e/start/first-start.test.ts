@@ -15,7 +15,7 @@ import {
   hasFirstSignIn,
 } from '../../support/processes/carillon-process.ts'
 import { idIn, UserOfService } from '../../support/processes/user-of-service.ts'
-import { isSoak } from '../../support/soak.ts'
+import { isSoak, soakTest } from '../../support/soak.ts'
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
@@ -59,7 +59,7 @@ test('requests for /readyz write no line of the log while the service starts', a
   assert.deepEqual([warnings, running.stderr], [[], ''])
 })
 
-test('the curl session of the first sign-in runs unchanged', async () => {
+soakTest('the curl session of the first sign-in runs unchanged', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
   const text = firstSignInText(folder)
@@ -186,7 +186,7 @@ test('on a terminal the first sign-in is printed once, and written to no file', 
   assert.doesNotMatch(again.stdout, /password:|crl_/)
 })
 
-test('with --json a terminal gets JSON lines too, and the sign-in is written to the file', async () => {
+soakTest('with --json a terminal gets JSON lines too, and the sign-in is written to the file', async () => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { ...asTerminal, args: ['serve', '--json'] })
   const { password } = firstSignInOf(folder)
@@ -225,7 +225,7 @@ test('two processes that start at once on a new folder both listen, and the one 
   }
 })
 
-test('an older first-sign-in.txt that other users can read is replaced by one that they cannot read', async () => {
+soakTest('an older first-sign-in.txt that other users can read is replaced by one that they cannot read', async () => {
   using folder = new Folder()
   writeFileSync(folder.file('first-sign-in.txt'), 'something older', { mode: 0o644 })
   await using running = await CarillonProcess.ready(folder)

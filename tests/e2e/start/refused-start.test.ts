@@ -17,6 +17,7 @@ import { createServer } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { after, suite, test } from 'node:test'
 import { CarillonProcess, carillon, Folder, hasFirstSignIn } from '../../support/processes/carillon-process.ts'
+import { soakTest } from '../../support/soak.ts'
 
 /** A database of ours, closed and at rest, to be copied. */
 const model = new Folder()
@@ -71,19 +72,19 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
     await refuses(folder, /carillon\.db is not a Carillon database and was left as it is\. Name another file/)
   })
 
-  test('the error names a database of another program, and the file is unchanged (R6)', async () => {
+  soakTest('the error names a database of another program, and the file is unchanged (R6)', async () => {
     using folder = new Folder()
     change(folder, 'create table song (title); insert into song values (1)')
     await refuses(folder, /is not a Carillon database and was left as it is/)
   })
 
-  test('the error names a folder at the path of the database (R6)', async () => {
+  soakTest('the error names a folder at the path of the database (R6)', async () => {
     using folder = new Folder()
     mkdirSync(folder.file('carillon.db'))
     await refuses(folder, /carillon\.db is a folder\. Name a file in the database URL/)
   })
 
-  test('the error names a damaged database, and the file is unchanged (R6)', async () => {
+  soakTest('the error names a damaged database, and the file is unchanged (R6)', async () => {
     using folder = withDatabase()
     const bytes = readFileSync(folder.file('carillon.db'))
     writeFileSync(folder.file('carillon.db'), bytes.fill(0xaa, 100, 60_000))
@@ -93,7 +94,7 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
     )
   })
 
-  test('a database of a newer version is unchanged, and the error names both schemas (R6)', async () => {
+  soakTest('a database of a newer version is unchanged, and the error names both schemas (R6)', async () => {
     using folder = withDatabase()
     change(folder, "insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '2030-01-01')")
     await refuses(folder, /newer Carillon \(schema 9999-from-the-future; this program knows \d{4}-[\w-]+\)/)
@@ -105,7 +106,7 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
     await refuses(folder, /carillon\.db cannot be written\. Make the file and its folder writable/, asOrdinaryUser())
   })
 
-  test('the error names a folder that this user cannot write (R4)', async () => {
+  soakTest('the error names a folder that this user cannot write (R4)', async () => {
     using folder = new Folder()
     mkdirSync(folder.file('closed'), { mode: 0o555 })
     const env = { CARILLON_DATABASE_URL: `sqlite:${folder.file('closed/carillon.db')}` }
@@ -115,18 +116,21 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
     })
   })
 
-  test('the error names a database that another process has locked, after a few seconds of waiting (R5)', async () => {
-    using folder = withDatabase()
-    const holder = new DatabaseSync(folder.file('carillon.db'))
-    holder.exec('pragma locking_mode = exclusive; begin exclusive')
-    const before = performance.now()
-    const { status, stderr, stdout } = await carillon(folder, ['serve'])
-    holder.close()
-    assert.equal(status, 1)
-    assert.match(stderr, /^carillon: .*carillon\.db is locked by another process\. Stop that process.*\n$/)
-    assert.equal(stdout, '')
-    assert.ok(performance.now() - before < 60_000)
-  })
+  soakTest(
+    'the error names a database that another process has locked, after a few seconds of waiting (R5)',
+    async () => {
+      using folder = withDatabase()
+      const holder = new DatabaseSync(folder.file('carillon.db'))
+      holder.exec('pragma locking_mode = exclusive; begin exclusive')
+      const before = performance.now()
+      const { status, stderr, stdout } = await carillon(folder, ['serve'])
+      holder.close()
+      assert.equal(status, 1)
+      assert.match(stderr, /^carillon: .*carillon\.db is locked by another process\. Stop that process.*\n$/)
+      assert.equal(stdout, '')
+      assert.ok(performance.now() - before < 60_000)
+    },
+  )
 })
 
 /** Root may write everything, so that right is taken from it; others never had it. */
@@ -200,18 +204,16 @@ test('no empty database is created in place of a lost one (R6)', async () => {
   assert.equal((await running.end('SIGTERM')).status, 0)
 })
 
-test('no command takes an emptied or truncated database for a first start (R6)', async () => {
+soakTest('no command takes an emptied or truncated database for a first start (R6)', async () => {
   using folder = new Folder()
   await (await CarillonProcess.ready(folder)).end('SIGTERM')
   const whole = readFileSync(folder.file('carillon.db'))
-  for (const [size, what] of [
-    [0, 'is empty'],
-    [4_096, 'is truncated'],
+  const lost = /carillon\.db is empty, but .*carillon\.secret is still there\. Restore the database/
+  for (const [size, sentence, finding] of [
+    [0, lost, /Restore the database; to start with an empty one/],
+    [4_096, /carillon\.db is damaged and was left as it is/, /is damaged/],
   ] as const) {
     writeFileSync(folder.file('carillon.db'), whole.subarray(0, size))
-    const sentence = new RegExp(
-      `carillon\\.db ${what}.*, but .*carillon\\.secret is still there\\. Restore the database`,
-    )
     await refuses(folder, sentence)
     const before = stateOf(folder)
     for (const args of [
@@ -223,11 +225,7 @@ test('no command takes an emptied or truncated database for a first start (R6)',
     ]) {
       const { status, stdout, stderr } = await carillon(folder, args)
       assert.equal(status, 1, args.join(' '))
-      assert.match(
-        stdout + stderr,
-        args[0] === 'doctor' ? /Restore the database; to start with an empty one/ : sentence,
-        args.join(' '),
-      )
+      assert.match(stdout + stderr, args[0] === 'doctor' ? finding : sentence, args.join(' '))
       assert.deepEqual(stateOf(folder), before, args.join(' '))
     }
   }

@@ -7,9 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { createCarillon, type NotificationPage, type OpenOptions } from '../../../client/carillon-client.ts'
 import { type HeldList, type ListAct, ListHolder } from '../../../client/testing/list-holder.ts'
-import { newTab, service, setCookie, startBrowser, tokenOf } from '../../../client/testing/tab-browser.ts'
+import { newTab, setCookie, startBrowser, startService, tokenOf } from '../../../client/testing/tab-browser.ts'
 import { type Random, randomFrom } from '../../support/event-source/random.ts'
 import type { Proof, TestUser } from '../../support/service.ts'
+
+const service = await startService()
 
 const isSoak = process.env.SOAK === '1'
 const { seeds, length } = isSoak ? { seeds: 200, length: 500 } : { seeds: 2, length: 120 }

@@ -1,20 +1,23 @@
 // One experiment on the page: question, predictions, the button, and the result of both lanes.
 
 import { html, nothing } from 'lit/html.js'
-import type { TextsOf } from '../../../../server/pages/texts/texts.ts'
-import { type Exchange, type Lane, lanes } from '../../world.ts'
-import { type Bench, isAsPredicted } from '../bench.ts'
+import { arrowOf } from '../../arrows.ts'
+import { curlView } from '../../view/curl-view.ts'
+import { sentenceOf } from '../../view/diagram.ts'
+import type { Texts as WalkTexts } from '../../view/stage.ts'
+import { type Exchange, type Lane, lanes, type Message } from '../../world.ts'
+import type { Bench } from '../bench.ts'
 import type { Answer, Experiment, ExperimentId, Fact, Measured, Texts } from '../experiment.ts'
 import type { Result } from '../kept-results.ts'
 
 export type View = {
   bench: Bench
   texts: Texts
-  walk: TextsOf<'demonstration'>
+  walk: WalkTexts
+  language: string
   /** Where the demonstration is, such as `demonstration/`. */
   base: string
   run: (experiment: Experiment) => void
-  wireOf: (exchange: Exchange) => unknown
 }
 
 /** The id of the element: what the link of an experiment points to. */
@@ -25,21 +28,15 @@ export function experimentView(view: View, experiment: Experiment) {
   const { texts, bench } = view
   const { id } = experiment
   const { title, question } = texts.experiments[id]
-  const result = bench.results.get(id)
+  const result = bench.results[id]
   return html`<details class="experiment" id=${anchorOf(id)} name="experiment">
-    <summary><h3>${title}</h3>${result && markView(texts, result)}</summary>
+    <summary><h3>${title}</h3></summary>
     <div class="inside">
       <p>${question} <a href="#${anchorOf(id)}" class="deep-link" aria-label=${texts.link(title)}>#</a></p>
       ${predictionsView(view, experiment)} ${id === bench.running ? frameView(view) : nothing}
       ${result && id !== bench.running ? resultView(view, id, result) : nothing}
     </div>
   </details>`
-}
-
-/** In the line of a closed experiment: that it was run, and whether it came as predicted. */
-function markView(texts: Texts, result: Result) {
-  const isRight = isAsPredicted(result)
-  return html`<span class="mark ${isRight ? 'done' : 'surprise'}">${isRight ? texts.asPredicted : texts.notAsPredicted}</span>`
 }
 
 function predictionsView(view: View, experiment: Experiment) {
@@ -50,20 +47,16 @@ function predictionsView(view: View, experiment: Experiment) {
     event.preventDefault()
     view.run(experiment)
   }
-  const { progress, problem } = bench
+  const { problem, secondsLeft } = bench
+  const progress = secondsLeft === undefined ? texts.running : texts.outage(secondsLeft)
   return html`<form @submit=${submit}>
     <div class="lanes">${lanes.map((lane) => predictionView(view, id, lane))}</div>
     <button class="primary" aria-disabled=${bench.running !== undefined}>
-      ${bench.results.has(id) ? texts.runAgain : texts.run}
+      ${bench.results[id] ? texts.runAgain : texts.run}
     </button>
-    <p role="status" class="progress">${isRunning && progress ? progressText(texts, progress) : nothing}</p>
+    <p role="status" class="progress">${isRunning ? progress : nothing}</p>
     <p role="alert" class="fault">${problem?.id === id ? problemText(view, problem.what) : nothing}</p>
   </form>`
-}
-
-function progressText({ progress }: Texts, { step, count }: NonNullable<Bench['progress']>): string {
-  const text = progress[step]
-  return typeof text === 'string' ? text : text(count)
 }
 
 function problemText({ texts, walk }: View, what: NonNullable<Bench['problem']>['what']): string {
@@ -133,7 +126,8 @@ function statusView(status = 0) {
   return html`<strong class="status ${status < 400 ? 'done' : 'fault'}">${status}</strong>`
 }
 
-function factView({ texts, wireOf }: View, { label, line, status, exchange, value }: Fact) {
+function factView(view: View, { label, line, status, exchange, value }: Fact) {
+  const { texts } = view
   return html`<li>
     <span>${texts.facts[label]}${line === undefined && value === undefined ? '' : ': '}</span>
     ${line === undefined ? nothing : html`<code>${line}</code> ${statusView(status)}`}
@@ -143,8 +137,27 @@ function factView({ texts, wireOf }: View, { label, line, status, exchange, valu
         ? nothing
         : html`<details>
             <summary>${texts.wire}<span class="for-readers">: ${texts.facts[label]}</span></summary>
-            ${wireOf(exchange)}
+            ${wireView(view, exchange)}
           </details>`
     }
   </li>`
+}
+
+/** What the server has of one exchange: the messages as they were on the wire, its own trace, and the request as a command. */
+function wireView({ texts, walk, language, base, bench }: View, exchange: Exchange) {
+  const { request, response, trace } = exchange
+  const cookieName = bench.world.visit?.cookieName ?? ''
+  return html`<pre class="wire" tabindex="0">${textOf(request)}</pre>
+    <pre class="wire" tabindex="0">${textOf(response)}</pre>
+    ${
+      trace === null || trace.length === 0
+        ? nothing
+        : html`<p>${texts.trace}</p>
+          <ul class="trace">${trace.map((call) => html`<li>${sentenceOf({ texts: walk, language }, arrowOf(call))}</li>`)}</ul>`
+    }
+    ${curlView({ texts: walk, base, cookieName }, exchange)}`
+}
+
+function textOf({ line, fields, body }: Message): string {
+  return [line, ...fields.map(([name, value]) => `${name}: ${value}`), ...(body === '' ? [] : ['', body])].join('\n')
 }

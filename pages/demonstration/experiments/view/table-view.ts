@@ -7,10 +7,10 @@ import { anchorOf, measuredText, type View } from './experiment-view.ts'
 
 export function tableView({ bench, texts, walk }: View) {
   const { table } = texts
-  const { size } = bench.results
+  const count = Object.keys(bench.results).length
   return html`<section id="when-to-take-which" tabindex="-1" aria-labelledby="when-title">
     <h2 id="when-title">${table.title}</h2>
-    <p>${table.intro} <span class="hint">${table.run(size)}</span></p>
+    <p>${table.intro} <span class="hint">${table.run(count)}</span></p>
     <table class="findings">
       <caption class="for-readers">${table.caption}</caption>
       <thead>
@@ -26,12 +26,12 @@ export function tableView({ bench, texts, walk }: View) {
       <div class="lane-session"><dt>${table.session}</dt><dd>${table.sessionText}</dd></div>
       <div class="lane-token"><dt>${table.token}</dt><dd>${table.tokenText}</dd></div>
     </dl>
-    ${size === 0 ? nothing : html`<button type="button" @click=${() => bench.forget()}>${table.forget}</button>`}
+    ${count === 0 ? nothing : html`<button type="button" @click=${() => bench.forget()}>${table.forget}</button>`}
   </section>`
 }
 
 function rowView({ bench, texts, walk }: Pick<View, 'bench' | 'texts' | 'walk'>, id: ExperimentId) {
-  const result = bench.results.get(id)
+  const result = bench.results[id]
   const title = html`<th scope="row"><a href="#${anchorOf(id)}">${texts.experiments[id].title}</a></th>`
   if (result === undefined) return html`<tr>${title}<td colspan="3" class="hint">${texts.table.notRun}</td></tr>`
   return html`<tr>

@@ -20,15 +20,11 @@ export function returnTo(text: string, { publicUrl, allowedOrigins }: Places): s
   if (text.length > maxReturnToLength || /[\\\p{C}\p{Z}]/u.test(text)) return undefined
   const here = new URL(publicUrl).origin
   if (text.startsWith('/')) return pathHere(text, here)
-  const origin = [here, ...allowedOrigins].find((one) => text === one || /^[/?#]$/.test(nextOf(text, one)))
+  const isOf = (one: string) => text.startsWith(one) && /^(?:[/?#]|$)/.test(text.slice(one.length))
+  const origin = [here, ...allowedOrigins].find(isOf)
   if (origin === undefined) return undefined
   const url = URL.parse(text)
   return url?.origin === origin && url.username === '' && url.password === '' ? url.href : undefined
-}
-
-/** The character after the origin; '' if the text does not begin with it. */
-function nextOf(text: string, origin: string): string {
-  return text.startsWith(origin) ? text.charAt(origin.length) : ''
 }
 
 /** A path with `..` may begin with two slashes once it is resolved: `/.//host` is such a path. */

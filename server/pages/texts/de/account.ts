@@ -1,6 +1,163 @@
 import type { Texts } from '../en/account.ts'
+import type { Plurals } from '../plurals.ts'
 
-export const texts: Texts = (plurals) => ({
+const sessions: Texts['sessions'] = {
+  title: 'Wo Sie angemeldet sind',
+  intro:
+    'Beenden Sie eine Anmeldung, die Sie nicht mehr brauchen. Wenn Sie eine nicht kennen, melden Sie das: Sie endet, und Sie wählen ein neues Passwort.',
+  current: 'Dieses Gerät',
+  signedIn: (time) => `angemeldet ${time}`,
+  lastSeen: (time) => `zuletzt gesehen ${time}`,
+  end: 'Beenden',
+  ended: 'Die Anmeldung ist beendet.',
+  endedAlready: 'Diese Anmeldung war schon beendet.',
+  endOthers: 'Alle anderen beenden',
+  endOthersTitle: 'Alle anderen Anmeldungen beenden?',
+  endOthersText:
+    'Alle anderen Geräte werden sofort abgemeldet. Anwendungen, die für Sie handeln, müssen Sie neu fragen.',
+  othersEnded: 'Alle anderen Anmeldungen sind beendet.',
+  disown: 'Das war ich nicht',
+  disownTitle: 'Waren Sie das nicht?',
+  disownText:
+    'Dann kennt vielleicht jemand Ihr Passwort. Die Anmeldung endet sofort, und bis Sie ein neues Passwort setzen, gilt Ihres nur auf diesem Gerät.',
+  disownAction: 'Beenden und neues Passwort setzen',
+  disowned: 'Die Anmeldung ist beendet. Setzen Sie jetzt ein neues Passwort.',
+  linkedEnded:
+    'Die Anmeldung, um die es in dem Link geht, ist beendet. Sie können trotzdem melden, dass Sie das nicht waren.',
+  notYours: 'In Ihrem Konto gibt es diese Anmeldung nicht.',
+}
+
+const factors: Texts['factors'] = {
+  title: 'Wie Sie sich anmelden',
+  introWithout: 'Mit einem Passkey oder einer App kann sich niemand anmelden, der nur Ihr Passwort kennt.',
+  introWith: 'Mit Ihrem Passwort allein kann sich niemand anmelden. Damit schließen Sie eine Anmeldung ab:',
+  passkeyText: 'Fingerabdruck, Gesicht oder PIN melden Sie an, ganz ohne Passwort.',
+  appText: 'Eine App auf Ihrem Telefon zeigt einen Code, den Sie nach dem Passwort eingeben.',
+  addPasskey: 'Passkey hinzufügen',
+  addApp: 'Authenticator-App hinzufügen',
+  passkey: 'Passkey',
+  app: 'Authenticator-App',
+  added: (time) => `hinzugefügt ${time}`,
+  used: (time) => `zuletzt benutzt ${time}`,
+  neverUsed: 'noch nicht benutzt',
+  name: 'Name',
+  nameHint: 'Damit Sie ihn in dieser Liste wiedererkennen.',
+  next: 'Weiter',
+  remove: 'Entfernen',
+  removeTitle: (name) => `„${name}“ entfernen?`,
+  removeText: 'Damit können Sie sich dann nicht mehr anmelden.',
+  removeLastText:
+    'Das ist der letzte Eintrag. Danach braucht eine Anmeldung keinen zweiten Schritt, und Ihre Wiederherstellungscodes enden.',
+  removed: 'Entfernt.',
+  onlyWay:
+    'Dieser Passkey ist der einzige Weg, sich bei Ihrem Konto anzumelden. Fügen Sie zuerst einen anderen hinzu, oder setzen Sie ein Passwort.',
+  tooMany: 'Mehr Einträge kann ein Konto nicht haben. Entfernen Sie zuerst einen.',
+  passkeyAdded: 'Der Passkey ist hinzugefügt.',
+  passkeyCancelled:
+    'Es wurde kein Passkey hinzugefügt: Der Browser hat abgebrochen, oder es hat zu lange gedauert. Versuchen Sie es noch einmal.',
+  passkeyExists: 'Dieses Gerät hat schon einen Passkey für Ihr Konto.',
+  passkeyUnsupported: 'Dieser Browser kennt keine Passkeys. Nehmen Sie einen neueren, oder eine Authenticator-App.',
+  passkeyRefused:
+    'Der Dienst hat den Passkey nicht angenommen. Laden Sie die Seite neu und versuchen Sie es noch einmal.',
+  passkeyNeedsName: 'Passkeys brauchen einen Rechnernamen, und die Adresse dieser Seite ist eine Zahl.',
+  passkeyOpenAt: (host) => `Diese Seite unter ${host} öffnen`,
+  scanTitle: 'App verbinden',
+  scan: 'Scannen Sie dieses Bild mit der App.',
+  picture: 'QR-Code für die Authenticator-App',
+  openApp: 'In einer App auf diesem Gerät öffnen',
+  typeKey: 'Oder geben Sie diesen Schlüssel in die App ein:',
+  code: 'Code aus der App',
+  codeHint: 'Sechs Ziffern. Die App zeigt alle 30 Sekunden einen neuen Code.',
+  confirm: 'Bestätigen',
+  wrongCode: 'Der Code ist falsch oder zu alt. Geben Sie den ein, den die App jetzt zeigt.',
+  startAgain: 'Diese App wartet nicht mehr auf ihren Code. Fügen Sie sie noch einmal hinzu.',
+  appAdded: 'Die App ist hinzugefügt.',
+  endOthersText:
+    'Ihre Anmeldungen auf anderen Geräten begannen ohne den neuen zweiten Schritt und bleiben offen, bis Sie sie beenden.',
+}
+
+const codes = (plurals: Plurals): Texts['codes'] => ({
+  title: 'Wiederherstellungscodes',
+  left: plurals({ one: 'noch # Code', other: 'noch # Codes' }),
+  text: 'Wenn Sie Passkey oder Telefon verlieren, ersetzt jeder dieser Codes sie einmal.',
+  few: 'Machen Sie bald neue.',
+  renew: 'Neue Wiederherstellungscodes',
+  renewTitle: 'Neue Wiederherstellungscodes erstellen?',
+  renewText: 'Die Codes, die Sie jetzt haben, gelten dann nicht mehr.',
+  shownOnce:
+    'Sie sehen diese Codes nur jetzt. Bewahren Sie sie sicher auf, etwa in einem Passwort-Manager oder auf Papier.',
+  download: 'Herunterladen',
+  print: 'Drucken',
+  file: 'wiederherstellungscodes.txt',
+  fileTitle: (service, user) => `Wiederherstellungscodes von ${user} bei ${service}. Jeder gilt einmal.`,
+  keep: 'Ich habe sie aufbewahrt',
+})
+
+const providers: Texts['providers'] = {
+  title: 'Verknüpfte Konten',
+  intro: 'Auch mit diesen Konten können Sie sich anmelden.',
+  linkWith: (provider) => `${provider} verknüpfen`,
+  linked: (time) => `verknüpft ${time}`,
+  unlink: 'Trennen',
+  unlinkTitle: (provider) => `${provider} trennen?`,
+  unlinkText: 'Sie können sich damit dann nicht mehr anmelden.',
+  unlinked: 'Getrennt.',
+  onlyWay:
+    'Dieses Konto ist Ihr einziger Weg, sich anzumelden. Setzen Sie zuerst ein Passwort, oder fügen Sie einen Passkey hinzu.',
+  gone: 'Der Dienst bietet diesen Anbieter nicht mehr an.',
+}
+
+const activity = (plurals: Plurals): Texts['activity'] => ({
+  title: 'Was mit Ihrem Konto geschehen ist',
+  intro: 'Erkennen Sie etwas nicht wieder?',
+  setPassword: 'Neues Passwort setzen',
+  times: plurals({ one: 'einmal', other: '#-mal' }),
+  by: {
+    application: 'durch eine Anwendung',
+    operator: 'durch einen Betreiber des Dienstes',
+    service: 'durch den Dienst selbst',
+  },
+  methods: {
+    password: 'mit dem Passwort',
+    passkey: 'mit einem Passkey',
+    totp: 'mit einer Authenticator-App',
+    'recovery-code': 'mit einem Wiederherstellungscode',
+    provider: 'mit einem verknüpften Konto',
+  },
+  wasNotMe: 'Waren Sie das nicht?',
+  other: (event) => `Etwas anderes: ${event}`,
+  events: {
+    'sign-in': 'Sie haben sich angemeldet',
+    'sign-out': 'Sie haben sich abgemeldet',
+    'sign-in-refused': 'Eine Anmeldung wurde abgelehnt',
+    'second-factor-required': 'Das Passwort stimmte, und ein zweiter Schritt war nötig',
+    'account-delayed': 'Jemand probiert Passwörter für Ihr Konto: weitere Versuche müssen warten',
+    'account-unlocked': 'Versuche, sich anzumelden, müssen nicht mehr warten',
+    'old-session-presented': 'Eine alte Kopie Ihrer Anmeldung wurde verwendet; die Anmeldung wurde beendet',
+    'session-ended': 'Sie haben eine Anmeldung beendet',
+    'sessions-ended': 'Sie haben alle anderen Anmeldungen beendet',
+    'sign-in-disowned': 'Sie haben gemeldet, dass eine Anmeldung nicht von Ihnen war',
+    'password-changed': 'Das Passwort wurde geändert',
+    'password-reset': 'Ein neues Passwort wurde über einen Link gesetzt',
+    'link-created': 'Ein Link zum Setzen eines Passworts wurde erstellt',
+    'link-refused': 'Ein Link zum Setzen eines Passworts wurde abgelehnt',
+    'user-created': 'Das Konto wurde angelegt',
+    'user-changed': 'Ihr Name oder Ihre E-Mail-Adresse wurde geändert',
+    'user-disabled': 'Das Konto wurde gesperrt',
+    'user-enabled': 'Das Konto wurde entsperrt',
+    'factor-added': 'Ein Passkey oder eine App wurde hinzugefügt',
+    'factor-removed': 'Ein Passkey oder eine App wurde entfernt',
+    'factors-reset': 'Alle Passkeys und Apps wurden entfernt',
+    'passkey-copied': 'Ein Passkey wurde abgelehnt, weil es eine Kopie davon geben könnte',
+    'recovery-codes-created': 'Neue Wiederherstellungscodes wurden erstellt',
+    confirmed: 'Sie haben bestätigt, dass Sie es sind',
+    'provider-linked': 'Ein Konto bei einem Anbieter wurde verknüpft',
+    'provider-unlinked': 'Ein Konto bei einem Anbieter wurde getrennt',
+    'tokens-revoked': 'Der Zugriff von Anwendungen wurde beendet',
+  },
+})
+
+export const texts = (plurals: Plurals): Texts => ({
   sections: 'Teile dieser Seite',
   passwordDemanded: 'Jemand anderes hat sich bei Ihrem Konto angemeldet und kennt vielleicht Ihr Passwort.',
   passwordLink: 'Neues Passwort wählen',
@@ -48,7 +205,6 @@ export const texts: Texts = (plurals) => ({
     title: 'Bestätigen Sie, dass Sie es sind',
     text: 'Ihre Anmeldung ist älter als zehn Minuten, und diese Änderung betrifft, wie Sie sich anmelden.',
     submit: 'Bestätigen',
-    cancel: 'Abbrechen',
     labels: { password: 'Passwort', code: 'Code aus Ihrer Authenticator-App', recoveryCode: 'Wiederherstellungscode' },
     ways: {
       password: 'Passwort verwenden',
@@ -65,4 +221,18 @@ export const texts: Texts = (plurals) => ({
     otherwise:
       'Wenn nichts davon möglich ist, melden Sie sich ab und neu an und machen Sie die Änderung in den ersten zehn Minuten.',
   },
+  loading: 'Wird geladen…',
+  more: 'Mehr anzeigen',
+  cancel: 'Abbrechen',
+  copy: 'Kopieren',
+  copied: 'Kopiert.',
+  notCopied: 'Ihr Browser hat das Kopieren nicht erlaubt. Markieren Sie den Text und kopieren Sie ihn selbst.',
+  deviceOn: (browser, system) => `${browser} auf ${system}`,
+  aBrowser: 'Ein Browser',
+  unknownDevice: 'Unbekanntes Gerät',
+  sessions,
+  factors,
+  codes: codes(plurals),
+  providers,
+  activity: activity(plurals),
 })

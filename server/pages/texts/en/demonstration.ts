@@ -1,13 +1,169 @@
-// The page of the demonstration: the walk through the six steps. experiments.ts has what follows it.
+// The demonstration: the walk through the six steps, and the experiments below it.
 import type { Plurals } from '../plurals.ts'
 
-export type Texts = typeof texts
+export type Texts = ReturnType<typeof texts>
+
+const experiments = {
+  replay: {
+    title: 'Replay after sign-out',
+    question: 'A thief has copied the proof. You sign out. Then the thief presents the copy.',
+    yes: 'The copy is accepted',
+    no: 'The copy is refused',
+    why: 'The cookie only names a row of the database, and the sign-out removed that row: the copy names nothing. A token needs no row. Its signature is still valid, so a service that checks the signature alone accepts the copy until it expires. Carillon refuses it, because the sign-out also stores a small row, a revocation, which every process keeps in memory for as long as the token could live.',
+    follows: 'If a sign-out has to work at once, take a session. A token needs a list of revocations.',
+  },
+  revokeAll: {
+    title: 'Revoke all sign-ins',
+    question: 'A phone is lost. The operator revokes all sign-ins of the user.',
+    yes: 'The proof is still accepted',
+    no: 'The proof is refused',
+    why: 'The sessions of a user are rows, so the server can list and remove them. Nobody has a list of the tokens that are out there. Carillon stores one revocation for all of them: the sign-ins of this user up to now. That works wherever the revocation is known. A service that has only the public key still accepts the token, for 15 minutes at most.',
+    follows:
+      'One place can end every session. Tokens end wherever the revocation arrives, and elsewhere by their short life.',
+  },
+  changeCharacter: {
+    title: 'Change one character',
+    question: 'Someone changes one character of the proof, perhaps to become another user.',
+    yes: 'The changed proof is accepted',
+    no: 'The changed proof is refused',
+    why: 'The server stores a hash of the cookie. Another character has another hash, and no row has it: only the look-up shows that. The signature of a token covers each of its characters. The public key shows that text and signature do not belong together, without any look-up. Neither can be guessed: the cookie has 256 random bits, and a signature needs the private key.',
+    follows: 'Both are safe from forgery: one by a look-up, the other by arithmetic.',
+  },
+  restart: {
+    title: 'Restart the server',
+    question: 'The server stops, forgets everything that it had in memory, and starts again.',
+    yes: 'The proof is still accepted',
+    no: 'The proof is refused',
+    why: 'The session is a row of the database, not a variable of the process. The token is with the client, and the key that signed it is in the database, encrypted. A service that kept its sessions in memory, or made a new key at each start, would sign everyone out here.',
+    follows: 'Both survive, as long as the sessions and the signing key are stored.',
+  },
+  expiry: {
+    title: 'Let it expire',
+    question: 'The clock of your service is set 16 minutes ahead. Nobody used the proof in that time.',
+    yes: 'The proof is still accepted',
+    no: 'The proof has expired',
+    why: 'The end of a token is written in it and signed: 15 minutes after it was issued. Nobody can move it, so a client renews the token before it ends. The end of a session is in the database and moves with each use: 7 days after the last use, 30 days after the sign-in at the latest. The last line is from another 8 days later.',
+    follows: 'For long sign-ins take a session. A token is short on purpose, and the client renews it.',
+  },
+  script: {
+    title: 'A script tries to read the credential',
+    question: 'A foreign script runs in this page, for example out of a hijacked library. It looks for the proof.',
+    yes: 'The script reads it',
+    no: 'The script cannot read it',
+    why: 'The cookie is HttpOnly: the browser sends it and shows it to no script, not even to this page. The token has to be in the memory of the page, which adds it to each request, so a script that takes the place of fetch sees it. As the last line shows, the script can send requests with both while the page is open. But only the token can be carried away and used elsewhere until it expires.',
+    follows: 'In a browser, prefer a session with an HttpOnly cookie. Nothing replaces keeping foreign scripts out.',
+  },
+  otherSite: {
+    title: 'Another site posts a form',
+    question: 'You open a page of another site. It sends a form to your service at once: mark all as read.',
+    yes: 'The form acts in your name',
+    no: 'The form does nothing',
+    why: 'Browsers add cookies to requests on their own, so a form of another site could once act in your name. SameSite=Lax keeps the cookie out of such a form, and Carillon refuses it anyway if the browser says that another site sent it. A browser never adds a token on its own, and the other site does not have it.',
+    follows: 'A cookie needs SameSite and a check of the origin. A token in a header field needs neither.',
+  },
+  offline: {
+    title: 'Read the token offline with the public key',
+    question:
+      'Another service knows the public key and has no access to the database. Can it be sure whose proof this is?',
+    yes: 'It can, without a request',
+    no: 'It cannot',
+    why: 'The claims of a token are signed, not encrypted: whoever has the token can read them, and the public key proves that Carillon wrote them. So any service can check it by itself, but cannot know whether it was revoked. The cookie has the id of the user and a random number, and no signature: anyone could write another id. Only the database knows whether the two belong together.',
+    follows: 'If several services check proofs and share no database, take a token. Put no secrets into it.',
+  },
+  outage: {
+    title: 'The database is gone for ten seconds',
+    question: 'The database stops responding. In this time the restricted route is requested, which needs no data.',
+    yes: 'The proof is accepted',
+    no: 'The request fails',
+    why: 'Without the database nobody can look up a session: the service says 503, not 401, because the proof may well be valid. The token is checked in memory, so a route without data works. The list of notifications is in the database, so it fails in both lanes. Afterwards both work again, and nobody had to sign in.',
+    follows: 'If a check must not depend on the database, or would be too many reads, take a token.',
+  },
+}
+
+const facts = {
+  before: 'Before',
+  signOut: 'Sign-out',
+  withCopy: 'With the copy',
+  withChange: 'With the changed character',
+  changedName: 'The changed token names the user',
+  after: 'Afterwards',
+  minutesLater: '16 minutes later',
+  daysLater: 'Another 8 days later',
+  signatureValid: 'By the public key alone, the signature is valid',
+  signatureInvalid: 'By the public key alone, the signature is not valid',
+  cookiesOfScript: 'document.cookie, as the script reads it',
+  fieldOfScript: 'The field Authorization, as the script reads it',
+  usedByScript: 'The script sends a request of its own',
+  formSent: 'The form of the other site',
+  formCookie: 'The cookie that the browser sent with it',
+  formToken: 'The token that the browser sent with it',
+  unread: 'Unread before and after',
+  cookieContent: 'In the cookie are an id and a random number',
+  cookieLacksClaims: 'It has no signature that a key could check',
+  claims: 'Read in the token',
+  requests: 'Requests that this took',
+  noWebCrypto:
+    'The signature was not checked: browsers have no Web Crypto on a page that came by plain HTTP. Open this page by https:// or on localhost.',
+  noEd25519:
+    'The signature was not checked: the Web Crypto of this browser does not know Ed25519. Try a current version of Firefox, Safari or Chrome.',
+  during: 'While the database is gone',
+  duringList: 'The list, which is in the database',
+}
+
+const ofExperiments = (plurals: Plurals) => ({
+  title: 'Experiments',
+  intro:
+    'Predict first, then run. Each experiment signs in again in both lanes, sends real requests to your own small service, and changes nothing else.',
+  predict: (lane: string) => `${lane}: what do you predict?`,
+  run: 'Run the experiment',
+  runAgain: 'Run it again',
+  choose: 'Choose a prediction for each lane first.',
+  link: (title: string) => `Link to the experiment “${title}”`,
+  experiments,
+  running: 'Sending the requests in both lanes …',
+  outage: plurals({
+    one: 'The database is gone for # more second.',
+    other: 'The database is gone for # more seconds.',
+  }),
+  frameTitle: 'A page of another site',
+  facts,
+  result: 'Result',
+  right: 'You predicted this.',
+  wrong: (predicted: string) => `You predicted: ${predicted}.`,
+  notMeasured: 'Not measured in this browser',
+  whyTitle: 'Why',
+  wire: 'As it was on the wire',
+  trace: 'What the server did',
+  table: {
+    title: 'When to take which',
+    intro: 'The table fills in as you run the experiments.',
+    caption: 'What you measured, and what follows from it',
+    experiment: 'Experiment',
+    follows: 'What follows',
+    notRun: 'Not run yet',
+    run: (count: number) => `${count} of 9 experiments done.`,
+    session: 'Take a session',
+    sessionText:
+      'for people in a browser: the proof is safe from scripts, a sign-out works at once, and a sign-in can last for weeks. It costs a look-up for each request.',
+    token: 'Take a token',
+    tokenText:
+      'for programs, apps and services that share no database: anyone with the public key can check it. Keep it short-lived, because it is hard to end early.',
+    forget: 'Forget my results',
+  },
+  /** Follows why an experiment ended early. */
+  again: 'Your predictions are kept. Run the experiment again.',
+  tabs: {
+    other:
+      'The demonstration is open in another tab too. Both tabs share one cookie and one small service, so work in one of them: otherwise you measure what the other tab did.',
+    running: 'An experiment is running in another tab. Wait until it is over, then run this one.',
+  },
+})
 
 export const texts = (plurals: Plurals) => ({
   title: 'Session or token: watch both at work',
   lead: 'You sign in once. How does the server know, at your next click, that it is still you? There are two answers, a session and a token. This page sends the same requests in both ways, for real, and shows what the browser keeps, what travels, and what the server keeps.',
   walk: 'The walk',
-  experiments: 'Experiments',
+  experiments: ofExperiments(plurals),
   laneNames: { session: 'Session', token: 'Token' },
   ideas: {
     session: {
@@ -27,7 +183,6 @@ export const texts = (plurals: Plurals) => ({
   next: 'Next: ',
   toExperiments: 'On to the experiments',
   stepOf: (number: number) => `Step ${number} of 6`,
-  linkToStep: 'Link to this step',
   sending: 'Sending the requests of step ',
   steps: {
     'without-proof': {
@@ -90,8 +245,6 @@ export const texts = (plurals: Plurals) => ({
   nothingStoredYet: 'Nothing about this browser.',
   nothingForToken:
     'No row belongs to this token. The server keeps one pair of keys, which signs the tokens of all users.',
-  otherColumns: plurals({ one: '# further column', other: '# further columns' }),
-  rowStored: 'A row of the table ',
   kinds: { new: 'new', changed: 'changed', gone: 'removed' },
   tables: {
     session: 'The session of this sign-in',
@@ -101,19 +254,13 @@ export const texts = (plurals: Plurals) => ({
     notification: 'A notification',
   },
   rowFields: {
-    user_id: 'whose row it is',
     secret_hash: 'a hash of the secret in the cookie: who steals the database cannot make the cookie from it',
-    username: 'the name at the sign-in',
     created_at: 'the sign-in; the session ends 30 days later',
     last_seen_at: 'the last use; a session that is not used ends earlier',
-    sign_in_id: 'names this sign-in in the audit log',
-    device: 'browser and system, for the list "Where you are signed in"',
-    address: 'from where the user signed in',
     confirmed_at: 'when the user last entered the password again',
     has_tokens: 'whether a token was made from this session',
   },
   diagramTitle: 'What happened, in order',
-  diagramOf: (lane: string) => `${lane}: what happened, in order`,
   actors: { browser: 'Browser', server: 'Server', store: 'Database' },
   notAsked: 'not asked',
   noTrace: 'The trace of the server is off here (CARILLON_DEMONSTRATION_TRACE).',
@@ -145,7 +292,6 @@ export const texts = (plurals: Plurals) => ({
     'store.markAllRead': 'mark all as read',
     'revocations.isRevoked': 'revoked? checked in memory',
   },
-  allCalls: plurals({ one: '# call in the server', other: 'All # calls in the server' }),
   setsCookie: 'sets the cookie',
   givesToken: 'brings the token',
   cookieApart: 'The cookie, taken apart',
@@ -183,7 +329,6 @@ export const texts = (plurals: Plurals) => ({
     signature:
       'Made with the private key of the server from everything before it. Change one character above, and it does not fit any more.',
   },
-  unknownField: 'A further field.',
   copyCurl: 'Copy as curl',
   copied: 'Copied. Paste it into a terminal: it sends this request once more.',
   notCopied: 'The browser does not allow to copy. The command is selected: press Ctrl+C.',

@@ -1,6 +1,163 @@
 import type { Texts } from '../en/account.ts'
+import type { Plurals } from '../plurals.ts'
 
-export const texts: Texts = (plurals) => ({
+const sessions: Texts['sessions'] = {
+  title: 'Où vous êtes connecté',
+  intro:
+    'Mettez fin à une connexion dont vous n’avez plus besoin. Si l’une d’elles n’était pas vous, dites-le : elle prend fin et vous choisissez un nouveau mot de passe.',
+  current: 'Cet appareil',
+  signedIn: (time) => `connecté ${time}`,
+  lastSeen: (time) => `vu ${time}`,
+  end: 'Mettre fin',
+  ended: 'La connexion a pris fin.',
+  endedAlready: 'Cette connexion avait déjà pris fin.',
+  endOthers: 'Mettre fin à toutes les autres',
+  endOthersTitle: 'Mettre fin à toutes les autres connexions ?',
+  endOthersText:
+    'Tous les autres appareils sont déconnectés aussitôt. Les applications qui agissent pour vous devront vous redemander.',
+  othersEnded: 'Toutes les autres connexions ont pris fin.',
+  disown: 'Ce n’était pas moi',
+  disownTitle: 'Ce n’était pas vous ?',
+  disownText:
+    'Alors quelqu’un connaît peut-être votre mot de passe. La connexion prend fin aussitôt, et jusqu’à ce que vous en choisissiez un nouveau, le vôtre ne marche que sur cet appareil.',
+  disownAction: 'Y mettre fin et changer de mot de passe',
+  disowned: 'La connexion a pris fin. Choisissez maintenant un nouveau mot de passe.',
+  linkedEnded: 'La connexion dont parle le lien a pris fin. Vous pouvez quand même dire que ce n’était pas vous.',
+  notYours: 'Cette connexion n’existe pas dans votre compte.',
+}
+
+const factors: Texts['factors'] = {
+  title: 'Comment vous vous connectez',
+  introWithout:
+    'Avec une clé ou une application, celui qui apprend votre mot de passe ne peut toujours pas se connecter.',
+  introWith: 'Personne ne peut se connecter avec votre seul mot de passe. Voici ce qui complète une connexion :',
+  passkeyText: 'Votre empreinte, votre visage ou un code PIN vous connecte, sans mot de passe.',
+  appText: 'Une application sur votre téléphone affiche un code à taper après le mot de passe.',
+  addPasskey: 'Ajouter une clé d’accès',
+  addApp: 'Ajouter une application d’authentification',
+  passkey: 'Clé d’accès',
+  app: 'Application d’authentification',
+  added: (time) => `ajout : ${time}`,
+  used: (time) => `dernier usage : ${time}`,
+  neverUsed: 'pas encore utilisé',
+  name: 'Nom',
+  nameHint: 'Pour la reconnaître dans cette liste.',
+  next: 'Continuer',
+  remove: 'Supprimer',
+  removeTitle: (name) => `Supprimer « ${name} » ?`,
+  removeText: 'Vous ne pourrez plus vous connecter avec.',
+  removeLastText:
+    'C’est la dernière. Ensuite, une connexion n’aura pas besoin d’une deuxième étape, et vos codes de secours prendront fin.',
+  removed: 'Supprimé.',
+  onlyWay:
+    'Cette clé est le seul moyen de vous connecter à votre compte. Ajoutez-en d’abord une autre, ou choisissez un mot de passe.',
+  tooMany: 'Un compte ne peut pas en avoir plus. Supprimez-en d’abord une.',
+  passkeyAdded: 'La clé d’accès a été ajoutée.',
+  passkeyCancelled:
+    'Aucune clé d’accès n’a été ajoutée : le navigateur a annulé, ou cela a pris trop de temps. Réessayez.',
+  passkeyExists: 'Cet appareil a déjà une clé d’accès pour votre compte.',
+  passkeyUnsupported:
+    'Ce navigateur ne connaît pas les clés d’accès. Prenez-en un plus récent, ou une application d’authentification.',
+  passkeyRefused: 'Le service n’a pas accepté la clé d’accès. Rechargez la page, puis réessayez.',
+  passkeyNeedsName: 'Les clés d’accès ont besoin d’un nom d’hôte, et l’adresse de cette page est un nombre.',
+  passkeyOpenAt: (host) => `Ouvrir cette page à l’adresse ${host}`,
+  scanTitle: 'Relier l’application',
+  scan: 'Scannez cette image avec l’application.',
+  picture: 'Code QR pour l’application d’authentification',
+  openApp: 'Ouvrir dans une application de cet appareil',
+  typeKey: 'Ou tapez cette clé dans l’application :',
+  code: 'Code de l’application',
+  codeHint: 'Six chiffres. L’application affiche un nouveau code toutes les 30 secondes.',
+  confirm: 'Confirmer',
+  wrongCode: 'Ce code est faux ou trop ancien. Tapez celui que l’application affiche maintenant.',
+  startAgain: 'Cette application n’attend plus son code. Ajoutez-la de nouveau.',
+  appAdded: 'L’application a été ajoutée.',
+  endOthersText:
+    'Les connexions ouvertes ailleurs ont commencé sans votre nouvelle deuxième étape et restent ouvertes jusqu’à ce que vous les fermiez.',
+}
+
+const codes = (plurals: Plurals): Texts['codes'] => ({
+  title: 'Codes de secours',
+  left: plurals({ one: 'il reste # code', other: 'il reste # codes' }),
+  text: 'Si vous perdez votre clé ou votre téléphone, chacun de ces codes les remplace une fois.',
+  few: 'Demandez-en bientôt de nouveaux.',
+  renew: 'Nouveaux codes de secours',
+  renewTitle: 'Créer de nouveaux codes de secours ?',
+  renewText: 'Les codes que vous avez maintenant ne marcheront plus.',
+  shownOnce:
+    'Vous ne voyez ces codes que maintenant. Gardez-les en lieu sûr, par exemple dans un gestionnaire de mots de passe ou sur papier.',
+  download: 'Télécharger',
+  print: 'Imprimer',
+  file: 'codes-de-secours.txt',
+  fileTitle: (service, user) => `Codes de secours de ${user} pour ${service}. Chacun marche une fois.`,
+  keep: 'Je les ai gardés',
+})
+
+const providers: Texts['providers'] = {
+  title: 'Comptes reliés',
+  intro: 'Vous pouvez aussi vous connecter avec ces comptes.',
+  linkWith: (provider) => `Relier ${provider}`,
+  linked: (time) => `relié ${time}`,
+  unlink: 'Délier',
+  unlinkTitle: (provider) => `Délier ${provider} ?`,
+  unlinkText: 'Vous ne pourrez plus vous connecter avec.',
+  unlinked: 'Délié.',
+  onlyWay:
+    'Ce compte est votre seul moyen de vous connecter. Choisissez d’abord un mot de passe, ou ajoutez une clé d’accès.',
+  gone: 'Le service ne propose plus ce fournisseur.',
+}
+
+const activity = (plurals: Plurals): Texts['activity'] => ({
+  title: 'Ce qui est arrivé à votre compte',
+  intro: 'Y a-t-il quelque chose que vous ne reconnaissez pas ?',
+  setPassword: 'Choisir un nouveau mot de passe',
+  times: plurals({ one: 'une fois', other: '# fois' }),
+  by: {
+    application: 'par une application',
+    operator: 'par un opérateur du service',
+    service: 'par le service lui-même',
+  },
+  methods: {
+    password: 'avec le mot de passe',
+    passkey: 'avec une clé d’accès',
+    totp: 'avec une application d’authentification',
+    'recovery-code': 'avec un code de secours',
+    provider: 'avec un compte relié',
+  },
+  wasNotMe: 'Pas vous ?',
+  other: (event) => `Autre chose : ${event}`,
+  events: {
+    'sign-in': 'Vous vous êtes connecté',
+    'sign-out': 'Vous vous êtes déconnecté',
+    'sign-in-refused': 'Une connexion a été refusée',
+    'second-factor-required': 'Le mot de passe était bon, et une deuxième étape était nécessaire',
+    'account-delayed': 'Quelqu’un essaie de deviner votre mot de passe : les essais suivants doivent attendre',
+    'account-unlocked': 'Les essais de connexion ne doivent plus attendre',
+    'old-session-presented': 'Une ancienne copie de votre connexion a été utilisée ; cette connexion a été fermée',
+    'session-ended': 'Vous avez mis fin à une connexion',
+    'sessions-ended': 'Vous avez mis fin à toutes les autres connexions',
+    'sign-in-disowned': 'Vous avez dit qu’une connexion n’était pas vous',
+    'password-changed': 'Le mot de passe a été changé',
+    'password-reset': 'Un nouveau mot de passe a été choisi par un lien',
+    'link-created': 'Un lien pour choisir un mot de passe a été créé',
+    'link-refused': 'Un lien pour choisir un mot de passe a été refusé',
+    'user-created': 'Le compte a été créé',
+    'user-changed': 'Votre nom ou votre adresse e-mail a été changé',
+    'user-disabled': 'Le compte a été désactivé',
+    'user-enabled': 'Le compte a été réactivé',
+    'factor-added': 'Une clé d’accès ou une application a été ajoutée',
+    'factor-removed': 'Une clé d’accès ou une application a été supprimée',
+    'factors-reset': 'Toutes les clés d’accès et applications ont été supprimées',
+    'passkey-copied': 'Une clé d’accès a été refusée, car il en existe peut-être une copie',
+    'recovery-codes-created': 'De nouveaux codes de secours ont été créés',
+    confirmed: 'Vous avez confirmé que c’est vous',
+    'provider-linked': 'Un compte chez un fournisseur a été relié',
+    'provider-unlinked': 'Un compte chez un fournisseur a été délié',
+    'tokens-revoked': 'L’accès des applications a pris fin',
+  },
+})
+
+export const texts = (plurals: Plurals): Texts => ({
   sections: 'Parties de cette page',
   passwordDemanded: 'Quelqu’un d’autre s’est connecté à votre compte et connaît peut-être votre mot de passe.',
   passwordLink: 'Choisir un nouveau mot de passe',
@@ -48,7 +205,6 @@ export const texts: Texts = (plurals) => ({
     title: 'Confirmez que c’est vous',
     text: 'Votre connexion date de plus de dix minutes, et ce changement concerne votre manière de vous connecter.',
     submit: 'Confirmer',
-    cancel: 'Annuler',
     labels: {
       password: 'Mot de passe',
       code: 'Code de votre application d’authentification',
@@ -69,4 +225,18 @@ export const texts: Texts = (plurals) => ({
     otherwise:
       'Si rien de tout cela n’est possible, déconnectez-vous, reconnectez-vous et faites le changement dans les dix minutes.',
   },
+  loading: 'Chargement…',
+  more: 'Afficher plus',
+  cancel: 'Annuler',
+  copy: 'Copier',
+  copied: 'Copié.',
+  notCopied: 'Votre navigateur n’a pas permis la copie. Sélectionnez le texte et copiez-le vous-même.',
+  deviceOn: (browser, system) => `${browser} sur ${system}`,
+  aBrowser: 'Un navigateur',
+  unknownDevice: 'Appareil inconnu',
+  sessions,
+  factors,
+  codes: codes(plurals),
+  providers,
+  activity: activity(plurals),
 })

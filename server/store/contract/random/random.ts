@@ -25,7 +25,7 @@ export function randomPromises(promise: PromiseOf): void {
             assert.deepEqual({ version: inbox.version, items }, model.state(number))
           }
         }),
-        { numRuns: runs(20, 1_200) },
+        { numRuns: runs(6, 1_200) },
       )
     },
   )
@@ -39,7 +39,7 @@ export function randomPromises(promise: PromiseOf): void {
           for (const person of stage.people) await recount(stage.world, person)
         }
       }),
-      { numRuns: runs(20, 1_200) },
+      { numRuns: runs(6, 1_200) },
     )
   })
 
@@ -59,7 +59,7 @@ export function randomPromises(promise: PromiseOf): void {
               }
           }
         }),
-        { numRuns: runs(15, 800) },
+        { numRuns: runs(5, 800) },
       )
     },
   )
@@ -75,7 +75,7 @@ export function randomPromises(promise: PromiseOf): void {
         }
         for (const follower of followers) await follower.catchUp(limit)
       }),
-      { numRuns: runs(20, 1_200) },
+      { numRuns: runs(6, 1_200) },
     )
   })
 }

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { CarillonError } from '../../../basics/errors.ts'
-import type { ChangeSignal } from '../../events.ts'
+import type { ChangeListener, ChangeSignal } from '../../events.ts'
 import { WriterNumber } from './history.ts'
 import { channel, ListeningConnection, type Notice } from './listening-connection.ts'
 
@@ -22,7 +22,7 @@ export class ChangeSignals {
   readonly #url: string
   readonly #pool: pg.Pool
   readonly #number: WriterNumber
-  readonly #listeners = new Set<(signal: ChangeSignal) => void>()
+  readonly #listeners = new Map<ChangeListener, readonly ChangeSignal['about'][] | undefined>()
   /** The current one; after its loss the last one, whose clock and history still hold. */
   #connection: ListeningConnection | undefined
   readonly #gathered = new Set<string>()
@@ -53,8 +53,8 @@ export class ChangeSignals {
     this.#retryMs = firstRetryMs
   }
 
-  on(listener: (signal: ChangeSignal) => void): () => void {
-    this.#listeners.add(listener)
+  on(listener: ChangeListener, about?: readonly ChangeSignal['about'][]): () => void {
+    this.#listeners.set(listener, about)
     return () => this.#listeners.delete(listener)
   }
 
@@ -84,7 +84,8 @@ export class ChangeSignals {
   }
 
   #emit(signal: ChangeSignal): void {
-    for (const listener of this.#listeners) listener(signal)
+    for (const [listener, about] of this.#listeners)
+      if (about === undefined || signal.about === 'anything' || about.includes(signal.about)) listener(signal)
   }
 
   #notifyIn(ms: number): void {

@@ -10,7 +10,7 @@ import { turn, watchLockWaits } from './lock-waits.ts'
 const folder = new URL('./', import.meta.url)
 
 // While a migration waits for a table lock, every later statement on that table waits behind it. During a backup, which
-// reads every table in one transaction, the sign-ins on other nodes failed until the backup ended. So a migration waits
+// reads every table in one transaction, sign-ins on other nodes would fail until the backup ends. So a migration waits
 // for a moment, lets the others continue, and tries again.
 const lockTimeoutMs = 500
 const retryMs = 1_000

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startIssuer } from '../../tests/support/network/issuer.ts'
 import { readIssuers } from '../config/issuers.ts'
-import { examineIssuers } from './issuers.ts'
+import { examineIssuers } from './configuration.ts'
 
 test('finds an issuer whose keys cannot be read, with what to change, and nothing wrong with another', async (t) => {
   const issuer = await startIssuer(Date.now)
