@@ -42,9 +42,9 @@ const jsonOf = {
  */
 export function notificationJsonSql(engine: keyof typeof jsonOf, readAt: string): string {
   // Most notifications have no key, and a comparison costs less than jsonOf.
-  const textOfPlain = (column: string) => `case when ${column} is null then 'null' else ${jsonOf[engine](column)} end`
-  const given = members.map((name) => {
-    return `"${name}":', ${isJson(name) ? `coalesce(n.${name}, 'null')` : textOfPlain(`n.${name}`)}, '`
+  const plainText = (name: Member) => `case when n.${name} is null then 'null' else ${jsonOf[engine](`n.${name}`)} end`
+  const given = members.map((member) => {
+    return `"${member}":', ${isJson(member) ? `coalesce(n.${member}, 'null')` : plainText(member)}, '`
   })
   return `
   concat('${beforeId}', n.id, '","title":"', n.title, '",${given.join()},"createdAt":"', n.created_at,
