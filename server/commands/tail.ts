@@ -51,13 +51,16 @@ type Credentials = { url: string; user: string; password: string; signal: AbortS
 async function signedIn({ url, user, password, signal }: Credentials): Promise<Carillon> {
   const { createCarillon } = await import('carillon-client')
   const credentials = { username: user, password, variant: 'stateless' } as const
-  // The user's list of sign-ins then says "carillon", not "node".
-  const headers = { 'user-agent': 'carillon' }
-  const fetchAsCarillon = (address: string, init: RequestInit) =>
-    fetch(address, { ...init, headers: { ...(init.headers as Record<string, string>), ...headers } })
   const connection = { baseUrl: url, fetch: fetchAsCarillon }
   const signIn = async () => (await createCarillon(connection).login(credentials, { signal })).token
   return createCarillon({ ...connection, auth: signIn })
+}
+
+/** So that the user's list of sign-ins says "carillon", not "node". */
+function fetchAsCarillon(url: string, init: RequestInit): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.set('user-agent', 'carillon')
+  return fetch(url, { ...init, headers })
 }
 
 type Following = Pick<Options, 'last' | 'since'> & { signal: AbortSignal; show: (event: TailEvent) => Promise<void> }

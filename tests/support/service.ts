@@ -38,6 +38,7 @@ export type Notification = {
   id: string
   seq: number
   title: string
+  category: string | null
   key: string | null
   read: boolean
   readAt: string | null

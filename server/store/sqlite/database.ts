@@ -142,8 +142,11 @@ function prepareFile(path: string): void {
     throw openingFailure(error, path)
   }
   const header = readHeader(path)
-  if (header.length === 0 || isOurs(header)) return
-  throw notOurs(path, header)
+  if (header.length === 0) return
+  if (!isOurs(header)) throw notOurs(path, header)
+  // SQLite fills up a last page that is cut off. With a log it is complete there.
+  if (!existsSync(`${path}-wal`) && statSync(path).size % header.readUInt16BE(16) > 0)
+    throw new CarillonError('UNAVAILABLE', `${path} ${damaged[0]}`, { remedy: damaged[1] })
 }
 
 /** A backup is compressed by gzip (RFC 1952, section 2.3.1). */
@@ -210,6 +213,11 @@ function switchToWal(database: Database): void {
   }
 }
 
+const damaged = [
+  'is damaged and was left as it is',
+  'Restore a backup, or name another file in the database URL.',
+] as const
+
 function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: string] {
   const system = (error as NodeJS.ErrnoException).code
   const code = resultCode(error)
@@ -230,7 +238,6 @@ function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: stri
     ]
   if (code === readonly || system === 'EACCES' || system === 'EPERM')
     return ['cannot be written', 'Make the file and its folder writable for this user, then start again.']
-  if (code === corrupt || code === notADatabase)
-    return ['is damaged and was left as it is', 'Restore a backup, or name another file in the database URL.']
+  if (code === corrupt || code === notADatabase) return damaged
   return [`cannot be opened: ${messageOf(error)}`, 'Correct the database URL.']
 }

@@ -105,6 +105,16 @@ export class MailServer {
     return this.mails
   }
 
+  /** The first mail to this address. */
+  async receivedBy(address: string): Promise<ReceivedMail> {
+    for (let count = 1; ; count++) {
+      const mails = await this.received(count)
+      const mail = mails.find(({ to }) => to.includes(address))
+      if (mail !== undefined) return mail
+      count = mails.length
+    }
+  }
+
   stop(): Promise<void> {
     return new Promise((resolve) => this.#server.close(() => resolve()))
   }
