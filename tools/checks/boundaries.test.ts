@@ -32,11 +32,6 @@ const rooms = foldersOf([...steps.flat(), ...above])
 /** Every room and what it may import besides itself and the leaves. The first matching row is a file's room. */
 const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/config/**'], knows: [] },
-  // Shapes of subjects, which are to lie in the rooms.
-  {
-    room: ['server/http/openapi/{request,factor}-schemas.ts'],
-    knows: ['server/http/**', 'server/{guessing,tokens,users}/*.ts'],
-  },
   ...ordered,
   ...above.map((name) => ({ room: foldersOf([name]), knows: rooms })),
   {
@@ -84,7 +79,7 @@ const roomsOfPackages: Record<string, string[]> = {
   '@zxcvbn-ts/language-common': ['server/passwords/**'],
   'carillon-client': ['server/commands/**'],
   commander: ['server/carillon.ts', 'server/commands/**'],
-  fastify: rooms,
+  fastify: ['server/http/**'],
   'ipaddr.js': ['server/basics/ip-addresses.ts'],
   jose: ['server/{tokens,issuers,providers,sealing}/**'],
   nodemailer: ['server/mail/**'],
@@ -95,7 +90,7 @@ const roomsOfPackages: Record<string, string[]> = {
   pino: ['server/basics/log.ts'],
   'pino-pretty': ['server/basics/log.ts'],
   uqr: ['server/factors/**'],
-  'node:http': rooms,
+  'node:http': ['server/http/**', 'server/demonstration/**'],
   'node:sqlite': ['server/store/sqlite/**', 'server/doctor/store/sqlite.ts'],
 }
 
@@ -142,10 +137,15 @@ test('a file name up to its first dot is in at most three folders, so that a sub
   })
 })
 
+/** Handlers and guards name their request and reply. */
+const typesAnywhere = ['fastify', 'node:http']
+const importsOnlyTypes = (code: string, name: string) =>
+  typesAnywhere.includes(name) && !new RegExp(`^import (?!type )[^'";]*from '${name}'`, 'm').test(code)
+
 test('each runtime dependency has one room', () => {
-  holds(product, ({ file, imports }) =>
+  holds(product, ({ file, code, imports }) =>
     outer(imports)
-      .filter((name) => roomsOfPackages[name] && !isIn(file, roomsOfPackages[name]))
+      .filter((name) => roomsOfPackages[name] && !isIn(file, roomsOfPackages[name]) && !importsOnlyTypes(code, name))
       .map(
         (name) =>
           `${file} imports ${name}, whose room is ${roomsOfPackages[name]?.join(' and ')}. Call that room instead.`,
