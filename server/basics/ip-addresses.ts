@@ -44,6 +44,19 @@ export function isInRanges(address: string, ranges: AddressRanges): boolean {
   return ranges[family].check(address, family)
 }
 
+/** Whether the ranges together are every IPv4 address, or every IPv6 address. `texts`: valid ranges. */
+export function coverEverything(texts: readonly string[]): boolean {
+  const [widest, shares]: [string[], Record<'ipv4' | 'ipv6', number>] = [[], { ipv4: 0, ipv6: 0 }]
+  const ranges = texts.map((text) => parseRange(text) as AddressRange)
+  // Two ranges overlap only if one is inside the other, so those that are inside no other add up.
+  for (const range of ranges.toSorted((a, b) => a.prefix - b.prefix)) {
+    if (isInRanges(range.address, rangesOf(widest))) continue
+    widest.push(formatRange(range))
+    shares[familyOf(range.address)] += 2 ** -range.prefix
+  }
+  return shares.ipv4 >= 1 || shares.ipv6 >= 1
+}
+
 export function networkOf(address: string, prefix: number): string {
   return (isIPv6(address) ? ipaddr.IPv6 : ipaddr.IPv4).networkAddressFromCIDR(`${address}/${prefix}`).toString()
 }

@@ -421,7 +421,14 @@ test('refuses trusted proxies that are not addresses, and ranges that trust too 
       reasonFor(text),
       /is not an address; write addresses or CIDR ranges, such as 127\.0\.0\.1, ::1 or 10\.0\.0\.0\/8$/,
     )
-  for (const text of ['0.0.0.0/0', '::/0', '::ffff:0:0/96', '::1,0.0.0.0/0'])
+  for (const text of [
+    '0.0.0.0/0',
+    '::/0',
+    '::ffff:0:0/96',
+    '0.0.0.0/1,128.0.0.0/1',
+    '8000::/1,::/2,4000::/2,::1',
+    '::/1,0.0.0.0/1,128.0.0.0/1',
+  ])
     assert.match(reasonFor(text), /trusts every client/)
   assert.match(reasonFor('10.0.0.5/8'), /write 10\.0\.0\.0\/8 for the range, or 10\.0\.0\.5 for the single address$/)
   assert.match(reasonFor('fd00::5/64'), /write fd00::\/64 for the range, or fd00::5 for the single address$/)

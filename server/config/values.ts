@@ -3,7 +3,7 @@
 
 import { isIP, isIPv6 } from 'node:net'
 import { CarillonError, type Fault } from '../basics/errors.ts'
-import { formatRange, parseRange } from '../basics/ip-addresses.ts'
+import { coverEverything, formatRange, parseRange } from '../basics/ip-addresses.ts'
 
 /** The environment variables; `undefined` is the same as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -156,7 +156,15 @@ export const readOrigins = listOf(readExactOrigin)
 export const readReturnUrls = listOf(readExactUrl)
 export const readHosts = listOf(readHostName)
 
-export const readProxies = listOf(readRange)
+const readRanges = listOf(readRange)
+
+/** Refuses ranges that are every address together, such as 0.0.0.0/1 and 128.0.0.0/1. */
+export function readProxies(text: string): readonly string[] {
+  const proxies = readRanges(text)
+  if (coverEverything(proxies))
+    invalid(`${text} trusts every client, so that a client can claim any address`, 'list the proxies')
+  return proxies
+}
 
 /** An origin (RFC 6454, section 4). The `Origin` header is compared with it byte for byte, so it must be written as browsers write it. */
 function readExactOrigin(text: string): string {
@@ -192,8 +200,6 @@ function readRange(text: string): string {
       'write addresses or CIDR ranges, such as 127.0.0.1, ::1 or 10.0.0.0/8',
     )
   const formatted = formatRange(range)
-  if (range.prefix === 0)
-    invalid(`${text} trusts every client, so that a client can claim any address`, 'list the proxies')
   // 10.0.0.5/8 may be a mistake for 10.0.0.5, and would trust more machines than the operator meant.
   if (parseRange(formatted)?.address !== range.address)
     invalid(

@@ -85,3 +85,24 @@ test('a complete database is not refused', async (t) => {
   writeFileSync(secret, 'secret')
   refuseLostDatabase(database)
 })
+
+test('a database without a table does not count as a first start (R6)', (t) => {
+  const { path, database, secret } = place(t)
+  writeFileSync(secret, 'secret')
+  writeFileSync(path, withoutTables())
+  assert.throws(
+    () => refuseLostDatabase(database),
+    /carillon\.db has no table, but .*carillon\.secret is still there\./,
+  )
+  // Until the first checkpoint, the tables are in the log.
+  writeFileSync(`${path}-wal`, 'frames')
+  refuseLostDatabase(database)
+})
+
+/** A database of one page: https://sqlite.org/fileformat.html sections 1.3 and 1.6. */
+function withoutTables(): Buffer {
+  const page = Buffer.alloc(4_096)
+  page.write('SQLite format 3\0')
+  page[100] = 0x0d
+  return page
+}

@@ -1,21 +1,25 @@
-// Was a database lost? SQLite creates a missing file and fills an empty one. These checks refuse that if a database was there
-// before (R6): with a new, empty database in its place, a healthy service would have lost every user. SQLite itself refuses a truncated one.
-import { existsSync, statSync } from 'node:fs'
+// Is a database lost? SQLite creates a missing file and fills an empty one. These checks refuse that if a file that belongs to it is still
+// there (R6): with a new, empty database in its place, a healthy service would have lost every user. store/sqlite/database.ts refuses a
+// truncated one.
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CarillonError } from '../basics/errors.ts'
 import type { Database } from '../config/database-url.ts'
 import { secretFileOf } from './sealing-secret.ts'
 
-/** For commands that may create the database. Throws UNAVAILABLE if it is missing or empty, but a file that belongs to it is still there. */
+/**
+ * For commands that may create the database. Throws UNAVAILABLE if it is missing, empty or without a table, but a file that belongs to it is
+ * still there.
+ */
 export function refuseLostDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database
   const [secret, log, firstSignIn] = [secretFileOf(path), `${path}-wal`, join(dirname(path), 'first-sign-in.txt')]
   // Before the look at the database: another process may be creating both now, and it creates the secret last.
   const beside = [secret, log, firstSignIn].filter((file) => existsSync(file))
-  const status = statSync(path, { throwIfNoEntry: false })
-  if (status !== undefined && status.size > 0) return
-  const isGone = status === undefined
+  const loss = lossOf(path, log)
+  if (loss === undefined) return
+  const isGone = loss === 'is gone'
   const left = beside.find((file) => {
     // SQLite would delete the log of an empty file. Until the first checkpoint, a log may hold all tables.
     if (file === log) return isGone || statSync(log).size > 0
@@ -23,9 +27,39 @@ export function refuseLostDatabase(database: Database): void {
     return file !== firstSignIn || !isGone
   })
   if (left === undefined) return
-  throw new CarillonError('UNAVAILABLE', `${path} is ${isGone ? 'gone' : 'empty'}, but ${left} is still there`, {
+  throw new CarillonError('UNAVAILABLE', `${path} ${loss}, but ${left} is still there`, {
     remedy: 'Restore the database; to start with an empty one, remove that file too.',
   })
+}
+
+function lossOf(path: string, log: string): 'is gone' | 'is empty' | 'has no table' | undefined {
+  const status = statSync(path, { throwIfNoEntry: false })
+  if (status === undefined) return 'is gone'
+  if (status.size === 0) return 'is empty'
+  // A file that cannot be read is refused when it is opened. Until the first checkpoint, the log has the tables.
+  const isExamined = !existsSync(log) && isReadable(path)
+  return isExamined && hasNoTable(path) ? 'has no table' : undefined
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** The first page is a leaf without a cell: https://sqlite.org/fileformat.html section 1.6. */
+function hasNoTable(path: string): boolean {
+  const start = Buffer.alloc(105)
+  const file = openSync(path, 'r')
+  try {
+    readSync(file, start)
+  } finally {
+    closeSync(file)
+  }
+  return start.toString('latin1', 0, 15) === 'SQLite format 3' && start[100] === 0x0d && start.readUInt16BE(103) === 0
 }
 
 /** For commands that need an existing database. Throws UNAVAILABLE if there is none, or as `refuseLostDatabase` does. */
