@@ -1,6 +1,5 @@
 // The page's part of a sign-in with a provider: a form that only this page can send, a verifier that only this tab keeps, and the code in the
 // fragment on the way back. A link could be written by another site, with a challenge of its own (RFC 9700, sections 2.1 and 4.1).
-
 import { type CallOptions, type Connection, Requests } from './transport/requests.ts'
 import type { StatelessLogin } from './transport/types.ts'
 

@@ -1,5 +1,4 @@
 // Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
-
 import { AuditLines } from './audit/audit-lines.ts'
 import { SignInLog } from './audit/sign-in-log.ts'
 import type { Clock } from './basics/clock.ts'

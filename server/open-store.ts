@@ -1,5 +1,4 @@
 // Opens the store of a database, with the writes of all rooms. The only file above the engines that knows them.
-
 import type { Database } from './config/database-url.ts'
 import type { StartTimeout } from './store/postgres/connection/opening.ts'
 import type { Store } from './store/store.ts'

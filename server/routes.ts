@@ -1,5 +1,4 @@
 // The route table: every route with its id, method, path, guard and operation, by tag. app.ts serves it, and openapi.json is made from it.
-
 import * as activity from './audit/activity.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'
 import * as demonstrationPage from './demonstration/demonstration-page.routes.ts'

@@ -1,6 +1,5 @@
 // Opens the store, listens, and drains at the end. compose.ts creates the objects in between; commands/serve.ts handles signals
 // and prints.
-
 import { lookup } from 'node:dns/promises'
 import { statSync } from 'node:fs'
 import { isIPv6 } from 'node:net'

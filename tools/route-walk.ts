@@ -2,7 +2,6 @@
 // `serve` on the database and leaves a user or two, so it requires the word "fill".
 //
 //   node tools/route-walk.ts postgres://carillon@127.0.0.1:23500/carillon fill
-
 import { carillon } from '../tests/support/processes/carillon-process.ts'
 import { Nodes } from '../tests/support/processes/nodes.ts'
 import { publicUrl, walkRoutes } from '../tests/support/processes/route-walk.ts'

@@ -1,6 +1,5 @@
 // Runs test files: prints a line per file, and reports every failure in full. Stricter than `node --test` (which is fine for
 // one file): a skipped or todo test, a file without a test and a run without tests fail as well.
-
 import { fork } from 'node:child_process'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'

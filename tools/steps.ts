@@ -1,6 +1,5 @@
 // The steps of `npm test`, for developers and CI, and of `npm run soak`. Each step prints its name, its time and its report. The
 // first one that fails ends the run.
-
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'

@@ -1,6 +1,5 @@
 // A process of run-tests.ts: runs each test file that its parent sends, as if it were alone, until the name is empty, and sends to its parent
 // what they report. Files of one process share the modules that are loaded, which saves most of the processor time of a short file.
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,4 @@
 // The live stream of a real service across lost connections, restarts, and the end of sessions and tokens.
-
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after, before, test } from 'node:test'

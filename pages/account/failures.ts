@@ -1,5 +1,4 @@
 // What the account page says about a failed request.
-
 import { html, nothing, type TemplateResult } from 'lit'
 import type { TextsOf } from '../../server/pages/texts/texts.ts'
 import { isFailure } from './requests.ts'

@@ -1,5 +1,4 @@
 // The script of the demonstration: starts the walk, follows the address of the page, and renders again after each change.
-
 import { render } from 'lit/html.js'
 import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
 import { mountExperiments } from './experiments/experiments.ts'

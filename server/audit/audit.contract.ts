@@ -1,5 +1,4 @@
 // The promises about the audit log: an entry is recorded with the change that it is about, or not at all.
-
 import assert from 'node:assert/strict'
 import { newId as timedId } from '../basics/ids.ts'
 import { addProducer, revokeProducer } from '../producers/producers.store.ts'

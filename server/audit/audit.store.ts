@@ -1,5 +1,4 @@
 // Reads and shortens the audit log. An operation that changes something records its own entries.
-
 import { firstIdAt } from '../basics/ids.ts'
 import type { AuditEntry } from '../store/events.ts'
 import { addToAuditLog, all, get, type Read, record, run, type Write } from '../store/statements/statements.ts'

@@ -1,5 +1,4 @@
 // How an entry of the audit log is made: who did it and from where, what happened, and to whom.
-
 import { newOrderedId } from '../basics/ids.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'

@@ -1,6 +1,5 @@
 // How an entry of the audit log becomes a line of the service's log. compose.ts has the lines of changes written,
 // after their commit, and refusals (sign-in-log.ts) write their own.
-
 import type { Log } from '../basics/log.ts'
 import type { AuditEntry } from '../store/events.ts'
 

@@ -1,6 +1,5 @@
 // In which order is a small file written (R1)? After a power failure between any two steps there is the old file, the new one
 // or none. The test records the calls of node:fs.
-
 import assert from 'node:assert/strict'
 import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

@@ -1,5 +1,4 @@
 // Does strict-json.ts agree with JSON.parse, and refuse what JSON.parse should not accept?
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

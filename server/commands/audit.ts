@@ -1,5 +1,4 @@
 // `carillon audit`: what the audit log says, as a table for people or as JSON for programs; with --follow until Ctrl-C.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { styleText } from 'node:util'
 import { Command, InvalidArgumentError } from 'commander'

@@ -1,6 +1,5 @@
 // `carillon doctor`: checks the machine, the settings, the database and the proxy, and changes nothing. Each finding has a
 // state and the line to change.
-
 import { isIPv6 } from 'node:net'
 import { styleText } from 'node:util'
 import { Command } from 'commander'

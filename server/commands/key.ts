@@ -1,5 +1,4 @@
 // `carillon key`: add, list, rotate, revoke the keys of producers.
-
 import { Command } from 'commander'
 import { iso } from '../basics/times.ts'
 import { ProducerKeys, type Scope, scopes } from '../producers/producer-key.ts'

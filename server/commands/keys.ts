@@ -1,5 +1,4 @@
 // `carillon keys`: list, rotate, drop the keys that sign access tokens. The keys of producers: key.ts.
-
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'

@@ -1,5 +1,4 @@
 // `carillon migrate`: brings the store to the schema of this program. `serve` does the same when it starts.
-
 import { Command } from 'commander'
 import { openStore } from '../open-store.ts'
 import { refuseLostDatabase } from '../start/database-file.ts'

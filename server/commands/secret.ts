@@ -1,5 +1,4 @@
 // `carillon secret`: changes the secret that seals what the store must not hold in the clear.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'

@@ -1,5 +1,4 @@
 // The settings of a command: it has an option for each setting that it uses, except secrets, which the process list would show.
-
 import { userInfo } from 'node:os'
 import { type Command, Option } from 'commander'
 import type { Source } from '../audit/entry.ts'

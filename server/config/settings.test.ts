@@ -1,5 +1,4 @@
 // Is every setting read, refused, masked and documented as the table defines?
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,5 @@
 // How is the text of a setting read? One function for each kind of value: it returns the value, or throws an error that says
 // what to write instead, as the end of a sentence "CARILLON_X is ...; ". The table in settings.ts names each setting's kind.
-
 import { isIP, isIPv6 } from 'node:net'
 import { CarillonError, type Fault } from '../basics/errors.ts'
 import { coverEverything, formatRange, parseRange } from '../basics/ip-addresses.ts'

@@ -1,5 +1,4 @@
 // A producer's key that changes between its check and the commit.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CarillonError } from '../basics/errors.ts'

@@ -1,5 +1,4 @@
 // Turns a producer's request into notifications in inboxes, exactly once per Idempotency-Key.
-
 import { hash } from 'node:crypto'
 import { CarillonError } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'

@@ -1,5 +1,4 @@
 // The promises about deliveries: every known recipient gets the notification exactly once, or none gets it.
-
 import assert from 'node:assert/strict'
 import { readCounts, readInbox, readNotification } from '../inbox/inbox.store.ts'
 import { emptyInbox } from '../inbox/inbox-state.ts'

@@ -1,6 +1,5 @@
 // Deliveries on PostgreSQL. Concurrent ones are written together, by functions/deliver-together.sql, and one alone by the same. What is rare
 // runs alone as on SQLite (delivery.store.ts): a repeated idempotency key, a key of notifications, a new user, many recipients, Citus.
-
 import type { Database } from '../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../store/postgres/connection/gathering.ts'
 import { namespaceOf, prefixOf } from '../users/namespaces.ts'

@@ -1,5 +1,4 @@
 // The route of a producer: one request, notifications in many inboxes.
-
 import type { IncomingMessage } from 'node:http'
 import { type Fault, invalidField, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'

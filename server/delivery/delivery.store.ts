@@ -1,7 +1,6 @@
 // Delivers notifications, once per idempotency key: to all known recipients or none. PostgreSQL runs the usual deliveries by a function of
 // its own (delivery.postgres.ts). Both take their locks in one order, so that they cannot deadlock: idempotency keys, users who are created,
 // inboxes, each sorted.
-
 import {
   countMadeRead,
   isUnreadNow,

@@ -1,5 +1,4 @@
 // The promises about who receives a delivery: users by external id, users that a delivery creates, and unknown recipients.
-
 import assert from 'node:assert/strict'
 import { readInbox } from '../inbox/inbox.store.ts'
 import { emptyInbox } from '../inbox/inbox-state.ts'

@@ -1,5 +1,4 @@
 // A finding: the result of one check, as a state, a sentence and what to change.
-
 import { CarillonError, messageOf } from '../basics/errors.ts'
 
 export type Finding = {

@@ -1,5 +1,4 @@
 // What doctor finds about the secret that seals the signing keys.
-
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,4 @@
 // Does the secret that seals the signing keys exist, does it open them, and can only its owner read it?
-
 import { existsSync } from 'node:fs'
 import { quoted } from '../basics/shell-path.ts'
 import type { Database } from '../config/database-url.ts'

@@ -1,5 +1,4 @@
 // A challenge is found for the purpose for which it was made, by its user, and as its hash.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../basics/ids.ts'

@@ -1,5 +1,4 @@
 // What the files of this folder work with.
-
 import type { Guesses } from '../guessing/guesses.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'

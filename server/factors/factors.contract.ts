@@ -1,5 +1,4 @@
 // The promises about second factors, recovery codes and challenges.
-
 import assert from 'node:assert/strict'
 import { findSession } from '../sessions/find-session.store.ts'
 import { confirmSession } from '../sessions/sessions.store.ts'

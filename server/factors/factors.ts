@@ -1,6 +1,5 @@
 // The second factors of a user: add and confirm one that makes codes, list, remove, and new recovery codes. Passkeys are added in
 // passkeys/; how a factor is proved is in proofs.ts.
-
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { CarillonError, conflict, type SecondFactorKind, wrongSecondFactor } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'

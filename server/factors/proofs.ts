@@ -1,6 +1,5 @@
 // Is this the user's second factor? A right one is used up, together with the challenge that it answers. Every attempt is a guess that is
 // counted (A9), in a count of its own: a right password allows no more guesses of a code.
-
 import type { Source } from '../audit/entry.ts'
 import { CarillonError, wrongSecondFactor } from '../basics/errors.ts'
 import type { FactorDependencies } from './dependencies.ts'

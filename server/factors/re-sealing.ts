@@ -1,7 +1,6 @@
 // `carillon secret rotate`: seals again, with the current secret, what the previous one had sealed (decision 0044). Everything is
 // opened first, so that a secret that does not fit changes nothing. The signing keys come before everything else: when a node reads
 // them, it seals with the current secret from then on. What a node sealed with the previous one in between is found by a second pass.
-
 import { CarillonError } from '../basics/errors.ts'
 import { factorsSealedOtherwise, resealFactors, type SealedFactor } from '../sealing/sealed-texts.store.ts'
 import { Sealing, type Secrets } from '../sealing/sealing.ts'

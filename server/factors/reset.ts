@@ -1,5 +1,4 @@
 // Removes every second factor of a user who has lost them, or those of all users that a lost secret had sealed: for an operator.
-
 import { recorded } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import type { SealedFactor } from '../sealing/sealed-texts.store.ts'

@@ -1,6 +1,5 @@
 // The second step of a sign-in. `continueSignIn` follows the first one: it ends the sign-in, or demands a second factor, if the user
 // has one. POST /login/second-factor then ends it.
-
 import type { FastifyRequest } from 'fastify'
 import { auditEntry } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'

@@ -1,6 +1,5 @@
 // How many entries of the audit log can a signed-in user cause (SECURITY.md, L1; docs/decisions/0039-limits-on-guesses.md)? A change is
 // counted in the store before it is made, so that all nodes share the count, and taken back if it had no effect.
-
 import type { EventName } from '../audit/events.ts'
 import { CarillonError } from '../basics/errors.ts'
 import type { AuditEntry, Audited } from '../store/events.ts'

@@ -1,6 +1,5 @@
 // Which accounts are being guessed? The first refusal of a delayed account is recorded in the audit log, and then one an hour on each
 // node, so that an operator sees the attack and an attacker does not fill the log.
-
 import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'

@@ -4,7 +4,6 @@
 //
 // A token is no proof: it allows to try a password and nothing else. It names no user: `<id of the device>.<seal>~<seal>`, with one
 // seal for each user of the device, the last user first.
-
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { sessionSecrets } from '../http/request/cookies.ts'

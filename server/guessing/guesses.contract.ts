@@ -1,5 +1,4 @@
 // The promises about guesses of passwords, codes and links.
-
 import assert from 'node:assert/strict'
 import { at, maxAtOnce, newId, type PromiseOf, type World } from '../store/contract/world.ts'
 import { deleteUser } from '../users/erasure.store.ts'

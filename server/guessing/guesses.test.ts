@@ -1,6 +1,5 @@
 // However guesses are ordered, and on whichever node they arrive, no more than the bound are evaluated (A9, A10). Two nodes, with one store
 // between them and a clock that the test sets; a failing run prints its seed. SOAK=1 runs longer.
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,6 @@
 // How often may a secret be guessed? One place for everything that can be guessed (passwords, codes of second factors, links) and for
 // both variants (A9, A10; docs/decisions/0039-limits-on-guesses.md). A guess is counted as a failure before it is evaluated, so that
 // guesses at the same time cannot pass the limits together, and it is taken back if it was right.
-
 import { CarillonError } from '../basics/errors.ts'
 import { networksOfClient } from '../basics/ip-addresses.ts'
 import type { Sealing } from '../sealing/sealing.ts'

@@ -1,5 +1,4 @@
 // The promises about a read-all of some categories.
-
 import assert from 'node:assert/strict'
 import { recount } from '../store/contract/random/random.ts'
 import { at, isoAt, type PromiseOf, type World } from '../store/contract/world.ts'

@@ -1,5 +1,4 @@
 // The promises about versions and changes: every change of an inbox raises its version by one, and no client misses one.
-
 import assert from 'node:assert/strict'
 import { deliver } from '../delivery/delivery.store.ts'
 import { Follower } from '../store/contract/random/follower.ts'

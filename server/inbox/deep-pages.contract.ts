@@ -1,5 +1,4 @@
 // The promises about deep pages of inboxes in which many sequence numbers are missing; and about changes since a version far behind.
-
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import {

@@ -1,5 +1,4 @@
 // The promises about lists with a filter: by read state, by category, and by both.
-
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { anyAct, Stage } from '../store/contract/random/acts.ts'

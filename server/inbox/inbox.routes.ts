@@ -1,5 +1,4 @@
 // The routes of a user's own inbox: list, get one, counts, mark read or unread, mark all read, undo.
-
 import { CarillonError, invalidField } from '../basics/errors.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'
 import { isKnown, sendData, sendJson } from '../http/response/send.ts'

@@ -1,5 +1,4 @@
 // The rendered pages that an inbox keeps in memory.
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

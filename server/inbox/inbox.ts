@@ -1,5 +1,4 @@
 // One user's inbox. Every query is scoped to the user: another user's notification looks like one that does not exist.
-
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { CarillonError } from '../basics/errors.ts'
 import type { Store } from '../store/store.ts'

@@ -1,5 +1,4 @@
 // The promises about marking one notification or all of them as read, and about what users can do to other inboxes: nothing.
-
 import assert from 'node:assert/strict'
 import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { changesSince, readInbox, readNotification } from './inbox.store.ts'

@@ -1,5 +1,4 @@
 // The promises about marking one notification as unread.
-
 import assert from 'node:assert/strict'
 import { recount } from '../store/contract/random/random.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'

@@ -1,5 +1,4 @@
 // The promises about the pages and counts of an inbox.
-
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { at, newId, type PromiseOf, runs, type Seen, type World } from '../store/contract/world.ts'

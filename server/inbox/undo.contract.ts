@@ -1,5 +1,4 @@
 // The promises about taking back the last read-all.
-
 import assert from 'node:assert/strict'
 import { recount } from '../store/contract/random/random.ts'
 import { at, type PromiseOf } from '../store/contract/world.ts'

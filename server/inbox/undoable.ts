@@ -1,5 +1,4 @@
 // What every write has to know about a notification: whether it is unread, and whether an undo would make it unread (decision 0030).
-
 import { get, send, type Write } from '../store/statements/statements.ts'
 import { Part, type UserKey } from '../store/statements/templates.ts'
 

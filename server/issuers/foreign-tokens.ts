@@ -1,6 +1,5 @@
 // Tokens of other issuers (CARILLON_ISSUERS), which open what scope `inbox` opens. A verified token is kept in a bounded cache, as
 // ours are, and then costs no read of the store. The service cannot revoke such a token; it can disable or delete the user.
-
 import { type CryptoKey, errors, jwtVerify } from 'jose'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'

@@ -1,6 +1,5 @@
 // The contents of a foreign token, checked in full before its signature, so that most forged tokens cost little (RFC 8725). jose
 // then checks the signature, and the claims once more.
-
 import { parseJson } from '../basics/strict-json.ts'
 import type { IssuerAlgorithm, IssuerSetting } from '../config/issuers.ts'
 

@@ -1,5 +1,4 @@
 // What the page for a forgotten password displays: its form, that a mail may be on its way, or whom to ask without mail.
-
 import type { Page, View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'

@@ -1,6 +1,5 @@
 // One-time links to set a password: creates them, and sets the password of a user who has one. The token is the part of the URL after
 // `#`, which browsers neither send nor log. E-mail is in forgotten.ts.
-
 import { randomBytes } from 'node:crypto'
 import { recorded } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'

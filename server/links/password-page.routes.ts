@@ -1,6 +1,5 @@
 // The two pages to which a one-time link leads. The token is in the fragment of the address, which no request has: the script
 // (pages/password/) sends it to `POST /password/link` and `POST /password/reset` (passwords.ts).
-
 import type { Subject } from '../http/callers.ts'
 import { type Exchange, forVisitor } from '../http/operation.ts'
 import { html } from '../pages/html.ts'

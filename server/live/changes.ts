@@ -1,5 +1,4 @@
 // What changed in an inbox since a position, in one response; if the client wants to wait, held until there is a change.
-
 import { changesSince } from '../inbox/inbox.store.ts'
 import type { Change, Changes } from '../inbox/inbox-state.ts'
 import { readAllJson } from '../inbox/notification-json.ts'

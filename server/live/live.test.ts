@@ -1,6 +1,5 @@
 // live.ts on a real store: how often it reads, what it does if a change signal is lost, how it applies the stream limits, and the
 // races that a test from outside rarely hits.
-
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'

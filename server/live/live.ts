@@ -1,6 +1,5 @@
 // All open streams of this process. Each user has one subscription, however many streams they have: a change signal causes one read
 // of the store and one text for all streams of that user. No stream waits for the slow client of another.
-
 import { notAuthenticated } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import type { Sink } from '../http/response/event-stream.ts'

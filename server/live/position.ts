@@ -1,6 +1,5 @@
 // A position in the changes of one inbox, as the id of an event and as `since`: the version, and a tag of the inbox and its history.
 // So a position of another user, or from before a restore, is not taken for one that this inbox has reached.
-
 import { hash } from 'node:crypto'
 import type { Changes } from '../inbox/inbox-state.ts'
 

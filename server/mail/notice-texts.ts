@@ -1,5 +1,4 @@
 // The texts of notices in the language of a user.
-
 import { languageFor } from '../pages/language.ts'
 import { type TextsOf, textsOf } from '../pages/texts/texts.ts'
 

@@ -1,5 +1,4 @@
 // When the hour of a user's mails is over, one mail has the changes that waited.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'

@@ -1,7 +1,6 @@
 // Notifies users in their own inbox of a sign-in from a device that they have not used before, and of every change of a credential (OWASP
 // ASVS 5.0, 6.3.7): these by mail to a verified address, too. The notice of a change is made from an entry of the audit log, so a change
 // cannot be recorded without its notice. Each links to the account page, where the user can say that it was another person.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deviceLabel } from '../audit/device-label.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'

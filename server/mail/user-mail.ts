@@ -1,5 +1,4 @@
 // A mail to a user: its texts in the user's language, named after the service, as plain text and as HTML. mail.ts sends it.
-
 import { html } from '../pages/html.ts'
 import { languageFor } from '../pages/language.ts'
 import { type TextsOf, textsOf } from '../pages/texts/texts.ts'

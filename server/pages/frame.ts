@@ -1,6 +1,5 @@
 // The frame of every page of the service: head, navigation, sign-out, and the place of the content. All addresses are relative, so that the
 // pages work below any path.
-
 import { type Html, html } from './html.ts'
 import type { PageLanguage, SectionName, TextsOf } from './texts/texts.ts'
 

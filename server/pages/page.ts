@@ -1,5 +1,4 @@
 // What all pages of the service share on the server: who reads the page, in which language, with which files, and what it may load.
-
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Subject } from '../http/callers.ts'
 import { pathOf } from '../http/request/target.ts'

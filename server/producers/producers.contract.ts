@@ -1,5 +1,4 @@
 // The promises about producers, the applications that send notifications.
-
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
 import {

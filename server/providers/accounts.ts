@@ -1,6 +1,5 @@
 // Whose account at a provider is it? Users are found by issuer and subject and by nothing else: an e-mail address can be given to another
 // person, and not every provider verifies it (decision 0049).
-
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'

@@ -1,6 +1,5 @@
 // The promises about accounts at providers: one account belongs to one user, found by issuer and subject alone, and the last way to
 // sign in stays.
-
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
 import type { AuditEntry } from '../store/events.ts'

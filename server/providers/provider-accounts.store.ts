@@ -1,7 +1,6 @@
 // The accounts that users have at providers of OpenID Connect, found by issuer and subject and by nothing else: an e-mail address may
 // belong to another person tomorrow. The user's row is locked before an account is linked or removed, so that two calls for one user
 // take turns. The column owner_id is not named user_id: an account is found without its user.
-
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
 import { lockUser, lockUsers } from '../store/user-lock.ts'

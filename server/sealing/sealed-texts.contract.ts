@@ -1,5 +1,4 @@
 // The promises about texts that are sealed again with another secret.
-
 import assert from 'node:assert/strict'
 import { addFactor as addStoredFactor, factorsOf } from '../factors/factors.store.ts'
 import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'

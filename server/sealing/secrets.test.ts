@@ -1,5 +1,4 @@
 // Are secrets compared in constant time, by the one function for it?
-
 import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'

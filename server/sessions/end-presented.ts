@@ -1,5 +1,4 @@
 // Ends every session and every token that a request presents, of either variant, at a sign-out and at a sign-in.
-
 import type { Source } from '../audit/entry.ts'
 import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
 import type { Sessions } from './sessions.ts'

@@ -1,6 +1,5 @@
 // The last step of every sign-in, whatever the user proved: issues a session or a token, ends the proofs that the request presents,
 // and returns the response.
-
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { deviceLabel } from '../audit/device-label.ts'
 import { auditEntry } from '../audit/entry.ts'

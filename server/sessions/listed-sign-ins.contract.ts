@@ -1,5 +1,4 @@
 // The promises about where a user is signed in: the list, the end of one sign-in, the limit on sessions, and known devices.
-
 import assert from 'node:assert/strict'
 import { listAudit, recordAudit } from '../audit/audit.store.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'

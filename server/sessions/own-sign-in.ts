@@ -1,6 +1,5 @@
 // The caller's own sign-in: is it recent enough to change how the user signs in; which one is it, so that a change that ends all others
 // spares it; and its cookie, which is replaced whenever the user proves something, or changes what can be proved.
-
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError } from '../basics/errors.ts'
 import type { Subject } from '../http/callers.ts'

@@ -1,5 +1,4 @@
 // The promises about the tokens of a session, which are revoked with it, and about the tokens that are issued for a user.
-
 import assert from 'node:assert/strict'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { revokeIssuedTokens, revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'

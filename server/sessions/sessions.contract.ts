@@ -1,5 +1,4 @@
 // The promises about sessions: an ended session stays ended, whatever runs at the same time.
-
 import assert from 'node:assert/strict'
 import { readInbox } from '../inbox/inbox.store.ts'
 import { at, maxAtOnce, newId, type Person, type PromiseOf } from '../store/contract/world.ts'

@@ -1,5 +1,4 @@
 // Adds, renews, touches and ends sessions. Each engine finds a session in a form of its own: find-session.store.ts.
-
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, signal, type Write } from '../store/statements/statements.ts'
 import { lockUsers } from '../store/user-lock.ts'
@@ -201,23 +200,18 @@ function* endOne({ userId, secretHash, at, revocationExpiresAt }: EndOne): Write
 }
 
 /**
- * Removes sessions that were created before `createdBefore`, last used before `lastSeenBefore`, or last used after
- * `lastSeenAfter` (then the clock was set back since).
- *
- * In statements of 1,000 rows, so that none takes long.
+ * Removes at most 1,000 sessions that were created before `createdBefore`, last used before `lastSeenBefore`, or last used after
+ * `lastSeenAfter` (then the clock was set back since). Returns how many it removed.
  */
 export function* removeStaleSessions(bounds: {
   createdBefore: number
   lastSeenBefore: number
   lastSeenAfter: number
-}): Write<void> {
+}): Write<number> {
   const { createdBefore, lastSeenBefore, lastSeenAfter } = bounds
-  let removed: number
-  do
-    removed = yield* run`
-      delete from session where (user_id, secret_hash) in (
-        select user_id, secret_hash from session
-        where created_at < ${createdBefore} or last_seen_at < ${lastSeenBefore} or last_seen_at > ${lastSeenAfter}
-        limit 1000)`
-  while (removed === 1_000)
+  return yield* run`
+    delete from session where (user_id, secret_hash) in (
+      select user_id, secret_hash from session
+      where created_at < ${createdBefore} or last_seen_at < ${lastSeenBefore} or last_seen_at > ${lastSeenAfter}
+      limit 1000)`
 }

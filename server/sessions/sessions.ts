@@ -1,5 +1,4 @@
 // Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. See also access-token.ts.
-
 import { randomBytes } from 'node:crypto'
 import { auditEntry, type Source, serviceSource, signOutEntry } from '../audit/entry.ts'
 import { invalidCredentials } from '../basics/errors.ts'
@@ -182,7 +181,9 @@ export class Sessions {
     const { store, now, idleMs, lifetimeMs } = this.#options
     const at = now()
     const [createdBefore, lastSeenBefore] = [at - lifetimeMs, at - idleMs]
-    await store.write(removeStaleSessions, { createdBefore, lastSeenBefore, lastSeenAfter: at + clockLeewayMs })
+    const bounds = { createdBefore, lastSeenBefore, lastSeenAfter: at + clockLeewayMs }
+    // In batches, so that no other write waits long.
+    while ((await store.write(removeStaleSessions, bounds)) > 0);
   }
 
   /** Outside of these bounds a session has ended, although the store may still have it. */

@@ -1,5 +1,4 @@
 // The promises about the sign-ins of one user: all of them end except that of the caller, whatever the clocks say (T7).
-
 import assert from 'node:assert/strict'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'

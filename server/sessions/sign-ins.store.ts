@@ -1,5 +1,4 @@
 // Lists and ends the sign-ins of a user, and notes the devices that users sign in from.
-
 import { firstIdAt } from '../basics/ids.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, send, type Write } from '../store/statements/statements.ts'

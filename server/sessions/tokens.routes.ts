@@ -1,6 +1,5 @@
 // The routes of access tokens: renewal, a token for the owner of a session, tokens that an application issues for its users, and
 // the public keys. A sign-in by token is in sign-in.ts.
-
 import type { FastifyReply } from 'fastify'
 import { recorded } from '../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'

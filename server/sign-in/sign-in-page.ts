@@ -1,6 +1,5 @@
 // What the sign-in page displays: the form with the password, the second step, or who is signed in already. Each works without a script;
 // pages/sign-in/ adds passkeys and checks the cookies.
-
 import type { Page, View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'

@@ -1,5 +1,4 @@
 // The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
-
 import type { FastifyReply } from 'fastify'
 import { sourceOf } from '../audit/source.ts'
 import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'

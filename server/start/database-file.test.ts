@@ -1,6 +1,5 @@
 // Which databases are refused as lost (R6)? A missing or empty one, if another file proves that it existed. Not refused: a first
 // start, and the database of a process that was killed at any moment.
-
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,5 @@
 // Composes the worlds of the demonstration: each is the product itself on a temporary SQLite database, with the defaults of all settings,
 // and with keys, cookies and a clock of its own. Loaded by the first request for one.
-
 import { tmpdir } from 'node:os'
 import { Clock, type TimeSources } from '../basics/clock.ts'
 import { messageOf } from '../basics/errors.ts'

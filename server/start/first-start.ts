@@ -1,6 +1,5 @@
 // The first start on an empty store: one user, one producer key, one notification, so that everything can be tried at
 // once. There is no default password: each store gets its own, displayed once.
-
 import { CarillonError } from '../basics/errors.ts'
 import type { Deliveries } from '../delivery/deliver.ts'
 import type { ProducerKeys } from '../producers/producer-key.ts'

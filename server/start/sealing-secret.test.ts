@@ -1,5 +1,4 @@
 // What does the error demand if no secret is set? A new secret would not open existing signing keys.
-
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,5 @@
 // The secret that seals the signing keys: the setting, or on SQLite a generated one that is stored beside the database (mode
 // 0600), so that a first start needs no settings. While it changes there is a previous one, too: a setting, or a second file.
-
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createDurably } from '../basics/durable-file.ts'

@@ -1,5 +1,4 @@
 // Records in the audit log which settings differ from those of the last start, of any node. Secrets are only `set` or `not set`.
-
 import { lastSettingsEntry, recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { type Config, settings } from '../config/settings.ts'

@@ -1,5 +1,4 @@
 // The promises about the keys that sign access tokens.
-
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
 import type { AuditEntry } from '../store/events.ts'

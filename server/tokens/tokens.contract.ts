@@ -1,5 +1,4 @@
 // The promises about token revocations and about the keys that sign tokens.
-
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
 import { revokeTokens, type TokenRevocation, tokenRevocations } from './tokens.store.ts'

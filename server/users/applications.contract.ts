@@ -1,5 +1,4 @@
 // The promises about several applications on one service: each has its own external ids, users and notification keys (U6).
-
 import assert from 'node:assert/strict'
 import { deliver } from '../delivery/delivery.store.ts'
 import type { Recipient } from '../delivery/delivery.ts'

@@ -1,5 +1,4 @@
 // Username and password -> user. Unknown user, wrong password, disabled user: the same response, after the same work.
-
 import { recorded } from '../audit/entry.ts'
 import { invalidCredentials } from '../basics/errors.ts'
 import { forgetGuesses } from '../guessing/guesses.store.ts'

@@ -1,5 +1,4 @@
 // The promises about erasing a user: no row of the user is left, and every proof ends in the same step.
-
 import assert from 'node:assert/strict'
 import { readInbox } from '../inbox/inbox.store.ts'
 import { emptyInbox } from '../inbox/inbox-state.ts'

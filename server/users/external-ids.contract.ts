@@ -1,5 +1,4 @@
 // The promises about users of applications: an external id is one user of its issuer, compared byte by byte.
-
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
 import { type PutUser, type PutUsers, putUsers } from './put-users.store.ts'

@@ -1,6 +1,5 @@
 // Many users at once, from a file or a request: created if they are new, changed if they exist. Everything is checked before
 // anything is stored, so that one fault leaves no user half imported.
-
 import { recordAudit } from '../audit/audit.store.ts'
 import { recorded } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'

@@ -1,5 +1,4 @@
 // The routes of the signed-in user's own profile.
-
 import { auditEntry } from '../audit/entry.ts'
 import { sourceOf } from '../audit/source.ts'
 import { notAuthenticated } from '../basics/errors.ts'

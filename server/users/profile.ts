@@ -1,5 +1,4 @@
 // What a user may say about themselves or an application about its user: display name, locale, e-mail address.
-
 import type { Fault } from '../basics/errors.ts'
 import type { Profile } from './profiles.store.ts'
 

@@ -1,5 +1,4 @@
 // Creates and updates many users by their external ids, in one step.
-
 import type { AuditEntry } from '../store/events.ts'
 import { lockAll, record, send, type Write } from '../store/statements/statements.ts'
 import { inList, rowsOf } from '../store/statements/templates.ts'

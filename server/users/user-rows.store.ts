@@ -1,5 +1,4 @@
 // How a user is read from its row.
-
 import { Part } from '../store/statements/templates.ts'
 import { splitNamespace } from './namespaces.ts'
 

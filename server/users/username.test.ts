@@ -1,5 +1,4 @@
 // Is one name always one account, and is an unacceptable name refused with a reason?
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,6 +1,5 @@
 // Prepares a username: RFC 8265, section 3.3 (UsernameCaseMapped), over the IdentifierClass of RFC 8264. Every name is
 // prepared before it is stored or looked up, so that two spellings of one name are never two accounts.
-
 import { CarillonError } from '../basics/errors.ts'
 
 /** Code points of a prepared username. */

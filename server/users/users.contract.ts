@@ -1,5 +1,4 @@
 // The promises about users: a username belongs to one user, and disabling a user ends every session and token at once.
-
 import assert from 'node:assert/strict'
 import { findSession } from '../sessions/find-session.store.ts'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'

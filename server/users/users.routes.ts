@@ -1,5 +1,4 @@
 // The routes by which an application keeps its users: one by external id or by id, a list, and up to 1,000 at once.
-
 import type { FastifyReply } from 'fastify'
 import { CarillonError, type Fault, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'

@@ -1,5 +1,4 @@
 // Finds, lists and adds users, and changes their profiles. What ends their proofs is in user-changes.ts.
-
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
 import { Part } from '../store/statements/templates.ts'

@@ -1,6 +1,5 @@
 // What generated code and its readers need of the published description: a name for every object, a union that a field decides,
 // and examples that are true (I9). tools/generators/ generates such code and runs it.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../server/basics/ids.ts'

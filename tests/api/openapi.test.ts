@@ -1,6 +1,5 @@
 // The published description (I9): a valid document, with exactly the routes that are served, and correct for every response of a test
 // that uses every route and makes every mistake.
-
 import assert from 'node:assert/strict'
 import fs, { readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

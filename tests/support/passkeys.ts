@@ -1,5 +1,4 @@
 // For tests: a user of a service with a passkey of a software authenticator, which was added without the routes.
-
 import assert from 'node:assert/strict'
 import { newId } from '../../server/basics/ids.ts'
 import { addFactor } from '../../server/factors/factors.store.ts'

@@ -1,7 +1,6 @@
 // For tests: a complete service as `serve` composes it, on a real database and a real port, with a clock that the test sets and
 // builders in the words of the domain. TEST_ENGINE chooses the engine (database-behind.ts). With TEST_CLIENT=1 the typed client
 // sends its requests (through-client.ts).
-
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'

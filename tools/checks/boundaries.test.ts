@@ -1,7 +1,6 @@
 // Checks the boundaries of docs/architecture.md: which folder may import which, and the one folder of each dependency. It
 // reads the source as text, so a type-only import counts like any other import. biome.json has the rules for cycles, for packages that are
 // not declared, for the length of files and for the console.
-
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { matchesGlob, posix } from 'node:path'

@@ -38,6 +38,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/sign-in': 650,
   'server/start': 800,
   'server/store': 5000,
+  'server/store/transfer': 800,
   'server/tokens': 1300,
   'server/users': 1800,
 }

@@ -1,5 +1,4 @@
 // <account-profile>: the name that is displayed to others, and the language of the pages and mails.
-
 import { html, nothing, type TemplateResult } from 'lit'
 import { pageLanguages } from '../../../server/pages/texts/texts.ts'
 import { AccountSection } from '../account-section.ts'

@@ -1,5 +1,4 @@
 // The experiments below the walk of the demonstration, and the table at the end. Renders into a section of the page.
-
 import { html, nothing, render } from 'lit/html.js'
 import type { DemonstrationOptions } from '../view/stage.ts'
 import { experiments } from './all.ts'

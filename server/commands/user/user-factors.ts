@@ -1,5 +1,4 @@
 // `carillon user factors`: list the second factors of a user, and remove them all for a user who has lost them.
-
 import { Command } from 'commander'
 import { conflict } from '../../basics/errors.ts'
 import { factorsOf } from '../../factors/factors.store.ts'

@@ -1,5 +1,4 @@
 // What the subcommands of `carillon user` share: which user is meant, and the dependencies of their work.
-
 import type { Command } from 'commander'
 import type { Config } from '../../config/settings.ts'
 import { Passwords } from '../../passwords/passwords.ts'

@@ -1,5 +1,4 @@
 // Does an address lead to Carillon, is that service ready, and does it use the database of these settings?
-
 import type { SigningKey } from '../../tokens/signing-keys.store.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 import { described, isRefusal, type ProbeClient, type ProbeResponse } from './probe-client.ts'

@@ -1,5 +1,4 @@
 // What doctor finds about a live stream through a proxy that delays it, and through one that does not.
-
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,5 +1,4 @@
 // What doctor finds about a proxy with one fault, and that it finds nothing wrong with a proxy without one.
-
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { type RunningProxy, type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'

@@ -1,5 +1,4 @@
 // What doctor finds about a database file, and that its checks change nothing.
-
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,5 +1,4 @@
 // Uses a passkey: what the browser is requested to sign, and the check of what it signed (WebAuthn Level 3, section 7.2).
-
 import { hash } from 'node:crypto'
 import type {
   AuthenticationResponseJSON as Assertion,

@@ -1,6 +1,5 @@
 // The passkeys of a user: adding one, and proving one, as the only proof of a sign-in, as a second factor, or to confirm a sign-in. The
 // cryptography is in registration.ts and assertion.ts.
-
 import type {
   AuthenticationResponseJSON as Assertion,
   PublicKeyCredentialCreationOptionsJSON as CreationOptions,

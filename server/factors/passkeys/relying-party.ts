@@ -1,6 +1,5 @@
 // For which host are passkeys created, and on whose pages are they used? A passkey belongs to the host of the public URL (its relying
 // party id, WebAuthn Level 3, section 5.1.2): a page of another host, however similar, gets nothing that the service accepts.
-
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { CarillonError } from '../../basics/errors.ts'

@@ -1,6 +1,5 @@
 // What reads far from either end of a large inbox cost on PostgreSQL. The cost is the number of rows and index entries that the
 // server reports to have read.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'

@@ -1,6 +1,5 @@
 // The SQL that reads a page of an inbox, and how its row becomes that page. The server assembles
 // the notifications as JSON text. `$1` is the user, `$2` the size of the page, `$3` where it begins.
-
 import type { Row } from '../../store/postgres/connection/gathering.ts'
 import { inboxWidth, type Page, type PageRequest, toInbox } from '../inbox-state.ts'
 import { notificationJsonSql } from '../notification-json.ts'

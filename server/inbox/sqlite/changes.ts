@@ -1,5 +1,4 @@
 // Reads what changed in an inbox after a version.
-
 import type { Reader } from '../../store/sqlite/reader.ts'
 import { type ChangeRow, type Changes, type ChangesQuery, toChanges } from '../inbox-state.ts'
 import { type FoundInbox, inboxOf } from './found-inbox.ts'

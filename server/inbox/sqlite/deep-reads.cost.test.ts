@@ -1,6 +1,5 @@
 // The cost of reads far from both ends of a large inbox on SQLite, where a read blocks the event loop (law 4). The test compares
 // the best of many reads in one run, because a busy machine slows all of them down.
-
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

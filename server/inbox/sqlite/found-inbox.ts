@@ -1,5 +1,4 @@
 // Finds the inbox of a user, and the key by which everything in the inbox is found.
-
 import type { Reader } from '../../store/sqlite/reader.ts'
 import { type UserKey, userKey } from '../../store/sqlite/user-key.ts'
 import { emptyInbox, type InboxState, toInbox } from '../inbox-state.ts'

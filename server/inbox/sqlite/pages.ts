@@ -1,6 +1,5 @@
 // The state of an inbox and a page of it as JSON text: one row, one string. `limit +?` and not `limit ?` in the SQL: for a bare parameter
 // SQLite lets its value decide about the plan, and prepares the statement again each time.
-
 import type { Reader } from '../../store/sqlite/reader.ts'
 import type { InboxState, Page, PageRequest } from '../inbox-state.ts'
 import { noItems, notificationJsonSql } from '../notification-json.ts'

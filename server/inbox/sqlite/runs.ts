@@ -1,7 +1,6 @@
 // The sequence numbers of a page among gaps or with a filter. The notifications of a list lie in runs, such as the unread ones of a
 // category: each run is a range of one index, in the order of the list. SQLite merges the runs and reads no further than the page, so a
 // page by cursor costs the same at any depth. A numbered page passes over the index entries above it (decision 0030).
-
 import type { Reader } from '../../store/sqlite/reader.ts'
 import type { UserKey } from '../../store/sqlite/user-key.ts'
 import type { InboxState, PageRequest } from '../inbox-state.ts'

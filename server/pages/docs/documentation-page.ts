@@ -1,5 +1,4 @@
 // The OpenAPI document as the content of an HTML page: every route with its parameters, its responses and examples, and a curl command to copy.
-
 import type { Described, Document, Parameter } from '../../http/openapi/openapi.ts'
 import type { Schema } from '../../http/openapi/schema.ts'
 import { type Html, html } from '../html.ts'

@@ -1,5 +1,4 @@
 // The promises about change signals: when the store sends one, and for which user.
-
 import assert from 'node:assert/strict'
 import { readInbox } from '../../inbox/inbox.store.ts'
 import type { InboxState } from '../../inbox/inbox-state.ts'

@@ -1,5 +1,4 @@
 // The promises about opening and closing a store, and about what is on the disk in between.
-
 import assert from 'node:assert/strict'
 import { changesSince, readInbox, readPage } from '../../inbox/inbox.store.ts'
 import { markAllRead, markRead } from '../../inbox/marks.store.ts'

@@ -1,5 +1,4 @@
 // What the tests of the contract are written with: people, deliveries to them (letters), and their inboxes as they see them.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { CarillonError } from '../../basics/errors.ts'

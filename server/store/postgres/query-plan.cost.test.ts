@@ -1,6 +1,5 @@
 // How PostgreSQL finds the rows of each statement, also of those inside functions: by an index, and in one partition of the
 // tables that belong to users. As in production, the plans are made without the values.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'

@@ -1,5 +1,4 @@
 // How many round trips to PostgreSQL each request costs: the queries that pg sends, counted below the store.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'

@@ -1,5 +1,4 @@
 // The store on PostgreSQL, for many processes: pooled connections, one round trip for each frequent call, change signals by NOTIFY.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Store } from '../store.ts'

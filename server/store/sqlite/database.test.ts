@@ -1,5 +1,4 @@
 // Opening a file that cannot be used (R4, R5, R6): one sentence says what to do, and the file stays unchanged.
-
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,4 @@
 // A full disk (R2, R3): no false success, reads still work, and writes work again when there is space.
-
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -1,5 +1,4 @@
 // How SQLite finds the rows of each read: by key or index, without sorting, independent of the content of the tables.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lastSettingsEntry, listAudit } from '../../audit/audit.store.ts'

@@ -1,5 +1,4 @@
 // The contract on SQLite, and what only SQLite has: group commit, and writes of other processes on the same file.
-
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -70,7 +70,7 @@ function storeAt(place: WriterPlace, history: string, { writes, writerEntry: ent
     read(operation, ...input) {
       return typeof operation === 'function' ? reader.run(operation(...input)) : operation.sqlite(reader, ...input)
     },
-    write(operation, input) {
+    async write(operation, input) {
       const weight = typeof operation === 'function' ? undefined : operation.weightOf?.(input)
       return writer.write([names.get(operation) ?? missing(operation), input], weight)
     },

@@ -1,5 +1,4 @@
 // When the writer thread dies: every waiting call is rejected at once, and reads still work.
-
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -6,7 +6,10 @@ import type { FileLoss } from './file/guard.ts'
 export const changeNothing = 'changeNothing'
 
 export type WriteRequest = readonly [name: string, input: unknown]
-/** The result of one write, with the audit entries that it recorded, if there are any. A failure carries SQLite's result code, if it has one, and whether the commit itself failed. */
+/**
+ * The result of one write, with the audit entries that it recorded, if there are any. A failure carries SQLite's result code, if it has one,
+ * and whether the commit itself failed.
+ */
 export type WriteReply =
   | { ok: true; value: unknown; recorded?: readonly AuditEntry[] }
   | { ok: false; message: string; sqliteCode: number | undefined; isOfCommit: boolean }

@@ -1,6 +1,5 @@
 // The SQL of a statement: a template whose values are bound, never spliced. Nearly all text is the same on both engines; a Part is text that
 // is not.
-
 import { userKey as bytesOf } from '../sqlite/user-key.ts'
 
 export type Value = string | number | null

@@ -1,5 +1,4 @@
 // A backup is intact or is refused: files that are truncated, changed, foreign or of another version, and a full disk.
-
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,5 +1,4 @@
 // Fills an empty database with the rows of a source, continues an interrupted attempt, and compares the two.
-
 import { CarillonError } from '../../basics/errors.ts'
 import type { Database } from '../../config/database-url.ts'
 import { fillingTable } from '../transfer-state.ts'

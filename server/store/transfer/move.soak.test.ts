@@ -1,5 +1,4 @@
 // A move that is killed again and again, and two moves at once into SQLite, where the second waits for the lock of the first.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CarillonError } from '../../basics/errors.ts'

@@ -1,5 +1,4 @@
 // Rows that were carried from one engine to the other and back are the same as before, and a store reads the same from them.
-
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'

@@ -1,5 +1,4 @@
 // Do the engines have the tables that a transfer carries, with the same columns?
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { queryAt } from '../../../tests/support/postgres.ts'

@@ -4,18 +4,8 @@ import { createHash } from 'node:crypto'
 
 /** Every table but those that belong to one database: the ledger and the history. A test compares them with both schemas. */
 export const tableNames = [
-  ...[
-    'user',
-    'session',
-    'token_cutoff',
-    'signing_key',
-    'producer',
-    'delivery',
-    'inbox',
-    'inbox_category',
-    'notification',
-  ],
-  ...['read_mark', 'category_read_mark', 'known_device', 'guess_count', 'one_time_link', 'factor', 'recovery_code'],
+  ...'user session token_cutoff signing_key producer delivery inbox inbox_category notification read_mark'.split(' '),
+  ...'category_read_mark known_device guess_count one_time_link factor recovery_code'.split(' '),
   ...['challenge', 'provider_account', 'audit'],
 ]
 

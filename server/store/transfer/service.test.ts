@@ -1,5 +1,4 @@
 // A service whose database is moved, or backed up, while it handles requests: real processes, real requests.
-
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -1,6 +1,5 @@
 // A world of the demonstration and the service have nothing in common: neither accepts a proof of the other, no secret of the visitor's own
 // session reaches the world or the page, and what happens in one world concerns no one else.
-
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'

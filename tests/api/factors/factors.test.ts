@@ -1,5 +1,4 @@
 // The second factors of a user: adding, listing and removing them, recovery codes, and how recent the sign-in must be (A17, A18).
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'

@@ -1,6 +1,5 @@
 // Passkeys of a signed-in user: adding one, using it as a second factor, and confirming a sign-in with it. What is replayed, foreign or
 // somebody else's changes nothing.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'

@@ -1,6 +1,5 @@
 // Sign-in with a passkey alone: every honest one works, in both variants, and no forged, replayed or foreign one does. A software
 // authenticator makes them; tests/e2e/browser/passkeys.test.ts uses a real browser.
-
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, test } from 'node:test'

@@ -1,5 +1,4 @@
 // A sign-in with a second factor, from outside: when it is demanded, what completes it, and what does not (A17, A18).
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { factorsOf } from '../../../server/factors/factors.store.ts'

@@ -1,5 +1,4 @@
 // Producer keys from outside: which routes a key opens, which it never opens, and when it stops working.
-
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'

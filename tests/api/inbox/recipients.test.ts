@@ -1,5 +1,4 @@
 // Who receives a delivery: users by the id that they have in an application, users that a delivery creates, unknown recipients.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { readInbox } from '../../../server/inbox/inbox.store.ts'

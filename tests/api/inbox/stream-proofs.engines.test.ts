@@ -1,6 +1,5 @@
 // A stream is open only while its proof is valid (Z5, Z6, S7): it has the events of its own user alone, ends with the reason when the proof
 // ends, and does not count as a use of a session. Across nodes: tests/e2e/stream/stream-nodes.soak.test.ts.
-
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,6 +1,5 @@
 // The clients of streams (N5, N7): the largest replay arrives completely, a client that leaves at any moment leaves nothing behind, and
 // the stream limits hold.
-
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, suite, type TestContext, test } from 'node:test'

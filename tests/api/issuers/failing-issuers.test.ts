@@ -1,5 +1,4 @@
 // An issuer that cannot be reached, or that lies about its keys: 503 for its own tokens, one line of the log a minute, and nothing else.
-
 import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { after, test } from 'node:test'

@@ -1,6 +1,5 @@
 // Tokens of configured issuers open the inbox of their user and nothing else. The issuers here are our own; openid-provider.test.ts
 // has a real one, forged-foreign-tokens.test.ts what is refused.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'

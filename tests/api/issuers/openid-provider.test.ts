@@ -1,5 +1,4 @@
 // Users of a real OpenID provider: they sign in there, with the authorization code flow, and the inbox opens with the provider's tokens.
-
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { findUserByExternalId } from '../../../server/users/users.store.ts'

@@ -1,5 +1,4 @@
 // One-time links: an application requests one for its user, who sets a password with it, once.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'

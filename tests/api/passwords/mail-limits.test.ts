@@ -1,5 +1,4 @@
 // How many mails a client can cause: few for one inbox and few from one address, whatever the answer, which is always the same.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { updateUser } from '../../../server/users/users.store.ts'

@@ -1,5 +1,4 @@
 // The time of POST /password/forgot does not say whether there is such a user.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,4 @@
 // A link by e-mail, through a real SMTP server: only to the address that is on record, with one answer whether there is such a user.
-
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

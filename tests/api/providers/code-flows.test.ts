@@ -1,6 +1,5 @@
 // A sign-in with a provider that leads to a code: only the page that began it by a form gets a token for the code, whatever link a
 // visitor follows and wherever a page of an allowed origin redirects to (RFC 9700, sections 2.1 and 4.1).
-
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, suite, test } from 'node:test'

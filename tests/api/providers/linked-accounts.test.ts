@@ -1,5 +1,4 @@
 // A signed-in user links, lists and unlinks accounts at a real provider; another user's browser, or a sign-in that has ended, links nothing.
-
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { addProviderUser, providerAccounts } from '../../../server/providers/provider-accounts.store.ts'

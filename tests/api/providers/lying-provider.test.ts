@@ -1,6 +1,5 @@
 // A provider that lies, or that cannot be reached (P3, P5): a clear refusal, nobody is signed in, nothing is stored, no other address is
 // contacted, and no secret reaches the response or the log. The real provider sends what a test changes, signed with its real keys.
-
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'

@@ -1,5 +1,4 @@
 // A visitor with a session follows a link to a sign-in with a provider: the session ends only if the new sign-in succeeds.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { linkProviderAccount } from '../../../server/providers/provider-accounts.store.ts'

@@ -1,5 +1,4 @@
 // What follows the provider's part of a sign-in: a second factor, the audit log, and the cookies below a public URL.
-
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'

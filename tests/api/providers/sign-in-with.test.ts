@@ -1,5 +1,4 @@
 // A sign-in with a real OpenID provider, in both variants: the redirect there, the way back, and who is signed in then.
-
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { useProviderAccount } from '../../../server/providers/provider-accounts.store.ts'

@@ -1,5 +1,4 @@
 // The audit log over HTTP: one row and one line for each sign-in, refusal and change, what an entry says, and what a user sees of it.
-
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, beforeEach, test } from 'node:test'

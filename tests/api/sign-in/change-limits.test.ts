@@ -1,5 +1,4 @@
 // How many entries of the audit log a signed-in user can cause: a change without effect none, and the others 60 at once (L1).
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'

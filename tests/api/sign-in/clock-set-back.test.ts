@@ -1,5 +1,4 @@
 // The wall clock is set back while the service runs, or while it is down (R8): nothing lives longer than its lifetime and 60 s.
-
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { createLog } from '../../../server/basics/log.ts'

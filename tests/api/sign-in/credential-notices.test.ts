@@ -1,5 +1,4 @@
 // Users are notified of every change of a credential: in the inbox, and by mail to a verified address (A22; OWASP ASVS 5.0, 6.3.7).
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,4 @@
 // A refused sign-in reveals nothing: neither its response nor its duration shows what was wrong.
-
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'

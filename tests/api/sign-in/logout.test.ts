@@ -1,5 +1,4 @@
 // What ends when a user signs out or is disabled, what does not end, and that ended proofs stay ended.
-
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'

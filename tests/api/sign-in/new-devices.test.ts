@@ -1,6 +1,5 @@
 // A sign-in from a device that the user has not used before is reported to the user's own inbox; "That was not me" ends it, and then the
 // password alone signs nobody in until it was replaced. In both variants.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

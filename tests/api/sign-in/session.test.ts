@@ -1,5 +1,4 @@
 // The stateful proof from outside: the form of the cookie, the user of its session, and that an ended session stays ended.
-
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'

@@ -1,5 +1,4 @@
 // Forward authentication (`GET /verify`): who a reverse proxy may let pass, under which name, and where it sends the others.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { disableUser } from '../../../server/users/user-changes.store.ts'

@@ -1,6 +1,5 @@
 // The caller's own sign-in is spared when all others end: its session and its tokens work on, its tokens are renewed, and no other
 // sign-in survives (T7, A13).
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'

@@ -1,6 +1,5 @@
 // Tokens that an application issues for its users, with a producer key of scope `users`: what they contain and open, and what
 // revokes them. The routes that they do not open are in scopes.test.ts.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'

@@ -1,5 +1,4 @@
 // The signing keys of a running service: their rotation by the clock, and what the key set shows of it.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openStore } from '../../../server/open-store.ts'

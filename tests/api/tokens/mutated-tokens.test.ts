@@ -1,7 +1,6 @@
 // Each kind of token that we issue, with every mutation of each member of its header and claims (tests/support/http/token-mutations.ts).
 // A mutation is refused, even if our own key signs it, or `staysValid` says why it is a token that we could have issued; that is then
 // tried, too. Without our key no mutation at all is accepted.
-
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { after, test } from 'node:test'

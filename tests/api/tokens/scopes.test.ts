@@ -1,6 +1,5 @@
 // What a proof with a scope opens: a token of scope `inbox` the inbox alone, a producer key the routes of its scopes. The
 // refusal says which proof is needed. And GET /api/session, which responds to anyone.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'

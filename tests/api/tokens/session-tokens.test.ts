@@ -1,5 +1,4 @@
 // POST /api/me/token: the owner of a session gets an access token of the same sign-in, which ends with the session.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'

@@ -1,6 +1,5 @@
 // Tokens are revoked by a counter (T7): a new password or disabling a user raises the user's credential generation, and every
 // token with a lower one is refused, even if the clocks of two nodes differ.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'

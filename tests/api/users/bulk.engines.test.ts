@@ -1,5 +1,4 @@
 // Up to 1,000 users in one request: all of them, or none if one has a fault.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { findCredentials, listUsers } from '../../../server/users/users.store.ts'

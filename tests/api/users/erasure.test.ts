@@ -1,5 +1,4 @@
 // Erasing a user: every proof ends, and no table and no new backup has anything of the user.
-
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

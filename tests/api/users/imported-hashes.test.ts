@@ -1,5 +1,4 @@
 // Users whose password hash was made by another system sign in with their old password, and get a hash of ours by it.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { hash, verify } from '@node-rs/argon2'

@@ -1,5 +1,4 @@
 // An application says that it has verified the e-mail address of its user; another address takes that back.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'

@@ -1,6 +1,5 @@
 // Tokens of a service with two processes whose clocks differ (T7): each process estimates the clock of the database by its
 // heartbeat, and a slow connection makes that estimate wrong. A new password still revokes every earlier token.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

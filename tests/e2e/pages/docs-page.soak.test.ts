@@ -1,5 +1,4 @@
 // The page of the API in a real Chromium.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { updateUser } from '../../../server/users/users.store.ts'

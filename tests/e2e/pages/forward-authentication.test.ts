@@ -1,6 +1,5 @@
 // An application without a sign-in of its own, behind a proxy that asks `GET /verify`, in a real Chromium: the way to the sign-in page
 // and back, and the name that reaches the application.
-
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,6 +1,5 @@
 // The sign-in page in a real Chromium when something is wrong: blocked cookies, a service that does not respond, a form of another site;
 // the page for a forgotten password; and the page in other languages, below a path and with a prefix.
-
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,4 @@
 // The sign-in page in a real Chromium with passkeys and a real OpenID provider: each alone, as a second step, and each failure.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { CDPSession } from 'playwright-core'

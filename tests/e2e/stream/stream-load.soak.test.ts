@@ -1,6 +1,5 @@
 // What streams cost a process (N5): a client that does not read is disconnected and uses a bounded amount of memory, while others
 // are served; and closed streams leave nothing behind, however they were closed. SOAK=1: the full figures.
-
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

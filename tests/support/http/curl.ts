@@ -1,5 +1,4 @@
 // A substitute for curl with the options that the documentation uses. Writes the status of the response to stderr.
-
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 

@@ -1,6 +1,5 @@
 // For tests that send requests to every route: a service, an HTTP client, one user with each kind of proof, and the routes of the
 // published description, each with a proof that opens it.
-
 import { after } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
 import { putUsers } from '../../../server/users/put-users.store.ts'

@@ -1,5 +1,4 @@
 // For tests: a service whose users sign in with a real provider, and a browser that goes through it, with its own cookies.
-
 import type { Log } from '../../../server/basics/log.ts'
 import type { Environment } from '../../../server/config/values.ts'
 import { clientId, clientSecret, type SignInProvider, startSignInProvider } from '../network/sign-in-provider.ts'

@@ -1,5 +1,4 @@
 // For tests: a service whose public URL has a path, behind a proxy that strips that path and refuses every other.
-
 import { startTestService, type TestService } from '../service.ts'
 import { freePort } from './free-port.ts'
 import { type RunningProxy, startProxy } from './proxy.ts'

@@ -1,5 +1,4 @@
 // One experiment on the page: question, predictions, the button, and the result of both lanes.
-
 import { html, nothing } from 'lit/html.js'
 import { arrowOf } from '../../arrows.ts'
 import { curlView } from '../../view/curl-view.ts'

@@ -19,7 +19,8 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /**
- * True if a browser says that another site sent it, in Sec-Fetch-Site or, an older one, in Origin; compare Go's http.CrossOriginProtection. Without both fields it is no browser, and no cookie was added automatically.
+ * True if a browser says that another site sent it, in Sec-Fetch-Site or, an older one, in Origin; compare Go's
+ * http.CrossOriginProtection. Without both fields it is no browser, and no cookie was added automatically.
  */
 export function isCrossSite({ fetchSite, origin, host, allowed }: Origins): boolean {
   if (origin !== undefined && allowed.includes(origin)) return false
@@ -37,7 +38,8 @@ const preflight = {
 }
 
 /**
- * Lets pages of allowed origins send requests and read responses (the CORS protocol, Fetch Standard, section 3.2). `allowed` has whole origins, never patterns. Returns true if the request is a preflight whose response is sent here.
+ * Lets pages of allowed origins send requests and read responses (the CORS protocol, Fetch Standard, section 3.2). `allowed` has whole
+ * origins, never patterns. Returns true if the request is a preflight whose response is sent here.
  */
 export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return false

@@ -1,6 +1,5 @@
 // Random acts on the inboxes of a few people. A turn is an act with its ids and its time; the stage performs it on the store,
 // and the model (model.ts) performs it on plain arrays.
-
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { deliver } from '../../../delivery/delivery.store.ts'

@@ -1,5 +1,4 @@
 // A client that keeps a copy of an inbox and brings it up to date with changesSince, as a client with a stream does.
-
 import assert from 'node:assert/strict'
 import { changesSince, readInbox } from '../../../inbox/inbox.store.ts'
 import type { Change } from '../../../inbox/inbox-state.ts'

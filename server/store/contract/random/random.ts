@@ -1,5 +1,4 @@
 // The promises that hold after any acts in any order: counters equal a recount, and changes lead to the current pages.
-
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { readCounts, readInbox } from '../../../inbox/inbox.store.ts'

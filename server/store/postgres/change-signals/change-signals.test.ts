@@ -1,5 +1,4 @@
 // Change signals between processes if other programs use the database too, or if a proxy in between drops notices.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,7 +1,6 @@
 // Change signals between processes: NOTIFY after the commit, and LISTEN on a separate connection. If that connection is
 // lost, signals may be lost too, so every listener receives "anything may have changed" once there is a new one. Signals of
 // inboxes are gathered, so that many commits are one notice: with a NOTIFY in each transaction all commits wait for one lock.
-
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { CarillonError } from '../../../basics/errors.ts'

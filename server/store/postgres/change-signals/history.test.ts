@@ -1,6 +1,5 @@
 // If a database loses changes that clients have already received, its positions belong to another history: a client that is ahead
 // of the database gets a resync and does not miss anything silently.
-
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'

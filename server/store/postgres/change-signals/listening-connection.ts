@@ -1,6 +1,5 @@
 // One connection that listens for notices. Every second it sends a notice to itself and reads the server's clock: a
 // connection that is dead without an error, or goes through a pooler that passes no notices, is lost after 3 seconds.
-
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../../basics/errors.ts'

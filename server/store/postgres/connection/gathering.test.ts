@@ -1,5 +1,4 @@
 // Calls that share a round trip and a commit: what one of them suffers, the others do not.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'

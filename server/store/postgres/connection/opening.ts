@@ -1,6 +1,5 @@
 // Opens a pool and checks that Carillon can work on the PostgreSQL database that a URL names; turns each failure into a
 // sentence that says what to do. Doctor (doctor/store/postgres.ts) checks more and refuses nothing.
-
 import type { Pool } from 'pg'
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { sqlState } from './failures.ts'

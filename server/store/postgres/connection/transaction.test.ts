@@ -1,5 +1,4 @@
 // Writes that are written once for both engines, in a transaction: what a failure in the middle of one leaves, and when it runs again.
-
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

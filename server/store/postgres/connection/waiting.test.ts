@@ -1,6 +1,5 @@
 // Calls that write the same rows lock them in one order, so that they never deadlock. PostgreSQL would end a deadlock after a
 // second, and one of the two calls would fail.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../../tests/support/postgres.ts'

@@ -1,6 +1,5 @@
 // A database has the functions of the newest version of Carillon that was started on it, in whatever order versions start.
 // tests/e2e/nodes/rolling-upgrade.test.ts runs two versions at the same time.
-
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

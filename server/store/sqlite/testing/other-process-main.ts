@@ -1,5 +1,4 @@
 // What runs in the second process: it opens, locks and calls what the orders of its parent say. See other-process.ts.
-
 import { BroadcastChannel } from 'node:worker_threads'
 import { CarillonError } from '../../../basics/errors.ts'
 import { openStore } from '../../../open-store.ts'

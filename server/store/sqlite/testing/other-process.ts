@@ -1,5 +1,4 @@
 // For tests: a second process on the same database, which the test controls over a channel. It runs other-process-main.ts.
-
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

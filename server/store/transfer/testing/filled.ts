@@ -1,5 +1,4 @@
 // For tests: a database that has rows in every table, and empty databases of either engine.
-
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

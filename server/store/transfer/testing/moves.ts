@@ -1,5 +1,4 @@
 // For tests: a move, what it leaves in a database, and whether a database accepts writes.
-
 import assert from 'node:assert/strict'
 import { queryAt } from '../../../../tests/support/postgres.ts'
 import { CarillonError } from '../../../basics/errors.ts'

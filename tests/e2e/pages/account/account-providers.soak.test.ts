@@ -1,5 +1,4 @@
 // The account page in a real Chromium, with a real OpenID provider on another site: a user links an account, and unlinks it.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'

@@ -1,5 +1,4 @@
 // The account page in a real Chromium: name, language, password, the parts that an address names, and how it fails.
-
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { findUser, updateUser } from '../../../../server/users/users.store.ts'
