@@ -11,8 +11,8 @@ import {
   readByLastReadAll,
 } from '../inbox/undoable.ts'
 import type { WriteForms } from '../store/operations.ts'
-import { all, get, onCitus, onPostgres, RunAgain, send, signal, type Write } from '../store/statements/statements.ts'
-import { givenUser, inList, inUsers, Part, rowsOf, type UserKey, userKey } from '../store/statements/templates.ts'
+import { all, get, onCitus, send, sendOnPostgres, signal, type Write } from '../store/statements/statements.ts'
+import { givenUser, inUsers, Part, rowsOf, type UserKey, userKey } from '../store/statements/templates.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { keyColumns, namespaceOf, prefixOf } from '../users/namespaces.ts'
 import { deliverTogether } from './delivery.postgres.ts'
@@ -77,17 +77,16 @@ function* isKeyValid({ producerId, secretHash }: Delivery): Write<boolean> {
 
 type Earlier = { body_hash: string; answer: string }
 
-/** On PostgreSQL it takes the key, with an empty answer, and waits for another delivery with it. */
+/** On PostgreSQL it takes the key, with an empty answer, or locks it, and waits for another delivery with it. */
 function* earlierOutcome({ producerId, idempotency, at }: Delivery): Write<Earlier | undefined> {
   if (idempotency === null) return undefined
   const { key, bodyHash } = idempotency
   // An erasure waits for it (erasure.store.ts).
   yield* onCitus`select pg_advisory_xact_lock_shared(hashtext('carillon outcomes'))`
-  const earlier = yield* onPostgres<Earlier>`
+  yield* sendOnPostgres`
     insert into delivery (producer_id, idempotency_key, body_hash, answer, at)
     values (${producerId}, ${key}, ${bodyHash}, '', ${at})
-    on conflict (producer_id, idempotency_key) do update set at = delivery.at returning body_hash, answer`
-  if (earlier !== undefined) return earlier
+    on conflict (producer_id, idempotency_key) do update set at = delivery.at where false`
   return yield* get<Earlier>`
     select body_hash, answer from delivery where producer_id = ${producerId} and idempotency_key = ${key}`
 }
@@ -215,10 +214,10 @@ type Keyed = Pick<ReadState, 'seq' | 'category' | 'read_at' | 'unread_version'> 
 /** The notifications with the key. Their inboxes, and those of the others, are locked from now on. */
 function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[]> {
   const { key, application } = keyColumns(delivery)
-  yield* onPostgres`
+  yield* sendOnPostgres`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
     select ${givenUser}, 0, 1, 0, 0, 0, 0 from ${rowsOf(wanted)} where true
-    on conflict (user_id) do update set version = inbox.version`
+    on conflict (user_id) do update set version = inbox.version where false`
   const [one, another] = wanted
   // On PostgreSQL a list reads every partition.
   if (one !== undefined && another === undefined) {
@@ -350,7 +349,5 @@ function* countInCategory({ user, category, total, unread }: Count): Write<void>
 
 /** On PostgreSQL a user can be erased after the delivery found the user and before it locked the inbox; from then on an erasure waits. */
 function* refuseErased(wanted: readonly Wanted[]): Write<void> {
-  const ids = wanted.map(({ userId }) => userId)
-  const found = yield* onPostgres<{ count: number }>`select count(*) as count from "user" where id ${inList(ids)}`
-  if (found !== undefined && found.count < ids.length) throw new RunAgain('A recipient was erased during the delivery')
+  yield* sendOnPostgres`select refuse_erased(array(select given.value ->> 'userId' from ${rowsOf(wanted)}))`
 }
