@@ -52,16 +52,18 @@ function* deliverAlone(delivery: Delivery): Write<Outcome> {
   const earlier = yield* earlierOutcome(delivery)
   if (earlier?.answer) return earlier.body_hash === idempotency?.bodyHash ? JSON.parse(earlier.answer) : 'mismatch'
   let users = yield* findRecipients(delivery)
-  const isNew = (n: number) => recipients[n]?.newUserId !== undefined && 'externalId' in recipients[n].to
-  const missing = [...users.keys()].filter((n) => users[n] === null)
-  const unknown = missing.filter((n) => !isNew(n))
-  if (unknown.length > maxUnknown(delivery)) {
-    if (earlier !== undefined) yield* forgetOutcome(delivery)
-    return { unknown }
-  }
-  if (unknown.length < missing.length) {
-    yield* createRecipients(delivery, missing.filter(isNew))
-    users = yield* findRecipients(delivery)
+  if (users.includes(null)) {
+    const missing = [...users.keys()].filter((n) => users[n] === null)
+    const isNew = (n: number) => recipients[n]?.newUserId !== undefined && 'externalId' in recipients[n].to
+    const unknown = missing.filter((n) => !isNew(n))
+    if (unknown.length > maxUnknown(delivery)) {
+      if (earlier !== undefined) yield* forgetOutcome(delivery)
+      return { unknown }
+    }
+    if (unknown.length < missing.length) {
+      yield* createRecipients(delivery, missing.filter(isNew))
+      users = yield* findRecipients(delivery)
+    }
   }
   const outcome = { deliveryId: id, results: yield* deliverToUsers(delivery, users) }
   yield* keepOutcome(delivery, outcome)
@@ -115,12 +117,12 @@ export function* removeOldDeliveries(before: number): Write<void> {
 
 /** The id of each recipient's user, or null, in the order of the recipients. */
 function* findRecipients({ recipients, application }: Delivery): Write<(string | null)[]> {
+  const [one, another] = recipients
+  if (one !== undefined && another === undefined) return [yield* findRecipient(one.to, application)]
   const prefix = prefixOf(application)
   const wanted = recipients.map(({ to }) =>
     'externalId' in to ? { externalId: to.externalId, issuer: namespaceOf({ application, issuer: to.issuer }) } : to,
   )
-  const [one, another] = wanted
-  if (one !== undefined && another === undefined) return [yield* findRecipient(one, prefix)]
   const found = yield* all<{ id: string | null }>`
     select coalesce(
       (select id from "user" where id = given.value ->> 'userId' and substr(issuer, 1, ${prefix.length}) = ${prefix}),
@@ -131,7 +133,8 @@ function* findRecipients({ recipients, application }: Delivery): Write<(string |
 }
 
 /** Without a list, which costs a tenth of a delivery on SQLite. */
-function* findRecipient(to: Recipient & { issuer?: string }, prefix: string): Write<string | null> {
+function* findRecipient(to: Recipient, application: string | undefined): Write<string | null> {
+  const prefix = prefixOf(application)
   const found =
     'userId' in to
       ? yield* get<{ id: string }>`
@@ -140,7 +143,7 @@ function* findRecipient(to: Recipient & { issuer?: string }, prefix: string): Wr
         ? yield* get<{ id: string }>`
             select id from "user" where username = ${to.username} and substr(issuer, 1, ${prefix.length}) = ${prefix}`
         : yield* get<{ id: string }>`
-            select id from "user" where external_id = ${to.externalId} and issuer = ${to.issuer ?? ''}`
+            select id from "user" where external_id = ${to.externalId} and issuer = ${namespaceOf({ application, issuer: to.issuer })}`
   return found?.id ?? null
 }
 
@@ -186,6 +189,10 @@ function* deliverToUsers(delivery: Delivery, users: readonly (string | null)[]):
 
 /** Each known user once, with the id that the delivery gave first, in the order in which inboxes are locked. */
 function wantedBy({ recipients }: Delivery, users: readonly (string | null)[]): Wanted[] {
+  const [first, second] = recipients
+  const [found] = users
+  if (first !== undefined && second === undefined)
+    return found == null ? [] : [{ userId: found, id: first.notificationId }]
   const ids = new Map<string, string>()
   for (const [n, { notificationId }] of recipients.entries()) {
     const userId = users[n]
