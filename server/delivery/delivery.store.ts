@@ -10,8 +10,8 @@ import {
   readByLastReadAll,
 } from '../inbox/undoable.ts'
 import type { WriteForms } from '../store/operations.ts'
-import { all, get, onCitus, onPostgres, RunAgain, send, signal, type Write } from '../store/statements/statements.ts'
-import { givenUser, inList, inUsers, Part, rowsOf, type UserKey, userKey } from '../store/statements/templates.ts'
+import { all, get, onCitus, send, sendOnPostgres, signal, type Write } from '../store/statements/statements.ts'
+import { givenUser, inUsers, Part, rowsOf, type UserKey, userKey } from '../store/statements/templates.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { keyColumns, namespaceOf, prefixOf } from '../users/namespaces.ts'
 import { deliverTogether } from './delivery.postgres.ts'
@@ -51,16 +51,18 @@ function* deliverAlone(delivery: Delivery): Write<Outcome> {
   const earlier = yield* earlierOutcome(delivery)
   if (earlier?.answer) return earlier.body_hash === idempotency?.bodyHash ? JSON.parse(earlier.answer) : 'mismatch'
   let users = yield* findRecipients(delivery)
-  const isNew = (n: number) => recipients[n]?.newUserId !== undefined && 'externalId' in recipients[n].to
-  const missing = [...users.keys()].filter((n) => users[n] === null)
-  const unknown = missing.filter((n) => !isNew(n))
-  if (unknown.length > maxUnknown(delivery)) {
-    if (earlier !== undefined) yield* forgetOutcome(delivery)
-    return { unknown }
-  }
-  if (unknown.length < missing.length) {
-    yield* createRecipients(delivery, missing.filter(isNew))
-    users = yield* findRecipients(delivery)
+  if (users.includes(null)) {
+    const missing = [...users.keys()].filter((n) => users[n] === null)
+    const isNew = (n: number) => recipients[n]?.newUserId !== undefined && 'externalId' in recipients[n].to
+    const unknown = missing.filter((n) => !isNew(n))
+    if (unknown.length > maxUnknown(delivery)) {
+      if (earlier !== undefined) yield* forgetOutcome(delivery)
+      return { unknown }
+    }
+    if (unknown.length < missing.length) {
+      yield* createRecipients(delivery, missing.filter(isNew))
+      users = yield* findRecipients(delivery)
+    }
   }
   const outcome = { deliveryId: id, results: yield* deliverToUsers(delivery, users) }
   yield* keepOutcome(delivery, outcome)
@@ -76,17 +78,16 @@ function* isKeyValid({ producerId, secretHash }: Delivery): Write<boolean> {
 
 type Earlier = { body_hash: string; answer: string }
 
-/** On PostgreSQL it takes the key, with an empty answer, and waits for another delivery with it. */
+/** On PostgreSQL it takes the key, with an empty answer, or locks it, and waits for another delivery with it. */
 function* earlierOutcome({ producerId, idempotency, at }: Delivery): Write<Earlier | undefined> {
   if (idempotency === null) return undefined
   const { key, bodyHash } = idempotency
   // An erasure waits for it (erasure.store.ts).
   yield* onCitus`select pg_advisory_xact_lock_shared(hashtext('carillon outcomes'))`
-  const earlier = yield* onPostgres<Earlier>`
+  yield* sendOnPostgres`
     insert into delivery (producer_id, idempotency_key, body_hash, answer, at)
     values (${producerId}, ${key}, ${bodyHash}, '', ${at})
-    on conflict (producer_id, idempotency_key) do update set at = delivery.at returning body_hash, answer`
-  if (earlier !== undefined) return earlier
+    on conflict (producer_id, idempotency_key) do update set at = delivery.at where false`
   return yield* get<Earlier>`
     select body_hash, answer from delivery where producer_id = ${producerId} and idempotency_key = ${key}`
 }
@@ -115,12 +116,12 @@ export function* removeOldDeliveries(before: number): Write<void> {
 
 /** The id of each recipient's user, or null, in the order of the recipients. */
 function* findRecipients({ recipients, application }: Delivery): Write<(string | null)[]> {
+  const [one, another] = recipients
+  if (one !== undefined && another === undefined) return [yield* findRecipient(one.to, application)]
   const prefix = prefixOf(application)
   const wanted = recipients.map(({ to }) =>
     'externalId' in to ? { externalId: to.externalId, issuer: namespaceOf({ application, issuer: to.issuer }) } : to,
   )
-  const [one, another] = wanted
-  if (one !== undefined && another === undefined) return [yield* findRecipient(one, prefix)]
   const found = yield* all<{ id: string | null }>`
     select coalesce(
       (select id from "user" where id = given.value ->> 'userId' and substr(issuer, 1, ${prefix.length}) = ${prefix}),
@@ -131,7 +132,8 @@ function* findRecipients({ recipients, application }: Delivery): Write<(string |
 }
 
 /** Without a list, which costs a tenth of a delivery on SQLite. */
-function* findRecipient(to: Recipient & { issuer?: string }, prefix: string): Write<string | null> {
+function* findRecipient(to: Recipient, application: string | undefined): Write<string | null> {
+  const prefix = prefixOf(application)
   const found =
     'userId' in to
       ? yield* get<{ id: string }>`
@@ -140,7 +142,7 @@ function* findRecipient(to: Recipient & { issuer?: string }, prefix: string): Wr
         ? yield* get<{ id: string }>`
             select id from "user" where username = ${to.username} and substr(issuer, 1, ${prefix.length}) = ${prefix}`
         : yield* get<{ id: string }>`
-            select id from "user" where external_id = ${to.externalId} and issuer = ${to.issuer ?? ''}`
+            select id from "user" where external_id = ${to.externalId} and issuer = ${namespaceOf({ application, issuer: to.issuer })}`
   return found?.id ?? null
 }
 
@@ -186,6 +188,10 @@ function* deliverToUsers(delivery: Delivery, users: readonly (string | null)[]):
 
 /** Each known user once, with the id that the delivery gave first, in the order in which inboxes are locked. */
 function wantedBy({ recipients }: Delivery, users: readonly (string | null)[]): Wanted[] {
+  const [first, second] = recipients
+  const [found] = users
+  if (first !== undefined && second === undefined)
+    return found == null ? [] : [{ userId: found, id: first.notificationId }]
   const ids = new Map<string, string>()
   for (const [n, { notificationId }] of recipients.entries()) {
     const userId = users[n]
@@ -214,10 +220,10 @@ type Keyed = Pick<ReadState, 'seq' | 'category' | 'read_at' | 'unread_version'> 
 /** The notifications with the key. Their inboxes, and those of the others, are locked from now on. */
 function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[]> {
   const { key, application } = keyColumns(delivery)
-  yield* onPostgres`
+  yield* sendOnPostgres`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
     select ${givenUser}, 0, 1, 0, 0, 0, 0 from ${rowsOf(wanted)} where true
-    on conflict (user_id) do update set version = inbox.version`
+    on conflict (user_id) do update set version = inbox.version where false`
   const [one, another] = wanted
   // On PostgreSQL a list reads every partition.
   if (one !== undefined && another === undefined) {
@@ -349,7 +355,5 @@ function* countInCategory({ user, category, total, unread }: Count): Write<void>
 
 /** On PostgreSQL a user can be erased after the delivery found the user and before it locked the inbox; from then on an erasure waits. */
 function* refuseErased(wanted: readonly Wanted[]): Write<void> {
-  const ids = wanted.map(({ userId }) => userId)
-  const found = yield* onPostgres<{ count: number }>`select count(*) as count from "user" where id ${inList(ids)}`
-  if (found !== undefined && found.count < ids.length) throw new RunAgain('A recipient was erased during the delivery')
+  yield* sendOnPostgres`select refuse_erased(array(select given.value ->> 'userId' from ${rowsOf(wanted)}))`
 }

@@ -1,5 +1,6 @@
 // Erases a user: every row of the user, and the user in the outcomes of deliveries. One write, so that nothing is left half done.
 import { all, onCitus, onPostgres, record, send, signal, type Write } from '../store/statements/statements.ts'
+import { all, onCitus, record, send, sendOnPostgres, signal, type Write } from '../store/statements/statements.ts'
 import { userKey } from '../store/statements/templates.ts'
 import { lockUser } from '../store/user-lock.ts'
 import { erasedKey } from '../tokens/erased-key.ts'
@@ -39,10 +40,10 @@ export function* deleteUser(change: UserChange): Write<'done' | 'absent'> {
 /** Waits for the deliveries that have locked the inbox, also those that create it. Later ones find no user. */
 function* eraseInbox(userId: string): Write<void> {
   const user = userKey(userId)
-  yield* onPostgres`
+  yield* sendOnPostgres`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
     values (${userId}, 0, 1, 0, 0, 0, 0) on conflict do nothing`
-  yield* onPostgres`select 1 from inbox where user_id = ${userId} for update`
+  yield* sendOnPostgres`select 1 from inbox where user_id = ${userId} for update`
   yield* send`delete from inbox_category where user_id = ${user}`
   yield* send`delete from notification where user_id = ${user}`
   yield* send`delete from category_read_mark where user_id = ${user}`
@@ -54,7 +55,7 @@ type Outcome = { producerId: string; idempotencyKey: string; answer: string }
 
 /** One caller at a time: two could change the same outcomes in different orders. */
 function* removeFromOutcomes(userId: string): Write<void> {
-  yield* onPostgres`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
+  yield* sendOnPostgres`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
   const outcomes = yield* all<Outcome>`
     select producer_id as "producerId", idempotency_key as "idempotencyKey", answer from delivery
     where answer like ${`%${userId}%`}`

@@ -140,6 +140,7 @@ const expired = 'token_cutoff by token_cutoff_by_expiry (expires_at)'
 /** The last check, that no recipient was erased, reads no row of a user. */
 const recipients = ['sorted', userByName, user, 'user by key (id) alone', userByExternalId, producer]
 
+const outcome = 'delivery by key (producer_id, idempotency_key)'
 const factor = 'factor by key (user_id, id)'
 const oneFactor = 'factor by key (user_id)'
 const factors = 'many factor by key (user_id)'
@@ -705,7 +706,7 @@ const paths: Path[] = [
   {
     of: 'deliver',
     run: () => together(...['new', 'k1'].map((key) => deliveryTo({ idempotency: { key, bodyHash: 'h' } }))),
-    reads: recipients,
+    reads: [...recipients, outcome],
   },
   {
     of: 'deliver',
@@ -719,7 +720,7 @@ const paths: Path[] = [
   {
     of: 'deliver',
     run: () => store.write(deliver, deliveryTo({ idempotency: { key: 'k1', bodyHash: 'h' } })),
-    reads: recipients,
+    reads: [...recipients, outcome],
   },
   {
     of: 'deliver',
@@ -728,7 +729,7 @@ const paths: Path[] = [
         deliver,
         deliveryTo({ key: 'none', recipients: several, idempotency: { key: 'other', bodyHash: 'h' } }),
       ),
-    reads: [userByName, user, 'user by key (id) alone', userByExternalId, `many ${keyed}`],
+    reads: [userByName, user, 'user by key (id) alone', userByExternalId, `many ${keyed}`, outcome],
     partitions: 4,
   },
   {

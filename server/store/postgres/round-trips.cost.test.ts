@@ -122,7 +122,7 @@ test('what is stored for signing in costs a few round trips, with the lock, the 
     addFactor: 3,
     endSessions: 2,
     setPassword: 4,
-    deleteUser: 7,
+    deleteUser: 4,
   })
 })
 

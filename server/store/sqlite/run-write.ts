@@ -15,11 +15,23 @@ export function runWrite<Result>(write: Write<Result>, context: WriteContext): R
 }
 
 function outcomeOf(statement: Statement, context: WriteContext): unknown {
-  if (statement.kind === 'record') return context.recorded.push(...statement.entries)
-  if (statement.kind === 'signal') return context.signal(statement.signal)
-  if (statement.kind === 'postgres' || statement.kind === 'citus') return undefined
-  const prepared = context.prepared.of(statement)
-  const values = boundValues(statement, 'sqlite')
-  if (statement.kind === 'run' || statement.kind === 'send') return Number(prepared.run(...values).changes)
-  return statement.kind === 'get' || statement.kind === 'lock' ? prepared.get(...values) : prepared.all(...values)
+  switch (statement.kind) {
+    case 'record':
+      return context.recorded.push(...statement.entries)
+    case 'signal':
+      return context.signal(statement.signal)
+    case 'postgres':
+    case 'sendOnPostgres':
+    case 'citus':
+      return undefined
+    case 'get':
+    case 'lock':
+      return context.prepared.of(statement).get(...boundValues(statement, 'sqlite'))
+    case 'run':
+      return Number(context.prepared.of(statement).run(...boundValues(statement, 'sqlite')).changes)
+    case 'send':
+      return context.prepared.of(statement).run(...boundValues(statement, 'sqlite'))
+    default:
+      return context.prepared.of(statement).all(...boundValues(statement, 'sqlite'))
+  }
 }

@@ -10,7 +10,7 @@ type Sql<Kind extends string> = { kind: Kind } & Template
 export type Query = Sql<'get' | 'all'>
 export type Statement =
   | Query
-  | Sql<'lock' | 'lockAll' | 'run' | 'send' | 'postgres' | 'citus'>
+  | Sql<'lock' | 'lockAll' | 'run' | 'send' | 'postgres' | 'sendOnPostgres' | 'citus'>
   | { kind: 'record'; entries: readonly AuditEntry[] }
   | { kind: 'signal'; signal: ChangeSignal }
 
@@ -55,6 +55,11 @@ export function* send(strings: TemplateStringsArray, ...values: Given[]): Write<
 /** A statement for an engine with several writers. Undefined on SQLite, which skips it. */
 export function* onPostgres<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
   return (yield { kind: 'postgres', strings, values }) as Row | undefined
+}
+
+/** A statement for an engine with several writers, which the write does not wait for. */
+export function* sendOnPostgres(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
+  yield { kind: 'sendOnPostgres', strings, values }
 }
 
 /** A statement that only Citus needs. */

@@ -77,6 +77,7 @@ export class Transaction {
       case 'signal':
         return void this.signals.push(statement.signal)
       case 'send':
+      case 'sendOnPostgres':
         return this.#send(queryOf(statement))
       case 'citus':
         return this.#isOnCitus ? this.#send(queryOf(statement)) : undefined

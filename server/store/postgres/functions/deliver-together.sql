@@ -109,11 +109,16 @@ begin
   )
   select array_agg(case when not is_repeated then answer end order by n), (select array_agg(user_id) from wanted where nth = 1)
     into answers, delivered_to from settled;
-  -- A user can be erased after the delivery found the user and before it locked the inbox; from then on an erasure waits. Without a join.
-  if exists (
-    select from unnest(delivered_to) as w (user_id) where (select u.id from "user" u where u.id = w.user_id) is null
-  ) then
-    raise exception 'carillon: a recipient was erased during the delivery';
-  end if;
+  perform refuse_erased(delivered_to);
   return answers;
+end $$;
+
+-- A user can be erased after the delivery found the user and before it locked the inbox; from then on an erasure waits. Then the delivery is
+-- rolled back and runs again.
+create or replace function refuse_erased(users text[]) returns void language plpgsql as $$
+begin
+  -- Without a join.
+  if exists (select from unnest(users) w where (select u.id from "user" u where u.id = w) is null) then
+    raise exception 'carillon: a recipient was erased during the delivery' using errcode = '40001';
+  end if;
 end $$;
