@@ -27,6 +27,10 @@ export function sessionSecret(cookieHeader: string | undefined, name: string): s
  * lets a sibling host set `\xA0__Host-carillon`, and `trim()` would read that as our cookie.
  */
 export function sessionSecrets(cookieHeader: string | undefined, name: string): string[] {
-  const values = Array.from(cookieHeader?.matchAll(patternOf(name)) ?? [], ([, value = '']) => value)
+  const pattern = patternOf(name)
+  const values: string[] = []
+  // Not `matchAll`, which copies the pattern: 0.5 us of each request. A search without a result begins the next one at the start.
+  for (let found = pattern.exec(cookieHeader ?? ''); found !== null; found = pattern.exec(cookieHeader ?? ''))
+    values.push(found[1] as string)
   return values.length < 2 ? values : [...new Set(values)]
 }
