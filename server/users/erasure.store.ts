@@ -1,5 +1,4 @@
 // Erases a user: every row of the user, and the user in the outcomes of deliveries. One write, so that nothing is left half done.
-import { all, onCitus, onPostgres, record, send, signal, type Write } from '../store/statements/statements.ts'
 import { all, onCitus, record, send, sendOnPostgres, signal, type Write } from '../store/statements/statements.ts'
 import { userKey } from '../store/statements/templates.ts'
 import { lockUser } from '../store/user-lock.ts'
