@@ -73,9 +73,11 @@ export class Deliveries {
     }
   }
 
-  removeOld(): Promise<void> {
+  async removeOld(): Promise<void> {
     const { store, now } = this.#dependencies
-    return store.write(removeOldDeliveries, now() - keptForMs)
+    const before = now() - keptForMs
+    // In batches, so that no other write waits long.
+    while (await store.write(removeOldDeliveries, before));
   }
 
   async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {

@@ -104,14 +104,12 @@ function* keepOutcome({ producerId, idempotency, at }: Delivery, outcome: Delive
     on conflict (producer_id, idempotency_key) do update set answer = excluded.answer`
 }
 
-/** Removes the idempotency keys that were used before `before`, in statements of some 1,000 rows, so that none takes long. */
-export function* removeOldDeliveries(before: number): Write<void> {
-  for (;;) {
-    const last = yield* get<{ at: number }>`
-      select at from delivery where at < ${before} order by at limit 1 offset 999`
-    yield* send`delete from delivery where at <= ${last?.at ?? before - 1}`
-    if (last === undefined) return
-  }
+/** Removes the oldest idempotency keys of those that were used before `before`, some 1,000. Returns whether there are more. */
+export function* removeOldDeliveries(before: number): Write<boolean> {
+  const last = yield* get<{ at: number }>`
+    select at from delivery where at < ${before} order by at limit 1 offset 999`
+  yield* send`delete from delivery where at <= ${last?.at ?? before - 1}`
+  return last !== undefined
 }
 
 /** The id of each recipient's user, or null, in the order of the recipients. */
