@@ -42,5 +42,5 @@ export type ChangeSignal =
 
 export type ChangeListener = (signal: ChangeSignal) => void
 
-/** Gets the entries of one write. */
+/** Gets the entries of one write, after its commit. It must not reject: the write is done. */
 export type RecordListener = (entries: readonly AuditEntry[]) => Promise<void>

@@ -9,7 +9,7 @@ import type { ChangeListener, ChangeSignal, RecordListener } from './events.ts'
 import type { ReadOperation, WriteOperation } from './operations.ts'
 
 export interface Store {
-  /** Reads one moment of the database. */
+  /** A read of several statements sees one moment of a SQLite database; on PostgreSQL each statement sees its own. */
   read<Input extends unknown[], Result>(
     operation: ReadOperation<Input, Result>,
     ...input: NoInfer<Input>
