@@ -8,10 +8,14 @@ import { after, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openStore } from '../../open-store.ts'
 import { connect } from '../../store/sqlite/database.ts'
+import type { Reader } from '../../store/sqlite/reader.ts'
 import { changesSince, readInbox, readPage } from '../inbox.store.ts'
+import { inboxOf } from './found-inbox.ts'
+import { seqsAt } from './runs.ts'
 
+type Ids = [string, string, string]
 const count = 200_000
-const [annId, benId] = ['019b0000-0000-7000-8000-000000000001', '019b0000-0000-7000-8000-000000000002']
+const [annId, benId, cleoId] = ['1', '2', '3'].map((n) => `019b0000-0000-7000-8000-00000000000${n}`) as Ids
 const folder = await mkdtemp(join(tmpdir(), 'carillon-'))
 const file = join(folder, 'carillon.db')
 await (await openStore({ engine: 'sqlite', path: file })).store.close()
@@ -23,10 +27,11 @@ after(async () => {
 })
 
 /** Ann read every second notification alone, in the order of arrival. Every second one of Ben's was sent again, so it left its place. Few
- * of Ann's notifications are of the category 'rare'. */
+ * of Ann's notifications are of the category 'rare'. Cleo marked all but the last 1,000 of her 'common' ones as read together, and the first one
+ * of them as unread again. */
 function fill(): void {
   const database = connect(file)
-  const [ann, ben] = [annId, benId].map((id) => `x'${id.replaceAll('-', '')}'`)
+  const [ann, ben, cleo] = [annId, benId, cleoId].map((id) => `x'${id.replaceAll('-', '')}'`)
   database.exec(`
     pragma synchronous = off;
     begin;
@@ -42,6 +47,16 @@ function fill(): void {
       select user_id, category, count(*), sum(read_at is null) from notification group by user_id, category;
     insert into notification (user_id, seq, id, version, title, created_at)
       select ${ben}, seq, id, version, title, created_at from notification where user_id = ${ann} and seq % 2 = 0;
+    insert into notification (user_id, seq, id, version, category, title, created_at, unread_version)
+      select ${cleo}, seq, id, version, category, title, created_at, iif(seq = 2, ${count} + 2, null)
+      from notification where user_id = ${ann};
+    insert into category_read_mark (user_id, category, through_seq, version, at)
+      values (${cleo}, 'common', ${count - 1_000}, ${count} + 1, '2026-01-01T00:00:00.000Z');
+    insert into inbox_category (user_id, category, total, unread)
+      select user_id, category, count(*), sum(category = 'rare' or seq > ${count - 1_000} or seq = 2) from notification
+      where user_id = ${cleo} group by category;
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through, category_through)
+      select user_id, ${count} + 2, 1, ${count}, sum(total), sum(unread), 0, ${count - 1_000} from inbox_category where user_id = ${cleo};
     commit`)
   database.close()
 }
@@ -94,6 +109,36 @@ test('a page by cursor with any filter costs what page 1 costs, at any depth and
         // To find 20 rare ones, a search without an index for the filter would pass over 20,000 notifications.
         assert.ok(cost < 8 * first, JSON.stringify({ query, cost, first }))
       }
+})
+
+test('a page of unread notifications passes over none that a read-all of their category covers', async () => {
+  let passed = 0
+  const database = connect(file)
+  // The runs call it for each index entry that lies within their bounds.
+  database.function('pass', (_seq) => ++passed)
+  const read = (sql: string, ...values: (string | number | Uint8Array)[]) => {
+    const statement = database.prepare(sql.replaceAll(/n\.read_at is +null/g, '$& and pass(n.seq) > 0'))
+    statement.setReturnArrays(true)
+    return statement.all(...values)
+  }
+  const reader = { all: read, one: (...query: Parameters<typeof read>) => read(...query)[0] } as unknown as Reader
+  const found = inboxOf(reader, cleoId)
+  const request = { limit: 20, status: 'unread', page: 1 } as const
+  for (const categories of [undefined, ['common'], ['common', 'rare']])
+    for (const below of [count + 1, count / 2, 1_000]) {
+      passed = 0
+      const seqs = seqsAt(reader, { ...request, categories }, { ...found, below, skipped: 0, taken: 2_000 })
+      const expected = Array.from({ length: below - 1 }, (_, index) => below - 1 - index).filter((seq) => {
+        const isRare = seq % 2_000 < 2
+        return isRare ? categories?.length !== 1 : seq > count - 1_000 || seq === 2
+      })
+      assert.deepEqual(seqs, expected)
+      assert.ok(
+        passed <= expected.length && (passed > 0 || below <= count),
+        JSON.stringify({ categories, below, passed, expected: expected.length }),
+      )
+    }
+  database.close()
 })
 
 test('changes from 9,990 versions back cost what those from 300 back cost', async () => {

@@ -24,6 +24,14 @@ const markedUnreadSql = ({
 }: Runs) => `select n.seq from notification n indexed by notification_marked_unread
   where n.user_id = ?1 and n.unread_version >= ?5 and n.seq <= ?6 ${hasCategoryMarks ? notCovered : ''}`
 
+/** Where the read-all that reached furthest in the category ended: it covers what lies at or below, unless it was marked as unread. */
+const newestMarkOf = (category: string) => `max(?6, coalesce((
+  select max(m.through_seq) from category_read_mark m where m.user_id = ?1 and m.category = ${category}), 0))`
+/** In an inbox with category marks, the unread notifications that a read-all once covered: a run that is sorted, because they are few. */
+const markedUnreadByAnyMark = `select n.seq from notification n indexed by notification_marked_unread
+  where n.user_id = ?1 and n.unread_version > 0 and (n.seq > ?6 or n.unread_version >= ?5)
+    and n.seq <= ${newestMarkOf('n.category')} ${notCovered}`
+
 /** `bounds` begins with the sequence number that the run is below. `indexed by`: SQLite would take the primary key instead of an index of read notifications. */
 function run(isRead: boolean, category: string | undefined, bounds: string): string {
   const index = `notification_${isRead ? 'read' : 'unread'}${category === undefined ? '' : '_by_category'}`
@@ -34,7 +42,7 @@ function run(isRead: boolean, category: string | undefined, bounds: string): str
 
 /** The runs of one category, or of all notifications. `?5` is the user's readVersion, `?6` the readThrough. */
 function runsOf({ status, hasCategoryMarks }: Runs, category?: string): string[] {
-  if (status === 'unread') return [run(false, category, `?2 and n.seq > ?6 ${hasCategoryMarks ? notCovered : ''}`)]
+  if (status === 'unread') return [run(false, category, `?2 and ${unreadAbove(category, hasCategoryMarks)}`)]
   const read = run(true, category, '?2')
   if (status === 'all') return [read, run(false, category, '?2')]
   // One bound: of two SQLite would use one for the index, and compare each notification with the other.
@@ -42,13 +50,19 @@ function runsOf({ status, hasCategoryMarks }: Runs, category?: string): string[]
   return [read, run(false, category, `min(?2, max(?6, ${categoriesThrough}) + 1) and (n.seq <= ?6 or ${covered})`)]
 }
 
+function unreadAbove(category: string | undefined, hasCategoryMarks: boolean): string {
+  if (!hasCategoryMarks) return 'n.seq > ?6'
+  return category === undefined ? `n.seq > ?6 ${notCovered}` : `n.seq > ${newestMarkOf(category)}`
+}
+
 /** The sequence numbers of a page. The parameters from `?7` on are the categories. */
 export function seqsSql(runs: Runs): string {
-  const { status, categoryCount, hasMarkedUnread } = runs
-  const markedUnread = markedUnreadSql(runs)
+  const { status, categoryCount, hasMarkedUnread, hasCategoryMarks } = runs
+  const isBounded = hasCategoryMarks && categoryCount > 0
+  const markedUnread = status === 'unread' && isBounded ? markedUnreadByAnyMark : markedUnreadSql(runs)
   const categories = Array.from({ length: categoryCount }, (_, index) => `?${fixedParameters + 1 + index}`)
   const all = categoryCount === 0 ? runsOf(runs) : categories.flatMap((category) => runsOf(runs, category))
-  if (status === 'unread' && hasMarkedUnread)
+  if (status === 'unread' && (hasMarkedUnread || isBounded))
     all.push(`${markedUnread} and n.seq < ?2 ${categoryCount === 0 ? '' : `and n.category in (${categories})`}`)
   const found = all.join(' union all ')
   // Outside of the runs: SQLite then makes the list of those once, and not once for each category.
@@ -87,17 +101,30 @@ export function coveredThrough({ readThrough, categoryThrough }: InboxState): nu
   return Math.max(readThrough, categoryThrough)
 }
 
+const maxCategories = 20
+export const unreadCategories = `
+  select category, unread from inbox_category where user_id = ? and unread > 0 limit ${maxCategories + 1}`
+
+/** The categories in which all unread notifications are: their runs end at their marks. None if there are too many, or some have no category. */
+function allUnreadCategories(reader: Reader, { user, inbox }: FoundInbox): string[] {
+  const found = reader.all<[string, number]>(unreadCategories, user)
+  const unread = found.reduce((sum, [, ofCategory]) => sum + ofCategory, 0)
+  return found.length <= maxCategories && unread === inbox.unread ? found.map(([category]) => category) : []
+}
+
 /** Where notifications of a list are read: below a sequence number, after `skipped` others. */
 export type Place = { below: number; skipped: number }
 
 /** The sequence numbers of at most `taken` notifications, newest first. */
 export function seqsAt(
   reader: Reader,
-  { status, categories = [] }: PageRequest,
+  { status, categories: wanted = [] }: PageRequest,
   { user, inbox, below, skipped, taken }: FoundInbox & Place & { taken: number },
 ): number[] {
   const hasMarkedUnread = inbox.markedUnread > 0
   const hasCategoryMarks = inbox.categoryThrough > 0
+  const isAllUnread = status === 'unread' && hasCategoryMarks && wanted.length === 0
+  const categories = isAllUnread ? allUnreadCategories(reader, { user, inbox }) : wanted
   const text = textOf({ status, categoryCount: categories.length, hasMarkedUnread, hasCategoryMarks })
   const values: (number | string | UserKey)[] = [user, below, taken, skipped]
   if (status !== 'all' || categories.length > 0) values.push(inbox.readVersion, inbox.readThrough, ...categories)

@@ -54,6 +54,10 @@ const paths: Record<string, Record<string, string>> = {
   },
   runs: {
     categoryTotals: 'inbox_category by key',
+    unreadCategories: 'inbox_category by key',
+    // The newest mark of the category bounds the run; only what the user marked as unread is sorted.
+    unreadOfCategoryByAnyMark:
+      'n by notification_unread_by_category alone, m by key, n by notification_marked_unread, m by key, m by key, sorted',
     allOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
     unreadOfCategories: 'n by notification_unread_by_category alone, n by notification_unread_by_category alone',
     readOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
@@ -157,6 +161,7 @@ const filtered = {
     categoryCount: 2,
     hasMarkedUnread: true,
   }),
+  unreadOfCategoryByAnyMark: runs.seqsSql({ ...filter, status: 'unread', categoryCount: 1, hasCategoryMarks: true }),
   unreadWithMarkedUnread: runs.seqsSql({ ...filter, status: 'unread', hasMarkedUnread: true }),
   unreadOfCategoryWithMarkedUnread: runs.seqsSql({
     ...filter,
