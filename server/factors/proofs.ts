@@ -3,7 +3,6 @@
 
 import type { Source } from '../audit/entry.ts'
 import { CarillonError, wrongSecondFactor } from '../basics/errors.ts'
-import type { FactorDependencies } from './dependencies.ts'
 import {
   type ChallengeKey,
   type FactorOutcome,
@@ -11,7 +10,7 @@ import {
   useFactor,
   useRecoveryCode as useStoredRecoveryCode,
 } from './factors.store.ts'
-import { secretOf } from './factors.ts'
+import { type FactorDependencies, secretOf } from './factors.ts'
 import { type Assertion, provePasskey, usePasskey } from './passkeys/passkeys.ts'
 import type { RelyingParty } from './passkeys/relying-party.ts'
 import { hashOfRecoveryCode } from './recovery-codes.ts'
