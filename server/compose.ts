@@ -52,7 +52,7 @@ type Environment = {
  * What a world of the demonstration has in place of the parts that a service makes for itself (start/demonstration.ts). It has the API alone:
  * scripts of its pages would share the browser's storage with ours.
  */
-export type OwnParts = {
+type OwnParts = {
   passwords: Passwords
   cookies: Cookies
   /** Returns the same part, whose calls are noted. */

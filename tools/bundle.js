@@ -10,7 +10,7 @@ import { rolldown } from 'rolldown'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const server = join(root, 'server')
 /** Where server/bin/run.js looks for it; git ignores it. */
-export const bundleFolder = join(server, 'bundle')
+const bundleFolder = join(server, 'bundle')
 
 /** With all that they import: one file. A bundle of 30 had V8 optimize the loops of Node's module loader, 5 MB and 10 ms. */
 const startOfService = /[\\/]server[\\/](commands[\\/]serve|store[\\/]sqlite[\\/]store)\.ts$/

@@ -1,8 +1,17 @@
 // Writes a small file so that a power failure leaves the old content, the new content or no file, never an empty or partial
 // file: write, fsync the file, give it its name, fsync the folder. Without the second fsync the name can be lost.
 import { randomBytes } from 'node:crypto'
-import type { BigIntStats } from 'node:fs'
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  type BigIntStats,
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 type Text = string | ((file: BigIntStats) => string)

@@ -69,7 +69,9 @@ async function doctor(command: Command, url: string | undefined, options: Option
   process.exitCode = hasFault ? 1 : 0
 }
 
-const settingsOf = (config: Config) => examineSettings(config, databaseTls(config, process.env))
+function settingsOf(config: Config): Finding[] {
+  return examineSettings(config, databaseTls(config, process.env))
+}
 
 type Kept = { signingKeys: SigningKey[] | undefined; isMoved: boolean }
 

@@ -35,7 +35,7 @@ type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
  * idempotency key, and returns the unknown ones. A recipient with an unknown external id and a `newUserId` is a
  * new user, who is created in the same step. Of deliveries at the same time, one creates the user, and all deliver to that user.
  *
- * If the producer's key no longer has `secretHash` or was revoked, it stores nothing and returns 'refused', also for a repeated
+ * If the stored secret hash of the producer's key differs from `secretHash`, or the key was revoked, it stores nothing and returns 'refused', also for a repeated
  * idempotency key.
  */
 export const deliver: WriteForms<Delivery, Outcome> = {
@@ -129,7 +129,7 @@ function* findRecipients({ recipients, application }: Delivery): Write<(string |
   return found.map(({ id }) => id)
 }
 
-/** Without a list, which costs a tenth of a delivery on SQLite. */
+/** Finds one recipient without a list. A list costs a tenth of a delivery on SQLite. */
 function* findRecipient(to: Recipient, application: string | undefined): Write<string | null> {
   const prefix = prefixOf(application)
   const found =
@@ -247,7 +247,7 @@ function* insertNotifications(delivery: Delivery, wanted: readonly Wanted[]): Wr
   else yield* insertAll(delivery, wanted)
 }
 
-/** Without lists, which cost a tenth of such a delivery on SQLite. */
+/** Inserts one notification without lists. Lists cost a tenth of such a delivery on SQLite. */
 function* insertOne(delivery: Delivery, { userId, id }: Wanted): Write<void> {
   const { content, category, createdAt } = delivery
   const { key, application } = keyColumns(delivery)

@@ -27,7 +27,7 @@ export function removeFolder(path: string): void {
   made.delete(path)
 }
 
-/** Removes the folders of this user's processes that no longer run. In a container, the process before had the same number. */
+/** Removes the folders of this user's processes that no longer run. In a container, a new process has the number of the one that ended. */
 export function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN

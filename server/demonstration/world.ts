@@ -245,7 +245,9 @@ export class World {
   }
 }
 
-const restarts = () => overloaded('The demonstration is restarting')
+function restarts(): CarillonError {
+  return overloaded('The demonstration is restarting')
+}
 
 function usedUp(): CarillonError {
   return new CarillonError('TOO_MANY_REQUESTS', 'This demonstration has had too many requests', {

@@ -6,7 +6,7 @@ import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { addChallenge, type ChallengeKey, findChallenge as findStoredChallenge } from './factors.store.ts'
 
-export const challengeLifetimeMs = 5 * 60_000
+const challengeLifetimeMs = 5 * 60_000
 
 /** Before it is known who signs in, there is no user id in front of the dot. */
 const shape = /^([0-9a-f-]{36})?\.[\w-]{43}$/

@@ -4,7 +4,7 @@ import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
 import { lockUser } from '../store/user-lock.ts'
 
-export type FactorKind = 'totp' | 'passkey'
+type FactorKind = 'totp' | 'passkey'
 
 export type Factor = {
   /** A UUIDv7, which orders the factors of a user. */
@@ -36,15 +36,15 @@ export type ChallengeKey = { userId: string; hash: string }
 /** `data` is JSON text. It contains no secret. */
 export type Challenge = { purpose: string; data: string }
 
-/** With a challenge, which it uses up in the same step. */
+/** Uses a factor of the user. If a challenge is given, it is used up in the same step. */
 export type Use = { userId: string; at: number; challenge?: ChallengeKey | undefined } & Audited
 
 /** Hashes of the recovery codes that a user gets with the first factor. */
-export type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
+type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 
 export type FactorOutcome = 'done' | 'refused' | 'no-challenge'
 
-export type AddFactor = { userId: string; factor: NewFactor; maxFactors: number } & WithRecoveryCodes & Audited
+type AddFactor = { userId: string; factor: NewFactor; maxFactors: number } & WithRecoveryCodes & Audited
 
 /**
  * Adds a factor. If it is confirmed and the first one that is, `recoveryCodeHashes` replace the user's recovery codes. One that is not
@@ -94,7 +94,7 @@ export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCo
   }
 }
 
-export type ConfirmFactor = { userId: string; factorId: string; step: number; at: number } & WithRecoveryCodes & Audited
+type ConfirmFactor = { userId: string; factorId: string; step: number; at: number } & WithRecoveryCodes & Audited
 
 /** Confirms a factor by the code of a time step. As `addFactor` for the recovery codes. Returns 'refused' if it is confirmed already. */
 export function* confirmFactor({
@@ -151,7 +151,7 @@ function* hasOtherWay(userId: string, factorId: string): Read<boolean> {
   return other !== undefined
 }
 
-export type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
+type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
 
 /**
  * Uses a confirmed factor once: a code of a time step that is later than each one before, or a passkey whose counter rose (or that has
@@ -195,7 +195,7 @@ function* complete({ challenge, audit }: Pick<UseFactor, 'challenge' | 'audit'>)
   return 'done'
 }
 
-export type ReplaceRecoveryCodes = { userId: string; at: number } & WithRecoveryCodes & Audited
+type ReplaceRecoveryCodes = { userId: string; at: number } & WithRecoveryCodes & Audited
 
 /** Replaces every recovery code of a user. Returns 'refused', and changes nothing, without a confirmed factor. */
 export function* replaceRecoveryCodes(replace: ReplaceRecoveryCodes): Write<'done' | 'refused'> {

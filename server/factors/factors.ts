@@ -3,8 +3,10 @@
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { CarillonError, conflict, type SecondFactorKind, wrongSecondFactor } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
+import type { Guesses } from '../guessing/guesses.ts'
+import type { Sealing } from '../sealing/sealing.ts'
+import type { Store } from '../store/store.ts'
 import type { User } from '../users/user-rows.store.ts'
-import type { FactorDependencies } from './dependencies.ts'
 import {
   addFactor,
   confirmFactor,
@@ -18,6 +20,17 @@ import { type NewTotp, newTotp, stepOfCode } from './totp.ts'
 
 /** Each TOTP factor makes a guess as much more likely to be right. */
 export const maxFactors = 10
+
+/** What all files of this folder work with. */
+export type FactorDependencies = {
+  store: Store
+  /** Seals the secrets of TOTP factors, so that a reader of the database cannot compute codes. */
+  sealing: Sealing
+  guesses: Guesses
+  now: () => number
+  /** The public URL, whose host an authenticator app displays. */
+  publicUrl: () => string
+}
 
 type UserFactors = { factors: Factor[]; recoveryCodesLeft: number }
 

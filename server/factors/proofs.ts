@@ -2,7 +2,6 @@
 // counted (A9), in a count of its own: a right password allows no more guesses of a code.
 import type { Source } from '../audit/entry.ts'
 import { CarillonError, wrongSecondFactor } from '../basics/errors.ts'
-import type { FactorDependencies } from './dependencies.ts'
 import {
   type ChallengeKey,
   type FactorOutcome,
@@ -10,7 +9,7 @@ import {
   useFactor,
   useRecoveryCode as useStoredRecoveryCode,
 } from './factors.store.ts'
-import { secretOf } from './factors.ts'
+import { type FactorDependencies, secretOf } from './factors.ts'
 import { type Assertion, provePasskey, usePasskey } from './passkeys/passkeys.ts'
 import type { RelyingParty } from './passkeys/relying-party.ts'
 import { hashOfRecoveryCode } from './recovery-codes.ts'

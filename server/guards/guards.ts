@@ -32,9 +32,9 @@ function guard<Needs, Caller>(
 export const open = guard('open', [], async () => null)
 /** Anyone: the user of a valid proof, of scope `inbox` or without a limit; null without one. */
 export const visitor = guard('visitor', [], async (proofs: Proofs, request) => authenticate(proofs, request))
-/** The same, but a token of scope `inbox` is refused. */
+/** Anyone, as `visitor`, but a token of scope `inbox` is refused. */
 export const unscopedVisitor = guard('visitor', ['FORBIDDEN'], admitUnscoped)
-/** The same, for a route that itself refuses a request without a valid proof. */
+/** Anyone, as `unscopedVisitor`, for a route that itself refuses a request without a valid proof. */
 export const verified = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], admitUnscoped)
 /** A user, by session or access token, also by a token of scope `inbox`. */
 export const inbox = guard('user', ['UNAUTHORIZED'], async (proofs: Proofs, request) =>
@@ -44,7 +44,7 @@ export const inbox = guard('user', ['UNAUTHORIZED'], async (proofs: Proofs, requ
 export const user = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], async (proofs: Proofs, request) =>
   present(await admitUnscoped(proofs, request)),
 )
-/** The same, if the sign-in, or its last confirmation, is not older than ten minutes: for what decides who can sign in. */
+/** A signed-in user, as `user`, if the sign-in, or its last confirmation, is not older than ten minutes: for what decides who can sign in. */
 export const fresh = guard(
   'user',
   [...user.refusals, 'FRESH_SIGN_IN_REQUIRED'],

@@ -81,7 +81,9 @@ function devicesIn(presented: readonly string[]): Device[] {
   })
 }
 
-const newDevice = (): Device => ({ id: randomBytes(16).toString('base64url'), seals: [] })
+function newDevice(): Device {
+  return { id: randomBytes(16).toString('base64url'), seals: [] }
+}
 
 /** The device tokens of a request: the application's, in the body of a sign-in, and those of the browser's cookie. */
 export function presentedDevices(

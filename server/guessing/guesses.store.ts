@@ -6,7 +6,7 @@ import { all, lockAll, type Read, record, run, send, type Write } from '../store
 import { inList, Part } from '../store/statements/templates.ts'
 
 /** Each key counts by itself: after n guesses, the next one waits `delaysMs[n]` after the last; the last delay is that of every larger n. */
-export type GuessCounts = {
+type GuessCounts = {
   keys: readonly string[]
   delaysMs: readonly number[]
   /** The count begins again this long after the last guess. */
@@ -71,7 +71,7 @@ export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   return []
 }
 
-export type ClearGuesses = {
+type ClearGuesses = {
   keys: readonly string[]
   rates: readonly Pick<GuessRate, 'key' | 'intervalMs'>[]
 }

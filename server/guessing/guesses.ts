@@ -69,7 +69,7 @@ type GuessesOptions = {
 }
 
 /** What the keys of the guesses of a user begin with. */
-export const prefixOf = (userId: string) => `user ${userId} `
+export const guessPrefixOf = (userId: string) => `user ${userId} `
 
 export class Guesses {
   readonly #options: GuessesOptions
@@ -94,7 +94,7 @@ export class Guesses {
   /** Counts a mail to a user at an e-mail address, which users may share. Throws TOO_MANY_REQUESTS. */
   beginMail({ userId, email, address }: { userId: string; email: string; address: string }): Promise<Guess> {
     const mailbox = `mailbox ${this.#hash(`mailbox ${email.toLowerCase()}`)}`
-    const ofUser = `${prefixOf(userId)}mail`
+    const ofUser = `${guessPrefixOf(userId)}mail`
     const ofClient = `${ofUser} ${this.#networkKeys(address).at(-1)}`
     const rates = mailLimits.flatMap(({ name, intervalMs, burst, burstOfClient }) => [
       ...[ofUser, mailbox].map((key) => ({ key: `${key} ${name}`, intervalMs, burst })),
@@ -109,7 +109,7 @@ export class Guesses {
 
   /** Counts a mail about changes of a user's account, by user and by address, which users may share. Throws TOO_MANY_REQUESTS. */
   async beginNoticeMail({ userId, to }: { userId: string; to: string }): Promise<void> {
-    const keys = [`${prefixOf(userId)}notice`, `mailbox ${this.#hash(`mailbox ${to.toLowerCase()}`)} notice`]
+    const keys = [`${guessPrefixOf(userId)}notice`, `mailbox ${this.#hash(`mailbox ${to.toLowerCase()}`)} notice`]
     const rates = keys.map((key) => ({ key, ...noticeLimit }))
     // Not as the user's: this is no guess, which the audit log would show.
     await this.#beginMail(rates, null)
@@ -121,7 +121,7 @@ export class Guesses {
     if (account === undefined) return new Guess(this.#options, { keys: [], rates, kind, userId: null })
     const userId = typeof account === 'string' ? account : null
     const subject =
-      typeof account === 'string' ? prefixOf(account) : `name ${this.#hash(`name ${account.unknownName}`)} `
+      typeof account === 'string' ? guessPrefixOf(account) : `name ${this.#hash(`name ${account.unknownName}`)} `
     const all = `${subject}${kind}`
     if (device !== undefined)
       return new Guess(this.#options, { keys: [`${all} device ${device}`], rates: [], kind, userId })
@@ -131,13 +131,13 @@ export class Guesses {
 
   /** After a link set the password of the user: guesses of the one before say nothing of it. Those of a second factor still count. */
   async forgetPasswordGuesses(userId: string): Promise<void> {
-    await this.#options.store.write(forgetGuesses, { prefix: `${prefixOf(userId)}password` })
+    await this.#options.store.write(forgetGuesses, { prefix: `${guessPrefixOf(userId)}password` })
   }
 
   /** After a passkey, which proves more than a password and a code: forgets the guesses of strangers, and not those on known devices. */
   async forgetStrangers(userId: string): Promise<void> {
     const { store } = this.#options
-    const counts = ['password', 'second-factor'].map((kind) => prefixOf(userId) + kind)
+    const counts = ['password', 'second-factor'].map((kind) => guessPrefixOf(userId) + kind)
     await store.write(clearGuesses, { keys: counts, rates: [] })
     for (const count of counts) await store.write(forgetGuesses, { prefix: `${count} address ` })
   }

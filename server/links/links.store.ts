@@ -52,7 +52,7 @@ export function* findLink(tokenHash: string): Read<Link | undefined> {
     select user_id as "userId", purpose, expires_at as "expiresAt", email from one_time_link where token_hash = ${tokenHash}`
 }
 
-export type ResetPassword = {
+type ResetPassword = {
   userId: string
   tokenHash: string
   passwordHash: string

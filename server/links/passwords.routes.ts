@@ -35,7 +35,7 @@ import {
 export type ForgotNeeds = { site: Site; forgotten: ForgottenPasswords | undefined }
 
 /** Longer than any password that is accepted, so that the policy says what is wrong with a long one. */
-export const passwordBodyLimit = 16 * 1024
+const passwordBodyLimit = 16 * 1024
 
 export const linkFor = forProducer({
   summary: 'A link by which this user sets a password, once; the last three of a purpose are valid',
@@ -177,7 +177,7 @@ export const change = forUser({
 })
 
 /**
- * Fresh only without a second factor: a person who has learned the password could otherwise remove the factor (confirm.ts). A token cannot
+ * Fresh only without a second factor: a person who has learned the password could otherwise remove the factor (confirm.routes.ts). A token cannot
  * become fresh, only another one can: POST /api/me/confirm.
  */
 async function renewCookie(dependencies: FactorNeeds, request: GuardedRequest<Subject>, reply: FastifyReply) {

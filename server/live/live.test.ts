@@ -20,8 +20,7 @@ import type { Store } from '../store/store.ts'
 import { replaceOperation } from '../store/testing/operations.ts'
 import { ChangesSince } from './changes.ts'
 import { Live } from './live.ts'
-import type { Watcher } from './live-stream.ts'
-import { LiveStream } from './live-stream.ts'
+import { LiveStream, type Watcher } from './live-stream.ts'
 import { type MaxStreams, StreamLimits } from './stream-limits.ts'
 
 /** The clock of the process, even if a test replaces `performance.now`. */

@@ -6,7 +6,7 @@ import { sendEncoded } from '../http/response/encoded-file.ts'
 import type { PageNeeds } from './page.ts'
 
 /**
- * A page of any site may load these; only one of an allowed origin may use them as modules (cors.ts). A browser must not keep what an origin
+ * A page of any site may load these; only one of an allowed origin may use them as modules (other-sites.ts). A browser must not keep what an origin
  * received before it was allowed.
  */
 function allowLoading({ site }: PageNeeds, { request, reply }: Exchange, cacheControl: string) {

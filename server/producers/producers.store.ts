@@ -19,7 +19,7 @@ export type Producer = {
   previousUntil: number | null
 }
 
-export type FreshProducer = Omit<
+type FreshProducer = Omit<
   Producer,
   'application' | 'revokedAt' | 'lastUsedAt' | 'previousSecretHash' | 'previousUntil'
 > & { application?: string }

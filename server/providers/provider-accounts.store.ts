@@ -7,10 +7,10 @@ import { lockUser, lockUsers } from '../store/user-lock.ts'
 import { toUser, type User, type UserRow, userColumns } from '../users/user-rows.store.ts'
 
 /** `issuer` and `subject` as the ID token has them, compared byte by byte. */
-export type ProviderAccountKey = { issuer: string; subject: string }
+type ProviderAccountKey = { issuer: string; subject: string }
 
 /** `email`: as the provider gave it when the account was linked, for display only. */
-export type ProviderAccount = ProviderAccountKey & { email: string | null; createdAt: number; lastUsedAt: number }
+type ProviderAccount = ProviderAccountKey & { email: string | null; createdAt: number; lastUsedAt: number }
 
 /** Finds the user of an account and records the use. Of a disabled user, it records none. */
 export function* useProviderAccount(use: ProviderAccountKey & { at: number }): Write<User | undefined> {
@@ -21,7 +21,7 @@ export function* useProviderAccount(use: ProviderAccountKey & { at: number }): W
   return user
 }
 
-export type AddProviderUser = ProviderAccountKey & {
+type AddProviderUser = ProviderAccountKey & {
   newId: string
   displayName: string | null
   email: string | null
@@ -46,7 +46,7 @@ export function* addProviderUser(add: AddProviderUser): Write<User> {
   return (yield* userWith(add)) as User
 }
 
-export type LinkProviderAccount = ProviderAccountKey & {
+type LinkProviderAccount = ProviderAccountKey & {
   userId: string
   checkedGeneration: number
   email: string | null
@@ -56,7 +56,7 @@ export type LinkProviderAccount = ProviderAccountKey & {
 /**
  * Links an account to a user. If the account is linked to this user, changes nothing and returns 'done'. Changes nothing if the account
  * belongs to another user ('taken'), if the user has another account of this issuer ('has-another'), or if the user is absent,
- * is disabled or no longer has the credential generation that was checked ('refused').
+ * is disabled or has another credential generation than the one that was checked ('refused').
  */
 export function* linkProviderAccount(link: LinkProviderAccount): Write<'done' | 'taken' | 'has-another' | 'refused'> {
   const { issuer, subject, userId, checkedGeneration } = link
@@ -74,7 +74,7 @@ export function* linkProviderAccount(link: LinkProviderAccount): Write<'done' | 
   return 'done'
 }
 
-export type UnlinkProviderAccount = { userId: string; issuer: string; issuers: readonly string[] } & Audited
+type UnlinkProviderAccount = { userId: string; issuer: string; issuers: readonly string[] } & Audited
 
 /**
  * Removes the user's account of an issuer. Returns 'last' and changes nothing if the user has no other way to sign in: a username with

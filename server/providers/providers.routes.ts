@@ -1,5 +1,5 @@
 // The routes of a sign-in with a provider (OpenID Connect): which providers there are, the redirect to one, the way back, and the code
-// that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.ts.
+// that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.routes.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/source.ts'
 import { CarillonError, invalidField, type SecondFactor } from '../basics/errors.ts'

@@ -3,8 +3,8 @@ import type { Audited } from '../store/events.ts'
 import { all, type Read, record, run, type Write } from '../store/statements/statements.ts'
 
 export type SealedFactor = { userId: string; id: string; sealedSecret: string }
-export type FactorsSealedOtherwise = { prefix: string; after: { userId: string; id: string }; limit: number }
-export type ResealFactors = { factors: readonly { userId: string; id: string; from: string; to: string }[] } & Audited
+type FactorsSealedOtherwise = { prefix: string; after: { userId: string; id: string }; limit: number }
+type ResealFactors = { factors: readonly { userId: string; id: string; from: string; to: string }[] } & Audited
 
 /**
  * Lists factors whose sealed secret does not begin with `prefix`, ordered by user and id, at most `limit` of them, starting after

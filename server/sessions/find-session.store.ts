@@ -20,7 +20,7 @@ export type LiveSession = {
   inboxVersion: number
 }
 
-export type SessionRow = [
+type SessionRow = [
   username: string,
   createdAt: number,
   lastSeenAt: number,
@@ -29,7 +29,7 @@ export type SessionRow = [
   inboxVersion: number,
 ]
 
-export function liveSessionOf(userId: string, row: SessionRow): LiveSession {
+function liveSessionOf(userId: string, row: SessionRow): LiveSession {
   const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion] = row
   return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion }
 }

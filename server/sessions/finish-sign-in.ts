@@ -35,7 +35,7 @@ export type SignInFacts = {
 }
 
 /** How many devices are remembered for a user, those that were seen last. */
-export const maxKnownDevices = 50
+const maxKnownDevices = 50
 
 export type NewDevice = {
   userId: string

@@ -13,7 +13,7 @@ import type { Sessions } from './sessions.ts'
  * A browser that was left open, or a stolen cookie, must not be enough to add or remove a factor (OWASP ASVS 5.0, 7.5.1).
  * POST /api/me/confirm renews it.
  */
-export const freshForMs = 10 * 60_000
+const freshForMs = 10 * 60_000
 
 /** Throws FRESH_SIGN_IN_REQUIRED if the user proved a password or a factor more than ten minutes ago. */
 export function refuseStale({ confirmedAt }: Subject, now: number): void {
@@ -23,7 +23,7 @@ export function refuseStale({ confirmedAt }: Subject, now: number): void {
   })
 }
 
-/** As the store takes it (`Excepted`). */
+/** The caller's own sign-in, in the form that the store takes (`Excepted`). */
 export type OwnSignIn = { exceptSignInId: string; exceptGeneration?: number | undefined }
 
 export function ownSignIn(caller: Subject): OwnSignIn {

@@ -3,15 +3,14 @@ import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, signal, type Write } from '../store/statements/statements.ts'
 import { lockUsers } from '../store/user-lock.ts'
 import { revoke } from '../tokens/tokens.store.ts'
-import type { Familiarity, SeenDevice } from './devices.store.ts'
-import { note } from './devices.store.ts'
+import { type Familiarity, note, type SeenDevice } from './devices.store.ts'
 import type { LiveSession, SessionKey } from './find-session.store.ts'
 
 /** A session that was created or last used outside of these bounds had expired. */
 export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
 
 /** The sign-in of a session, whose tokens never outlive the session. */
-export type SessionSignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'> & {
+type SessionSignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'> & {
   credentialGeneration: number
 }
 
@@ -22,7 +21,7 @@ export type EndedSession = Omit<LiveSession, 'inboxVersion' | 'confirmedAt'> & {
 }
 
 /** A session that was found by a secret before its present one. `secretUsedAt`: the first use of the present one; null before it. */
-export type RenewedSession = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'> & {
+type RenewedSession = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'> & {
   secretHash: string
   secretUsedAt: number | null
 }
@@ -41,17 +40,17 @@ export type NewSession = SessionKey &
     replaces: readonly SessionKey[]
     /** How many sessions the user may have. Default: any number. */
     maxSessions?: number | undefined
-    /** As of `noteDevice`. */
+    /** The device to note, as for `noteDevice`. */
     from?: SeenDevice | undefined
   }
 
 /** `revoked`: the sign-ins with tokens that ended. */
-export type AddedSession = { revoked: { userId: string; signInId: string }[]; device?: Familiarity }
+type AddedSession = { revoked: { userId: string; signInId: string }[]; device?: Familiarity }
 
 /**
  * Adds a session and ends those in `replaces` with their tokens, in one step, and then the oldest of the user if there are more than
  * `maxSessions`. Returns the sign-ins of those that had tokens. With `from` it notes the device in the same step.
- * If the user is absent, is disabled or no longer has the credential generation that was checked, it changes nothing
+ * If the user is absent, is disabled or has another credential generation than the one that was checked, it changes nothing
  * and returns 'refused'.
  *
  * Sign-ins of one user take turns: otherwise each of two could count without the other.
@@ -154,7 +153,7 @@ export function* signInOfSession({ userId, secretHash }: SessionKey): Write<Sess
     from session s join "user" u on u.id = s.user_id where s.user_id = ${userId} and s.secret_hash = ${secretHash}`
 }
 
-export type EndSessions = { keys: readonly SessionKey[]; live?: LiveBounds } & End & Audited
+type EndSessions = { keys: readonly SessionKey[]; live?: LiveBounds } & End & Audited
 
 /**
  * Ends sessions with their tokens in one step and returns those that it ended, each once. An unknown or already ended

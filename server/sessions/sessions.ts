@@ -10,8 +10,7 @@ import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
 import type { User } from '../users/user-rows.store.ts'
 import type { Familiarity } from './devices.store.ts'
-import type { SessionKey } from './find-session.store.ts'
-import { findSession } from './find-session.store.ts'
+import { findSession, type SessionKey } from './find-session.store.ts'
 import {
   addSession,
   confirmSession,

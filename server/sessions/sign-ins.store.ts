@@ -5,16 +5,14 @@ import { all, get, lock, type Read, record, send, type Write } from '../store/st
 import { lockUser, lockUsers } from '../store/user-lock.ts'
 import { type Excepted, endProofs, isExceptionAlive } from '../tokens/proofs.store.ts'
 import { revoke, type UserChange } from '../tokens/tokens.store.ts'
-import type { Familiarity, SeenDevice } from './devices.store.ts'
+import { type Familiarity, forgetDevices, note, type SeenDevice } from './devices.store.ts'
 import type { LiveBounds } from './sessions.store.ts'
 
 /** Which sign-ins are alive: sessions within the bounds, and stateless sign-ins whose tokens can still be renewed. */
 export type AliveSignIns = { sessions: LiveBounds; tokensSince: number }
 
-import { forgetDevices, note } from './devices.store.ts'
-
 /** `after`: the id of the last sign-in of the page before. `ownSignInId` comes first on the first page, and on no other. */
-export type SignInQuery = { userId: string; ownSignInId: string; alive: AliveSignIns; after?: string; limit: number }
+type SignInQuery = { userId: string; ownSignInId: string; alive: AliveSignIns; after?: string; limit: number }
 
 export type ListedSignIn = {
   signInId: string
@@ -96,9 +94,7 @@ function* tokenSignIns(userId: string, since: number): Read<ListedSignIn[]> {
   })
 }
 
-type End = EndSignIn
-
-export type EndSignIn = UserChange & { signInId: string; alive: AliveSignIns; isOwn: boolean; disowned?: SeenDevice }
+type EndSignIn = UserChange & { signInId: string; alive: AliveSignIns; isOwn: boolean; disowned?: SeenDevice }
 
 /**
  * Ends one sign-in that is alive, with its tokens, and returns its variant. With `isOwn` it is the caller's stateless sign-in, which
@@ -106,7 +102,7 @@ export type EndSignIn = UserChange & { signInId: string; alive: AliveSignIns; is
  * rises, and only the device `disowned` stays known. A sign-in that is unknown, has ended or is another user's is absent, and nothing
  * changes; but one that has ended can be disowned as long as the audit log has it: who was there knows the password.
  */
-export function* endSignIn(end: End): Write<'stateful' | 'stateless' | 'absent'> {
+export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'absent'> {
   const { userId, signInId, at, revocationExpiresAt, disowned } = end
   if (disowned !== undefined) yield* lockUser(userId)
   const variant = (yield* isSessionAlive(end)) ? 'stateful' : 'stateless'
@@ -124,7 +120,7 @@ export function* endSignIn(end: End): Write<'stateful' | 'stateless' | 'absent'>
   return variant
 }
 
-function* isSessionAlive({ userId, signInId, alive }: End): Write<boolean> {
+function* isSessionAlive({ userId, signInId, alive }: EndSignIn): Write<boolean> {
   const { createdAfter, lastSeenAfter, lastSeenUntil } = alive.sessions
   const session = yield* lock`
     select 1 from session where user_id = ${userId} and sign_in_id = ${signInId}
@@ -132,13 +128,13 @@ function* isSessionAlive({ userId, signInId, alive }: End): Write<boolean> {
   return session !== undefined
 }
 
-function* isTokenAlive({ userId, signInId, alive }: End): Read<boolean> {
+function* isTokenAlive({ userId, signInId, alive }: EndSignIn): Read<boolean> {
   const found = yield* tokenSignIns(userId, alive.tokensSince)
   return found.some((one) => one.signInId === signInId)
 }
 
 /** A sign-in that has ended can still be disowned. Its entry has the time of its id. */
-function* isRecorded({ userId, signInId }: End): Read<boolean> {
+function* isRecorded({ userId, signInId }: EndSignIn): Read<boolean> {
   const entry = yield* get`
     select 1 from audit where user_id = ${userId} and id >= ${signInId.slice(0, 13)}
       and sign_in_id = ${signInId} and event = 'sign-in' limit 1`

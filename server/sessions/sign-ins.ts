@@ -1,5 +1,5 @@
 // Where is a user signed in? Lists the user's sign-ins of both variants, and ends one, all others, or one that was not the user's. How a proof
-// ends by itself is in session.ts and token/access-token.ts.
+// ends by itself is in sessions.ts and tokens/access-token.ts.
 import { deviceLabel } from '../audit/device-label.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import type { AuditEntry } from '../store/events.ts'

@@ -11,7 +11,7 @@ export type ReadOperation<Input extends unknown[], Result> =
 export type WriteOperation<Input, Result> = ((input: Input) => Write<Result>) | WriteForms<Input, Result>
 
 type OwnReads<Input extends unknown[], Result> = {
-  /** The name of its form on SQLite without it. */
+  /** Default: the name of the function `sqlite`. */
   readonly name?: string
   readonly sqlite: (reader: Reader, ...input: Input) => Promise<Result>
   readonly postgres: (db: Database, ...input: Input) => Promise<Result>
@@ -20,7 +20,7 @@ export type ReadForms<Input, Result> = OwnReads<[input: Input], Result>
 
 export type WriteForms<Input, Result> = {
   readonly name: string
-  /** Runs on SQLite always, and on PostgreSQL if the other form answers `alone`. */
+  /** Runs on SQLite and on Citus always, and on other PostgreSQL if the form `postgres` returns `alone`. */
   readonly write: (input: Input) => Write<Result>
   /** One statement for this call and those at the same time. */
   readonly postgres: (db: Database, input: Input) => Promise<Result | typeof alone>
@@ -31,7 +31,7 @@ export type WriteForms<Input, Result> = {
 /** Every write by its name: an input goes to the writer thread with the name of its write. */
 export type Writes = Readonly<Record<string, WriteOperation<never, unknown>>>
 
-/** For people. A bundle adds a number to the name of a function if another one has the same name. */
+/** The name of an operation, for logs and traces. A bundle adds a number to the name of a function if another one has the same name. */
 export function nameOf(operation: ReadOperation<never, unknown> | WriteOperation<never, unknown>): string {
   const name = operation.name ?? ('sqlite' in operation ? operation.sqlite.name : '')
   return name.replace(/\$\d+$/, '')

@@ -1,5 +1,5 @@
 // Variant 2, stateless: the service stores nothing, the client sends a signed token (RFC 9068, `at+jwt`). A stateless
-// proof usually cannot be revoked; ours can, by a small table in memory (revocations.ts). Same verbs as session.ts.
+// proof usually cannot be revoked; ours can, by a small table in memory (revocations.ts). Same verbs as sessions.ts.
 import { type Source, signOutEntry } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { insufficientScope, invalidCredentials, notAuthenticated } from '../basics/errors.ts'

@@ -39,7 +39,7 @@ export const issuedSignIns = 'issued'
 
 const dayMs = 24 * 3_600_000
 
-export type RevokeTokens = NewRevocation & Audited
+type RevokeTokens = NewRevocation & Audited
 
 /**
  * Revokes the access tokens of one sign-in, and ends the session that the sign-in belongs to, in one step. Of two revocations of the

@@ -2,7 +2,7 @@
 import { recorded } from '../audit/entry.ts'
 import { invalidCredentials } from '../basics/errors.ts'
 import { forgetGuesses } from '../guessing/guesses.store.ts'
-import { type Guesses, prefixOf } from '../guessing/guesses.ts'
+import { type Guesses, guessPrefixOf } from '../guessing/guesses.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import type { Store } from '../store/store.ts'
 import type { User } from './user-rows.store.ts'
@@ -73,6 +73,6 @@ export async function unlock(
 ): Promise<{ user: User; hadFailures: boolean }> {
   const user = await findUser(users, key)
   const entry = recorded(users, { event: 'account-unlocked', userId: user.id, username: user.username })
-  const outcome = await users.store.write(forgetGuesses, { prefix: prefixOf(user.id), ...entry })
+  const outcome = await users.store.write(forgetGuesses, { prefix: guessPrefixOf(user.id), ...entry })
   return { user, hadFailures: outcome === 'done' }
 }

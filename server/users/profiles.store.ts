@@ -19,7 +19,7 @@ function proofAfter(before: Required<Profile>, email: string | null, given: numb
   return before.emailVerifiedAt ?? given ?? null
 }
 
-/** Of a new user. */
+/** When the address of a new user was proved; null if it was not. */
 export function proofOf({ email = null, emailVerifiedAt = null }: Profile): number | null {
   return email === null ? null : emailVerifiedAt
 }

@@ -24,7 +24,7 @@ export function* disableUser(change: UserChange): Write<'done' | 'absent'> {
   return 'done'
 }
 
-export type SetPassword = UserChange & Excepted & { passwordHash: string }
+type SetPassword = UserChange & Excepted & { passwordHash: string }
 
 /**
  * Sets a password and enables the user. In one step it raises the credential generation, voids every link of the user, clears

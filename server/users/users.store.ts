@@ -1,4 +1,4 @@
-// Finds, lists and adds users, and changes their profiles. What ends their proofs is in user-changes.ts.
+// Finds, lists and adds users, and changes their profiles. What ends their proofs is in user-changes.store.ts.
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
 import { Part } from '../store/statements/templates.ts'
@@ -35,7 +35,7 @@ export function* findUserByUsername(username: string): Read<User | undefined> {
   return row && toUser(row)
 }
 
-export type FindUserByExternalId = {
+type FindUserByExternalId = {
   application?: string | undefined
   issuer: string
   externalId: string
@@ -149,7 +149,7 @@ export function* addUser(user: NewUser & Audited): Write<'added' | 'username-tak
   return (yield* isUsernameTaken(user.username, user.id)) ? 'username-taken' : 'external-id-taken'
 }
 
-/** By another user. */
+/** True if another user has the username. */
 function* isUsernameTaken(username: string | null, userId: string): Read<boolean> {
   return (yield* get`select 1 from "user" where username = ${username} and id <> ${userId}`) !== undefined
 }
@@ -193,8 +193,8 @@ export function* enableUser({ userId, audit }: { userId: string } & Audited): Wr
 }
 
 /**
- * Replaces a password hash by another one of the same password, and revokes nothing. If the user no longer has the hash that
- * was checked, it changes nothing and returns 'refused'.
+ * Replaces a password hash by another one of the same password, and revokes nothing. If the stored hash differs from
+ * the one that was checked, it changes nothing and returns 'refused'.
  */
 export function* rehashPassword(change: {
   userId: string

@@ -96,7 +96,7 @@ export abstract class SecuritySection extends AccountSection {
     await this.account.refresh()
   }
 
-  /** Asks first. */
+  /** Ends all other sign-ins, after the user has confirmed it. */
   protected async endOthers(text: string): Promise<void> {
     const { endOthersTitle: title, endOthers: action } = this.texts.sessions
     await this.ask({ title, text, action })

@@ -14,7 +14,6 @@ import type { Guess } from '../../guessing/guesses.ts'
 import type { AuditEntry } from '../../store/events.ts'
 import type { User } from '../../users/user-rows.store.ts'
 import { findUser } from '../../users/users.store.ts'
-import type { FactorDependencies } from '../dependencies.ts'
 import {
   addFactor,
   type ChallengeKey,
@@ -24,7 +23,7 @@ import {
   spendChallenge,
   useFactor,
 } from '../factors.store.ts'
-import { maxFactors, tooManyFactors } from '../factors.ts'
+import { type FactorDependencies, maxFactors, tooManyFactors } from '../factors.ts'
 import { newRecoveryCodes } from '../recovery-codes.ts'
 import { refuseUnverified, requestOptions, verifyAssertion } from './assertion.ts'
 import { newChallenge, type Purpose, readChallenge, type SpentChallenge } from './challenges.ts'
@@ -155,7 +154,7 @@ export async function usePasskey(
 }
 
 /** The same error for everything that depends on an account. */
-export function wrongPasskey(): CarillonError {
+function wrongPasskey(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The passkey is not one of an active user, or its signature is wrong')
 }
 

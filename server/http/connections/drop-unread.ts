@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** More than nginx lets through if `client_max_body_size` is not set (1 MiB). Dropping it takes about 1 ms. */
-export const maxDroppedBytes = 4 * 1024 * 1024
+const maxDroppedBytes = 4 * 1024 * 1024
 /** The minimum that a chunk of a chunked body counts: a chunk of one byte costs as much time as one of a kilobyte. */
 const minChunkBytes = 256
 /** From the response on. The time limit of the whole request (app.ts) may end it sooner. */

@@ -7,8 +7,7 @@ import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import { parseJson } from '../../basics/strict-json.ts'
 import { isStream } from '../connections/slow-readers.ts'
 import { parseForm } from './form.ts'
-import type { IsKnownHost } from './origin/other-sites.ts'
-import { isCrossSite, isSafeMethod } from './origin/other-sites.ts'
+import { type IsKnownHost, isCrossSite, isSafeMethod } from './origin/other-sites.ts'
 import { isOtherSpelling, pathOf } from './target.ts'
 
 /** Throws INVALID_REQUEST or UNSUPPORTED_MEDIA_TYPE for a request that no route may receive. */

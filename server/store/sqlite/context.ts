@@ -9,6 +9,6 @@ export type WriteContext = {
   prepared: Texts<Statement>
   /** Queues a change signal. It is sent after the commit, and only if the commit succeeds. */
   signal: (signal: ChangeSignal) => void
-  /** Those that the write added to the audit log. */
+  /** The entries that the write added to the audit log. */
   recorded: AuditEntry[]
 }

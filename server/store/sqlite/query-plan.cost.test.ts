@@ -199,14 +199,14 @@ for (const { of: name, run, path } of stored)
     assert.equal(plan.join(', '), path)
   })
 
-for (const [noun, exports] of Object.entries(modules)) {
+for (const [module, exports] of Object.entries(modules)) {
   const statements = Object.entries(exports).filter(([, exported]) => isStatement(exported))
-  test(`every read of ${noun} has its path here`, () => {
-    assert.deepEqual(statements.map(([name]) => name).sort(), Object.keys(paths[noun] ?? {}).sort())
+  test(`every read of ${module} has its path here`, () => {
+    assert.deepEqual(statements.map(([name]) => name).sort(), Object.keys(paths[module] ?? {}).sort())
   })
   for (const [name, sql] of statements)
-    test(`${noun}.${name} reads ${paths[noun]?.[name]}`, () => {
-      assert.equal(pathOf(sql).join(', '), paths[noun]?.[name])
+    test(`${module}.${name} reads ${paths[module]?.[name]}`, () => {
+      assert.equal(pathOf(sql).join(', '), paths[module]?.[name])
     })
 }
 

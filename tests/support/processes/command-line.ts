@@ -2,8 +2,7 @@
 // command. A test of what a process does on its own (signals, the launcher, a terminal) starts one by `carillon`.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { Ended, Environment, Folder } from './carillon-process.ts'
-import { settingsFor } from './carillon-process.ts'
+import { type Ended, type Environment, type Folder, settingsFor } from './carillon-process.ts'
 
 export type Order = { cwd: string; env: Environment; args: readonly string[]; stdin: string }
 export type Run = Pick<Ended, 'status'> & { stdout: string; stderr: string }

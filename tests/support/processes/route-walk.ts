@@ -161,7 +161,7 @@ class RouteWalk {
     await this.#call('DELETE /api/me/sessions', { status: 204 })
   }
 
-  /** None is configured: see sign-in-with-a-provider.test.ts for what they do. */
+  /** No provider is configured: tests/api/providers/ tests what these routes do. */
   async #providers(): Promise<void> {
     await this.#call('GET /api/me/providers')
     const missing = { status: 404 }

@@ -34,7 +34,7 @@ const stampRange = 2 ** 31 - 1
 /** https://sqlite.org/fileformat.html section 1.3: the user version. */
 const stampOffset = 60
 
-export function identityFileOf(path: string): string {
+function identityFileOf(path: string): string {
   return `${resolved(path).replace(/\.db$/, '')}.identity`
 }
 
