@@ -130,7 +130,7 @@ Examples:
   npx carillon user delete --external-id customer-42 --yes`
 
 const linkHelp = `
-The service has to be reachable under CARILLON_PUBLIC_URL. A newer link voids the one before; so does a new password.
+The service has to be reachable under CARILLON_PUBLIC_URL. The last three links are valid; a new password voids all of them.
 
 Examples:
   npx carillon user link ann
