@@ -35,8 +35,8 @@ type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
  * idempotency key, and returns the unknown ones. A recipient with an unknown external id and a `newUserId` is a
  * new user, who is created in the same step. Of deliveries at the same time, one creates the user, and all deliver to that user.
  *
- * If the stored secret hash of the producer's key differs from `secretHash`, or the key was revoked, it stores nothing and returns 'refused', also for a repeated
- * idempotency key.
+ * If the stored secret hash of the producer's key differs from `secretHash`, or the key was revoked, it stores nothing and
+ * returns 'refused', also for a repeated idempotency key.
  */
 export const deliver: WriteForms<Delivery, Outcome> = {
   name: 'deliver',

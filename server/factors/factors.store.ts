@@ -36,7 +36,7 @@ export type ChallengeKey = { userId: string; hash: string }
 /** `data` is JSON text. It contains no secret. */
 export type Challenge = { purpose: string; data: string }
 
-/** Uses a factor of the user. If a challenge is given, it is used up in the same step. */
+/** The use of a factor or a recovery code. If a challenge is given, the same step uses it up. */
 export type Use = { userId: string; at: number; challenge?: ChallengeKey | undefined } & Audited
 
 /** Hashes of the recovery codes that a user gets with the first factor. */

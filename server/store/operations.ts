@@ -31,7 +31,7 @@ export type WriteForms<Input, Result> = {
 /** Every write by its name: an input goes to the writer thread with the name of its write. */
 export type Writes = Readonly<Record<string, WriteOperation<never, unknown>>>
 
-/** The name of an operation, for logs and traces. A bundle adds a number to the name of a function if another one has the same name. */
+/** The name of an operation, for traces and error messages. A bundle adds a number to the name of a function if another one has the same name. */
 export function nameOf(operation: ReadOperation<never, unknown> | WriteOperation<never, unknown>): string {
   const name = operation.name ?? ('sqlite' in operation ? operation.sqlite.name : '')
   return name.replace(/\$\d+$/, '')
