@@ -8,6 +8,7 @@ import {
   leaveUndo,
   type ReadState,
   readByLastReadAll,
+  readState,
 } from '../inbox/undoable.ts'
 import type { WriteForms } from '../store/operations.ts'
 import { all, get, onCitus, send, sendOnPostgres, signal, type Write } from '../store/statements/statements.ts'
@@ -213,7 +214,7 @@ function* lockDeliveries(): Write<void> {
 const userDigits = new Part('lower(hex(user_id))', "replace(user_id, '-', '')")
 const digitsOf = (userId: string) => userId.replaceAll('-', '')
 
-type Keyed = Pick<ReadState, 'seq' | 'category' | 'read_at' | 'unread_version'> & Wanted
+type Keyed = Omit<ReadState, 'user'> & { first_seq: number; last_seq: number } & Wanted
 
 /** The notifications with the key. Their inboxes, and those of the others, are locked from now on. */
 function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[]> {
@@ -226,13 +227,17 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   // On PostgreSQL a list reads every partition.
   if (one !== undefined && another === undefined) {
     const row = yield* get<Omit<Keyed, 'userId'>>`
-      select id, seq, category, read_at, unread_version from notification
-      where user_id = ${userKey(one.userId)} and key = ${key} and application = ${application}`
+      select n.id, ${readState}, i.first_seq, i.last_seq
+      from notification n join inbox i using (user_id)
+      where n.user_id = ${userKey(one.userId)} and n.key = ${key} and n.application = ${application}`
     return row === undefined ? [] : [{ ...row, userId: one.userId }]
   }
+  const users = inUsers(wanted.map(({ userId }) => userId))
+  // The users of both tables, because PostgreSQL would read all inboxes to join them.
   const rows = yield* all<Omit<Keyed, 'userId'> & { user: string }>`
-    select ${userDigits} as "user", id, seq, category, read_at, unread_version from notification
-    where user_id ${inUsers(wanted.map(({ userId }) => userId))} and key = ${key} and application = ${application}`
+    select ${userDigits} as "user", n.id, ${readState}, i.first_seq, i.last_seq
+    from notification n join inbox i using (user_id)
+    where n.user_id ${users} and i.user_id ${users} and n.key = ${key} and n.application = ${application}`
   const found = new Map(rows.map(({ user, ...row }) => [user, row]))
   return wanted.flatMap(({ userId }) => {
     const row = found.get(digitsOf(userId))
@@ -298,11 +303,7 @@ function* insertAll(delivery: Delivery, wanted: readonly Wanted[]): Write<void> 
  */
 function* replace({ content, category: to, createdAt, again = false }: Delivery, found: Keyed): Write<void> {
   const user = userKey(found.userId)
-  const box = yield* get<Box>`
-    select version, first_seq, last_seq, read_through, read_version, undo_version, category_through
-    from inbox where user_id = ${user}`
-  if (box === undefined) return
-  const earlier = { ...found, ...box, user }
+  const earlier = { ...found, user }
   const { seq, category: from } = earlier
   const version = earlier.version + 1
   const wasUnread = (yield* isUnreadNow(earlier)) ? 1 : 0
@@ -324,9 +325,7 @@ function* replace({ content, category: to, createdAt, again = false }: Delivery,
   if (isMadeRead && !again) yield* countMadeRead({ user, category: to, more: 1 })
 }
 
-type Box = Omit<ReadState, 'user' | keyof Keyed> & { first_seq: number; last_seq: number }
-
-function* makeNewest(earlier: ReadState & Box, wasUnread: number): Write<void> {
+function* makeNewest(earlier: Keyed & ReadState, wasUnread: number): Write<void> {
   const { user, seq, version, first_seq, last_seq, read_through } = earlier
   yield* send`
     update notification set seq = ${last_seq + 1}, version = ${version + 1}, count = count + 1, read_at = null,

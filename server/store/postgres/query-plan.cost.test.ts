@@ -729,7 +729,7 @@ const paths: Path[] = [
         deliver,
         deliveryTo({ key: 'none', recipients: several, idempotency: { key: 'other', bodyHash: 'h' } }),
       ),
-    reads: [userByName, user, 'user by key (id) alone', userByExternalId, `many ${keyed}`, outcome],
+    reads: [userByName, user, 'user by key (id) alone', userByExternalId, inbox, `many ${keyed}`, outcome],
     partitions: 4,
   },
   {
