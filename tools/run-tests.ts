@@ -14,7 +14,7 @@ const testProcess = new URL('./test-process.ts', import.meta.url)
 /** Files of one process share the modules that are loaded. What a file leaves behind, such as memory, ends with the process. */
 const filesPerProcess = 24
 /** Most tests wait most of the time, for a connection, a process or a timer. */
-const processesPerCore = 2
+const processesPerCore = 3
 const slowestShown = 10
 
 type Plan = { files: readonly string[]; perTestMs: number; allMs: number }
