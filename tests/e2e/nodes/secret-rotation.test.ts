@@ -11,67 +11,71 @@ import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/
 import { Load } from '../../support/processes/load.ts'
 import { Nodes, untilSo } from '../../support/processes/nodes.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
+import { soakTest } from '../../support/soak.ts'
 
 const fresh = 'the new secret of every node, also long enough'
 
-test('the secret changes on two nodes under load: 0 failed requests, nobody is signed out, and the one before is not needed afterwards', async (t) => {
-  const database = await newDatabase()
-  t.after(() => database.drop())
-  await using nodes = new Nodes(database.url, { CARILLON_DRAIN_GRACE: '500ms' })
-  const all = [await nodes.add(), await nodes.add()]
-  await using balancer = await Balancer.before(all.map(({ port }) => port))
-  const user = new UserOfService(balancer.url, nodes.firstSignIn, { connections: 16 })
-  t.after(() => user.close())
-  const session = await user.signIn('stateful')
-  const token = await user.signIn('stateless')
-  const old = nodes.environment.CARILLON_SECRET ?? ''
-  const [factor] = await queryAt(
-    database.url,
-    `insert into factor (user_id, id, kind, label, sealed_secret, created_at)
+soakTest(
+  'the secret changes on two nodes under load: 0 failed requests, nobody is signed out, and the one before is not needed afterwards',
+  async (t) => {
+    const database = await newDatabase()
+    t.after(() => database.drop())
+    await using nodes = new Nodes(database.url, { CARILLON_DRAIN_GRACE: '500ms' })
+    const all = [await nodes.add(), await nodes.add()]
+    await using balancer = await Balancer.before(all.map(({ port }) => port))
+    const user = new UserOfService(balancer.url, nodes.firstSignIn, { connections: 16 })
+    t.after(() => user.close())
+    const session = await user.signIn('stateful')
+    const token = await user.signIn('stateless')
+    const old = nodes.environment.CARILLON_SECRET ?? ''
+    const [factor] = await queryAt(
+      database.url,
+      `insert into factor (user_id, id, kind, label, sealed_secret, created_at)
       values ('u1', 'f1', 'totp', 'phone', '${await new Sealing({ current: old }).seal('factors', 'plum')}', 1)
       returning sealed_secret`,
-  ).then((inserted) => [inserted].flat().at(-1)?.rows ?? [])
-  assert.ok(factor)
-  const restart = async (changes: Record<string, string>) => {
-    for (const node of all) {
-      assert.equal((await node.process.end('SIGTERM')).status, 0)
-      await untilSo(async () => !balancer.isReady(node.port))
-      await node.again(changes)
-      await untilSo(async () => balancer.isReady(node.port))
+    ).then((inserted) => [inserted].flat().at(-1)?.rows ?? [])
+    assert.ok(factor)
+    const restart = async (changes: Record<string, string>) => {
+      for (const node of all) {
+        assert.equal((await node.process.end('SIGTERM')).status, 0)
+        await untilSo(async () => !balancer.isReady(node.port))
+        await node.again(changes)
+        await untilSo(async () => balancer.isReady(node.port))
+      }
     }
-  }
-  const command = (env: Record<string, string>) =>
-    carillon(nodes.folder, ['secret', 'rotate', '--json'], { env: { ...nodes.environment, ...env } })
+    const command = (env: Record<string, string>) =>
+      carillon(nodes.folder, ['secret', 'rotate', '--json'], { env: { ...nodes.environment, ...env } })
 
-  const load = await Load.start([user])
-  const both = { CARILLON_SECRET: fresh, CARILLON_SECRET_PREVIOUS: old }
-  await restart(both)
-  const wrong = await command({ ...both, CARILLON_SECRET_PREVIOUS: 'a secret that does not fit to anything here' })
-  assert.equal(wrong.status, 1)
-  assert.match(
-    wrong.stderr,
-    /Neither secret opens signing key [\w-]+, and nothing was changed\. Set CARILLON_SECRET_PREVIOUS to/,
-  )
-  assert.ok(!wrong.stderr.includes(fresh) && !wrong.stderr.includes('does not fit to anything'))
-  const done = await command(both)
-  assert.equal(done.status, 0, done.stderr)
-  assert.deepEqual(JSON.parse(done.stdout), { signingKeys: 1, factors: 1, isGenerated: false })
-  assert.deepEqual(JSON.parse((await command(both)).stdout), { signingKeys: 0, factors: 0, isGenerated: false })
-  await restart({ CARILLON_SECRET: fresh })
-  await load.more(100)
-  await load[Symbol.asyncDispose]()
-  t.diagnostic(`${load.count} requests`)
-  assert.deepEqual(load.failures, [])
-  for (const headers of [session, token])
-    assert.equal((await user.request({ path: '/routeRestreinte', headers })).status, 200)
-  const result = await queryAt(database.url, 'select sealed_secret from factor; select event from audit')
-  const [sealed, events] = [result]
-    .flat()
-    .slice(-2)
-    .map(({ rows }) => rows) as Record<string, string>[][]
-  assert.equal(await new Sealing({ current: fresh }).open('factors', sealed?.[0]?.sealed_secret ?? ''), 'plum')
-  assert.equal(events?.filter(({ event }) => event === 'secret-rotated').length, 1)
-})
+    const load = await Load.start([user])
+    const both = { CARILLON_SECRET: fresh, CARILLON_SECRET_PREVIOUS: old }
+    await restart(both)
+    const wrong = await command({ ...both, CARILLON_SECRET_PREVIOUS: 'a secret that does not fit to anything here' })
+    assert.equal(wrong.status, 1)
+    assert.match(
+      wrong.stderr,
+      /Neither secret opens signing key [\w-]+, and nothing was changed\. Set CARILLON_SECRET_PREVIOUS to/,
+    )
+    assert.ok(!wrong.stderr.includes(fresh) && !wrong.stderr.includes('does not fit to anything'))
+    const done = await command(both)
+    assert.equal(done.status, 0, done.stderr)
+    assert.deepEqual(JSON.parse(done.stdout), { signingKeys: 1, factors: 1, isGenerated: false })
+    assert.deepEqual(JSON.parse((await command(both)).stdout), { signingKeys: 0, factors: 0, isGenerated: false })
+    await restart({ CARILLON_SECRET: fresh })
+    await load.more(100)
+    await load[Symbol.asyncDispose]()
+    t.diagnostic(`${load.count} requests`)
+    assert.deepEqual(load.failures, [])
+    for (const headers of [session, token])
+      assert.equal((await user.request({ path: '/routeRestreinte', headers })).status, 200)
+    const result = await queryAt(database.url, 'select sealed_secret from factor; select event from audit')
+    const [sealed, events] = [result]
+      .flat()
+      .slice(-2)
+      .map(({ rows }) => rows) as Record<string, string>[][]
+    assert.equal(await new Sealing({ current: fresh }).open('factors', sealed?.[0]?.sealed_secret ?? ''), 'plum')
+    assert.equal(events?.filter(({ event }) => event === 'secret-rotated').length, 1)
+  },
+)
 
 test('on SQLite the command makes the new secret, while the service runs, and nobody is signed out', async (t) => {
   using folder = new Folder()
