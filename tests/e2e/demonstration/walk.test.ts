@@ -111,21 +111,24 @@ soakTest('a link to a step shows that step, and the back button the step before'
   await walk.arrived('list')
 })
 
-test('the walk goes by keyboard alone: Tab to the button, Enter, and the focus is on the heading of the step', async () => {
-  await using walk = await WalkPage.open(pages)
-  const { page } = walk
-  await page.locator('#next').waitFor()
-  const press = async (key: string, label: RegExp) => {
-    for (let n = 0; n < 30 && !label.test(await walk.opened.focused()); n++) await page.keyboard.press(key)
-    await walk.opened.hasFocus(label)
-    await page.keyboard.press('Enter')
-  }
-  await press('Tab', /^Start: ask without proof$/)
-  await walk.arrived('without-proof')
-  await press('Shift+Tab', /^Next: Sign in$/)
-  await walk.arrived('sign-in')
-  await walk.opened.hasFocus(/^Sign in/)
-})
+soakTest(
+  'the walk goes by keyboard alone: Tab to the button, Enter, and the focus is on the heading of the step',
+  async () => {
+    await using walk = await WalkPage.open(pages)
+    const { page } = walk
+    await page.locator('#next').waitFor()
+    const press = async (key: string, label: RegExp) => {
+      for (let n = 0; n < 30 && !label.test(await walk.opened.focused()); n++) await page.keyboard.press(key)
+      await walk.opened.hasFocus(label)
+      await page.keyboard.press('Enter')
+    }
+    await press('Tab', /^Start: ask without proof$/)
+    await walk.arrived('without-proof')
+    await press('Shift+Tab', /^Next: Sign in$/)
+    await walk.arrived('sign-in')
+    await walk.opened.hasFocus(/^Sign in/)
+  },
+)
 
 // Every third one; with SOAK=1 all.
 test('every state is accessible, in both themes, wide and at 320 px (axe)', async () => {
