@@ -5,21 +5,9 @@ import fc from 'fast-check'
 import { isSoak } from '../../tests/support/soak.ts'
 import { CarillonError } from './errors.ts'
 import { maxDepth, maxKeys, parseJson } from './strict-json.ts'
+import { reasonOf } from './testing/refused-body.ts'
 
 const read = (text: string) => parseJson(Buffer.from(text))
-
-function reasonOf(act: () => unknown): string {
-  try {
-    act()
-  } catch (error) {
-    assert.ok(error instanceof CarillonError, String(error))
-    assert.equal(error.code, 'INVALID_REQUEST')
-    assert.equal(error.details?.length, 1)
-    assert.equal(error.details?.[0]?.field, 'body')
-    return error.details?.[0]?.reason ?? ''
-  }
-  return assert.fail('was accepted')
-}
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 

@@ -69,7 +69,7 @@ export const producer = (scope: Scope): Guard<Producers, Producer> =>
     const key = bearerToken(authorizationsOf(raw))
     return withScope(scope, key === null ? null : await producerKeys.verify(key))
   })
-/** As `producer` with the scope `send`, without a round trip of its own. */
+/** Admits what `producer` with the scope `send` admits, without a round trip of its own. */
 export const sender = guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], admitSender)
 
 async function admitToken(

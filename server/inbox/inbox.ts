@@ -18,17 +18,15 @@ export type RenderedPage = { version: number; json: string | Buffer; etag: strin
 
 type Covered = { throughId: string | null; throughSeq?: number; categories?: readonly string[] | undefined }
 
-type InboxStore = Store
-
 const maxCachedBytes = 16 * 1024 * 1024
 
 export class Inbox {
-  readonly #store: InboxStore
+  readonly #store: Store
   readonly #now: () => number
   /** The first pages of each user, by `variantOf` their query. */
   readonly #firstPages = new BoundedCache<Map<number, RenderedPage>>(maxCachedBytes)
 
-  constructor({ store, now }: { store: InboxStore; now: () => number }) {
+  constructor({ store, now }: { store: Store; now: () => number }) {
     this.#store = store
     this.#now = now
     store.onChange((signal) => {

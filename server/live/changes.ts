@@ -9,16 +9,14 @@ import type { StreamLimits } from './stream-limits.ts'
 
 /** `since` is a position or a bare version. */
 export type ChangesQuery = { since: string; limit: number; waitMs: number; signal: AbortSignal }
-type ChangesStore = Store
-
 export class ChangesSince {
-  readonly #store: ChangesStore
+  readonly #store: Store
   readonly #streamLimits: StreamLimits
   /** The held requests of each user, as the functions that wake them. */
   readonly #waiting = new Map<string, Set<(value?: unknown) => void>>()
   #isEnding = false
 
-  constructor({ store, streamLimits }: { store: ChangesStore; streamLimits: StreamLimits }) {
+  constructor({ store, streamLimits }: { store: Store; streamLimits: StreamLimits }) {
     this.#store = store
     this.#streamLimits = streamLimits
     store.onChange((signal) => this.#onSignal(signal))

@@ -13,7 +13,7 @@ type BreachOptions = {
   /** The five digits are appended to it. Without a slash at its end. */
   url: string
   timeoutMs: number
-  /** Called if the service could not be asked. */
+  /** Called if the request to the service failed. */
   onFailure: (error: unknown) => void
 }
 
@@ -24,7 +24,7 @@ export class Breaches {
     this.#options = options
   }
 
-  /** False if the service cannot be reached in time: nobody is kept from a new password because another service is down. */
+  /** False if the service cannot be reached in time: a user can set a new password while another service is down. */
   async has(password: string): Promise<boolean> {
     const { url, timeoutMs, onFailure } = this.#options
     const digest = hash('sha1', password, 'hex').toUpperCase()

@@ -34,9 +34,12 @@ function liveSessionOf(userId: string, row: SessionRow): LiveSession {
   return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion }
 }
 
+/** The columns of a SessionRow. */
+const columns = `s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
+    coalesce(i.version, 0)`
+
 export const sessionWithInbox = `
-  select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
-    coalesce(i.version, 0)
+  select ${columns}
   from session s left join inbox i on i.user_id = ?
   where s.user_id = ? and s.secret_hash = ?`
 
@@ -46,8 +49,7 @@ async function findOnSqlite(reader: Reader, { userId, secretHash }: SessionKey):
 }
 
 const sessionText = `
-  select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
-    coalesce(i.version, 0)
+  select ${columns}
   from session s left join inbox i on i.user_id = $1
   where s.user_id = $1 and s.secret_hash = $2`
 

@@ -2,21 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { CarillonError } from '../../basics/errors.ts'
+import { reasonOf } from '../../basics/testing/refused-body.ts'
 import { maxFormFields, parseForm } from './form.ts'
-
-function reasonOf(act: () => unknown): string {
-  try {
-    act()
-  } catch (error) {
-    assert.ok(error instanceof CarillonError, String(error))
-    assert.equal(error.code, 'INVALID_REQUEST')
-    assert.equal(error.details?.length, 1)
-    assert.equal(error.details?.[0]?.field, 'body')
-    return error.details?.[0]?.reason ?? ''
-  }
-  return assert.fail('was accepted')
-}
 
 const form = (text: string) => parseForm(Buffer.from(text))
 

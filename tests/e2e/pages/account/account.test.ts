@@ -216,7 +216,7 @@ soakTest('a demand for a new password is displayed until there is one', async ()
   await page.getByText('so they may know your password').waitFor({ state: 'detached' })
 })
 
-soakTest('a user without a username is told that there is no password', async () => {
+soakTest('the page says to a user without a username that there is no password', async () => {
   const ann = await service.user()
   await using opened = await openAccount({ user: ann })
   // As after a sign-in with a provider: no route takes a username away.
