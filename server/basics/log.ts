@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { type Logger, pino, stdSerializers } from 'pino'
 import { escapeControls } from './control-characters.ts'
 
-export type Log = Pick<Logger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'isLevelEnabled'>
+export type Log = Pick<Logger, 'level' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'isLevelEnabled'>
 
 const secrets = ['password', 'token', 'cookie', 'authorization', 'secret', 'key', 'passwordHash']
 const redact = [...secrets, ...secrets.map((name) => `*.${name}`), 'req.headers', 'res.headers']
@@ -22,7 +22,7 @@ export async function createLog({ level, isTerminal }: { level: string; isTermin
   const options = { level, redact, serializers, base: null }
   if (!isTerminal) return pino({ ...options, hooks: { streamWrite: escapeControls } })
   const { default: pretty } = await import('pino-pretty')
-  return pino(options, pretty({ colorize: true, translateTime: 'HH:MM:ss', destination: terminal }))
+  return pino(options, pretty({ colorize: true, singleLine: true, translateTime: 'HH:MM:ss', destination: terminal }))
 }
 
 /** pino-pretty escapes the control characters that JSON escapes (C0) in a text; its own colours begin with one of them. */
