@@ -8,6 +8,10 @@ onThemeChange(displayTheme)
 document.addEventListener('submit', (event) => {
   if ((event.target as HTMLFormElement).matches('.sign-out')) endWatch()
 })
-if (new URLSearchParams(location.search).get('after') === 'sign-out') tellSignOut()
 // A page for signed-in users then leads to the sign-in page, and back.
-else onSignOut(() => document.querySelector('.sign-out') && location.reload())
+onSignOut(() => document.querySelector('.sign-out') && location.reload())
+if (new URLSearchParams(location.search).get('after') === 'sign-out') {
+  tellSignOut()
+  // Loaded again, the page does not say it again.
+  history.replaceState(null, '', location.pathname)
+}

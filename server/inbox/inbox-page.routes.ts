@@ -37,9 +37,9 @@ async function firstSteps(view: View, url: string): Promise<Html> {
   return html`<section class="card first-steps" aria-labelledby="first-steps" data-copy="${docs.copy}" data-copied="${docs.copied}" data-not-copied="${docs.notCopied}">
   <h2 id="first-steps">${texts.title}</h2>
   <p><button type="button" class="primary" id="send-test" data-sent="${texts.sent}" data-refused="${texts.refused}">${texts.send}</button> <span role="status"></span></p>
-  <p>${texts.bell}</p><pre>${bell}</pre>
-  <p>${texts.user}</p><pre>npx carillon user add NAME</pre>
-  <p>${texts.key}</p><pre>npx carillon key add NAME</pre>
+  <p>${texts.bell}</p><div class="with-button"><pre>${bell}</pre></div>
+  <p>${texts.user}</p><div class="with-button"><pre>npx carillon user add NAME</pre></div>
+  <p>${texts.key}</p><div class="with-button"><pre>npx carillon key add NAME</pre></div>
   </section>
   `
 }

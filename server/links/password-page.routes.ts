@@ -34,9 +34,9 @@ async function sendPasswordPage(dependencies: Needs, purpose: Purpose, { request
   const signIn = html`<p><a class="button primary" href="${view.pages}sign-in">${view.texts.signIn}</a></p>`
   const isFirst = purpose === 'invite'
   const requestLink = html`<p><a class="button primary" href="${view.pages}forgot">${texts.requestLink}</a></p>`
-  const missing = !isFirst && dependencies.pages.hasMail ? requestLink : html`<p>${newLink}</p>${signIn}`
+  const missing = !isFirst && dependencies.pages.hasMail ? requestLink : signIn
   const elsewhere = !isFirst && html`<p>${texts.doneElsewhere}</p>`
-  const signedIn = html`<section id="signed-in" hidden data-title="${isFirst ? front.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}inbox">${view.texts.inbox}</a></p></section>`
+  const signedIn = html`<section id="signed-in" hidden data-title="${isFirst ? front.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}account">${view.texts.account}</a></p></section>`
   const main = html`<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
 <div class="narrow card" id="password-page" data-root="${view.root}" data-min="${minLength}" data-show="${texts.show}" data-hide="${texts.hide}" data-progress="${texts.progress}" data-failed="${requests.failures.NETWORK}">
 <h1 id="heading" tabindex="-1">${title}</h1>

@@ -186,7 +186,7 @@ export class Notices {
     const { mail, pagesUrl } = this.#options
     const { to, locale, count, changes } = mailed
     try {
-      const lines = changes.flatMap(({ title, body, at }) => [title, displayTime(at), body])
+      const lines = changes.flatMap(({ title, body, at }) => [title, `${body} (${displayTime(at)})`])
       const facts = { count, title: changes[0]?.title ?? '', lines }
       await mail?.({ kind: 'changes', to, locale, url: `${pagesUrl()}/account`, facts })
     } catch (error) {

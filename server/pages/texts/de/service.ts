@@ -28,7 +28,7 @@ const frame: Texts['frame'] = {
     INTERNAL: 'Beim Dienst ist ein Fehler aufgetreten. Versuchen Sie es später noch einmal.',
     other: 'Der Dienst hat das abgelehnt. Öffnen Sie die Seite neu.',
   },
-  back: 'Zur Startseite',
+  back: 'Zurück',
 }
 
 const signIn: Texts['signIn'] = {
@@ -211,7 +211,7 @@ export const texts = (plurals: Plurals): Texts => ({
     byUser: (device, address) => `Das geschah mit ${device}, von der Adresse ${address}.`,
     byOperator: 'Das geschah durch die Betreiber des Dienstes.',
     byApplication: 'Das geschah durch Ihre Anwendung.',
-    byUnknown: '',
+    byUnknown: 'Das hat der Dienst bemerkt.',
     advice: 'Wenn Sie das nicht erwartet haben, prüfen Sie Ihr Konto und legen Sie ein neues Passwort fest.',
     ended:
       'Das Gerät wurde abgemeldet. Melden Sie sich neu an, prüfen Sie Ihr Konto und legen Sie ein neues Passwort fest.',

@@ -86,7 +86,7 @@ const codes = (plurals: Plurals) => ({
   print: 'Print',
   file: 'recovery-codes.txt',
   fileTitle: (service: string, user: string) => `Recovery codes of ${user} at ${service}. Each works once.`,
-  keep: 'I have saved them',
+  keep: 'I have kept them',
 })
 
 const providers = {
@@ -183,7 +183,7 @@ export const texts = (plurals: Plurals) => ({
       other: 'At least # characters. Several words are easy to remember.',
     }),
     show: 'Show passwords',
-    change: 'Change password',
+    change: 'Change the password',
     effect: 'You will stay signed in here, and be signed out everywhere else.',
     wrong: 'This is not your current password.',
     missing: 'Enter your current password first.',

@@ -5,7 +5,7 @@ export type Texts = typeof texts
 
 export const texts = (plurals: Plurals) => ({
   failures: {
-    NETWORK: 'The service did not respond. Check your connection, then try again. What you typed is still here.',
+    NETWORK: 'There was no response. Check your connection, then try again. What you typed is still here.',
     UNREADABLE: 'The response did not come from this service. Try again later.',
     UNAUTHORIZED: 'You are signed out.',
     INVALID_CREDENTIALS: 'This is not correct. Check it, then try again.',
@@ -31,7 +31,7 @@ export const texts = (plurals: Plurals) => ({
   passwordFaults: {
     too_short: plurals({ one: 'Enter at least # character.', other: 'Enter at least # characters.' }),
     too_long: 'Enter at most 256 characters.',
-    too_common: 'Choose another one: many people use this password, and it is easy to guess.',
+    too_common: 'Choose another one: many people use this password, so it is easy to guess.',
     contains_name: 'Choose another one: this is little more than your username or the name of this service.',
     unusable: 'Enter it without line breaks or other invisible characters.',
   },

@@ -36,7 +36,7 @@ const frame = {
     other: 'The service refused this. Open the page again.',
   },
   /** The link of a failure page. */
-  back: 'To the start page',
+  back: 'Back',
 }
 
 /** The sign-in page with its second step, the page for a forgotten password, and what a failed sign-in with a provider says. */
@@ -90,7 +90,7 @@ const signIn = {
     'Your browser blocks cookies for this site, and without a cookie it cannot stay signed in. Allow cookies, then load the page again.',
   stillSignedOut:
     'You signed in a moment ago, but your browser did not keep the cookie. Allow cookies for this site, then sign in again.',
-  noResponse: 'The service did not respond. What you typed is still here. Check your connection, then try again.',
+  noResponse: 'There was no response. What you typed is still here. Check your connection, then try again.',
   passkeyNotUsed: 'No passkey was used. Try again, or sign in in another way.',
   passkeyUnknown: 'This passkey does not belong to an account here. Sign in in another way.',
   passkeyFailed: 'Signing in with the passkey failed. Try again in a moment, or sign in in another way.',
@@ -186,7 +186,7 @@ export const texts = (plurals: Plurals) => ({
     username: 'Your username:',
     show: 'Show password',
     hide: 'Hide password',
-    submit: 'Set password',
+    submit: 'Set the password',
     progress: 'Setting the password…',
     doneTitle: 'Your password is set',
     done: 'Sign in with it here, or in your application.',
@@ -223,7 +223,7 @@ export const texts = (plurals: Plurals) => ({
     byUser: (device: string, address: string) => `This was done with ${device}, from the address ${address}.`,
     byOperator: 'This was done by the operator of the service.',
     byApplication: 'This was done by your application.',
-    byUnknown: '',
+    byUnknown: 'The service noticed this.',
     advice: 'If you did not expect it, check your account and set a new password.',
     ended: 'The device was signed out. Sign in again, check your account and set a new password.',
   },

@@ -27,7 +27,7 @@ const frame: Texts['frame'] = {
     INTERNAL: 'Une erreur s’est produite dans le service. Réessayez plus tard.',
     other: 'Le service a refusé cette demande. Rouvrez la page.',
   },
-  back: 'Page d’accueil',
+  back: 'Retour',
 }
 
 const signIn: Texts['signIn'] = {
@@ -208,7 +208,7 @@ export const texts = (plurals: Plurals): Texts => ({
     byUser: (device, address) => `Cela a été fait avec ${device}, depuis l’adresse ${address}.`,
     byOperator: 'Cela a été fait par les responsables du service.',
     byApplication: 'Cela a été fait par votre application.',
-    byUnknown: '',
+    byUnknown: 'Le service l’a remarqué.',
     advice: 'Si vous ne vous y attendiez pas, vérifiez votre compte et choisissez un nouveau mot de passe.',
     ended:
       'L’appareil a été déconnecté. Reconnectez-vous, vérifiez votre compte et choisissez un nouveau mot de passe.',
