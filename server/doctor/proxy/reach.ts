@@ -23,7 +23,11 @@ export async function reach(place: Place): Promise<{ isReached: boolean; finding
     const live = await client.request('/livez')
     if (live.status !== 200 || live.json?.data?.status !== 'alive')
       return { isReached: false, findings: [notCarillon(live, place)] }
-    const findings = [ok('reached', 'Carillon responds'), ready(await client.request('/readyz'), place)]
+    const { version, commit } = live.json.data
+    const findings = [
+      ok('reached', `Carillon ${version} (${commit}) responds`),
+      ready(await client.request('/readyz'), place),
+    ]
     return { isReached: true, findings: [...findings, ...(await isSameService(place))] }
   } catch (error) {
     return { isReached: false, findings: [unreachable(error, place)] }
