@@ -20,6 +20,8 @@ const startOfService = /[\\/]server[\\/](commands[\\/]serve|store[\\/]sqlite[\\/
  */
 const inlined = /^(commander|fastify|ipaddr\.js|jose|pg|pino|@oxc-project\/runtime)($|\/)/
 const native = /^@node-rs\//
+/** Inside the scripts that the service serves (element/build.js), whose comments name its authors. */
+const ofScripts = join(root, 'node_modules', 'lit', 'package.json')
 /** Fastify's defaults that the service replaces (validators.ts), and what pg looks for and need not find. */
 const unused = /^(@fastify\/(ajv|fast-json-stringify)-compiler|pg-native|pg-cloudflare)$/
 /** npm writes it after each change of the installed packages, which the bundle contains. */
@@ -28,25 +30,30 @@ const installed = join(root, 'node_modules', '.package-lock.json')
 /** Writes the bundle and, last, its manifest: the files that it was made of. @param {string} folder */
 export async function bundle(folder = bundleFolder) {
   const made = await bundled(folder, (id) => inlined.test(id))
-  const own = new Set(made.filter((id) => id.startsWith(server + sep) && !isOfPackage(id)))
+  const own = new Set(made.filter((id) => id.startsWith(root) && !isOfPackage(id)))
   const entries = [...own, installed].map((file) => [relative(bundleFolder, file).replaceAll(sep, '/'), stampOf(file)])
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify(Object.fromEntries(entries)))
 }
 
 /** The bundle of a package. It has no sources beside it that could differ, so its manifest names none. @param {string} folder */
 export async function bundleAll(folder) {
-  await bundled(folder, (id) => !native.test(id))
+  const compiler = join(root, 'node_modules', '@fastify', 'ajv-compiler', 'index.js')
+  await bundled(folder, (id) => !native.test(id), { 'ajv-compiler': compiler })
   writeFileSync(join(folder, 'manifest.json'), '{}')
 }
 
-/** Returns the paths of the modules. @param {string} folder @param {(id: string) => boolean} isInside */
-async function bundled(folder, isInside) {
+/**
+ * Returns the paths of the modules. `required`: what validators.ts requires, as CommonJS.
+ * @param {string} folder @param {(id: string) => boolean} isInside @param {Record<string, string>} required
+ */
+async function bundled(folder, isInside, required = {}) {
   rmSync(folder, { recursive: true, force: true })
   const made = [
+    ...(await write(required, folder, isInside, 'cjs')),
     ...(await write({ carillon: join(server, 'carillon.ts') }, folder, isInside)),
     ...(await write({ writer: join(server, 'writer.ts') }, folder, isInside)),
   ]
-  writeFileSync(join(folder, 'LICENSES.txt'), licences(made.filter(isOfPackage)))
+  writeFileSync(join(folder, 'LICENSES.txt'), licences([...made.filter(isOfPackage), ofScripts]))
   return made
 }
 
@@ -78,22 +85,26 @@ function stampOf(file) {
   }
 }
 
-/** @param {Record<string, string>} input @param {string} folder @param {(id: string) => boolean} isInside */
-async function write(input, folder, isInside) {
+/**
+ * @param {Record<string, string>} input @param {string} folder @param {(id: string) => boolean} isInside
+ * @param {'esm' | 'cjs'} format
+ */
+async function write(input, folder, isInside, format = 'esm') {
+  if (Object.keys(input).length === 0) return []
   const build = await rolldown({
     input,
     platform: 'node',
     cwd: root,
     logLevel: 'silent',
     external: (id, importer) => isExternal(id, importer, isInside),
-    plugins: [originalPlaces, builtinsOnDemand],
+    plugins: [...(isInside('@fastify/ajv-compiler') ? [compilerInside] : []), originalPlaces, builtinsOnDemand],
   })
   try {
     const { output } = await build.write({
       dir: folder,
-      format: 'esm',
+      format,
       comments: false,
-      entryFileNames: '[name].js',
+      entryFileNames: format === 'esm' ? '[name].js' : '[name].cjs',
       codeSplitting: { groups: [{ name: 'service', test: startOfService }] },
     })
     for (const file of output) if (file.type === 'chunk') writeFileSync(join(folder, file.fileName), inAscii(file.code))
@@ -116,6 +127,21 @@ function isExternal(id, importer, isInside) {
   if (id.startsWith('node:') || unused.test(id)) return true
   if (importer === undefined || isOfPackage(importer) || /^[./]/.test(id)) return false
   return !isInside(id)
+}
+
+/** In a package there is no Fastify to look beside. */
+const compilerInside = {
+  name: 'compiler-inside',
+  /** @param {string} code @param {string} id */
+  transform(code, id) {
+    if (!id.endsWith('validators.ts')) return
+    return code
+      .replace(
+        "createRequire(createRequire(import.meta.url).resolve('fastify'))",
+        "createRequire(import.meta.dirname + '/')",
+      )
+      .replace("'@fastify/ajv-compiler'", "'./ajv-compiler.cjs'")
+  },
 }
 
 /** A module finds its SQL, style sheets and so on beside its source; the writer thread is a bundle of its own. */
