@@ -22,8 +22,10 @@ const [{ params: writer }] = await attached
 
 type Taken = { result: Profiler.ScriptCoverage[] }
 
+type Method = 'Profiler.takePreciseCoverage'
+
 /** Sends a command to the writer thread. */
-async function postToWriter(method: string, params = {}): Promise<Taken> {
+async function postToWriter(method: Method, params = {}): Promise<Taken> {
   const message = JSON.stringify({ id: 1, method, params })
   const replied = once(main, 'NodeWorker.receivedMessageFromWorker')
   await main.post('NodeWorker.sendMessageToWorker', { sessionId: writer.sessionId, message })
@@ -31,10 +33,10 @@ async function postToWriter(method: string, params = {}): Promise<Taken> {
   return JSON.parse(reply.params.message).result
 }
 
-const postToMain = (method: string, params = {}) => main.post(method as 'Profiler.takePreciseCoverage', params) as Promise<Taken>
+const postToMain = (method: Method, params = {}) => main.post(method, params as never) as unknown as Promise<Taken>
 for (const post of [postToMain, postToWriter]) {
-  await post('Profiler.enable')
-  await post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+  await post('Profiler.enable' as Method)
+  await post('Profiler.startPreciseCoverage' as Method, { callCount: true, detailed: false })
 }
 
 const hasRun = ({ functions }: Profiler.ScriptCoverage) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
