@@ -212,7 +212,7 @@ soakTest('a demand for a new password is displayed until there is one', async ()
   await password(opened, 'Current password').fill(ann.password)
   await password(opened, 'New password').fill(newPassword)
   await password(opened, 'New password').press('Enter')
-  await says(opened, 'Your password is changed.')
+  await says(opened, 'Your password was changed.')
   await page.getByText('so they may know your password').waitFor({ state: 'detached' })
 })
 
@@ -282,7 +282,7 @@ soakTest('without an answer, nothing typed is lost, and the same button works la
     assert.equal(await password(opened, 'New password').inputValue(), newPassword)
   }
   await button(opened, 'Change the password').click()
-  await says(opened, 'Your password is changed.')
+  await says(opened, 'Your password was changed.')
 })
 
 soakTest('a page whose first request fails says so and offers to try again', async () => {
@@ -375,7 +375,7 @@ test('the account page works by keyboard alone', async () => {
   await page.keyboard.type(newPassword)
   await tabTo('Change the password')
   await page.keyboard.press('Enter')
-  await says(opened, 'Your password is changed.')
+  await says(opened, 'Your password was changed.')
   // It stays where it was.
   await opened.hasFocus('Change the password')
 })
