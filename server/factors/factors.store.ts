@@ -1,5 +1,6 @@
 // Second factors, recovery codes and challenges. A change of factors locks the user's row, so that one of two calls adds the first factor. A
 // use needs no such lock: it is one conditional update. A reset, which ends the proofs of the user, is with the users.
+import type { SecondFactorKind } from '../basics/errors.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
 import { lockUser } from '../store/user-lock.ts'
@@ -92,6 +93,15 @@ export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCo
     factors: rows.map(({ recoveryCodesLeft: _, ...row }) => toFactor(row)),
     recoveryCodesLeft: rows[0]?.recoveryCodesLeft ?? 0,
   }
+}
+
+/** What completes a sign-in of this user; nothing without a confirmed factor. */
+export function* offeredFactors(userId: string): Read<SecondFactorKind[]> {
+  const { factors, recoveryCodesLeft } = yield* factorsOf(userId)
+  const confirmed = factors.filter(({ confirmedAt }) => confirmedAt !== null)
+  const kinds = new Set<SecondFactorKind>(confirmed.map(({ kind }) => kind))
+  if (kinds.size > 0 && recoveryCodesLeft > 0) kinds.add('recovery-code')
+  return [...kinds]
 }
 
 type ConfirmFactor = { userId: string; factorId: string; step: number; at: number } & WithRecoveryCodes & Audited

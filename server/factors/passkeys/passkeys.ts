@@ -11,7 +11,7 @@ import { auditEntry, type Source } from '../../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
 import { newId } from '../../basics/ids.ts'
 import type { Guess } from '../../guessing/guesses.ts'
-import type { AuditEntry } from '../../store/events.ts'
+import type { Audited } from '../../store/events.ts'
 import type { User } from '../../users/user-rows.store.ts'
 import { findUser } from '../../users/users.store.ts'
 import {
@@ -124,9 +124,8 @@ export async function provePasskey(
 type Use = {
   /** That of the sign-in that waits for a second factor. */
   secondFactor?: ChallengeKey | undefined
-  audit?: readonly AuditEntry[]
   source: Source
-}
+} & Audited
 
 /**
  * Records the use: the challenge is used up, and the counter is stored. Throws UNPROCESSABLE if the challenge was used before, and
