@@ -14,7 +14,7 @@ import type { WriteForms } from '../store/operations.ts'
 import { all, get, onCitus, send, sendOnPostgres, signal, type Write } from '../store/statements/statements.ts'
 import { givenUser, inUsers, Part, rowsOf, type UserKey, userKey } from '../store/statements/templates.ts'
 import { lockUsers } from '../store/user-lock.ts'
-import { keyColumns, namespaceOf, prefixOf } from '../users/namespaces.ts'
+import { keyColumns, namespaceOf, prefixOf } from '../users/users.store.ts'
 import { deliverTogether } from './delivery.postgres.ts'
 import {
   type Delivery,

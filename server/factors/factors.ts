@@ -6,7 +6,7 @@ import { newId } from '../basics/ids.ts'
 import type { Guesses } from '../guessing/guesses.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
-import type { User } from '../users/user-rows.store.ts'
+import type { User } from '../users/users.store.ts'
 import {
   addFactor,
   confirmFactor,

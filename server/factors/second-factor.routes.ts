@@ -16,8 +16,7 @@ import {
   type Variant,
 } from '../sessions/finish-sign-in.ts'
 import { Login } from '../sessions/sessions.schemas.ts'
-import type { User } from '../users/user-rows.store.ts'
-import { findUser } from '../users/users.store.ts'
+import { findUser, type User } from '../users/users.store.ts'
 import { type Bond, forgetFlow, isBound } from './bond.ts'
 import { findChallenge, makeChallenge } from './challenges.ts'
 import { SecondFactorBody } from './factors.schemas.ts'

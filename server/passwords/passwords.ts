@@ -44,13 +44,13 @@ export class Passwords {
     this.#queue = new HashQueue({ maxAtOnce: Math.max(1, threads - 2), maxWaiting, maxWaitMs, refusalDelayMs })
   }
 
-  /** Throws UNAVAILABLE if too many wait already. */
+  /** `password` as the client sent it. Throws UNAVAILABLE if too many wait already. */
   hash(password: string, attempt: Attempt = operator): Promise<string> {
-    return this.#queue.run(attempt, async () => (await argon2()).hash(password, this.#cost))
+    return this.#queue.run(attempt, async () => (await argon2()).hash(preparePassword(password), this.#cost))
   }
 
   /**
-   * `password` as the client sent it. `passwordHash`: absent for an unknown user. Throws UNAVAILABLE like `hash`, TIMEOUT if
+   * `passwordHash`: absent for an unknown user. Throws UNAVAILABLE like `hash`, TIMEOUT if
    * the client disconnects. `begin` is called when it is the attempt's turn; if it throws, nothing is hashed.
    */
   verify(

@@ -4,7 +4,7 @@
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
 import { lockUser, lockUsers } from '../store/user-lock.ts'
-import { toUser, type User, type UserRow, userColumns } from '../users/user-rows.store.ts'
+import { toUser, type User, type UserRow, userColumns } from '../users/users.store.ts'
 
 /** `issuer` and `subject` as the ID token has them, compared byte by byte. */
 type ProviderAccountKey = { issuer: string; subject: string }

@@ -12,8 +12,7 @@ import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
 import { newId } from '../../basics/ids.ts'
 import type { Guess } from '../../guessing/guesses.ts'
 import type { Audited } from '../../store/events.ts'
-import type { User } from '../../users/user-rows.store.ts'
-import { findUser } from '../../users/users.store.ts'
+import { findUser, type User } from '../../users/users.store.ts'
 import {
   addFactor,
   type ChallengeKey,
