@@ -41,7 +41,7 @@ export function limitChanges(store: Store, now: () => number): void {
       const result = await write(operation, input)
       const rate = counted.get(entry.id)
       // The change had no effect.
-      if (rate !== undefined) await write(clearGuesses, { keys: [], rates: [rate] })
+      if (rate !== undefined) await write(clearGuesses, { limits: [rate] })
       return result
     } finally {
       counted.delete(entry.id)
@@ -58,8 +58,7 @@ function limitedEntry(input: unknown): AuditEntry | undefined {
 async function count(write: Store['write'], { userId, event }: AuditEntry, at: number): Promise<GuessRate> {
   // Begins like the keys of the user's guesses, which end with the user.
   const rate = { key: `user ${userId} ${limited[event as EventName]}`, ...limit }
-  const guess = { counts: { keys: [], delaysMs: [0], keptMs: 0 }, rates: [rate], at }
-  const [refusal] = await write(reserveGuess, guess)
+  const [refusal] = await write(reserveGuess, { limits: [rate], at })
   if (refusal === undefined) return rate
   const seconds = Math.ceil((refusal.notBefore - at) / 1_000)
   const remedy = `Try again in ${seconds} s. Notifications can be read and marked meanwhile.`

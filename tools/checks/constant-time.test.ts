@@ -9,7 +9,7 @@ const home = 'server/sealing/secrets.ts'
 /** Files that compare hashes which are not secret, with the reason. */
 const exceptions: Record<string, string> = {
   'server/store/postgres/schema/functions.ts': 'the hash of a database function, whose text is public',
-  'server/factors/passkeys/assertion.ts': 'the hash of the relying party, whose name is public',
+  'server/factors/passkeys/ceremonies.ts': 'the hash of the relying party, whose name is public',
   'server/delivery/delivery.store.ts': 'the hash of a body that the same producer sent',
 }
 

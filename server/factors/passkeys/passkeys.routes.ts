@@ -10,6 +10,7 @@ import { findEnabledUser } from '../../users/users.ts'
 import { displayFactor } from '../factors.routes.ts'
 import { FactorAddedResponse } from '../factors.schemas.ts'
 import { type FactorNeeds, findWaiting, passkeyLimits } from '../second-factor.routes.ts'
+import { type Assertion, type Registration, relyingPartyFor } from './ceremonies.ts'
 import {
   NewPasskeyBody,
   PasskeyCreationOptionsResponse,
@@ -17,17 +18,7 @@ import {
   PasskeyRequestOptions,
   PasskeySignInBody,
 } from './passkeys.schemas.ts'
-import {
-  type Assertion,
-  addPasskey,
-  namedUser,
-  offerCreation,
-  offerUse,
-  provePasskey,
-  type Registration,
-  usePasskey,
-} from './passkeys.ts'
-import { relyingPartyFor } from './relying-party.ts'
+import { addPasskey, namedUser, offerCreation, offerUse, provePasskey, usePasskey } from './passkeys.ts'
 
 export const creationOptions = forUser({
   summary: 'What a browser needs to create a passkey: parseCreationOptionsFromJSON() reads it',
