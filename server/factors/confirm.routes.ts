@@ -1,6 +1,5 @@
 import { recordAudit } from '../audit/audit.store.ts'
-import { auditEntry } from '../audit/entry.ts'
-import { type RequestSource, sourceOf } from '../audit/source.ts'
+import { auditEntry, type RequestSource, sourceOf } from '../audit/entry.ts'
 import { invalidCredentials, notAuthenticated } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
@@ -17,7 +16,7 @@ import { findEnabledUser } from '../users/users.ts'
 import { ConfirmationBody } from './factors.schemas.ts'
 import { offeredFactors } from './factors.store.ts'
 import { presentedFactor, proveFactor } from './proofs.ts'
-import { demandSecondFactor, type FactorNeeds, passkeyLimits } from './second-factor.routes.ts'
+import { demandSecondFactor, type FactorNeeds, factorRefusals, passkeyLimits } from './second-factor.routes.ts'
 
 export const confirm = forUser({
   summary:
@@ -25,13 +24,7 @@ export const confirm = forUser({
   body: ConfirmationBody,
   ...passkeyLimits,
   responses: { 201: TokenResponse, 204: 'none' },
-  refusals: [
-    'INVALID_CREDENTIALS',
-    'SECOND_FACTOR_REQUIRED',
-    'FACTOR_UNREADABLE',
-    'UNPROCESSABLE',
-    'TOO_MANY_REQUESTS',
-  ],
+  refusals: [...factorRefusals, 'SECOND_FACTOR_REQUIRED'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { caller } = request
     const { devices, sessions, accessTokens, store } = dependencies

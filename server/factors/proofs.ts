@@ -1,7 +1,7 @@
 // Is this the user's second factor? A right one is used up, together with the challenge that it answers. Every attempt is a guess that is
 // counted (A9), in a count of its own: a right password allows no more guesses of a code.
 import type { FastifyRequest } from 'fastify'
-import type { RequestSource } from '../audit/source.ts'
+import type { RequestSource } from '../audit/entry.ts'
 import { CarillonError, invalidField, wrongSecondFactor } from '../basics/errors.ts'
 import type { Site } from '../http/site.ts'
 import type { SecondFactorBody } from './factors.schemas.ts'

@@ -1,9 +1,8 @@
 // The second step of a sign-in. `continueSignIn` follows the first one: it ends the sign-in, or demands a second factor, if the user
 // has one. POST /login/second-factor then ends it.
 import type { FastifyRequest } from 'fastify'
-import { auditEntry } from '../audit/entry.ts'
+import { auditEntry, sourceOf } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'
-import { sourceOf } from '../audit/source.ts'
 import { type CarillonError, type SecondFactorKind, secondFactorRequired } from '../basics/errors.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
 import { forAnyone } from '../http/operation.ts'
@@ -56,19 +55,20 @@ export async function demandSecondFactor(
 /** For a body with a passkey: what browsers return has 20 keys, and with an RSA key 3 KB. */
 export const passkeyLimits = { bodyLimit: 16 * 1024, maxFields: 40 }
 
+/** What the check of a factor refuses. */
+export const factorRefusals = [
+  'INVALID_CREDENTIALS',
+  'FACTOR_UNREADABLE',
+  'UNPROCESSABLE',
+  'TOO_MANY_REQUESTS',
+] as const
+
 export const complete = forAnyone({
   summary: 'Completes a sign-in that needs a second factor; the response is that of /login',
   body: SecondFactorBody,
   ...passkeyLimits,
   responses: { 200: Login },
-  refusals: [
-    'INVALID_CREDENTIALS',
-    'UNAUTHORIZED',
-    'FACTOR_UNREADABLE',
-    'UNPROCESSABLE',
-    'TOO_MANY_REQUESTS',
-    'UNAVAILABLE',
-  ],
+  refusals: [...factorRefusals, 'UNAUTHORIZED', 'UNAVAILABLE'],
   async handle(dependencies: FactorNeeds, request, reply) {
     return sendObject(reply, await signInByFactor(dependencies, request.body, { request, reply }))
   },

@@ -80,12 +80,8 @@ type UnlinkProviderAccount = { userId: string; issuer: string; issuers: readonly
  * Removes the user's account of an issuer. Returns 'last' and changes nothing if the user has no other way to sign in: a username with
  * a password, a passkey, or an account of another issuer in `issuers`.
  */
-export function* unlinkProviderAccount({
-  userId,
-  issuer,
-  issuers,
-  audit,
-}: UnlinkProviderAccount): Write<'done' | 'absent' | 'last'> {
+export function* unlinkProviderAccount(unlink: UnlinkProviderAccount): Write<'done' | 'absent' | 'last'> {
+  const { userId, issuer, issuers, audit } = unlink
   yield* lockUser(userId)
   const accounts = yield* providerAccounts(userId)
   if (!accounts.some((account) => account.issuer === issuer)) return 'absent'

@@ -2,8 +2,7 @@
 // and returns the response.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { deviceLabel } from '../audit/device-label.ts'
-import { auditEntry } from '../audit/entry.ts'
-import type { RequestSource } from '../audit/source.ts'
+import { auditEntry, type RequestSource } from '../audit/entry.ts'
 import { CarillonError, invalidCredentials } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { networkOfClient } from '../basics/ip-addresses.ts'

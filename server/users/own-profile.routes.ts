@@ -1,5 +1,5 @@
 // The routes of the signed-in user's own profile.
-import { sourceOf } from '../audit/source.ts'
+import { sourceOf } from '../audit/entry.ts'
 import { notAuthenticated } from '../basics/errors.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'

@@ -74,11 +74,7 @@ export function* findUserByUsername(username: string): Read<User | undefined> {
   return row && toUser(row)
 }
 
-type FindUserByExternalId = {
-  application?: string | undefined
-  issuer: string
-  externalId: string
-}
+type FindUserByExternalId = { application?: string | undefined; issuer: string; externalId: string }
 
 /** Finds a user by external id, compared byte by byte. `issuer` is '' for a plain id; without `application`, the id is one of no application. */
 export function* findUserByExternalId({ externalId, ...of }: FindUserByExternalId): Read<User | undefined> {
@@ -119,15 +115,8 @@ function lowerCase(text: string): string {
  * no application crowds them out. Upper and lower case of ASCII letters are the same, and no other letters. With `canSignIn`, only those
  * who sign in by it: of no application, and the address is verified.
  */
-export function* findUsersByEmail({
-  email,
-  limit,
-  canSignIn = false,
-}: {
-  email: string
-  limit: number
-  canSignIn?: boolean
-}): Read<User[]> {
+export function* findUsersByEmail(query: { email: string; limit: number; canSignIn?: boolean }): Read<User[]> {
+  const { email, limit, canSignIn = false } = query
   const rows = yield* all<UserRow>`
     select ${userColumns} from "user" u
     where ${lowerEmail} = ${lowerCase(email)} and u.email is not null and u.username is not null
@@ -193,17 +182,15 @@ function* isUsernameTaken(username: string | null, userId: string): Read<boolean
   return (yield* get`select 1 from "user" where username = ${username} and id <> ${userId}`) !== undefined
 }
 
+type UpdateUser = { userId: string; username?: string } & Profile & Audited
+
 /**
  * Changes the fields that are given. A new username applies to the user's sessions in the same step.
  *
  * If another call takes the username at this moment, the update fails, and the write runs again and finds it taken.
  */
-export function* updateUser({
-  userId,
-  username,
-  audit,
-  ...profile
-}: { userId: string; username?: string } & Profile & Audited): Write<'done' | 'absent' | 'username-taken'> {
+export function* updateUser(change: UpdateUser): Write<'done' | 'absent' | 'username-taken'> {
+  const { userId, username, audit, ...profile } = change
   yield* lockUsers()
   const before = yield* lock<Required<Profile>>`
     select display_name as "displayName", locale, email, email_verified_at as "emailVerifiedAt"
@@ -231,15 +218,13 @@ export function* enableUser({ userId, audit }: { userId: string } & Audited): Wr
   return 'done'
 }
 
+type Rehash = { userId: string; checkedPasswordHash: string; passwordHash: string }
+
 /**
  * Replaces a password hash by another one of the same password, and revokes nothing. If the stored hash differs from
  * the one that was checked, it changes nothing and returns 'refused'.
  */
-export function* rehashPassword(change: {
-  userId: string
-  checkedPasswordHash: string
-  passwordHash: string
-}): Write<'done' | 'refused'> {
+export function* rehashPassword(change: Rehash): Write<'done' | 'refused'> {
   yield* lockUsers()
   const changed = yield* run`
     update "user" set password_hash = ${change.passwordHash}

@@ -1,7 +1,6 @@
 // Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Many users at once
 // are in import.ts.
-import { auditEntry, recorded, type Source, serviceSource } from '../audit/entry.ts'
-import { sourceOf } from '../audit/source.ts'
+import { auditEntry, recorded, type Source, serviceSource, sourceOf } from '../audit/entry.ts'
 import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import type { ProducerCaller, Subject } from '../http/callers.ts'

@@ -1,5 +1,5 @@
+import { sourceOf } from '../../audit/entry.ts'
 import { refusalCode } from '../../audit/sign-in-log.ts'
-import { sourceOf } from '../../audit/source.ts'
 import { forAnyone, forUser } from '../../http/operation.ts'
 import { sendData, sendObject } from '../../http/response/send.ts'
 import { finishSignIn } from '../../sessions/finish-sign-in.ts'
