@@ -2,8 +2,7 @@
 // use needs no such lock: it is one conditional update. A reset, which ends the proofs of the user, is with the users.
 import type { SecondFactorKind } from '../basics/errors.ts'
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { lockUser } from '../store/user-lock.ts'
+import { all, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'
 
 type FactorKind = 'totp' | 'passkey'
 

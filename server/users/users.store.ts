@@ -1,9 +1,7 @@
 // Users: how one is read from its row, finding, listing and adding them, and changes of their profiles. What ends their proofs is in
 // user-changes.store.ts.
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { Part } from '../store/statements/templates.ts'
-import { lockUsers } from '../store/user-lock.ts'
+import { all, get, lock, lockUsers, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
 
 export type User = {
   id: string

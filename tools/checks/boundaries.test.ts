@@ -218,14 +218,6 @@ test('what the element loads on demand imports no value of Lit or of the client,
   )
 })
 
-test('time and randomness are arguments', () => {
-  holds(product, ({ file, code }) => {
-    if (isIn(file, ['server/serve.ts', 'server/commands/**'])) return []
-    const found = code.match(/\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b/g) ?? []
-    return found.map((what) => `${file} uses ${what}. Take it as an argument, so that a test can fix it.`)
-  })
-})
-
 function holds<Item>(items: readonly Item[], breachesOf: (item: Item) => string[]): void {
   const breaches = items.flatMap(breachesOf)
   assert.ok(breaches.length === 0, `\n${breaches.join('\n')}`)

@@ -17,7 +17,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/bin': 200,
   'server/commands': 2050,
   'server/config': 1250,
-  'server/delivery': 800,
+  'server/delivery': 850,
   'server/demonstration': 1100,
   'server/doctor': 1150,
   'server/factors': 1850,

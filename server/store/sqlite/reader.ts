@@ -1,7 +1,6 @@
 // How the main thread reads: on a connection of its own, with a read transaction for each turn of the event loop.
 import { CarillonError } from '../../basics/errors.ts'
-import type { Read } from '../statements/statements.ts'
-import { boundValues, Texts } from '../statements/templates.ts'
+import { boundValues, type Read, Texts } from '../statements.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
 
 type Value = string | number | null | Uint8Array

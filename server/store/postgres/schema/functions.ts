@@ -41,6 +41,7 @@ export function creationOf({ version, hash, text }: Functions): string {
 export async function needsFunctions(database: Pick<Pool, 'query'>, { version, hash }: Functions): Promise<boolean> {
   const { rows } = await database.query("select obj_description(to_regclass('kysely_migration'), 'pg_class') as label")
   const [, found, foundHash] = label.exec(rows[0]?.label ?? '') ?? []
+  // biome-ignore lint/plugin/secrets: the hash of a database function, whose text is public
   return found === undefined || (foundHash !== hash && !isNewer(found, version))
 }
 
