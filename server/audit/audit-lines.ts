@@ -5,7 +5,7 @@ import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'
 
-/** What an import records of each user. A user's own changes have another limit (change-limits.ts). */
+/** What an import records of each user. A user's own changes have another limit (guesses.ts). */
 const imported: ReadonlySet<string> = new Set<EventName>([
   'user-created',
   'user-changed',
