@@ -26,7 +26,7 @@ const pagesFolder = join(root, 'pages')
 
 /** The scripts of the pages, bundled together: what two pages need is a chunk that a browser loads once. */
 const pages = {
-  'page-account': join(pagesFolder, 'account', 'account-page.ts'),
+  'page-account': join(pagesFolder, 'account', 'account-frame.ts'),
   'page-password': join(pagesFolder, 'password', 'password-page.ts'),
   'page-inbox': join(pagesFolder, 'inbox', 'inbox-page.ts'),
   'page-sign-in': join(pagesFolder, 'sign-in', 'sign-in-page.ts'),
