@@ -3,8 +3,8 @@
 // description of the API does not have them.
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict, invalidField, noSuchRoute } from '../basics/errors.ts'
-import { iso } from '../basics/times.ts'
 import { open } from '../guards/guards.ts'
 import { integer, object, oneOf, optional, type TypeOf, text } from '../http/openapi/schema.ts'
 import { type Exchange, forAnyone, type Route, route, routesAt } from '../http/operation.ts'

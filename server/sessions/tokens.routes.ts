@@ -2,8 +2,8 @@
 // the public keys. A sign-in by token is in sign-in.ts.
 import type { FastifyReply } from 'fastify'
 import { recorded } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
-import { iso } from '../basics/times.ts'
 import type { Subject } from '../http/callers.ts'
 import { forAnyone, forProducer, forUser, type GuardedRequest, operationFor } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/credentials.ts'

@@ -1,8 +1,8 @@
 // What the tests of the contract are written with: people, deliveries to them (letters), and their inboxes as they see them.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { iso } from '../../basics/clock.ts'
 import { CarillonError } from '../../basics/errors.ts'
-import { iso } from '../../basics/times.ts'
 import { deliver } from '../../delivery/delivery.store.ts'
 import type { Delivery, DeliveryOutcome, Recipient } from '../../delivery/delivery.ts'
 import { readCounts, readNotification, readPage } from '../../inbox/inbox.store.ts'
