@@ -9,13 +9,13 @@ import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
 import type { User } from '../users/user-rows.store.ts'
-import type { Familiarity } from './devices.store.ts'
 import { findSession, type SessionKey } from './find-session.store.ts'
 import {
   addSession,
   confirmSession,
   type EndedSession,
   endSessions,
+  type Familiarity,
   findRenewedSession,
   type LiveBounds,
   type NewSession,

@@ -16,8 +16,7 @@ import type { SigningKeys } from '../tokens/signing-keys.ts'
 import { displayUser } from '../users/display-user.ts'
 import { findEnabledUser, findUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
 import type { SessionNeeds } from './finish-sign-in.ts'
-import { StatelessLogin } from './sessions.schemas.ts'
-import { IssueBody, KeySet, TokenResponse } from './tokens.schemas.ts'
+import { IssueBody, KeySet, StatelessLogin, TokenResponse } from './sessions.schemas.ts'
 
 type Needs = Pick<SessionNeeds, 'site' | 'store' | 'sessions' | 'accessTokens'>
 type IssueNeeds = UserNeeds & { accessTokens: AccessTokens }
