@@ -13,8 +13,7 @@ import {
   sendBeforeBody,
 } from './connections.ts'
 import type { FailurePage, Operation, Route, Tag } from './operation.ts'
-import { acceptBodies } from './request/bodies.ts'
-import { compilersFactory } from './request/validation.ts'
+import { acceptBodies, compilersFactory } from './request/bodies.ts'
 import { addRoute, checkRequests, parseQuery, requestIds, targetToRoute } from './requests.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
 import { RequestLog } from './response/request-log.ts'

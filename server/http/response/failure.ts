@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, invalidRequest, noSuchRoute, statusOf } from '../../basics/errors.ts'
 import { isBodyUnread, sendBeforeBody } from '../connections.ts'
-import { faultsOf } from '../request/validation.ts'
+import { faultsOf } from '../request/bodies.ts'
 import type { RequestLog } from './request-log.ts'
 
 const maxFaults = 20
