@@ -1,9 +1,9 @@
 // `carillon doctor`: checks the machine, the settings, the database and the proxy, and changes nothing. Each finding has a
 // state and the line to change.
-import { isIPv6 } from 'node:net'
 import { styleText } from 'node:util'
 import { Command } from 'commander'
 import type { CarillonError } from '../basics/errors.ts'
+import { displayVersion } from '../basics/version.ts'
 import { databaseTls } from '../config/exposure.ts'
 import type { Config } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
@@ -18,7 +18,7 @@ import { examineSecret } from '../doctor/secret.ts'
 import { secretsIn } from '../start/sealing-secret.ts'
 import { probeToken } from '../tokens/probe-token.ts'
 import type { SigningKey } from '../tokens/signing-keys.store.ts'
-import { configAndFaults, withSettings } from './settings.ts'
+import { configAndFaults, directUrl, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 
 type Options = Output & { deep?: true }
@@ -45,10 +45,13 @@ export function doctorCommand(): Command {
 
 async function doctor(command: Command, url: string | undefined, options: Options) {
   const { config, faults } = configAndFaults(command, 'doctor')
-  const target = url === undefined ? config && (config.publicUrl ?? directOf(config)) : targetOf(url)
+  const target = url === undefined ? config && (config.publicUrl ?? directUrl(config)) : targetOf(url)
   const { deep = false, json } = options
   if (deep && !json) process.stderr.write('Reading every page of the database; this takes minutes if it is large.\n')
-  const all = inArea('This machine', examineMachine({ node: process.versions.node, now: Date.now }))
+  const all = inArea(
+    'This machine',
+    examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now }),
+  )
   // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
   const isValid = config !== undefined && faults.length === 0
   all.push(
@@ -86,7 +89,7 @@ async function examineKept(config: Config, deep: boolean): Promise<Kept | undefi
 type Target = { config: Config | undefined; url: string; kept: Kept | undefined }
 
 async function examineService({ config, url, kept }: Target): Promise<Found[]> {
-  const direct = config && directOf(config)
+  const direct = config && directUrl(config)
   const { signingKeys, isMoved } = kept ?? { signingKeys: undefined, isMoved: false }
   const isDatabaseAway = kept !== undefined && signingKeys === undefined
   const place = { url, now: Date.now, direct, publicUrl: config?.publicUrl, signingKeys, isMoved, isDatabaseAway }
@@ -112,7 +115,7 @@ async function streamProofs({ config, url, kept }: Target): Promise<Proof[]> {
   const { signingKeys = [] } = kept ?? {}
   const secrets = config && secretsIn(config)
   if (config === undefined || secrets === undefined || signingKeys.length === 0) return []
-  const issuers = new Set(config.publicUrl === undefined ? [directOf(config) ?? url, url] : [config.publicUrl])
+  const issuers = new Set(config.publicUrl === undefined ? [directUrl(config) ?? url, url] : [config.publicUrl])
   const probe = { signingKeys, secrets, chainMs: config.tokenChainMs, now: Date.now }
   try {
     const tokens = await Promise.all([...issuers].map((issuer) => probeToken({ ...probe, issuer })))
@@ -121,13 +124,6 @@ async function streamProofs({ config, url, kept }: Target): Promise<Proof[]> {
     // The findings about the database include faults of the secret.
     return []
   }
-}
-
-/** The URL on which the service listens; undefined if it takes any free port. */
-function directOf({ host, port }: Config): string | undefined {
-  if (port === 0) return undefined
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }
 
 function targetOf(url: string): string {

@@ -22,6 +22,8 @@ export type PageSettings = {
   hasTrace: boolean
   /** Whether the service sends mail. */
   hasMail: boolean
+  /** A URI. */
+  securityContact: string | undefined
 }
 
 /** The user who reads a page, whose language and name it has. */

@@ -23,7 +23,8 @@ export async function reach(place: Place): Promise<[Finding, ...Finding[]]> {
     const live = await probe(place, '/livez')
     if (live.status !== 200 || live.json?.data?.status !== 'alive') return [notCarillon(live, place)]
     const isReady = ready(await probe(place, '/readyz'), place)
-    return [ok('reached', 'Carillon responds'), isReady, ...(await isSameService(place))]
+    const { version, commit } = live.json.data
+    return [ok('reached', `Carillon ${version} (${commit}) responds`), isReady, ...(await isSameService(place))]
   } catch (error) {
     return [unreachable(error, place)]
   }
