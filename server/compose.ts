@@ -8,7 +8,7 @@ import type { Deliveries } from './delivery/deliver.ts'
 import { type DemonstrationNeeds, demonstrationRoutes } from './demonstration/visits.ts'
 import { addWorlds } from './demonstration/world-service.ts'
 import type { Worlds } from './demonstration/worlds.ts'
-import { limitingChanges } from './guessing/change-limits.ts'
+import { limitChanges } from './guessing/change-limits.ts'
 import { DelayedAccounts } from './guessing/delayed-accounts.ts'
 import { DeviceTokens } from './guessing/device-tokens.ts'
 import { Guesses } from './guessing/guesses.ts'
@@ -80,13 +80,13 @@ export type Composition = {
 const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
 /** Throws UNAVAILABLE if the secret is absent or does not open the signing keys. */
-export async function compose(bareStore: Store, config: Config, environment: Environment): Promise<Composition> {
+export async function compose(store: Store, config: Config, environment: Environment): Promise<Composition> {
   const { log, clock, own, url, demonstration } = environment
   const { now } = clock
   const { observed = unobserved } = own ?? {}
   let notices: Notices | undefined
   const lines = new AuditLines(log)
-  const store = limitingChanges(bareStore, now)
+  limitChanges(store, now)
   store.onRecorded(async (entries) => {
     for (const entry of entries) lines.write(entry)
     await Promise.all(entries.map((entry) => notices?.note(entry)))

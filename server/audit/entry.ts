@@ -1,5 +1,8 @@
 // How an entry of the audit log is made: who did it and from where, what happened, and to whom.
+import type { FastifyRequest } from 'fastify'
 import { newOrderedId } from '../basics/ids.ts'
+import { addressOf } from '../http/request/address.ts'
+import type { Site } from '../http/site.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'
 
@@ -7,6 +10,18 @@ import type { EventName } from './events.ts'
 export type Source = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'> & {
   /** The user of the operating system who runs a command. */
   by?: string
+}
+
+const maxUserAgent = 256
+
+export type RequestSource = Source & { address: string; requestId: string; route: string }
+
+/** Who sends this request, as a user. Call it before the first await: Node does not know the address of a closed connection. */
+export function sourceOf({ site }: { site: Pick<Site, 'trustedProxies'> }, request: FastifyRequest): RequestSource {
+  const { raw, id } = request
+  const userAgent = raw.headers['user-agent']?.slice(0, maxUserAgent) ?? null
+  const route = request.routeOptions.url ?? ''
+  return { actor: 'user', address: addressOf(raw, site.trustedProxies), userAgent, requestId: id, route }
 }
 
 /** The service itself, for what no request and no command asked for. */

@@ -6,9 +6,9 @@ import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { recordLogged } from './audit.store.ts'
+import { writeLine } from './audit-lines.ts'
 import { auditEntry, type Source } from './entry.ts'
 import type { EventName } from './events.ts'
-import { writeLine } from './log-line.ts'
 
 /** Of a request, with its route; of tests at least these two. */
 type RefusedSource = Partial<Source> & { address: string; requestId: string; route?: string }

@@ -25,34 +25,28 @@ const limited: Readonly<Partial<Record<EventName, 'changes' | 'defences' | 'ends
   'sign-in-disowned': 'defences',
 }
 
-/** The store, whose writes refuse a change by a user beyond the limit. Throws TOO_MANY_REQUESTS. */
-export function limitingChanges(store: Store, now: () => number): Store {
+/** From then on `store.write` makes no change by a user beyond the limit, and throws TOO_MANY_REQUESTS. */
+export function limitChanges(store: Store, now: () => number): void {
   /** The counts of changes in progress, by the id of the entry. */
   const counted = new Map<string, GuessRate>()
   store.onRecorded(async (entries) => {
     for (const { id } of entries) counted.delete(id)
   })
-
-  async function writeLimited<Result>(entry: AuditEntry, change: () => Promise<Result>): Promise<Result> {
-    counted.set(entry.id, await count(store, entry, now()))
+  const write = store.write.bind(store)
+  store.write = async (operation, input) => {
+    const entry = limitedEntry(input)
+    if (entry === undefined) return write(operation, input)
+    counted.set(entry.id, await count(write, entry, now()))
     try {
-      const result = await change()
+      const result = await write(operation, input)
       const rate = counted.get(entry.id)
       // The change had no effect.
-      if (rate !== undefined) await store.write(clearGuesses, { keys: [], rates: [rate] })
+      if (rate !== undefined) await write(clearGuesses, { limits: [rate] })
       return result
     } finally {
       counted.delete(entry.id)
     }
   }
-
-  const write: Store['write'] = (operation, input) => {
-    const entry = limitedEntry(input)
-    return entry === undefined
-      ? store.write(operation, input)
-      : writeLimited(entry, () => store.write(operation, input))
-  }
-  return Object.setPrototypeOf({ write }, store)
 }
 
 /** The entry because of which a change is limited; undefined if it is not. */
@@ -61,11 +55,10 @@ function limitedEntry(input: unknown): AuditEntry | undefined {
   return entries?.find(({ actor, event }) => actor === 'user' && Object.hasOwn(limited, event))
 }
 
-async function count(store: Store, { userId, event }: AuditEntry, at: number): Promise<GuessRate> {
+async function count(write: Store['write'], { userId, event }: AuditEntry, at: number): Promise<GuessRate> {
   // Begins like the keys of the user's guesses, which end with the user.
   const rate = { key: `user ${userId} ${limited[event as EventName]}`, ...limit }
-  const guess = { counts: { keys: [], delaysMs: [0], keptMs: 0 }, rates: [rate], at }
-  const [refusal] = await store.write(reserveGuess, guess)
+  const [refusal] = await write(reserveGuess, { limits: [rate], at })
   if (refusal === undefined) return rate
   const seconds = Math.ceil((refusal.notBefore - at) / 1_000)
   const remedy = `Try again in ${seconds} s. Notifications can be read and marked meanwhile.`

@@ -9,6 +9,7 @@ import type { DelayedAccounts } from './delayed-accounts.ts'
 import {
   clearGuesses,
   forgetGuesses,
+  type GuessLimit,
   type GuessLimits,
   type GuessRate,
   type GuessRefusal,
@@ -39,6 +40,7 @@ export type Guesser = {
 const free = 5
 const guessDelaysMs = [...Array<number>(free).fill(0), ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
 const keptMs = 24 * 3_600_000
+const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
 /**
  * The limit of one address: 100 failures at once, and then 100 an hour, whichever accounts they name. A /56 of IPv6 has four times that and a /48
  * sixteen times: a customer has 256 or 65,536 networks of a /64, and a provider many customers.
@@ -104,7 +106,7 @@ export class Guesses {
   }
 
   #beginMail(rates: readonly GuessRate[], userId: string | null): Promise<Guess> {
-    return new Guess(this.#options, { keys: [], rates, kind: 'mail', userId }).begin()
+    return new Guess(this.#options, { limits: rates, kind: 'mail', userId }).begin()
   }
 
   /** Counts a mail about changes of a user's account, by user and by address, which users may share. Throws TOO_MANY_REQUESTS. */
@@ -118,15 +120,15 @@ export class Guesses {
   /** A guess that has not begun: for one that waits for its turn before it is evaluated. */
   of({ account, address, device }: Guesser, kind: GuessKind): Guess {
     const rates = this.#ratesOf(address, rateOfAddress, kind === 'passkey' ? 'passkey ' : '')
-    if (account === undefined) return new Guess(this.#options, { keys: [], rates, kind, userId: null })
+    if (account === undefined) return new Guess(this.#options, { limits: rates, kind, userId: null })
     const userId = typeof account === 'string' ? account : null
     const subject =
       typeof account === 'string' ? guessPrefixOf(account) : `name ${this.#hash(`name ${account.unknownName}`)} `
     const all = `${subject}${kind}`
-    if (device !== undefined)
-      return new Guess(this.#options, { keys: [`${all} device ${device}`], rates: [], kind, userId })
     const [network] = this.#networkKeys(address)
-    return new Guess(this.#options, { keys: [all, `${all} ${network}`], rates, kind, userId })
+    const ofStranger = [countOf(all), countOf(`${all} ${network}`), ...rates]
+    const limits = device === undefined ? ofStranger : [countOf(`${all} device ${device}`)]
+    return new Guess(this.#options, { limits, kind, userId })
   }
 
   /** After a link set the password of the user: guesses of the one before say nothing of it. Those of a second factor still count. */
@@ -138,7 +140,7 @@ export class Guesses {
   async forgetStrangers(userId: string): Promise<void> {
     const { store } = this.#options
     const counts = ['password', 'second-factor'].map((kind) => guessPrefixOf(userId) + kind)
-    await store.write(clearGuesses, { keys: counts, rates: [] })
+    await store.write(clearGuesses, { limits: counts.map(countOf) })
     for (const count of counts) await store.write(forgetGuesses, { prefix: `${count} address ` })
   }
 
@@ -164,13 +166,8 @@ export class Guesses {
   }
 }
 
-/** `keys`, or `rates` without one: the account, if there is one, first. */
-type Counted = {
-  keys: readonly string[]
-  rates: readonly GuessRate[]
-  kind: GuessKind
-  userId: string | null
-}
+/** `limits`: that of the account first, if there is one. */
+type Counted = { limits: readonly GuessLimit[]; kind: GuessKind; userId: string | null }
 
 export class Guess {
   readonly #options: GuessesOptions
@@ -199,19 +196,17 @@ export class Guess {
    * forgotten.
    */
   async succeed(): Promise<void> {
-    const { keys, rates } = this.#counted
-    await this.#options.store.write(clearGuesses, { keys, rates })
+    await this.#options.store.write(clearGuesses, this.#counted)
   }
 
   #limits(): GuessLimits {
-    const { keys, rates } = this.#counted
-    return { counts: { keys, delaysMs: guessDelaysMs, keptMs }, rates, at: this.#options.now() }
+    return { limits: this.#counted.limits, at: this.#options.now() }
   }
 
   #refuse(refusals: readonly GuessRefusal[], at: number): void {
     if (refusals.length === 0) return
-    const { keys, rates, kind, userId } = this.#counted
-    const delayed = refusals.find(({ key }) => key === (keys[0] ?? rates[0]?.key))
+    const { limits, kind, userId } = this.#counted
+    const delayed = refusals.find(({ key }) => key === limits[0]?.key)
     if (delayed !== undefined && userId !== null)
       this.#options.delayedAccounts.record({ userId, kind, until: delayed.notBefore }, at)
     const seconds = Math.ceil((Math.max(...refusals.map(({ notBefore }) => notBefore)) - at) / 1_000)

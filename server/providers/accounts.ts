@@ -6,7 +6,7 @@ import { newId } from '../basics/ids.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { Store } from '../store/store.ts'
 import { readProfile } from '../users/profile.ts'
-import type { User } from '../users/user-rows.store.ts'
+import type { User } from '../users/users.store.ts'
 import type { Linking } from './flow.ts'
 import type { Identity, Provider } from './provider.ts'
 import {

@@ -1,7 +1,7 @@
 // The routes of a sign-in with a provider (OpenID Connect): which providers there are, the redirect to one, the way back, and the code
 // that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.routes.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type RequestSource, sourceOf } from '../audit/source.ts'
+import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import { CarillonError, invalidField, type SecondFactor } from '../basics/errors.ts'
 import { type Bond, flowCookie, flowLifetimeMs, flowPrefix, forgetFlow, isBound } from '../factors/bond.ts'
 import { findChallenge, makeChallenge } from '../factors/challenges.ts'
@@ -17,8 +17,7 @@ import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
-import type { User } from '../users/user-rows.store.ts'
-import { findUser } from '../users/users.store.ts'
+import { findUser, type User } from '../users/users.store.ts'
 import { linkAccount, noActiveUser, type ProviderDependencies, signInEnded, userOfAccount } from './accounts.ts'
 import { beginFlow, bondOf, type Flow, flowId, type Linking, openFlow, sealFlow } from './flow.ts'
 import type { Provider } from './provider.ts'

@@ -16,10 +16,7 @@ export const deviceToken = (note = deviceTokenNote) => t.optional(t.text(0, maxD
 export const ofSignIn = { variant: variantOr(byDefault), deviceToken: deviceToken() }
 export const password = t.example(t.text(1, 256), 'plum orchard gate 41')
 
-const token = t.example(
-  t.string(),
-  'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMTlhOWIzZSJ9.c2lnbmF0dXJl',
-)
+const token = t.example(t.string(), 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMTlhOWIzZSJ9.c2lnbmF0dXJl')
 
 const stateful = { User, expiresAt, variant: t.constant('stateful') }
 const StatefulLogin = t.component('StatefulLogin', stateful, 'The session is in the cookie')
