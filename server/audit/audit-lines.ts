@@ -5,7 +5,7 @@ import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'
 
-/** What an import records of each user. A user's own changes have another limit (change-limits.ts). */
+/** What an import records of each user. A user's own changes have another limit (guesses.ts). */
 const imported: ReadonlySet<string> = new Set<EventName>([
   'user-created',
   'user-changed',
@@ -24,6 +24,11 @@ export class AuditLines {
 
   constructor(log: Log) {
     this.#log = log
+  }
+
+  /** One function, for the store to call after a commit. */
+  readonly writeAll = async (entries: readonly AuditEntry[]): Promise<void> => {
+    for (const entry of entries) this.write(entry)
   }
 
   write(entry: AuditEntry): void {

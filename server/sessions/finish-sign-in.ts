@@ -1,8 +1,7 @@
 // The last step of every sign-in, whatever the user proved: issues a session or a token, ends the proofs that the request presents,
 // and returns the response. A sign-out ends them, too.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { deviceLabel } from '../audit/device-label.ts'
-import { auditEntry, type RequestSource, type Source } from '../audit/entry.ts'
+import { auditEntry, deviceLabel, type RequestSource, type Source } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, invalidCredentials } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
