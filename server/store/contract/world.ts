@@ -9,8 +9,7 @@ import { readCounts, readNotification, readPage } from '../../inbox/inbox.store.
 import type { Filter, Page, PageQuery } from '../../inbox/inbox-state.ts'
 import { type Content, contentOf } from '../../inbox/notification-json.ts'
 import { addProducer } from '../../producers/producers.store.ts'
-import type { SessionKey } from '../../sessions/find-session.store.ts'
-import { addSession, type EndedSession, endSessions } from '../../sessions/sessions.store.ts'
+import { addSession, type EndedSession, endSessions, type SessionKey } from '../../sessions/sessions.store.ts'
 import { addUser, findUser } from '../../users/users.store.ts'
 import type { Store } from '../store.ts'
 
