@@ -66,6 +66,9 @@ export function auditEntry(source: Source, { event, at, ...facts }: Facts): Audi
   }
 }
 
+// A device in the words of its user, such as "Firefox on Linux", from the User-Agent field. A client can send any text there, so the label is
+// made of our own words, or of one short product name, and decides nothing by itself.
+
 /** The first that matches: browsers also name the browsers that they are built on. */
 const browsers: readonly [name: string, shape: RegExp][] = [
   ['Edge', /\bEdg(e|A|iOS)?\//],
@@ -87,10 +90,7 @@ const systems: readonly [name: string, shape: RegExp][] = [
 /** RFC 9110, section 10.1.5: a product, usually with a version. */
 const product = /^([A-Za-z][\w.-]{0,31})(?:[/ ;(]|$)/
 
-/**
- * A device in the words of its user, such as "Firefox on Linux", from the User-Agent field. A client can send any text there, so the label is
- * made of our own words, or of one short product name, and decides nothing by itself. Null without a field, or with one that says nothing.
- */
+/** Null without a field, or with one that says nothing. */
 export function deviceLabel(userAgent: string | null): string | null {
   if (userAgent === null) return null
   const find = (known: typeof browsers) => known.find(([, shape]) => shape.test(userAgent))?.[0]

@@ -4,7 +4,7 @@ import { auditEntry, type Source } from '../audit/entry.ts'
 import { CarillonError, conflict, wrongSecondFactor } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import type { Guesses } from '../guessing/guesses.ts'
-import type { Sealing } from '../sealing/sealing.ts'
+import type { Sealing } from '../sealing/secrets.ts'
 import type { Store } from '../store/store.ts'
 import type { User } from '../users/users.store.ts'
 import {

@@ -2,7 +2,7 @@
 import { recorded } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import type { SealedFactor } from '../sealing/sealed-texts.store.ts'
-import type { Sealing } from '../sealing/sealing.ts'
+import type { Sealing } from '../sealing/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
 import { resetFactors as resetStoredFactors } from '../users/user-changes.store.ts'

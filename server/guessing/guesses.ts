@@ -4,7 +4,7 @@
 import type { EventName } from '../audit/events.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { networksOfClient } from '../basics/ip-addresses.ts'
-import type { Sealing } from '../sealing/sealing.ts'
+import type { Sealing } from '../sealing/secrets.ts'
 import type { AuditEntry, Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import type { DelayedAccounts } from './delayed-accounts.ts'
@@ -217,10 +217,9 @@ export class Guess {
   }
 }
 
-/**
- * How many entries of the audit log a signed-in user can cause (SECURITY.md, L1). A change is counted in the store before it is made, so that
- * all nodes share the count, and taken back if it had no effect.
- */
+// How many entries of the audit log can a signed-in user cause (SECURITY.md, L1)? A change is counted in the store before it is made, so that
+// all nodes share the count, and taken back if it had no effect.
+
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
@@ -271,8 +270,8 @@ function limitedEntry(input: unknown): AuditEntry | undefined {
 }
 
 async function countChange(write: Store['write'], { userId, event }: AuditEntry, at: number): Promise<GuessRate> {
-  // Begins like the keys of the user's guesses, which end with the user.
-  const rate = { key: `user ${userId} ${limited[event as EventName]}`, ...changeLimit }
+  // It ends with the user, as the counts of guesses do.
+  const rate = { key: `${guessPrefixOf(userId ?? '')}${limited[event as EventName]}`, ...changeLimit }
   const [refusal] = await write(reserveGuess, { limits: [rate], at })
   if (refusal === undefined) return rate
   const seconds = Math.ceil((refusal.notBefore - at) / 1_000)

@@ -144,8 +144,9 @@ export const callback = forAnyone({
   refusals: ['INVALID_REQUEST', 'FORBIDDEN', 'CONFLICT', 'UNAVAILABLE'],
   failurePage,
   async handle(dependencies: ProviderNeeds, request, reply) {
+    const { signInLog } = dependencies
     const provider = providerOf(dependencies, request)
-    const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
+    const source = sourceFrom(dependencies, provider, request)
     const { search } = new URL(request.url, 'http://localhost')
     const response = new URL(redirectUri(dependencies, provider) + search)
     const flow = await flowOf(dependencies, { request, provider, state: oneState(response) })
@@ -161,23 +162,14 @@ export const callback = forAnyone({
       return reply.redirect(landing(flow.returnTo, next), 303)
     } catch (error) {
       forget()
-      noteRefusal(dependencies, error, { user, source, variant: flow.variant })
-      throw error
+      throw signInLog.noted(error, source, { account: { name: source.actor, user }, variant: flow.variant })
     }
   },
 })
 
-type Attempt = { user: User | undefined; source: RequestSource; variant: Flow['variant'] }
-
-/** A failure of the provider or of the service is not a refusal. Without a known user, the entry has a hash of the provider's name. */
-function noteRefusal(
-  { signInLog }: Pick<ProviderNeeds, 'signInLog'>,
-  error: unknown,
-  { user, source, variant }: Attempt,
-): void {
-  const { code, status = 500 } = error as Partial<CarillonError>
-  if (code === undefined || code === 'SECOND_FACTOR_REQUIRED' || status >= 500) return
-  signInLog.refused(source, { name: source.actor, user }, { code, variant })
+/** Without a known user, a refusal has a hash of the provider's name. */
+function sourceFrom({ site }: Pick<ProviderNeeds, 'site'>, { setting }: Provider, request: FastifyRequest) {
+  return { ...sourceOf({ site }, request), actor: `provider:${setting.name}` }
 }
 
 type Finished = {
@@ -232,16 +224,16 @@ export const exchangeCode = forAnyone({
   responses: { 200: StatelessLogin },
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
   async handle(dependencies: ProviderNeeds, request, reply) {
+    const { signInLog } = dependencies
     const provider = providerOf(dependencies, request)
-    const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
+    const source = sourceFrom(dependencies, provider, request)
     let user: User | undefined
     try {
       user = await userOfCode(dependencies, { provider, request, reply })
       const facts = { variant: 'stateless', method: 'provider', source } as const
       return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
     } catch (error) {
-      noteRefusal(dependencies, error, { user, source, variant: 'stateless' })
-      throw error
+      throw signInLog.noted(error, source, { account: { name: source.actor, user }, variant: 'stateless' })
     }
   },
 })

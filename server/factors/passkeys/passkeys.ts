@@ -22,16 +22,19 @@ import {
   type Assertion,
   type Credential,
   creationOptions,
+  newChallenge,
+  type Purpose,
   type Registration,
   type RelyingParty,
+  readChallenge,
   readClientData,
   refusal,
   refuseUnverified,
   requestOptions,
+  type SpentChallenge,
   verifyAssertion,
   verifyRegistration,
 } from './ceremonies.ts'
-import { newChallenge, type Purpose, readChallenge, type SpentChallenge } from './challenges.ts'
 
 /** A user who proved a passkey, of which nothing is recorded yet. */
 export type ProvenPasskey = { user: User; factorId: string; signCount: number; challenge: SpentChallenge; guess: Guess }
