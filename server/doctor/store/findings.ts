@@ -1,5 +1,4 @@
 // The result of examining a database, and the findings that both engines share.
-
 import { iso } from '../../basics/clock.ts'
 import { firstIdAt } from '../../basics/ids.ts'
 import { fillingTable, type Move, movingTable } from '../../store/transfer-state.ts'
