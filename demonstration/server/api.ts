@@ -16,15 +16,12 @@
 /** `service`: this server. Its first part is the address below `demonstration/`. */
 export type Target = 'service' | 'other-server' | 'servers'
 
-/**
- * Where something lies. `server` is the memory of this server, and `other-server` that of the other one. `server-1` to
- * `server-5` are the five behind the balancer.
- */
-export type Place = 'database' | 'server' | 'other-server' | `server-${number}`
+/** Where something lies: in the database, or in the memory of another server. `server-1` to `server-5` are behind the balancer. */
+export type Place = 'database' | 'other-server' | `server-${number}`
 
 /**
- * Tables of the database: `session`, `token_cutoff` (the list of revoked sign-ins), `signing_key`, and for other reasons than the proof,
- * the same in both lanes: `known_device`, `audit`, `inbox`. In the memory of `server`: `revocation`, the copy of that list. Of
+ * Tables of the database: `session`, `token_cutoff` (the list of revoked sign-ins, of which this server has a copy in memory),
+ * `signing_key`, and for other reasons than the proof, the same in both lanes: `known_device`, `audit`, `inbox`. In the memory of
  * `other-server`: `public_key`. Of `server-1` to `server-5`: `memory_session`. Secrets are in it as they are stored: as hashes.
  */
 export type Row = { place: Place; table: string; columns: Readonly<Record<string, string | number | null>> }
