@@ -9,6 +9,7 @@ import { rolldown } from 'rolldown'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const server = join(root, 'server')
+const demonstration = join(root, 'demonstration', 'server')
 /** Where server/bin/run.js looks for it; git ignores it. */
 const bundleFolder = join(server, 'bundle')
 
@@ -28,13 +29,16 @@ const installed = join(root, 'node_modules', '.package-lock.json')
 export async function bundle(folder = bundleFolder, sources = server) {
   rmSync(folder, { recursive: true, force: true })
   const made = [
-    ...(await write({ carillon: join(server, 'carillon.ts') }, folder)),
+    ...(await write({ carillon: join(server, 'carillon.ts'), demonstration: join(demonstration, 'main.ts') }, folder)),
     ...(await write({ writer: join(server, 'writer.ts') }, folder)),
   ]
   writeFileSync(join(folder, 'LICENSES.txt'), licences(made.filter(isOfPackage)))
-  const own = new Set(made.filter((id) => id.startsWith(server + sep) && !isOfPackage(id)))
-  const files = [...own].map((id) => join(sources, relative(server, id)))
-  const named = sources === server ? [...files, installed] : files.map((file) => file.replace(/\.ts$/, '.js'))
+  const own = [...new Set(made.filter((id) => id.startsWith(root) && !isOfPackage(id)))]
+  const files = own.filter((id) => id.startsWith(server + sep)).map((id) => join(sources, relative(server, id)))
+  // The package has no sources of the demonstration.
+  const ofDemonstration = own.filter((id) => id.startsWith(demonstration + sep))
+  const named =
+    sources === server ? [...files, ...ofDemonstration, installed] : files.map((file) => file.replace(/\.ts$/, '.js'))
   const entries = named.map((file) => [
     relative(bundleFolder, join(server, relative(sources, file))).replaceAll(sep, '/'),
     stampOf(file),
@@ -110,17 +114,18 @@ function isExternal(id, importer) {
   return !inlined.test(id)
 }
 
-/** A module finds its SQL, style sheets and so on beside its source; the writer thread is a bundle of its own. */
+/** A module finds its SQL, style sheets and so on beside its source; the writer thread and the demonstration are bundles of their own. */
 const originalPlaces = {
   name: 'original-places',
   /** @param {string} code @param {string} id */
   transform(code, id) {
     if (!id.startsWith(server) || !code.includes('import.meta.url')) return
     const source = relative(bundleFolder, id).replaceAll(sep, '/')
+    const [, entry, name] = /new URL\('([./]*\/(writer|demonstration)[^']*)', import\.meta\.url\)/.exec(code) ?? []
     return code
-      .split("new URL('./writer.ts', import.meta.url)")
+      .split(`new URL('${entry}', import.meta.url)`)
       .map((part) => part.replaceAll('import.meta.url', `new URL('${source}', import.meta.url).href`))
-      .join("new URL('./writer.js', import.meta.url)")
+      .join(`new URL('./${name}.js', import.meta.url)`)
   },
 }
 

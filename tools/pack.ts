@@ -62,10 +62,12 @@ async function buildServer(folder: string): Promise<void> {
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
-/** The compiler rewrites imports, and not the file names of worker threads. */
+/** The compiler rewrites imports, and not the file names of worker threads and processes. The demonstration is in the bundle alone. */
 function nameWorkers(file: string): void {
   const code = readFileSync(file, 'utf8')
-  const named = code.replaceAll(/(new URL\('[^']+)\.ts(', import\.meta\.url\))/g, '$1.js$2')
+  const named = code
+    .replaceAll(/(new URL\('[^']+)\.ts(', import\.meta\.url\))/g, '$1.js$2')
+    .replace('../../demonstration/server/main.js', '../bundle/demonstration.js')
   if (named !== code) writeFileSync(file, named)
 }
 

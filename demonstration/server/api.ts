@@ -32,7 +32,8 @@ export type Message = { line: string; fields: readonly (readonly [name: string, 
 /**
  * A call of a part of the server. `name`: part and method, such as `store.findSession`, `accessTokens.verify`, `keys.find` or
  * `signatures.check`. `detail`: the kind of its result, never a value that may be a secret: `found`, `none`, `yes`, `no`, `failed`,
- * `3 rows`. `algorithm` and `kid` only at `signatures.check`, whose detail is `valid` or `invalid`.
+ * `3 rows`. `algorithm` and `kid` only at `signatures.check`, whose detail is `valid` or `invalid`; at another server also `expired`:
+ * the signature is valid, and the time is over. Other servers have `keys.fetch` (of the key set) and `memory.find`, too.
  */
 export type Step = { name: string; detail: string; ms: number; algorithm?: string; kid?: string }
 
@@ -103,7 +104,7 @@ export type Controls = {
   }
   /** 100 requests `GET` with the session cookie of this request, or with this token; they are in no exchange. */
   measure: { in: { proof: 'session' | 'token'; path: string; token?: string }; out: Measured }
-  /** The next key is in the key set at once, and signs two minutes of the world later (`advance`). */
+  /** The next key is in the key set at once, and signs from `startsAt` on, six minutes of the world later (`advance`). */
   'rotate-key': { in: object; out: { kid: string; startsAt: number } }
   /** A thief has the private key, and signs a token for any name with it. */
   forge: { in: { username: string }; out: { token: string; kid: string } }

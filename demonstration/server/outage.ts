@@ -1,6 +1,6 @@
 // The database of one world is away for some seconds: every operation of its store fails, as if the system refused it.
-import type { Store } from '../store/store.ts'
-import { takenBack } from '../store/unavailable.ts'
+import type { Store } from '../../server/store/store.ts'
+import { takenBack } from '../../server/store/unavailable.ts'
 
 export class Outage {
   #end: NodeJS.Timeout | undefined
@@ -8,12 +8,10 @@ export class Outage {
   endsAt: number | null = null
 
   /** A second outage replaces the first. By a timer and not by the clock of the world, which the visitor sets forward. */
-  begin(seconds: number, now: number): number {
+  begin(seconds: number, now: number): void {
     this.stop()
-    const endsAt = now + seconds * 1_000
-    this.endsAt = endsAt
+    this.endsAt = now + seconds * 1_000
     this.#end = setTimeout(() => this.stop(), seconds * 1_000).unref()
-    return endsAt
   }
 
   stop(): void {

@@ -1,21 +1,8 @@
 // One request to a world and its response, as they are on the wire: lines, spelling and order of the fields, and bodies as text.
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Message } from './api.ts'
 import { Body } from './body.ts'
 import { maskedCookies } from './cookies.ts'
-import type { Row } from './rows.ts'
-import type { Call } from './trace.ts'
-
-export type Fields = readonly (readonly [name: string, value: string])[]
-export type Message = { line: string; fields: Fields; body: string }
-export type Exchange = {
-  n: number
-  request: Message
-  /** The line is empty until the response has begun. */
-  response: Message
-  /** Null if the operator shows none. */
-  trace: readonly Call[] | null
-  rows: { before: readonly Row[]; after: readonly Row[] }
-}
 
 /** A password for a proxy, or what a proxy knows about the visitor, such as `Cf-Access-Jwt-Assertion`. */
 const secretField = /auth|token|secret|assertion|jwt|oidc|session|cert|api-?key|password/i
@@ -39,7 +26,7 @@ function shownValue(name: string, value: string, names: ReadonlySet<string>): st
   return secretField.test(name) ? '…' : value
 }
 
-/** Collects what the service writes; call it before the service has the response. A response to HEAD has no body. */
+/** Collects what a server writes; call it before the server has the response. A response to HEAD has no body. */
 export function collectBody(response: ServerResponse): Body {
   const body = new Body()
   const { write, end } = response

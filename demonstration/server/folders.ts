@@ -3,7 +3,7 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError } from '../../server/basics/errors.ts'
 
 /** The machine is part of the name, because containers can share a folder and count their processes alone. */
 const prefix = `carillon-demonstration-${hostname().replaceAll(/[^\w]/g, '_')}-`

@@ -1,17 +1,15 @@
 // What the server does for one request of the demonstration: each call of a part of the service, with its duration. The parts are wrapped
 // when a world is composed, so that the service itself has no code for it and no cost.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { nameOf } from '../store/operations.ts'
-import type { Store } from '../store/store.ts'
+import { nameOf } from '../../server/store/operations.ts'
+import type { Store } from '../../server/store/store.ts'
+import type { Step } from './api.ts'
 
-/** `name`: part and method, such as `store.findSession`. `detail`: the kind of its result, never a value that may be a secret. */
-export type Call = { name: string; detail: string; ms: number }
+const requests = new AsyncLocalStorage<Step[]>()
 
-const requests = new AsyncLocalStorage<Call[]>()
-
-/** Runs `serve`; every call of an observed part that it causes is added to `calls`. */
-export function tracing(calls: Call[], serve: () => void): void {
-  requests.run(calls, serve)
+/** Runs `serve`; every call of an observed part that it causes is added to `steps`. */
+export function tracing(steps: Step[], serve: () => void): void {
+  requests.run(steps, serve)
 }
 
 type Method = (...values: unknown[]) => unknown
@@ -31,27 +29,34 @@ export function observed<Part extends object>(name: string, part: Part): Part {
 }
 
 function noting(name: string, method: Method): Method {
-  return (...values) => noted(name, () => method(...values))
+  return (...values) => {
+    // Names the key whose signature is checked next.
+    const step = name === 'keys.find' ? { kid: values[0] as string } : {}
+    return noted(name, () => method(...values), step)
+  }
 }
 
-/** The store, whose operations note themselves while a request is traced. */
-export function observedStore(store: Store): Store {
-  const read: Store['read'] = (operation, ...input) =>
-    noted(`store.${nameOf(operation)}`, () => store.read(operation, ...input))
+/** The store, whose operations note themselves while a request is traced. `onRead` is called for each read. */
+export function observedStore(store: Store, onRead: () => void): Store {
+  const read: Store['read'] = (operation, ...input) => {
+    onRead()
+    return noted(`store.${nameOf(operation)}`, () => store.read(operation, ...input))
+  }
   const write: Store['write'] = (operation, input) =>
     noted(`store.${nameOf(operation)}`, () => store.write(operation, input))
   return Object.setPrototypeOf({ read, write }, store)
 }
 
-function noted<Result>(name: string, run: () => Result): Result {
-  const calls = requests.getStore()
-  if (calls === undefined) return run()
-  const call: Call = { name, detail: 'failed', ms: 0 }
-  const place = calls.push(call)
+export function noted<Result>(name: string, run: () => Result, more: Partial<Step> = {}): Result {
+  const steps = requests.getStore()
+  if (steps === undefined) return run()
+  const step: Step = { name, detail: 'failed', ms: 0, ...more }
+  const place = steps.push(step)
   const from = performance.now()
   const end = (detail: string) => {
-    call.ms = Math.round((performance.now() - from) * 1_000) / 1_000
-    call.detail = name === 'accessTokens.verify' ? howVerified(detail, calls.slice(place)) : detail
+    step.ms = Math.round((performance.now() - from) * 1_000) / 1_000
+    step.detail = detail
+    if (name === 'signatures.enqueue') nameSignature(step, steps.slice(0, place))
   }
   const result = run()
   if (!(result instanceof Promise)) end(kindOf(result))
@@ -63,10 +68,11 @@ function noted<Result>(name: string, run: () => Result): Result {
   return result
 }
 
-/** A key is looked up for a token whose signature this process has not checked yet, and that it has not issued itself. */
-function howVerified(detail: string, after: readonly Call[]): string {
-  const isNew = after.some(({ name }) => name === 'keys.find')
-  return `${detail}, ${isNew ? 'signature' : 'remembered'}`
+/** The service accepts one algorithm, Ed25519. The key is the one that it has just looked up. */
+function nameSignature(step: Step, before: readonly Step[]): void {
+  const { kid } = before.findLast(({ name }) => name === 'keys.find') ?? {}
+  const detail = step.detail === 'found' ? 'valid' : 'invalid'
+  Object.assign(step, { name: 'signatures.check', detail, algorithm: 'EdDSA', kid })
 }
 
 /** A word such as `done` is an outcome; any other text could be a secret. */
