@@ -2,7 +2,7 @@
 import { auditEntry, serviceSource } from '../../server/audit/entry.ts'
 import { CarillonError, conflict, invalidField } from '../../server/basics/errors.ts'
 import { newId } from '../../server/basics/ids.ts'
-import { sessionSecret } from '../../server/http/request/cookies.ts'
+import { sessionSecret } from '../../server/http/request/credentials.ts'
 import { sealingSecrets } from '../../server/start/sealing-secret.ts'
 import { makeSigningKey, sealingOf, signToken } from '../../server/tokens/key-material.ts'
 import { lastOf, publishedAheadMs } from '../../server/tokens/key-schedule.ts'

@@ -1,6 +1,6 @@
 // What the database of a world keeps of its user now: the page shows it beside each exchange.
 import { connect, type Database, type Statement } from '../../server/store/sqlite/database.ts'
-import { userKey } from '../../server/store/sqlite/user-key.ts'
+import { userBytes } from '../../server/store/statements.ts'
 import type { Row } from './api.ts'
 
 const ofUser = ['session', 'token_cutoff', 'known_device', 'inbox'] as const
@@ -24,7 +24,7 @@ export class Rows {
 
   of(userId: string): Row[] {
     return this.#statements.flatMap(([table, statement]) =>
-      statement.all(table === 'inbox' ? userKey(userId) : userId).map((found) => {
+      statement.all(table === 'inbox' ? userBytes(userId) : userId).map((found) => {
         const columns = { ...found, ...('user_id' in found && { user_id: userId }) } as Row['columns']
         return { place: 'database' as const, table, columns }
       }),

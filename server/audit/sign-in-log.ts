@@ -171,7 +171,7 @@ export class SignInLog {
 }
 
 /**
- * Undefined for overload, which failure-log.ts counts, for a client that left, and for a sign-in that waits for its second factor: none is
+ * Undefined for overload, which request-log.ts counts, for a client that left, and for a sign-in that waits for its second factor: none is
  * a refusal of this sign-in.
  */
 export function refusalCode(error: unknown): string | undefined {

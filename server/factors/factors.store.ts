@@ -1,8 +1,7 @@
 // Second factors, recovery codes and challenges. A change of factors locks the user's row, so that one of two calls adds the first factor. A
 // use needs no such lock: it is one conditional update. A reset, which ends the proofs of the user, is with the users.
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { lockUser } from '../store/user-lock.ts'
+import { all, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'
 
 type FactorKind = 'totp' | 'passkey'
 

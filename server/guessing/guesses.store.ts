@@ -2,8 +2,7 @@
 // counted in the store, so that the nodes share the counts and a restart keeps them. A guess is counted before it is evaluated, so that
 // guesses in progress count as well.
 import type { Audited } from '../store/events.ts'
-import { all, lockAll, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { inList, Part } from '../store/statements/templates.ts'
+import { all, inList, lockAll, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
 
 /** Each key counts by itself: after n guesses, the next one waits `delaysMs[n]` after the last; the last delay is that of every larger n. */
 type GuessCounts = {

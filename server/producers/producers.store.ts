@@ -1,7 +1,6 @@
 // Producers and the secrets of their keys.
 import type { Audited } from '../store/events.ts'
-import { all, get, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { Part } from '../store/statements/templates.ts'
+import { all, get, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
 
 export type Producer = {
   id: string

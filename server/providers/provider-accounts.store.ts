@@ -2,8 +2,7 @@
 // belong to another person tomorrow. The user's row is locked before an account is linked or removed, so that two calls for one user
 // take turns. The column owner_id is not named user_id: an account is found without its user.
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { lockUser, lockUsers } from '../store/user-lock.ts'
+import { all, get, lock, lockUser, lockUsers, type Read, record, run, send, type Write } from '../store/statements.ts'
 import { toUser, type User, type UserRow, userColumns } from '../users/user-rows.store.ts'
 
 /** `issuer` and `subject` as the ID token has them, compared byte by byte. */

@@ -1,6 +1,6 @@
 // How is a secret stored, and when are two secrets equal? Only the hash of a secret is stored, so that a reader of the database
 // learns no secret. A comparison takes the same time at whichever character two values differ, so its duration reveals nothing about
-// a guess. tools/checks/constant-time.test.ts refuses any other comparison.
+// a guess. tools/lint/secrets.grit refuses any other comparison.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** Both are hashed first: `timingSafeEqual` throws for different lengths, and a check of the length would reveal it. */

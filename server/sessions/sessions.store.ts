@@ -1,7 +1,6 @@
 // Adds, renews, touches and ends sessions. Each engine finds a session in a form of its own: find-session.store.ts.
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, type Read, record, run, send, signal, type Write } from '../store/statements/statements.ts'
-import { lockUsers } from '../store/user-lock.ts'
+import { all, get, lock, lockUsers, type Read, record, run, send, signal, type Write } from '../store/statements.ts'
 import { revoke } from '../tokens/tokens.store.ts'
 import { type Familiarity, note, type SeenDevice } from './devices.store.ts'
 import type { LiveSession, SessionKey } from './find-session.store.ts'

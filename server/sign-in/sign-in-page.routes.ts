@@ -5,7 +5,7 @@ import { CarillonError, invalidCredentials, invalidField, invalidRequest, second
 import { relyingPartyFor } from '../factors/passkeys/relying-party.ts'
 import { type FactorNeeds, signInByFactor } from '../factors/second-factor.routes.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
-import { maxReturnToLength } from '../http/request/origin/return-to.ts'
+import { maxReturnToLength } from '../http/request/return-to.ts'
 import { acceptsHtml } from '../http/response/send.ts'
 import { commonSentence } from '../pages/failure-page.ts'
 import { type PageNeeds, type Reader, sendPage, viewOf, type WholePage, writePage } from '../pages/page.ts'

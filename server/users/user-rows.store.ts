@@ -1,5 +1,5 @@
 // How a user is read from its row.
-import { Part } from '../store/statements/templates.ts'
+import { Part } from '../store/statements.ts'
 import { splitNamespace } from './namespaces.ts'
 
 export type User = {

@@ -1,8 +1,6 @@
 // Finds, lists and adds users, and changes their profiles. What ends their proofs is in user-changes.store.ts.
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { Part } from '../store/statements/templates.ts'
-import { lockUsers } from '../store/user-lock.ts'
+import { all, get, lock, lockUsers, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
 import { namespaceOf, prefixOf } from './namespaces.ts'
 import { type Profile, profileAfter, proofOf } from './profiles.store.ts'
 import { toUser, type User, type UserRow, userColumns } from './user-rows.store.ts'

@@ -36,6 +36,7 @@ export async function refuseUnverified({ response }: Assertion, { id }: RelyingP
     throw refusal('authenticatorData is not that of an authenticator, as base64url')
   })
   // Another service, or a page of it, passes on what its user signed there.
+  // biome-ignore lint/plugin/secrets: the hash of the relying party, whose name is public
   if (!hash('sha256', id, 'buffer').equals(data.rpIdHash)) throw refusal(`The passkey is not one for ${id}`)
   // Without a PIN or a fingerprint, the passkey proves that somebody has the device, and not who.
   if (!data.flags.uv)

@@ -1,6 +1,6 @@
 // Finds the inbox of a user, and the key by which everything in the inbox is found.
 import type { Reader } from '../../store/sqlite/reader.ts'
-import { type UserKey, userKey } from '../../store/sqlite/user-key.ts'
+import { userBytes } from '../../store/statements.ts'
 import { emptyInbox, type InboxState, toInbox } from '../inbox-state.ts'
 
 export const inboxByUser = `
@@ -8,10 +8,10 @@ export const inboxByUser = `
     category_through
   from inbox where user_id = ?`
 
-export type FoundInbox = { user: UserKey; inbox: InboxState }
+export type FoundInbox = { user: Uint8Array; inbox: InboxState }
 
 export function inboxOf(reader: Reader, userId: string): FoundInbox {
-  const user = userKey(userId)
+  const user = userBytes(userId)
   const row = reader.one(inboxByUser, user)
   return { user, inbox: row === undefined ? emptyInbox : toInbox(row) }
 }

@@ -1,7 +1,7 @@
 // Reads a page of one user's inbox. Changes are in changes.ts.
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import type { Reader } from '../../store/sqlite/reader.ts'
-import { userKey } from '../../store/sqlite/user-key.ts'
+import { userBytes } from '../../store/statements.ts'
 import type { Page, PageQuery } from '../inbox-state.ts'
 import { inboxOf } from './found-inbox.ts'
 import { maxSkipped, pageOf, placeOf } from './pages.ts'
@@ -12,7 +12,10 @@ export const inboxVersion = 'select version from inbox where user_id = ?'
 export async function readPage(reader: Reader, query: PageQuery): Promise<Page | 'unchanged'> {
   const { userId, unlessVersion } = query
   // The version alone costs half as much as the whole row, and usually nothing has changed.
-  if (unlessVersion !== undefined && (reader.one<[number]>(inboxVersion, userKey(userId))?.[0] ?? 0) === unlessVersion)
+  if (
+    unlessVersion !== undefined &&
+    (reader.one<[number]>(inboxVersion, userBytes(userId))?.[0] ?? 0) === unlessVersion
+  )
     return 'unchanged'
   const page = pageOf(reader, query, inboxOf(reader, userId))
   return page === 'far' ? reader.atOneMoment((moment) => readFarPage(moment, query)) : page

@@ -2,7 +2,6 @@
 // category: each run is a range of one index, in the order of the list. SQLite merges the runs and reads no further than the page, so a
 // page by cursor costs the same at any depth. A numbered page passes over the index entries above it (decision 0030).
 import type { Reader } from '../../store/sqlite/reader.ts'
-import type { UserKey } from '../../store/sqlite/user-key.ts'
 import type { InboxState, PageRequest } from '../inbox-state.ts'
 import { coversSql } from '../read-at.ts'
 import type { FoundInbox } from './found-inbox.ts'
@@ -126,7 +125,7 @@ export function seqsAt(
   const isAllUnread = status === 'unread' && hasCategoryMarks && wanted.length === 0
   const categories = isAllUnread ? allUnreadCategories(reader, { user, inbox }) : wanted
   const text = textOf({ status, categoryCount: categories.length, hasMarkedUnread, hasCategoryMarks })
-  const values: (number | string | UserKey)[] = [user, below, taken, skipped]
+  const values: (number | string | Uint8Array)[] = [user, below, taken, skipped]
   if (status !== 'all' || categories.length > 0) values.push(inbox.readVersion, inbox.readThrough, ...categories)
   return reader.all<[number]>(text, ...values).map(([seq]) => seq)
 }

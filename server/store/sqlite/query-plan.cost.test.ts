@@ -27,8 +27,7 @@ import {
   findUsersByEmail,
   listUsers,
 } from '../../users/users.store.ts'
-import type { Read } from '../statements/statements.ts'
-import { Texts } from '../statements/templates.ts'
+import { type Read, Texts } from '../statements.ts'
 import { operationNames } from '../testing/operations.ts'
 import { Database } from './database.ts'
 import { migrate } from './migrate.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { reasonOf } from '../../basics/testing/refused-body.ts'
-import { maxFormFields, parseForm } from './form.ts'
+import { maxFormFields, parseForm } from './bodies.ts'
 
 const form = (text: string) => parseForm(Buffer.from(text))
 

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
-import { endSlowReaders, watchAsStream } from './slow-readers.ts'
+import { endSlowReaders, watchAsStream } from './connections.ts'
 
 const kibibyte = 1024
 

@@ -6,9 +6,7 @@ import { startBehindPath } from '../../../tests/support/network/stripping-proxy.
 import { startTestService } from '../../../tests/support/service.ts'
 import { signingKeys } from '../../tokens/signing-keys.store.ts'
 import type { Finding } from '../finding.ts'
-import { ProbeClient } from './probe-client.ts'
-import { reach } from './reach.ts'
-import { examineWay } from './through-the-proxy.ts'
+import { examineWay, reach } from './reach.ts'
 
 const service = await startTestService()
 const behindHttps = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://bell.example' } })
@@ -33,11 +31,11 @@ async function look(options: Look): Promise<Finding[]> {
     isDatabaseAway = false,
     now = Date.now,
   } = options
-  const client = new ProbeClient({ url: proxy.url, now })
   const compared = { direct: service.url, publicUrl, signingKeys: keys, isMoved, isDatabaseAway }
-  const { isReached, findings } = await reach({ client, ...compared })
-  if (!isReached) return findings
-  return [...findings, ...(await examineWay({ client, publicUrl }))]
+  const place = { url: proxy.url, now, ...compared }
+  const findings = await reach(place)
+  if (findings[0].state === 'fault') return findings
+  return [...findings, ...(await examineWay(place))]
 }
 
 async function lookThrough(spoil: Spoil, target = service.url): Promise<Finding[]> {
@@ -116,8 +114,7 @@ suite('finds each fault of a proxy alone, with the line to change', () => {
 test('finds another public URL than the examined address', async (t) => {
   const proxy = await startProxy(behindHttps.url)
   t.after(proxy.stop)
-  const client = new ProbeClient({ url: proxy.url, now: Date.now })
-  isFound(await examineWay({ client, publicUrl: 'https://bell.example' }), [
+  isFound(await examineWay({ url: proxy.url, now: Date.now, publicUrl: 'https://bell.example' }), [
     ['public URL', 'warning', /^npx carillon doctor https:\/\/bell\.example$/],
   ])
 })
@@ -125,9 +122,8 @@ test('finds another public URL than the examined address', async (t) => {
 test('finds nothing wrong behind a proxy that strips the path of the public URL', async (t) => {
   const behind = await startBehindPath()
   t.after(behind.stop)
-  const client = new ProbeClient({ url: behind.url, now: Date.now })
-  const place = { client, publicUrl: behind.url, direct: behind.service.url }
-  const { findings } = await reach({ ...place, signingKeys: await behind.service.store.read(signingKeys) })
+  const place = { url: behind.url, now: Date.now, publicUrl: behind.url, direct: behind.service.url }
+  const findings = await reach({ ...place, signingKeys: await behind.service.store.read(signingKeys) })
   isFound([...findings, ...(await examineWay(place))], [])
 })
 

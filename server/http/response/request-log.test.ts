@@ -1,15 +1,17 @@
 // How many log lines do failed and refused requests cause, whatever clients send?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
 import { pino } from 'pino'
 import { CarillonError, overloaded } from '../../basics/errors.ts'
-import { FailureLog } from './failure-log.ts'
+import { comesFromOtherSite } from '../requests.ts'
+import { RequestLog } from './request-log.ts'
 
 const request = { requestId: 'a-1', method: 'POST', route: '/login' }
 
 function logged() {
   const written: string[] = []
-  const log = new FailureLog(pino({ base: null }, { write: (line: string) => written.push(line) }))
+  const log = new RequestLog(pino({ base: null }, { write: (line: string) => written.push(line) }))
   const lines = () => written.map((line) => JSON.parse(line))
   return { log, lines, bytes: () => written.join('').length }
 }
@@ -94,4 +96,53 @@ test("writes nothing for a client's mistake, and nothing for an expected state",
   log.note(new CarillonError('UNAVAILABLE', 'not ready', { report: 'nothing' }), undefined, request)
   log.end()
   assert.deepEqual(lines(), [])
+})
+
+test('names a refused origin and the setting at once, and at most once a minute (L1)', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { log, lines } = logged()
+  for (let n = 0; n < 100; n++) log.noteOrigin('https://app.example')
+  assert.deepEqual(
+    lines().map(({ level, event, origins }) => ({ level, event, origins })),
+    [{ level: 40, event: 'origin-refused', origins: { 'https://app.example': 1 } }],
+  )
+  assert.match(lines()[0].msg, /CARILLON_ALLOWED_ORIGINS/)
+  t.mock.timers.tick(60_000)
+  assert.deepEqual(lines()[1].origins, { 'https://app.example': 99 })
+  t.mock.timers.tick(600_000)
+  assert.equal(lines().length, 2, 'a quiet minute has no line')
+  log.noteOrigin('https://app.example')
+  assert.equal(lines().length, 3)
+})
+
+test('clients that send 10,000 made-up origins of any length get one short line a minute (L1)', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { log, lines, bytes } = logged()
+  for (let minute = 0; minute < 3; minute++) {
+    for (let n = 0; n < 10_000; n++) log.noteOrigin(`https://${n}.${'x'.repeat(5_000)}`)
+    t.mock.timers.tick(60_000)
+  }
+  assert.equal(lines().length, 4)
+  assert.equal(lines()[1].origins.other, 9_999 - 8)
+  assert.ok(bytes() < 4 * 3_000, `${bytes()} bytes`)
+})
+
+test('neither the own origin nor an allowed one counts as another site', () => {
+  const isOther = (origin: string, allowed: string[]) => {
+    const raw = { headers: { origin, host: 'bell.example' } }
+    return comesFromOtherSite({ raw } as unknown as FastifyRequest, allowed)
+  }
+  assert.ok(isOther('https://app.example', []))
+  assert.ok(!isOther('https://bell.example', []))
+  assert.ok(!isOther('https://app.example', ['https://app.example']))
+})
+
+test('writes the remaining counts of origins at the shutdown', () => {
+  const { log, lines } = logged()
+  for (let n = 0; n < 3; n++) log.noteOrigin('null')
+  log.end()
+  assert.deepEqual(
+    lines().map(({ origins }) => origins),
+    [{ null: 1 }, { null: 2 }],
+  )
 })
