@@ -19,6 +19,7 @@ export function balancerView(stage: Stage, hits: Readonly<Record<Way, readonly H
         <figcaption class="lane-name">${texts.balancer[way]}</figcaption>
         ${drawing(stage, way, made)}
         <p class="counted">${hits === undefined ? nothing : texts.balancer.counted(accepted, lookUpsOf(made))}</p>
+        <ol class="for-readers">${made.map(({ server, isAccepted }) => html`<li>${server}: ${isAccepted ? 200 : 401}</li>`)}</ol>
       </figure>`
     })}
   </div>`

@@ -104,7 +104,7 @@ class DemonstrationPage {
     }
     const { trouble } = this.#walk
     render(
-      html`${this.#steps()} ${trouble ? troubleView(stage, trouble) : nothing}<div class="step">${this.#view(stage)}</div>`,
+      html`${this.#steps()} ${trouble ? troubleView(stage, trouble) : nothing}<div class="step" aria-busy=${this.#walk.sending}>${this.#view(stage)}</div>`,
       this.#host,
     )
     document.body.classList.toggle('is-underway', this.#place.kind !== 'start')
@@ -149,8 +149,8 @@ class DemonstrationPage {
   }
 }
 
-const host = document.getElementById('walk')
-if (host !== null) {
+const walkPlace = document.getElementById('walk')
+if (walkPlace !== null) {
   const language = pageLanguageOf([document.documentElement.lang])
-  void new DemonstrationPage(host, await demonstrationTexts(language), language).start()
+  void new DemonstrationPage(walkPlace, await demonstrationTexts(language), language).start()
 }

@@ -59,9 +59,9 @@ function pictures(stage: Stage, bench: Bench, id: ExperimentId, outcome: Outcome
   const act = acts[bench.shown] ?? acts[0]
   if (act === undefined)
     return html`<div class="two">${lanes.map((lane) => laneView(stage, lane, plannedScene(stage, id, lane), `planned ${id}`))}</div>`
-  return html`<div class="acts" role="group" aria-label=${texts.moments}>
-      ${acts.map(({ label }, at) => html`<button type="button" aria-pressed=${act === acts[at]} @click=${() => bench.show(at)}>${texts.acts[label]}</button>`)}
-    </div>
+  const choice = ({ label }: Act, at: number) =>
+    html`<button type="button" aria-pressed=${act === acts[at]} @click=${() => bench.show(at)}>${texts.acts[label]}</button>`
+  return html`${acts.length > 1 ? html`<div class="acts" role="group" aria-label=${texts.moments}>${acts.map(choice)}</div>` : nothing}
     <div class="two">
       ${lanes.map((lane) => (act[lane].length === 0 ? nothing : laneView(stage, lane, actScene(stage, lane, act), `${id} ${act.label}`, act)))}
     </div>`
@@ -94,13 +94,14 @@ function plannedScene({ texts }: Stage, id: ExperimentId, lane: Lane): Scene {
   const { places, things } = texts
   const sender = senders[id] ?? 'browser'
   const names = { ...places, browser: places[sender] }
-  const held = sender === 'site' ? 'nothing' : sender === 'thief' ? copies[lane] : lane === 'session' ? 'cookie' : 'token'
+  const held =
+    sender === 'site' ? 'nothing' : sender === 'thief' ? copies[lane] : lane === 'session' ? 'cookie' : 'token'
   const hops = (lane === 'session' ? (['server'] as const) : (['server', 'other'] as const)).flatMap((to): Hop[] => [
     { from: 'browser', to, label: '', sentence: '', tone: sender === 'site' ? 'plain' : lane },
     { from: to, to: 'browser', label: '?', sentence: '?', tone: 'plain' },
   ])
   const inBrowser = { at: 'browser', text: things[held], tone: sender === 'site' ? 'plain' : lane } as const
-  return { names, hops, things: [inBrowser, ...keptThings(texts, lane, lane === 'session')] }
+  return { names, hops, things: [inBrowser, ...keptThings(texts, lane, { hasRow: lane === 'session' })] }
 }
 
 const copies = { session: 'copiedCookie', token: 'copiedToken' } as const

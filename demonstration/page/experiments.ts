@@ -18,7 +18,7 @@ export type Outcome = {
   /** By the cell of a prediction; null if this browser or this service cannot measure it. */
   answers: Readonly<Partial<Record<Cell, boolean | null>>>
   facts: readonly string[]
-  hits?: Readonly<Record<Way, readonly Hit[]>>
+  hits: Readonly<Record<Way, readonly Hit[]>> | undefined
 }
 export type Tools = {
   world: World
@@ -33,6 +33,7 @@ class Recorder {
   readonly acts: Act[] = []
   readonly answers: Partial<Record<Cell, boolean | null>> = {}
   readonly facts: string[] = []
+  hits: Outcome['hits']
   readonly world: World
 
   constructor(world: World) {
@@ -82,7 +83,7 @@ class Recorder {
   }
 }
 
-type Run = (record: Recorder, tools: Tools) => Promise<Partial<Outcome> | void>
+type Run = (record: Recorder, tools: Tools) => Promise<void>
 
 const signOutRequest: Request = { method: 'POST', path: 'service/logout' }
 
@@ -231,7 +232,8 @@ async function outage(record: Recorder): Promise<void> {
 
 const ways = { memory: 'session', store: 'session', key: 'token' } as const satisfies { [way in Way]: Lane }
 
-async function balancer({ world, answers }: Recorder): Promise<Partial<Outcome>> {
+async function balancer(record: Recorder): Promise<void> {
+  const { world, answers } = record
   await world.send('session', { method: 'POST', path: 'servers/memory/me' })
   const hits: { [way in Way]: Hit[] } = { memory: [], store: [], key: [] }
   for (const way of ['memory', 'store', 'key'] as const) {
@@ -242,7 +244,7 @@ async function balancer({ world, answers }: Recorder): Promise<Partial<Outcome>>
     }
     answers[`${ways[way]} ${way}` as Cell] = hits[way].every(({ isAccepted }) => isAccepted)
   }
-  return { hits }
+  record.hits = hits
 }
 
 const everywhere = ['session this', 'session other', 'token this', 'token other'] as const
@@ -264,7 +266,7 @@ export async function runExperiment(id: ExperimentId, tools: Tools): Promise<Out
   const record = new Recorder(tools.world)
   await tools.world.fresh()
   await record.signIn()
-  const more = await runs[id](record, tools)
-  const { acts, answers, facts } = record
-  return { acts, answers, facts, ...more }
+  await runs[id](record, tools)
+  const { acts, answers, facts, hits } = record
+  return { acts, answers, facts, hits }
 }

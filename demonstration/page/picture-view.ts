@@ -73,33 +73,33 @@ function drawnHops({ hops }: Scene, boxes: Record<PlaceId, Box>): Drawn[] {
   const { browser, server, store, other } = boxes
   const used = { wire: 0, store: 0, other: 0 }
   const downs = hops.filter((hop) => hop.to === 'store').length
-  return hops.map((hop, at) => {
-    const n = at + 1
-    if (isBetween(hop, 'browser', 'server')) {
-      const y = 42 + used.wire++ * wireHeight
-      const ends: [Point, Point] = [
-        [browser.x + browser.w, y],
-        [server.x, y],
+  const step = Math.min(34, (server.w - 22) / Math.max(1, downs - 1))
+  const endsOf = (hop: Hop): [Point, Point] => {
+    const box = boxes[hop.from]
+    const middle: Point = [box.x + box.w / 2, box.y + box.h / 2]
+    if (hop.from === hop.to) return [middle, middle]
+    if (hop.to === 'store') {
+      const x = server.x + server.w / 2 + (used.store++ - (downs - 1) / 2) * step
+      return [
+        [x, server.y + server.h],
+        [x, store.y],
       ]
-      return { hop, n, from: ends[hop.from === 'browser' ? 0 : 1], to: ends[hop.from === 'browser' ? 1 : 0] }
     }
     if (isBetween(hop, 'browser', 'other')) {
       const x = browser.x + 22 + used.other++ * 34
-      const ends: [Point, Point] = [
-        [x, browser.y + browser.h],
-        [x, other.y],
-      ]
-      return { hop, n, from: ends[hop.from === 'browser' ? 0 : 1], to: ends[hop.from === 'browser' ? 1 : 0] }
+      return inOrder(hop, [x, browser.y + browser.h], [x, other.y])
     }
-    if (hop.to === 'store') {
-      const x = server.x + server.w / 2 + (used.store++ - (downs - 1) / 2) * Math.min(34, (server.w - 22) / Math.max(1, downs - 1))
-      return { hop, n, from: [x, server.y + server.h], to: [x, store.y] }
-    }
-    const box = boxes[hop.from]
-    const middle: Point = [box.x + box.w / 2, box.y + box.h / 2]
-    return { hop, n, from: middle, to: middle }
+    const y = 42 + used.wire++ * wireHeight
+    return inOrder(hop, [browser.x + browser.w, y], [server.x, y])
+  }
+  return hops.map((hop, at) => {
+    const [from, to] = endsOf(hop)
+    return { hop, n: at + 1, from, to }
   })
 }
+
+const inOrder = ({ from }: Hop, atBrowser: Point, atServer: Point): [Point, Point] =>
+  from === 'browser' ? [atBrowser, atServer] : [atServer, atBrowser]
 
 function boxView(scene: Scene, place: PlaceId, box: Box, drawn: readonly Drawn[]) {
   const { x, y, w, h } = box
@@ -144,7 +144,7 @@ function arrowView({ hop, n, from, to }: Drawn) {
       ? nothing
       : svg`<text class="label" x=${from[0] + (hop.to === 'other' ? 48 : 14)} y=${middle[1] + (hop.to === 'other' ? -9 : 16)}>${hop.label}</text>`
   return svg`<g class="arrow tone-${hop.tone}">
-    <line x1=${from[0]} y1=${from[1]} x2=${to[0]} y2=${to[1]}></line><path d=${tip}></path>
+    <line x1=${from[0]} y1=${from[1]} x2=${to[0]} y2=${to[1]}></line><g class="tip"><path d=${tip}></path></g>
     ${isWire ? svg`<g transform="translate(${middle[0]} ${middle[1]})">${envelope()}</g>` : nothing}
     ${label} ${badge(n, isWire ? [from[0] + 14 * dx, from[1]] : middle)}
   </g>`

@@ -80,9 +80,7 @@ function workOf(step: Step, to: 'server' | 'other', { texts, language }: Words):
   const what = algorithm === undefined ? label : `${label} (${algorithm}, ${texts.key} ${kid?.slice(0, 8)})`
   const isBad = detail === 'invalid'
   const tone = isBad ? 'bad' : isOfStore ? 'session' : name === 'signatures.check' ? 'token' : 'plain'
-  return [
-    { from: to, to: isOfStore ? 'store' : to, label, sentence: `${what}, ${msText(ms, language)}`, tone },
-  ]
+  return [{ from: to, to: isOfStore ? 'store' : to, label, sentence: `${what}, ${msText(ms, language)}`, tone }]
 }
 
 export function msText(ms: number, language: string): string {
@@ -104,25 +102,31 @@ function thingsOf(lane: Lane, exchanges: readonly Exchange[], words: Words): Thi
   const inBrowser: Thing = has
     ? { at: 'browser', text: held, tone: lane, isNew: isBrought }
     : { at: 'browser', text: things.nothing, tone: 'plain' }
-  const hasRow = has && lane === 'session' && sessionRowOf(last) !== undefined
+  const hasRow = lane === 'session' && sessionRowOf(last) !== undefined
   const revoked = lane === 'token' ? rowsOf(last, 'token_cutoff').length : 0
   return [
     inBrowser,
-    ...keptThings(words.texts, lane, hasRow, isBrought),
+    ...keptThings(words.texts, lane, { hasRow, isNew: isBrought, revoked }),
     ...(isBrought ? [things.audit, things.device].map((text) => ({ at: 'store', text, tone: 'plain' }) as const) : []),
-    ...(revoked > 0 ? [{ at: 'server', text: things.revoked(revoked), tone: 'bad' } as const] : []),
   ]
 }
 
-/** What the servers keep of the proof of a lane. */
-export function keptThings({ things }: Texts, lane: Lane, hasRow: boolean, isNew = false): Thing[] {
-  const tone = lane === 'token' ? 'token' : 'plain'
+type Kept = { hasRow: boolean; isNew?: boolean; revoked?: number }
+
+/** What the servers keep of the proof of a lane. `revoked`: how many sign-ins of this user are in the list of revocations. */
+export function keptThings({ things }: Texts, lane: Lane, { hasRow, isNew = false, revoked = 0 }: Kept): Thing[] {
+  const row: Thing = hasRow
+    ? { at: 'store', text: things.row, tone: 'session', isNew }
+    : { at: 'store', text: lane === 'session' ? things.noRow : things.noRowForIt, tone: 'plain' }
+  if (lane === 'session') return [row, { at: 'other', text: things.publicKey, tone: 'plain' }]
+  const revocations: Thing[] = [
+    { at: 'server', text: things.revoked(revoked), tone: 'bad' },
+    { at: 'store', text: things.revoked(revoked), tone: 'bad' },
+  ]
   return [
-    ...(lane === 'token' ? [{ at: 'server', text: things.keyPair, tone } as const] : []),
-    hasRow
-      ? { at: 'store', text: things.row, tone: 'session', isNew }
-      : { at: 'store', text: things.noRow, tone: 'plain' },
-    { at: 'other', text: things.publicKey, tone },
+    { at: 'server', text: things.keyPair, tone: 'token' },
+    ...(revoked > 0 ? revocations : [row]),
+    { at: 'other', text: things.publicKey, tone: 'token' },
   ]
 }
 
