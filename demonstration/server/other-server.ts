@@ -89,9 +89,9 @@ export class OtherServer {
     const [, way = 'key'] = /\/servers\/(memory|store)\/me$/.exec(request.url ?? '') ?? []
     if (way === 'memory' && request.method === 'POST') return this.#signIn(response)
     const user = await this.#userOf(request, way)
-    response.setHeader('content-type', 'application/json')
-    if (user !== undefined) response.end(JSON.stringify({ server: this.#options.place, user }))
-    else response.writeHead(401).end(JSON.stringify({ server: this.#options.place, error: 'Unauthorized' }))
+    const text = JSON.stringify({ server: this.#options.place, user: user ?? null })
+    const fields = { 'content-type': 'application/json', 'content-length': text.length }
+    response.writeHead(user === undefined ? 401 : 200, fields).end(text)
   }
 
   async #userOf({ headers }: IncomingMessage, way: string): Promise<string | undefined> {
