@@ -5,11 +5,10 @@ import { BoundedCache } from '../basics/bounded-cache.ts'
 import { invalidCredentials } from '../basics/errors.ts'
 import type { Subject } from '../http/callers.ts'
 import { hashOf } from '../sealing/secrets.ts'
-import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
-import type { User } from '../users/user-rows.store.ts'
+import type { User } from '../users/users.store.ts'
 import type { Familiarity } from './devices.store.ts'
 import { findSession, type SessionKey } from './find-session.store.ts'
 import {
@@ -140,10 +139,10 @@ export class Sessions {
   }
 
   /** Records that the user of this session proved a password or a factor now: every node finds it fresh. False if it has ended. */
-  async confirm(secret: string, audit: readonly AuditEntry[]): Promise<boolean> {
+  async confirm(secret: string): Promise<boolean> {
     const key = keyOf(secret)
     const { store, now } = this.#options
-    return key !== null && (await store.write(confirmSession, { ...key, at: now(), audit })) === 'done'
+    return key !== null && (await store.write(confirmSession, { ...key, at: now() })) === 'done'
   }
 
   /**
