@@ -3,19 +3,15 @@ import { html, nothing } from 'lit/html.js'
 import { balancerView } from './balancer-view.ts'
 import type { Bench, Result } from './bench.ts'
 import { type Act, type Cell, cellsOf, type Outcome } from './experiments.ts'
+import { headView, laneView } from './lane-view.ts'
 import { type Hop, keptThings, type Scene, sceneOf } from './picture.ts'
-import { pictureView } from './picture-view.ts'
 import { type ExperimentId, experimentIds, hashOf } from './places.ts'
 import type { Stage } from './stage.ts'
-import { closerView } from './wire-view.ts'
 import { type Lane, lanes } from './world.ts'
 
 export function experimentsView(stage: Stage, bench: Bench) {
   const { texts } = stage
-  return html`<header class="step-head">
-      <h2 id="place" tabindex="-1">${texts.experimentsTitle}</h2>
-      <p class="see">${texts.experimentsLead}</p>
-    </header>
+  return html`${headView({ title: texts.experimentsTitle, see: texts.experimentsLead })}
     <ol class="cards">
       ${experimentIds.map((id) => {
         const { title, story } = texts.experiments[id]
@@ -36,11 +32,7 @@ export function experimentView(stage: Stage, bench: Bench, id: ExperimentId) {
   const outcome = bench.running === id ? undefined : bench.outcomeOf(id)
   const at = experimentIds.indexOf(id)
   const next = experimentIds[at + 1]
-  return html`<header class="step-head">
-      <p class="step-number">${texts.experimentOf(at + 1)}</p>
-      <h2 id="place" tabindex="-1">${title}</h2>
-      <p class="see">${story}</p>
-    </header>
+  return html`${headView({ number: texts.experimentOf(at + 1), title, see: story })}
     ${pictures(stage, bench, id, outcome)}
     ${bench.frame && html`<iframe title=${texts.frameTitle} src=${bench.frame}></iframe>`}
     ${formView(stage, bench, id)} ${outcome ? resultView(stage, id, outcome) : nothing}
@@ -58,23 +50,13 @@ function pictures(stage: Stage, bench: Bench, id: ExperimentId, outcome: Outcome
   const acts = outcome?.acts ?? []
   const act = acts[bench.shown] ?? acts[0]
   if (act === undefined)
-    return html`<div class="two">${lanes.map((lane) => laneView(stage, lane, plannedScene(stage, id, lane), `planned ${id}`))}</div>`
+    return html`<div class="two">${lanes.map((lane) => laneView(stage, lane, { scene: plannedScene(stage, id, lane), key: `planned ${id}` }))}</div>`
   const choice = ({ label }: Act, at: number) =>
     html`<button type="button" aria-pressed=${act === acts[at]} @click=${() => bench.show(at)}>${texts.acts[label]}</button>`
   return html`${acts.length > 1 ? html`<div class="acts" role="group" aria-label=${texts.moments}>${acts.map(choice)}</div>` : nothing}
     <div class="two">
-      ${lanes.map((lane) => (act[lane].length === 0 ? nothing : laneView(stage, lane, actScene(stage, lane, act), `${id} ${act.label}`, act)))}
+      ${lanes.map((lane) => (act[lane].length === 0 ? nothing : laneView(stage, lane, { scene: actScene(stage, lane, act), key: `${id} ${act.label}`, exchanges: act[lane] })))}
     </div>`
-}
-
-function laneView(stage: Stage, lane: Lane, scene: Scene, key: string, act?: Act) {
-  const { texts, width } = stage
-  const name = texts.laneNames[lane]
-  return html`<section class="lane lane-${lane} ${act ? '' : 'is-planned'}" aria-label=${name}>
-    <h3 class="lane-name">${name}</h3>
-    ${pictureView(texts, scene, { key: `${key} ${lane} ${act?.[lane][0]?.n}`, title: texts.picture(name), width })}
-    ${act ? closerView(stage, act[lane], name) : nothing}
-  </section>`
 }
 
 function actScene(stage: Stage, lane: Lane, act: Act): Scene {

@@ -1,5 +1,6 @@
 // The result: the table of measured values, the three sentences, the link that has the values, and a folded step on keys.
 import { html, nothing } from 'lit/html.js'
+import { headView } from './lane-view.ts'
 import { fragmentOf, type KeyStep, keyStory, type Measurement, measure, measurementIn } from './result.ts'
 import type { Stage } from './stage.ts'
 import { copy } from './wire-view.ts'
@@ -58,10 +59,7 @@ export function resultView(stage: Stage, state: ResultState) {
   const { texts } = stage
   const { table } = texts
   const { measurement, running, trouble, isCopied } = state
-  return html`<header class="step-head">
-      <h2 id="place" tabindex="-1">${table.title}</h2>
-      <p class="see">${table.lead}</p>
-    </header>
+  return html`${headView({ title: table.title, see: table.lead })}
     ${tableView(stage, measurement)}
     ${state.isShared ? html`<p class="note">${table.shared}</p>` : nothing}
     <p class="buttons">

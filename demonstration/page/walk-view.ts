@@ -1,13 +1,11 @@
 // The start, and one step of the walk: what to see, a picture for each lane, and what follows. Everything else is folded.
 import { html, nothing } from 'lit/html.js'
 import { apartView } from './apart-view.ts'
+import { headView, laneView } from './lane-view.ts'
 import { sceneOf } from './picture.ts'
-import { pictureView } from './picture-view.ts'
-import type { SignatureCheck } from './signature-view.ts'
-import { signatureView } from './signature-view.ts'
+import { type SignatureCheck, signatureView } from './signature-view.ts'
 import type { Stage } from './stage.ts'
 import { type Results, type StepId, stepIds, type Walk } from './walk.ts'
-import { closerView } from './wire-view.ts'
 import { type Lane, lanes, type WorldError } from './world.ts'
 
 export function startView({ texts, go }: Stage, walk: Walk) {
@@ -25,7 +23,7 @@ export function startView({ texts, go }: Stage, walk: Walk) {
     </div>
     <p class="way">
       <button type="button" class="primary" id="next" aria-disabled=${walk.sending} @click=${() => walk.sending || go({ kind: 'step', id: first })}>${texts.start}</button>
-      <span class="note">${texts.ownWorld}</span>
+      <span role="status" class="note">${walk.sending ? texts.sending : texts.ownWorld}</span>
     </p>`
 }
 
@@ -35,29 +33,19 @@ export function stepView(
 ) {
   const { texts } = stage
   const { title, see, finding } = texts.steps[id]
-  return html`<header class="step-head">
-      <p class="step-number">${texts.stepOf(stepIds.indexOf(id) + 1)}</p>
-      <h2 id="place" tabindex="-1">${title}</h2>
-      <p class="see">${see}</p>
-    </header>
+  const momentOf = (lane: Lane) => ({
+    scene: sceneOf(lane, results[lane], stage),
+    key: id,
+    exchanges: results[lane],
+    more: id === 'sign-in' ? results[lane].map((exchange) => apartView(stage, lane, exchange)) : nothing,
+  })
+  return html`${headView({ number: texts.stepOf(stepIds.indexOf(id) + 1), title, see })}
     ${walk.isUnexpected(id) ? html`<p class="fault" role="alert">${texts.unexpected} <button type="button" @click=${stage.startAgain}>${texts.startAgain}</button></p>` : nothing}
-    <div class="two">${lanes.map((lane) => laneView(stage, id, lane, results))}</div>
+    <div class="two">${lanes.map((lane) => laneView(stage, lane, momentOf(lane)))}</div>
     <div class="two">
       ${id === 'with-proof' ? signatureView(stage, check) : nothing}
       <div><p class="finding">${finding}</p>${forwardView(stage, walk, id)}</div>
     </div>`
-}
-
-function laneView(stage: Stage, id: StepId, lane: Lane, results: Results) {
-  const { texts, width } = stage
-  const exchanges = results[lane]
-  const name = texts.laneNames[lane]
-  const [signIn] = id === 'sign-in' ? exchanges : []
-  return html`<section class="lane lane-${lane}" aria-label=${name}>
-    <h3 class="lane-name">${name}</h3>
-    ${pictureView(texts, sceneOf(lane, exchanges, stage), { key: `${id} ${lane} ${exchanges[0]?.n}`, title: texts.picture(name), width })}
-    ${closerView(stage, exchanges, name, signIn && apartView(stage, lane, signIn))}
-  </section>`
 }
 
 function forwardView({ texts, go }: Stage, walk: Walk, id: StepId) {

@@ -6,12 +6,16 @@ import { addressOf, curlOf } from './curl.ts'
 import { lineOf, msText, statusOf } from './picture.ts'
 import type { Stage } from './stage.ts'
 
-/** Folded, because the picture says what matters. `title`: of the lane. `before`: what else stands there. */
-export function closerView(stage: Stage, exchanges: readonly Exchange[], title: string, before: unknown = nothing) {
+/** Folded, because the picture says what matters. `title`: of the lane. `more`: what else stands there. */
+export function closerView(
+  stage: Stage,
+  exchanges: readonly Exchange[],
+  { title, more }: { title: string; more: unknown },
+) {
   const { texts } = stage
   return html`<details class="fold">
     <summary>${texts.closer}<span class="for-readers">: ${title}</span></summary>
-    ${before}
+    ${more}
     ${exchanges.map(
       (exchange) => html`<section class="exchange">
         <h4><code>${lineOf(exchange)}</code> ${statusView(statusOf(exchange))}</h4>

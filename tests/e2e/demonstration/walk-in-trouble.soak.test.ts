@@ -93,7 +93,7 @@ test('without the clipboard the command is displayed and selected', async () => 
   await walk.arrived('without-proof')
   await walk.page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
   walk.opened.expects(/^401 /)
-  await walk.lane('token').locator('.fold > summary').click()
+  await walk.unfold('token')
   await walk.lane('token').getByRole('button', { name: 'Copy as curl' }).click()
   await walk.page.getByText('press Ctrl+C').waitFor()
   assert.match(await walk.page.evaluate(() => String(getSelection())), /^curl -si/)

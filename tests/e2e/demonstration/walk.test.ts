@@ -53,16 +53,16 @@ test('one button begins the walk; each step displays every byte of its messages 
 async function wordsOf({ page }: WalkPage): Promise<number> {
   return (await page.locator('#walk').allInnerTexts())
     .join()
-    .split(/\s+/).filter((word) => /\p{L}/u.test(word)).length
+    .split(/\s+/)
+    .filter((word) => /\p{L}/u.test(word)).length
 }
 
 test('each step has at most two screens on a phone, and fits its width, in each language', async () => {
   for (const language of ['en', 'de', 'fr']) {
     await using walk = await open()
     const { page } = walk
-    await page.setExtraHTTPHeaders({ 'Accept-Language': language })
     await page.setViewportSize({ width: 390, height: 844 })
-    await page.reload()
+    await walk.speak(language)
     walk.opened.expects(/^401 GET .*\/other-server\/me$/)
     for (const id of stepIds) {
       await walk.next(id)
@@ -144,7 +144,7 @@ test('"Copy as curl" copies a command that sends the same request again, with no
   for (const id of stepIds.slice(0, 3)) {
     await walk.next(id)
     for (const lane of lanes) {
-      await walk.lane(lane).locator('.fold > summary').click()
+      await walk.unfold(lane)
       await walk.lane(lane).getByRole('button', { name: 'Copy as curl' }).first().click()
       await walk.lane(lane).getByText('Copied.').waitFor()
       const command = await walk.page.evaluate(() => navigator.clipboard.readText())

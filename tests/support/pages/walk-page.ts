@@ -24,6 +24,21 @@ export class WalkPage implements AsyncDisposable {
     return this.opened.page
   }
 
+  /** Loads the page again in this language. */
+  async speak(language: string): Promise<void> {
+    await this.page.route('**/demonstration', (route) =>
+      route.continue({ headers: { ...route.request().headers(), 'accept-language': language } }),
+    )
+    await this.page.reload()
+    await this.page.locator(`html[lang=${language}] .steps`).waitFor()
+  }
+
+  /** Opens what is folded in a lane. */
+  async unfold(lane: Lane): Promise<void> {
+    const fold = this.lane(lane).locator('.fold')
+    if ((await fold.getAttribute('open')) === null) await fold.locator('> summary').click()
+  }
+
   /** Presses the button for the next step. */
   async next(id: StepId): Promise<void> {
     await this.page.locator('#next').click()
