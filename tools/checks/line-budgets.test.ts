@@ -10,7 +10,7 @@ const budgets: Readonly<Record<string, number>> = {
   client: 3200,
   element: 2850,
   pages: 5550,
-  tools: 1200,
+  tools: 1250,
   server: 34250,
   'server/audit': 650,
   'server/basics': 800,
