@@ -57,15 +57,8 @@ export async function linkAccount(
   const at = now()
   const { email } = await newProfile(identity)
   const audit = [auditEntry(source, { event: 'provider-linked', at, userId, signInId, detail: { provider: name } })]
-  const outcome = await store.write(stored.linkProviderAccount, {
-    issuer,
-    subject,
-    userId,
-    checkedGeneration,
-    email,
-    at,
-    audit,
-  })
+  const change = { issuer, subject, userId, checkedGeneration, email, at, audit }
+  const outcome = await store.write(stored.linkProviderAccount, change)
   if (outcome === 'refused') throw signInEnded()
   if (outcome === 'taken')
     throw conflict(`This account at ${displayName} is linked to another user`, 'Nothing was changed.')

@@ -68,13 +68,8 @@ export async function addPasskey(
   const { codes, hashes } = newRecoveryCodes()
   const detail = { factorId: factor.id, kind: factor.kind }
   const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail })]
-  const outcome = await dependencies.store.write(stored.addFactor, {
-    userId,
-    factor,
-    maxFactors,
-    recoveryCodeHashes: hashes,
-    audit,
-  })
+  const change = { userId, factor, maxFactors, recoveryCodeHashes: hashes, audit }
+  const outcome = await dependencies.store.write(stored.addFactor, change)
   if (outcome === 'full') throw tooManyFactors()
   if (outcome === 'taken') throw new CarillonError('CONFLICT', 'You have this passkey already')
   if (outcome === 'absent') throw notAuthenticated()
