@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { recorded } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
-import type { Attempt } from '../passwords/hash-queue.ts'
+import type { Attempt } from '../passwords/passwords.ts'
 import { passwordFaults } from '../passwords/policy.ts'
 import { hashOf } from '../sealing/secrets.ts'
 import { refuseFaults } from '../users/entry.ts'
