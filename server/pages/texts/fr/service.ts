@@ -116,6 +116,10 @@ const signIn: Texts['signIn'] = {
 export const texts = (plurals: Plurals): Texts => ({
   frame,
   signIn,
+  demonstrationPage: {
+    title: 'Session ou jeton : regardez-les travailler',
+    lead: 'Vous vous connectez une fois. Au clic suivant, comment le serveur sait-il que c’est encore vous ? Essayez les deux réponses.',
+  },
   front: {
     welcome: (service) => `Bienvenue sur ${service}`,
     welcomeText: 'Connectez-vous pour lire vos notifications et gérer votre compte.',
