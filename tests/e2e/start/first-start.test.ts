@@ -119,7 +119,7 @@ test('the first sign-in and the log name the address on which the service listen
   )
 })
 
-test('on PostgreSQL the first sign-in is written to the folder data, too', async () => {
+soakTest('on PostgreSQL the first sign-in is written to the folder data, too', async () => {
   using folder = new Folder()
   const database = await newDatabase()
   const env = { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: 'x'.repeat(40) }
