@@ -27,7 +27,7 @@ import {
   userKey,
   type Write,
 } from '../store/statements.ts'
-import { keyColumns, namespaceOf, prefixOf } from '../users/namespaces.ts'
+import { keyColumns, namespaceOf, prefixOf } from '../users/users.store.ts'
 import { deliverTogether } from './delivery.postgres.ts'
 import {
   type Delivery,

@@ -5,8 +5,7 @@ import { pino } from 'pino'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { replaceOperation, stubStore } from '../store/testing/operations.ts'
-import type { User } from '../users/user-rows.store.ts'
-import { findUser } from '../users/users.store.ts'
+import { findUser, type User } from '../users/users.store.ts'
 import { type ChangesMail, Notices } from './notices.ts'
 
 const user: User = {

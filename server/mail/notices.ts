@@ -2,7 +2,7 @@
 // ASVS 5.0, 6.3.7): these by mail to a verified address, too. The notice of a change is made from an entry of the audit log, so a change
 // cannot be recorded without its notice. Each links to the account page, where the user can say that it was another person.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { deviceLabel } from '../audit/device-label.ts'
+import { deviceLabel } from '../audit/entry.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { displayTime, iso } from '../basics/times.ts'

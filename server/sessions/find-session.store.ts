@@ -43,8 +43,9 @@ export const sessionWithInbox = `
   from session s left join inbox i on i.user_id = ?
   where s.user_id = ? and s.secret_hash = ?`
 
-async function findOnSqlite(reader: Reader, { userId, secretHash }: SessionKey): Promise<LiveSession | undefined> {
-  const row = reader.one<SessionRow>(sessionWithInbox, userBytes(userId), userId, secretHash)
+async function findOnSqlite(reader: Reader, key: SessionKey): Promise<LiveSession | undefined> {
+  const { userId, secretHash } = key
+  const row = reader.kept<SessionRow>(key, sessionWithInbox, () => [userBytes(userId), userId, secretHash])
   return row && liveSessionOf(userId, row)
 }
 

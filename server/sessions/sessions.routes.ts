@@ -1,6 +1,5 @@
-import { auditEntry } from '../audit/entry.ts'
+import { auditEntry, sourceOf } from '../audit/entry.ts'
 import type { EventName } from '../audit/events.ts'
-import { sourceOf } from '../audit/source.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
 import { iso } from '../basics/times.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'

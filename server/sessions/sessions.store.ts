@@ -85,17 +85,10 @@ function* surplusOf({ userId, secretHash, maxSessions }: NewSession): Read<Sessi
 }
 
 /** Records that the user of a session proved a password or a factor again. An ended session is never revived. */
-export function* confirmSession({
-  userId,
-  secretHash,
-  at,
-  audit,
-}: SessionKey & { at: number } & Audited): Write<'done' | 'absent'> {
+export function* confirmSession({ userId, secretHash, at }: SessionKey & { at: number }): Write<'done' | 'absent'> {
   const changed = yield* run`
     update session set confirmed_at = ${at} where user_id = ${userId} and secret_hash = ${secretHash}`
-  if (changed === 0) return 'absent'
-  yield* record(audit)
-  return 'done'
+  return changed === 0 ? 'absent' : 'done'
 }
 
 /**

@@ -715,8 +715,7 @@ test('the description is correct for a user who changed the account too often (I
   const { response } = new SoftwareAuthenticator({ origin: `http://${localhost}` }).create(creation)
   for (const kind of ['changes', 'defences', 'ends']) {
     const rate = { key: `user ${busy.id} ${kind}`, intervalMs: 60_000, burst: 60 }
-    const counts = { keys: [], delaysMs: [0], keptMs: 0 }
-    for (let n = 0; n < 60; n++) await app.store.write(reserveGuess, { counts, rates: [rate], at: app.now() })
+    for (let n = 0; n < 60; n++) await app.store.write(reserveGuess, { limits: [rate], at: app.now() })
   }
   const changes: Parameters<typeof send>[] = [
     ['PATCH', '', { displayName: 'Busy' }],

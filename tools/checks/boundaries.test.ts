@@ -42,7 +42,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
     knows: [
       'server/store/*.ts',
       'server/start/{sealing-secret,database-file}.ts',
-      'server/sealing/sealing.ts',
+      'server/sealing/secrets.ts',
       'server/tokens/{key-material,probe-token,signing-keys.store}.ts',
       'server/issuers/key-set.ts',
       'server/http/response/security-headers.ts',

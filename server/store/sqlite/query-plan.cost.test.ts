@@ -129,7 +129,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'listProducers', run: listProducers(), path: 'whole producer, sorted' },
   {
     of: 'guessRefusals',
-    run: guessRefusals({ counts: { keys: ['k'], delaysMs: [], keptMs: 1 }, rates: [], at: 1 }),
+    run: guessRefusals({ limits: [{ key: 'k', delaysMs: [], keptMs: 1 }], at: 1 }),
     path: 'guess_count by key',
   },
   { of: 'readInbox', run: readInbox('u'), path: 'i by key' },
