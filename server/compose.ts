@@ -33,7 +33,7 @@ import { recordSettings } from './start/settings-entry.ts'
 import { type Cookies, siteOf } from './start/site.ts'
 import { tidy } from './start/tidy.ts'
 import type { Store } from './store/store.ts'
-import { readerOf, type UserDependencies } from './users/users.ts'
+import { hasOneUser, readerOf, type UserDependencies } from './users/users.ts'
 
 type Environment = {
   log: Log
@@ -117,7 +117,12 @@ export async function compose(store: Store, config: Config, environment: Environ
     devices: new DeviceTokens(sealing),
     factors: { store, sealing, guesses, now, publicUrl: url },
     providers: composeProviders(store, config, { ...environment, sealing }),
-    pages: { ...settings, scripts: new ServedScripts(), readerOf: (caller) => readerOf({ store }, caller) },
+    pages: {
+      ...settings,
+      scripts: new ServedScripts(),
+      readerOf: (caller) => readerOf({ store }, caller),
+      hasOneUser: () => hasOneUser({ store }),
+    },
     documentation: documentationOf(published, { url, cookieName: site.cookie.name }),
   }
   const app = createApp<Parts & DemonstrationNeeds>({

@@ -11,6 +11,7 @@ import { CarillonError, messageOf } from './basics/errors.ts'
 import type { Log } from './basics/log.ts'
 import { type Composition, compose } from './compose.ts'
 import type { Config } from './config/settings.ts'
+import { isLoopback } from './config/values.ts'
 import type { Worlds } from './demonstration/worlds.ts'
 import { drain } from './http/connections.ts'
 import { openStore } from './open-store.ts'
@@ -174,7 +175,7 @@ function warnOfUrl({ publicUrl, database }: Config, url: string, log: Log): void
       { event: 'public-url-missing', url },
       'CARILLON_PUBLIC_URL is not set: other processes refuse the access tokens of this one',
     )
-  if (!url.startsWith('https:'))
+  if (!url.startsWith('https:') && !isLoopback(new URL(url).hostname))
     log.warn(
       { event: 'plain-http', url },
       'plain HTTP: the session cookie is sent without Secure. Use it on this machine only',

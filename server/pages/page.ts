@@ -39,6 +39,8 @@ export type Pages = PageSettings & {
   scripts: ServedScripts
   /** Undefined without a proof, and for a disabled user. */
   readerOf: (caller: Subject | null) => Promise<Reader | undefined>
+  /** Whether there is exactly one user: the service has just been installed, and that user is its operator. */
+  hasOneUser: () => Promise<boolean>
 }
 
 /** What every page needs. */
@@ -105,6 +107,8 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
     .headers({
       'content-security-policy': allowed,
       'referrer-policy': referrer,
+      'cross-origin-opener-policy': 'same-origin',
+      'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
       vary: 'Accept-Encoding, Accept-Language, Cookie',
     })
     .type('text/html; charset=utf-8')
