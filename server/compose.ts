@@ -5,18 +5,14 @@ import type { Clock } from './basics/clock.ts'
 import type { Log } from './basics/log.ts'
 import type { Config } from './config/settings.ts'
 import type { Deliveries } from './delivery/deliver.ts'
-import { type DemonstrationNeeds, demonstrationRoutes } from './demonstration/visits.ts'
-import { addWorlds } from './demonstration/world-service.ts'
-import type { Worlds } from './demonstration/worlds.ts'
+import type { Demonstration } from './demonstration/child.ts'
 import { DelayedAccounts } from './guessing/delayed-accounts.ts'
 import { DeviceTokens } from './guessing/device-tokens.ts'
 import { Guesses, limitChanges } from './guessing/guesses.ts'
 import { createApp } from './http/app.ts'
 import type { Readiness } from './http/health.routes.ts'
-import type { Notices } from './mail/notices.ts'
-import { docsPath } from './pages/docs/docs.routes.ts'
-import { documentationOf } from './pages/docs/documentation.ts'
-import { failurePage } from './pages/failure-page.ts'
+import { docsPath, documentationOf } from './pages/docs/docs.routes.ts'
+import { failurePage } from './pages/page.ts'
 import { ServedScripts } from './pages/served-scripts.ts'
 import { type HashCost, Passwords } from './passwords/passwords.ts'
 import { ProducerKeys } from './producers/producer-key.ts'
@@ -42,19 +38,20 @@ type Environment = {
   hashCost?: HashCost | undefined
   /** The public URL; without the setting it is known only after the service listens. */
   url: () => string
-  demonstration?: (() => Promise<Worlds>) | undefined
+  demonstration?: Demonstration | undefined
   own?: OwnParts
 }
 
 /**
- * What a world of the demonstration has in place of the parts that a service makes for itself (start/demonstration.ts). It has the API alone:
+ * What a world of the demonstration has in place of the parts that a service makes for itself (demonstration/server/compose-world.ts). It has the API alone:
  * scripts of its pages would share the browser's storage with ours.
  */
 type OwnParts = {
   passwords: Passwords
   cookies: Cookies
   /** Returns the same part, whose calls are noted. */
-  observed?: Observed
+  observed: Observed
+  cachedTokens: number
 }
 type Observed = <Part extends object>(name: string, part: Part) => Part
 const unobserved: Observed = (_, part) => part
@@ -82,35 +79,38 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { log, clock, own, url, demonstration } = environment
   const { now } = clock
   const { observed = unobserved } = own ?? {}
-  let notices: Notices | undefined
   const lines = new AuditLines(log)
+  // Marks and deliveries record no change by a user, so no limit stands before their writes.
+  const unlimited: Store = Object.setPrototypeOf({ write: store.write }, store)
   limitChanges(store, now)
-  store.onRecorded(async (entries) => {
-    for (const entry of entries) lines.write(entry)
-    await Promise.all(entries.map((entry) => notices?.note(entry)))
-  })
+  store.onRecorded(lines.writeAll)
   const secrets = await sealingSecrets(config, store)
   void reportPreviousSecret(store, secrets, log)
   const sealing = new Sealing(secrets, () => secretsIn(config))
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
   const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })
   const producerKeys = new ProducerKeys({ store, now })
-  const proofs = await composeProofs(store, config, { ...environment, sealing, observed })
+  const proofs = await composeProofs(store, config, {
+    ...environment,
+    sealing,
+    observed,
+    cachedTokens: own?.cachedTokens,
+  })
   const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config, log) }
   const users = { store, passwords, ...rules, now, revocations: proofs.revocations }
-  const notifications = composeNotifications(store, config, environment)
+  const notifications = composeNotifications(unlimited, config, environment)
   const { live, changes, deliveries } = notifications
   proofs.revocations.onRevocation((userId) => live.checkProofs(userId))
   proofs.keys.onDropped(() => live.checkEveryProof())
   const signInLog = new SignInLog({ log, rows: { store, now }, nameHash: nameHasher(sealing) })
   const { sendMail: mail, ...mails } = linksAndMails(config, { users, guesses, signInLog, publicUrl: url, log })
-  notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
+  const notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const site = siteOf(config, url, own?.cookies)
   const settings = pageSettings(config)
   const published = own === undefined ? routesWith(settings.prefix) : apiOf(routesWith(settings.prefix))
-  const parts: Parts & DemonstrationNeeds = {
-    ...{ site, store, readiness, producerKeys, users, guesses, signInLog, notices, demonstration },
+  const parts: Parts = {
+    ...{ site, store, readiness, producerKeys, users, guesses, signInLog, notices },
     ...proofs,
     ...notifications,
     ...mails,
@@ -125,14 +125,14 @@ export async function compose(store: Store, config: Config, environment: Environ
     },
     documentation: documentationOf(published, { url, cookieName: site.cookie.name }),
   }
-  const app = createApp<Parts & DemonstrationNeeds>({
-    routes: demonstration === undefined ? published : [...published, ...demonstrationRoutes(settings.prefix)],
+  const app = createApp<Parts>({
+    routes: published,
     parts,
     site,
     log,
     ...(own === undefined && { failurePage: (error, exchange) => failurePage(parts, error, exchange) }),
   })
-  if (demonstration !== undefined) addWorlds(app, settings.prefix, demonstration)
+  demonstration?.addTo(app, settings.prefix, site)
   return {
     ...{ app, readiness, users, deliveries },
     firstStart: () => firstStart({ users, producerKeys, deliveries, docsPath: docsPath(url()) }),
@@ -144,7 +144,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     },
     async end() {
       proofs.keys.end()
-      await Promise.all([mails.forgotten?.end(), notices?.end()])
+      await Promise.all([mails.forgotten?.end(), notices.end()])
       for (const counted of [signInLog, lines]) counted.end()
       await signInLog.stored()
     },

@@ -9,6 +9,7 @@ import { rolldown } from 'rolldown'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const server = join(root, 'server')
+const demonstration = join(root, 'demonstration', 'server')
 /** Where server/bin/run.js looks for it; git ignores it. */
 const bundleFolder = join(server, 'bundle')
 
@@ -43,14 +44,18 @@ export async function bundleAll(folder) {
 }
 
 /**
- * Returns the paths of the modules. `required`: what validators.ts requires, as CommonJS.
+ * Returns the paths of the modules. `required`: what the validation of requests requires, as CommonJS.
  * @param {string} folder @param {(id: string) => boolean} isInside @param {Record<string, string>} required
  */
 async function bundled(folder, isInside, required = {}) {
   rmSync(folder, { recursive: true, force: true })
   const made = [
     ...(await write(required, folder, isInside, 'cjs')),
-    ...(await write({ carillon: join(server, 'carillon.ts') }, folder, isInside)),
+    ...(await write(
+      { carillon: join(server, 'carillon.ts'), demonstration: join(demonstration, 'main.ts') },
+      folder,
+      isInside,
+    )),
     ...(await write({ writer: join(server, 'writer.ts') }, folder, isInside)),
   ]
   writeFileSync(join(folder, 'LICENSES.txt'), licences([...made.filter(isOfPackage), ofScripts]))
@@ -134,7 +139,7 @@ const compilerInside = {
   name: 'compiler-inside',
   /** @param {string} code @param {string} id */
   transform(code, id) {
-    if (!id.endsWith('validators.ts')) return
+    if (!id.startsWith(server) || !code.includes("resolve('fastify')")) return
     return code
       .replace(
         "createRequire(createRequire(import.meta.url).resolve('fastify'))",
@@ -144,17 +149,18 @@ const compilerInside = {
   },
 }
 
-/** A module finds its SQL, style sheets and so on beside its source; the writer thread is a bundle of its own. */
+/** A module finds its SQL, style sheets and so on beside its source; the writer thread and the demonstration are bundles of their own. */
 const originalPlaces = {
   name: 'original-places',
   /** @param {string} code @param {string} id */
   transform(code, id) {
     if (!id.startsWith(server) || !code.includes('import.meta.url')) return
     const source = relative(bundleFolder, id).replaceAll(sep, '/')
+    const [, entry, name] = /new URL\('([./]*\/(writer|demonstration)[^']*)', import\.meta\.url\)/.exec(code) ?? []
     return code
-      .split("new URL('./writer.ts', import.meta.url)")
+      .split(`new URL('${entry}', import.meta.url)`)
       .map((part) => part.replaceAll('import.meta.url', `new URL('${source}', import.meta.url).href`))
-      .join("new URL('./writer.js', import.meta.url)")
+      .join(`new URL('./${name}.js', import.meta.url)`)
   },
 }
 

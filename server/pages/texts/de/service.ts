@@ -119,6 +119,10 @@ const signIn: Texts['signIn'] = {
 export const texts = (plurals: Plurals): Texts => ({
   frame,
   signIn,
+  demonstrationPage: {
+    title: 'Sitzung oder Token: beiden bei der Arbeit zusehen',
+    lead: 'Sie melden sich einmal an. Woher weiß der Server beim nächsten Klick, dass Sie es noch sind? Probieren Sie beide Antworten aus.',
+  },
   front: {
     welcome: (service) => `Willkommen bei ${service}`,
     welcomeText: 'Melden Sie sich an, um Ihre Mitteilungen zu lesen und Ihr Konto zu verwalten.',

@@ -123,6 +123,10 @@ const signIn = {
 export const texts = (plurals: Plurals) => ({
   frame,
   signIn,
+  demonstrationPage: {
+    title: 'Session or token: watch both at work',
+    lead: 'You sign in once. At your next click, how does the server know that it is still you? Try both answers.',
+  },
   /** The front door: the page at `/`, for a reader who is signed in or not. */
   front: {
     welcome: (service: string) => `Welcome to ${service}`,
