@@ -14,9 +14,9 @@ import {
 } from './inbox-state.ts'
 import { notificationText } from './notification-json.ts'
 import * as changesOnPostgres from './postgres/changes.ts'
-import * as onPostgres from './postgres/inbox.ts'
+import * as onPostgres from './postgres/pages.ts'
 import * as changesOnSqlite from './sqlite/changes.ts'
-import * as onSqlite from './sqlite/inbox.ts'
+import * as onSqlite from './sqlite/pages.ts'
 
 const columns =
   new Part(`i.version, i.first_seq as "firstSeq", i.last_seq as "lastSeq", i.total, i.unread, i.read_through as "readThrough",

@@ -162,8 +162,7 @@ create index notification_changed on notification (user_id, changed_version) whe
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
 create index notification_unread on notification (user_id, seq) include (category) where read_at is null;
 create index notification_read on notification (user_id, seq) where read_at is not null;
-create index notification_unread_by_category on notification (user_id, category, seq)
-  where read_at is null and category is not null;
+create index notification_unread_by_category on notification (user_id, category, seq) where read_at is null;
 create index notification_read_by_category on notification (user_id, category, seq)
   where read_at is not null and category is not null;
 
