@@ -2,7 +2,7 @@
 // size of the page, `$3` where it begins: below a sequence number, or after how many notifications. `$4` has the categories.
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import type { Row } from '../../store/postgres/connection/gathering.ts'
-import { inboxWidth, type Page, type PageQuery, type PageRequest, toInbox } from '../inbox-state.ts'
+import { emptyInbox, inboxColumns, type Page, type PageQuery, type PageRequest, toInbox } from '../inbox-state.ts'
 import { countSql, listSql, type Shape } from '../lists.ts'
 import { notificationJsonSql } from '../notification-json.ts'
 import { readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
@@ -17,11 +17,9 @@ export function textReadAt(readAt: string): string {
 
 /** The user's inbox as the table `box` of one row; all zeros if the user has none yet. */
 export const withInbox = `box as (
-  select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version,
-    category_through
-  from inbox where user_id = $1
+  select ${inboxColumns} from inbox where user_id = $1
   union all
-  select 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 where not exists (select 1 from inbox where user_id = $1)
+  select ${Object.values(emptyInbox)} where not exists (select 1 from inbox where user_id = $1)
 )`
 
 /** A field of `box` as a value, not as a join: a plan that was made without values then always reads a range of the index. */
@@ -144,6 +142,6 @@ async function readVersion(db: Database, userId: string): Promise<number> {
 }
 
 function toPage(row: Row): Page {
-  const [items, lowest, hasOlder, total] = row.slice(inboxWidth) as [string, number, boolean, number]
+  const [items, lowest, hasOlder, total] = row.slice(inboxColumns.length) as [string, number, boolean, number]
   return { inbox: toInbox(row), total, items, next: hasOlder ? lowest : null }
 }

@@ -3,7 +3,15 @@
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import type { Reader } from '../../store/sqlite/reader.ts'
 import { type UserKey, userKey } from '../../store/sqlite/user-key.ts'
-import { emptyInbox, type InboxState, type Page, type PageQuery, type PageRequest, toInbox } from '../inbox-state.ts'
+import {
+  emptyInbox,
+  type InboxState,
+  inboxColumns,
+  type Page,
+  type PageQuery,
+  type PageRequest,
+  toInbox,
+} from '../inbox-state.ts'
 import { countSql, listSql, type Shape } from '../lists.ts'
 import { noItems, notificationJsonSql } from '../notification-json.ts'
 import { readAllOver, readAtAgain, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
@@ -12,10 +20,7 @@ export const readAt = readAtSql('?1')
 export const readAtByAnyMark = readAtByAnyMarkSql('?1')
 
 export const inboxVersion = 'select version from inbox where user_id = ?'
-export const inboxByUser = `
-  select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version,
-    category_through
-  from inbox where user_id = ?`
+export const inboxByUser = `select ${inboxColumns} from inbox where user_id = ?`
 
 /** The key by which everything in an inbox is found. */
 export type FoundInbox = { user: UserKey; inbox: InboxState }

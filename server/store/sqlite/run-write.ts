@@ -1,8 +1,16 @@
 // Runs a write that is written once for both engines, in the transaction of the writer thread.
+import type { AuditEntry, ChangeSignal } from '../events.ts'
 import type { Statement, Write } from '../statements/statements.ts'
 import { boundValues, Texts } from '../statements/templates.ts'
-import type { WriteContext } from './context.ts'
 import type { Database, Statement as Prepared } from './database.ts'
+
+export type WriteContext = {
+  prepared: Texts<Prepared>
+  /** Queues a change signal. It is sent after the commit, and only if the commit succeeds. */
+  signal: (signal: ChangeSignal) => void
+  /** The entries that the write added to the audit log. */
+  recorded: AuditEntry[]
+}
 
 export function preparedIn(database: Database): Texts<Prepared> {
   return new Texts('sqlite', (text) => database.prepare(text))
