@@ -1,7 +1,7 @@
 // The command line: runs a command and reports how it ended. Exit status 0: done, 1: failed, 2: wrong use; errors on stderr.
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { CarillonError } from './basics/errors.ts'
+import { description, displayVersion } from './basics/version.ts'
 import { WrongUse } from './commands/terminal/output.ts'
 
 /** In the order of --help. Each is imported only if it runs, so that the service does not load the other commands. */
@@ -19,17 +19,21 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import('./commands/backup.ts')).backupCommand(),
   restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
   move: async () => (await import('./commands/move.ts')).moveCommand(),
+  healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheckCommand(),
+  'install-service': async () => (await import('./commands/install-service.ts')).installServiceCommand(),
 }
-
-const { version, description } = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'))
 
 const program = new Command('carillon')
   .description(description)
-  .version(version)
+  .option('-V, --version', 'output the version and the commit')
   .helpCommand(false)
   .showHelpAfterError('Run it with --help to see its options.')
   .exitOverride()
 for (const load of loadersFor(process.argv[2])) program.addCommand(await load())
+program.on('option:version', () => {
+  process.stdout.write(`${displayVersion()}\n`)
+  throw new CommanderError(0, 'commander.version', '')
+})
 for (const command of [...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
   command.copyInheritedSettings(program).exitOverride().helpCommand(false)
 

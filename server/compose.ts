@@ -8,10 +8,9 @@ import type { Deliveries } from './delivery/deliver.ts'
 import { type DemonstrationNeeds, demonstrationRoutes } from './demonstration/visits.ts'
 import { addWorlds } from './demonstration/world-service.ts'
 import type { Worlds } from './demonstration/worlds.ts'
-import { limitingChanges } from './guessing/change-limits.ts'
 import { DelayedAccounts } from './guessing/delayed-accounts.ts'
 import { DeviceTokens } from './guessing/device-tokens.ts'
-import { Guesses } from './guessing/guesses.ts'
+import { Guesses, limitChanges } from './guessing/guesses.ts'
 import { createApp } from './http/app.ts'
 import type { Readiness } from './http/health.routes.ts'
 import type { Notices } from './mail/notices.ts'
@@ -22,8 +21,7 @@ import { ServedScripts } from './pages/served-scripts.ts'
 import { type HashCost, Passwords } from './passwords/passwords.ts'
 import { ProducerKeys } from './producers/producer-key.ts'
 import { apiOf, type Parts, routesWith } from './routes.ts'
-import { nameHasher } from './sealing/name-hash.ts'
-import { Sealing } from './sealing/sealing.ts'
+import { nameHasher, Sealing } from './sealing/secrets.ts'
 import { type FirstSignIn, firstStart } from './start/first-start.ts'
 import { composeNotices, composeNotifications } from './start/notifications.ts'
 import { pageSettings } from './start/page-settings.ts'
@@ -80,13 +78,13 @@ export type Composition = {
 const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
 /** Throws UNAVAILABLE if the secret is absent or does not open the signing keys. */
-export async function compose(bareStore: Store, config: Config, environment: Environment): Promise<Composition> {
+export async function compose(store: Store, config: Config, environment: Environment): Promise<Composition> {
   const { log, clock, own, url, demonstration } = environment
   const { now } = clock
   const { observed = unobserved } = own ?? {}
   let notices: Notices | undefined
   const lines = new AuditLines(log)
-  const store = limitingChanges(bareStore, now)
+  limitChanges(store, now)
   store.onRecorded(async (entries) => {
     for (const entry of entries) lines.write(entry)
     await Promise.all(entries.map((entry) => notices?.note(entry)))

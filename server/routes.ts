@@ -31,6 +31,7 @@ import * as live from './live/live.routes.ts'
 import * as docsPage from './pages/docs/docs.routes.ts'
 import * as scripts from './pages/scripts.routes.ts'
 import * as theme from './pages/theme.routes.ts'
+import * as wellKnown from './pages/well-known.routes.ts'
 import * as providerAccounts from './providers/provider-accounts.routes.ts'
 import * as providers from './providers/providers.routes.ts'
 import * as sessions from './sessions/sessions.routes.ts'
@@ -136,6 +137,8 @@ const api = {
   pages: {
     getPageTheme: route('GET', '/carillon-theme.css', open, theme.theme),
     getPageLogo: route('GET', '/carillon-logo', open, theme.logo),
+    getSecurityTxt: route('GET', '/.well-known/security.txt', open, wellKnown.securityTxt),
+    getPasskeyEndpoints: route('GET', '/.well-known/passkey-endpoints', open, wellKnown.passkeyEndpoints),
     getStart: route('GET', '/', unscopedVisitor, frontPage.front),
   },
 }

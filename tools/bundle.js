@@ -14,32 +14,47 @@ const bundleFolder = join(server, 'bundle')
 
 /** With all that they import: one file. A bundle of 30 had V8 optimize the loops of Node's module loader, 5 MB and 10 ms. */
 const startOfService = /[\\/]server[\\/](commands[\\/]serve|store[\\/]sqlite[\\/]store)\.ts$/
-/** What each start loads, and the bundler's own helpers. Every other package is loaded on demand, and stays where npm installed it. */
+/**
+ * What each start loads, and the bundler's own helpers. In a checkout every other package is loaded on demand, and stays where npm installed
+ * it. A package has them all, so that npm checks no `engines` of others; only native code stays outside.
+ */
 const inlined = /^(commander|fastify|ipaddr\.js|jose|pg|pino|@oxc-project\/runtime)($|\/)/
+const native = /^@node-rs\//
+/** Inside the scripts that the service serves (element/build.js), whose comments name its authors. */
+const ofScripts = join(root, 'node_modules', 'lit', 'package.json')
 /** Fastify's defaults that the service replaces (validators.ts), and what pg looks for and need not find. */
 const unused = /^(@fastify\/(ajv|fast-json-stringify)-compiler|pg-native|pg-cloudflare)$/
 /** npm writes it after each change of the installed packages, which the bundle contains. */
 const installed = join(root, 'node_modules', '.package-lock.json')
 
+/** Writes the bundle and, last, its manifest: the files that it was made of. @param {string} folder */
+export async function bundle(folder = bundleFolder) {
+  const made = await bundled(folder, (id) => inlined.test(id))
+  const own = new Set(made.filter((id) => id.startsWith(root) && !isOfPackage(id)))
+  const entries = [...own, installed].map((file) => [relative(bundleFolder, file).replaceAll(sep, '/'), stampOf(file)])
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(Object.fromEntries(entries)))
+}
+
+/** The bundle of a package. It has no sources beside it that could differ, so its manifest names none. @param {string} folder */
+export async function bundleAll(folder) {
+  const compiler = join(root, 'node_modules', '@fastify', 'ajv-compiler', 'index.js')
+  await bundled(folder, (id) => !native.test(id), { 'ajv-compiler': compiler })
+  writeFileSync(join(folder, 'manifest.json'), '{}')
+}
+
 /**
- * Writes the bundle and, last, its manifest: the files that it was made of. In a package the sources are other files, JavaScript in
- * `sources`. @param {string} folder @param {string} [sources]
+ * Returns the paths of the modules. `required`: what validators.ts requires, as CommonJS.
+ * @param {string} folder @param {(id: string) => boolean} isInside @param {Record<string, string>} required
  */
-export async function bundle(folder = bundleFolder, sources = server) {
+async function bundled(folder, isInside, required = {}) {
   rmSync(folder, { recursive: true, force: true })
   const made = [
-    ...(await write({ carillon: join(server, 'carillon.ts') }, folder)),
-    ...(await write({ writer: join(server, 'writer.ts') }, folder)),
+    ...(await write(required, folder, isInside, 'cjs')),
+    ...(await write({ carillon: join(server, 'carillon.ts') }, folder, isInside)),
+    ...(await write({ writer: join(server, 'writer.ts') }, folder, isInside)),
   ]
-  writeFileSync(join(folder, 'LICENSES.txt'), licences(made.filter(isOfPackage)))
-  const own = new Set(made.filter((id) => id.startsWith(server + sep) && !isOfPackage(id)))
-  const files = [...own].map((id) => join(sources, relative(server, id)))
-  const named = sources === server ? [...files, installed] : files.map((file) => file.replace(/\.ts$/, '.js'))
-  const entries = named.map((file) => [
-    relative(bundleFolder, join(server, relative(sources, file))).replaceAll(sep, '/'),
-    stampOf(file),
-  ])
-  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(Object.fromEntries(entries)))
+  writeFileSync(join(folder, 'LICENSES.txt'), licences([...made.filter(isOfPackage), ofScripts]))
+  return made
 }
 
 /** Seen from the root folder, which may itself lie below one of that name. @param {string} id */
@@ -70,28 +85,32 @@ function stampOf(file) {
   }
 }
 
-/** Returns the paths of the modules. @param {Record<string, string>} input @param {string} folder */
-async function write(input, folder) {
-  const bundled = await rolldown({
+/**
+ * @param {Record<string, string>} input @param {string} folder @param {(id: string) => boolean} isInside
+ * @param {'esm' | 'cjs'} format
+ */
+async function write(input, folder, isInside, format = 'esm') {
+  if (Object.keys(input).length === 0) return []
+  const build = await rolldown({
     input,
     platform: 'node',
     cwd: root,
     logLevel: 'silent',
-    external: isExternal,
-    plugins: [originalPlaces, builtinsOnDemand],
+    external: (id, importer) => isExternal(id, importer, isInside),
+    plugins: [...(isInside('@fastify/ajv-compiler') ? [compilerInside] : []), originalPlaces, builtinsOnDemand],
   })
   try {
-    const { output } = await bundled.write({
+    const { output } = await build.write({
       dir: folder,
-      format: 'esm',
+      format,
       comments: false,
-      entryFileNames: '[name].js',
+      entryFileNames: format === 'esm' ? '[name].js' : '[name].cjs',
       codeSplitting: { groups: [{ name: 'service', test: startOfService }] },
     })
     for (const file of output) if (file.type === 'chunk') writeFileSync(join(folder, file.fileName), inAscii(file.code))
     return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
   } finally {
-    await bundled.close()
+    await build.close()
   }
 }
 
@@ -103,11 +122,26 @@ function inAscii(code) {
   return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** @param {string} id @param {string | undefined} importer */
-function isExternal(id, importer) {
+/** @param {string} id @param {string | undefined} importer @param {(id: string) => boolean} isInside */
+function isExternal(id, importer, isInside) {
   if (id.startsWith('node:') || unused.test(id)) return true
   if (importer === undefined || isOfPackage(importer) || /^[./]/.test(id)) return false
-  return !inlined.test(id)
+  return !isInside(id)
+}
+
+/** In a package there is no Fastify to look beside. */
+const compilerInside = {
+  name: 'compiler-inside',
+  /** @param {string} code @param {string} id */
+  transform(code, id) {
+    if (!id.endsWith('validators.ts')) return
+    return code
+      .replace(
+        "createRequire(createRequire(import.meta.url).resolve('fastify'))",
+        "createRequire(import.meta.dirname + '/')",
+      )
+      .replace("'@fastify/ajv-compiler'", "'./ajv-compiler.cjs'")
+  },
 }
 
 /** A module finds its SQL, style sheets and so on beside its source; the writer thread is a bundle of its own. */

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { build as buildClient } from '../client/build.js'
 import { build as buildScripts } from '../element/build.js'
 import { buildPackage as buildElement } from '../element/build-package.js'
-import { bundle } from './bundle.js'
+import { bundleAll } from './bundle.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const server = join(root, 'server')
@@ -20,23 +20,17 @@ export async function pack(folder: string): Promise<string[]> {
     mkdirSync(folder, { recursive: true })
     buildClient(join(staging, 'client'))
     buildElement(join(staging, 'element'), join(staging, 'client'))
+    for (const name of ['client', 'element']) write(join(staging, name), manifestOf(join(staging, name)))
     await buildServer(join(staging, 'server'))
-    return ['client', 'element', 'server'].map((name) => packed(join(staging, name), folder))
+    buildNode(join(staging, 'node'))
+    return ['client', 'element', 'server', 'node'].map((name) => packed(join(staging, name), folder))
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
 }
 
-/** The client is inside the package of the service, so that one file is enough to install the service; the scripts of pages too. */
+/** The code of all its packages is in the bundle, but for native code. Its own other files, such as SQL, lie where the bundle looks. */
 async function buildServer(folder: string): Promise<void> {
-  run(process.execPath, [
-    join(root, 'node_modules/typescript/bin/tsc'),
-    '-p',
-    join(server, 'tsconfig.build.json'),
-    '--outDir',
-    folder,
-  ])
-  for (const file of globSync('**/*.js', { cwd: folder })) nameWorkers(join(folder, file))
   for (const file of globSync('{bin/*.js,**/*.{sql,css}}', {
     cwd: server,
     // public/ and bundle/ may come from an earlier build. The next steps build both again.
@@ -45,28 +39,46 @@ async function buildServer(folder: string): Promise<void> {
     mkdirSync(dirname(join(folder, file)), { recursive: true })
     copyFileSync(join(server, file), join(folder, file))
   }
-  await bundle(join(folder, 'bundle'), folder)
+  await bundleAll(join(folder, 'bundle'))
   await buildScripts(join(folder, 'public'))
-  buildClient(join(folder, 'node_modules', 'carillon-client'))
-  const { optionalDependencies } = manifestOf(root)
-  const published = {
-    ...manifestOf(server),
+  const manifest = manifestOf(server)
+  const outside = Object.entries(manifest.dependencies).filter(([name]) => name.startsWith('@node-rs/'))
+  write(folder, {
+    ...manifest,
     scripts: undefined,
-    // What installs it and starts its launcher; the launcher starts the Node of the optional dependencies.
+    // What installs it and starts its launcher; the launcher starts the Node of the optional dependency.
     engines: manifestOf(root).engines,
-    optionalDependencies,
-    bundleDependencies: ['carillon-client'],
-  }
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+    exports: { './package.json': './package.json' },
+    dependencies: Object.fromEntries(outside),
+    optionalDependencies: { 'carillon-node': manifest.version },
+  })
   copyFileSync(join(server, 'README.md'), join(folder, 'README.md'))
-  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
-/** The compiler rewrites imports, and not the file names of worker threads. */
-function nameWorkers(file: string): void {
-  const code = readFileSync(file, 'utf8')
-  const named = code.replaceAll(/(new URL\('[^']+)\.ts(', import\.meta\.url\))/g, '$1.js$2')
-  if (named !== code) writeFileSync(file, named)
+/** npm leaves out an optional package whose `engines` do not fit: this one brings a Node to where the machine's own is too old. */
+function buildNode(folder: string): void {
+  const { optionalDependencies } = manifestOf(root)
+  const { version, license } = manifestOf(server)
+  const description = 'The Node that runs Carillon where the one of the machine is too old.'
+  mkdirSync(folder)
+  write(folder, {
+    name: 'carillon-node',
+    version,
+    description,
+    license,
+    exports: { './package.json': './package.json' },
+    engines: { node: '<24' },
+    optionalDependencies,
+  })
+  writeFileSync(join(folder, 'README.md'), `# carillon-node\n\n${description}\n`)
+}
+
+/** What every package has, and the commit, under the name that npm gives it. */
+function write(folder: string, manifest: object): void {
+  const { repository } = manifestOf(root)
+  const gitHead = run('git', ['-C', root, 'rev-parse', 'HEAD']).trim()
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ ...manifest, repository, gitHead }, null, 2)}\n`)
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
 function packed(source: string, folder: string): string {
@@ -76,7 +88,9 @@ function packed(source: string, folder: string): string {
   return join(folder, filename)
 }
 
-function manifestOf(folder: string): Record<string, unknown> {
+type Manifest = Record<string, unknown> & { version: string; dependencies: Record<string, string> }
+
+function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 

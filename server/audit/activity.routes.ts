@@ -5,7 +5,7 @@ import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { ActivityPageResponse, ActivityQuery, actors } from './audit.schemas.ts'
 import { listAudit } from './audit.store.ts'
-import { deviceLabel } from './device-label.ts'
+import { deviceLabel } from './entry.ts'
 
 export const list = forUser({
   summary: 'What happened to your account, newest first: sign-ins, refused ones, and changes',

@@ -26,7 +26,7 @@ test('one statement adds rows; rows are removed by the retention and by an erasu
     of('insert')
       .map(({ file }) => file)
       .toSorted(),
-    ['store/statements/statements.ts'],
+    ['store/statements.ts'],
   )
   assert.deepEqual(
     of('delete')

@@ -1,12 +1,11 @@
-// The log lines of audit entries. An import changes tens of thousands of users at once, each with a row of its own in the audit log: the
-// log gets its first lines, and then one a second with their count.
+// How an entry of the audit log becomes a line of the service's log: of a change after its commit; refusals (sign-in-log.ts) write their own.
+// An import changes tens of thousands of users at once, each with an entry: the log gets its first lines, and then one a second with their count.
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'
-import { messageOf, writeLine } from './log-line.ts'
 
-/** What an import records of each user. A user's own changes have another limit (change-limits.ts). */
+/** What an import records of each user. A user's own changes have another limit (guesses.ts). */
 const imported: ReadonlySet<string> = new Set<EventName>([
   'user-created',
   'user-changed',
@@ -51,4 +50,18 @@ export class AuditLines {
       this.#log.info({ event, actor, count }, messageOf(event))
     this.#counts.clear()
   }
+}
+
+/** Fields without a value are left out. Of the details, none takes the place of another field. */
+export function writeLine(log: Log, entry: AuditEntry, { isCount = entry.count > 1 } = {}): void {
+  const { id: auditId, at: _, formerEmail: __, event, address, detail, count, ...more } = entry
+  const facts = { ...more, auditId, ...(isCount && { count }) }
+  const others = Object.entries({ ...detail, ...facts }).filter(([, value]) => value !== null && value !== undefined)
+  // The event comes first and the address second: a filter of lines such as fail2ban finds them before any text of a client.
+  log.info({ event, ...(address !== null && { address }), ...Object.fromEntries(others) }, messageOf(event))
+}
+
+/** `sign-in-refused`: "sign-in refused". */
+export function messageOf(event: string): string {
+  return event.replaceAll(/(?<!\bsign)-/g, ' ')
 }

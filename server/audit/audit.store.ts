@@ -1,8 +1,7 @@
 // Reads and shortens the audit log. An operation that changes something records its own entries.
 import { firstIdAt } from '../basics/ids.ts'
 import type { AuditEntry } from '../store/events.ts'
-import { addToAuditLog, all, get, type Read, record, run, type Write } from '../store/statements/statements.ts'
-import { Part } from '../store/statements/templates.ts'
+import { addToAuditLog, all, get, Part, type Read, record, run, type Write } from '../store/statements.ts'
 
 /** Which entries: of this user, of this actor, not older than `since`, before the entry `before`. */
 export type AuditQuery = { userId?: string; actor?: string; since?: number; before?: string; limit: number }

@@ -1,7 +1,7 @@
 // A device label names the browser and the system, and contains no text of the client but one short product name.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deviceLabel } from './device-label.ts'
+import { deviceLabel } from './entry.ts'
 
 const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 const labels: Record<string, string> = {

@@ -1,5 +1,8 @@
 // How an entry of the audit log is made: who did it and from where, what happened, and to whom.
+import type { FastifyRequest } from 'fastify'
 import { newOrderedId } from '../basics/ids.ts'
+import { addressOf } from '../http/request/address.ts'
+import type { Site } from '../http/site.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'
 
@@ -7,6 +10,18 @@ import type { EventName } from './events.ts'
 export type Source = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'> & {
   /** The user of the operating system who runs a command. */
   by?: string
+}
+
+const maxUserAgent = 256
+
+export type RequestSource = Source & { address: string; requestId: string; route: string }
+
+/** Who sends this request, as a user. Call it before the first await: Node does not know the address of a closed connection. */
+export function sourceOf({ site }: { site: Pick<Site, 'trustedProxies'> }, request: FastifyRequest): RequestSource {
+  const { raw, id } = request
+  const userAgent = raw.headers['user-agent']?.slice(0, maxUserAgent) ?? null
+  const route = request.routeOptions.url ?? ''
+  return { actor: 'user', address: addressOf(raw, site.trustedProxies), userAgent, requestId: id, route }
 }
 
 /** The service itself, for what no request and no command asked for. */
@@ -49,4 +64,39 @@ export function auditEntry(source: Source, { event, at, ...facts }: Facts): Audi
     detail: by === undefined ? detail : { ...detail, by },
     count: 1,
   }
+}
+
+// A device in the words of its user, such as "Firefox on Linux", from the User-Agent field. A client can send any text there, so the label is
+// made of our own words, or of one short product name, and decides nothing by itself.
+
+/** The first that matches: browsers also name the browsers that they are built on. */
+const browsers: readonly [name: string, shape: RegExp][] = [
+  ['Edge', /\bEdg(e|A|iOS)?\//],
+  ['Opera', /\b(OPR|Opera|OPiOS)\//],
+  ['Samsung Internet', /\bSamsungBrowser\//],
+  ['Firefox', /\b(Firefox|FxiOS)\//],
+  ['Chrome', /\b(Chrome|CriOS|HeadlessChrome|Chromium)\//],
+  ['Safari', /\bVersion\/[\d.]+ .*\bSafari\//],
+]
+const systems: readonly [name: string, shape: RegExp][] = [
+  ['Android', /\bAndroid\b/],
+  ['iPhone', /\b(iPhone|iPod)\b/],
+  ['iPad', /\biPad\b/],
+  ['Windows', /\bWindows\b/],
+  ['ChromeOS', /\bCrOS\b/],
+  ['macOS', /\b(Mac OS X|Macintosh)\b/],
+  ['Linux', /\bLinux\b/],
+]
+/** RFC 9110, section 10.1.5: a product, usually with a version. */
+const product = /^([A-Za-z][\w.-]{0,31})(?:[/ ;(]|$)/
+
+/** Null without a field, or with one that says nothing. */
+export function deviceLabel(userAgent: string | null): string | null {
+  if (userAgent === null) return null
+  const find = (known: typeof browsers) => known.find(([, shape]) => shape.test(userAgent))?.[0]
+  const [browser, system] = [find(browsers), find(systems)]
+  const [, program] = product.exec(userAgent) ?? []
+  const name = browser ?? (program === 'Mozilla' ? 'A browser' : program)
+  if (name === undefined) return null
+  return system === undefined ? name : `${name} on ${system}`
 }

@@ -1,14 +1,14 @@
 // Refused sign-ins: one log line and one row of the audit log each, with the user, the client's address, the route and the request.
 // Their number is limited, since a client needs no proof to cause one: the rest are counted (SECURITY.md, L1, L2, A16).
-import { CarillonError } from '../basics/errors.ts'
+import type { CarillonError } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { recordLogged } from './audit.store.ts'
+import { writeLine } from './audit-lines.ts'
 import { auditEntry, type Source } from './entry.ts'
 import type { EventName } from './events.ts'
-import { writeLine } from './log-line.ts'
 
 /** Of a request, with its route; of tests at least these two. */
 type RefusedSource = Partial<Source> & { address: string; requestId: string; route?: string }
@@ -171,11 +171,10 @@ export class SignInLog {
 }
 
 /**
- * Undefined for overload, which failure-log.ts counts, for a client that left, and for a sign-in that waits for its second factor: none is
- * a refusal of this sign-in.
+ * Undefined for a failure of the service or of a provider, for a client that left, and for a sign-in that waits for its second factor: none
+ * is a refusal of this sign-in.
  */
 export function refusalCode(error: unknown): string | undefined {
-  if (!(error instanceof CarillonError)) return 'INTERNAL'
-  if (error.code === 'TIMEOUT' || error.code === 'SECOND_FACTOR_REQUIRED') return undefined
-  return error.report === 'overload' ? undefined : error.code
+  const { code, status = 500 } = error as Partial<CarillonError>
+  return status >= 500 || code === 'TIMEOUT' || code === 'SECOND_FACTOR_REQUIRED' ? undefined : code
 }

@@ -56,7 +56,7 @@ export class CarillonError extends Error {
   readonly challenge: string | undefined
   /** Sent in the body of SECOND_FACTOR_REQUIRED. */
   readonly secondFactor: SecondFactor | undefined
-  /** How the failed request is logged: http/response/failure-log.ts. */
+  /** How the failed request is logged: http/response/request-log.ts. */
   readonly report: 'failure' | 'overload' | 'nothing'
 
   /**

@@ -4,15 +4,11 @@
 /** An immediate costs little, even one that finds the share used up. */
 const maxImmediates = 64
 
-type Waiting<Item> = { item: Item; next: Waiting<Item> | undefined }
-
 /** Items in the order of arrival. A turn handles them until `maxMs` are used up, including what each of them resumes. */
 export class WorkInTurns<Item> {
   readonly #handle: (item: Item) => void
   readonly #maxMs: number
-  #first: Waiting<Item> | undefined
-  #last: Waiting<Item> | undefined
-  #size = 0
+  readonly #waiting: Item[] = []
   #turnBeganAt = 0
   #isTurnScheduled = false
 
@@ -22,31 +18,27 @@ export class WorkInTurns<Item> {
   }
 
   get size(): number {
-    return this.#size
+    return this.#waiting.length
   }
 
   get hasTimeLeft(): boolean {
-    return this.#size === 0 && this.#isWithinShare()
+    return this.#waiting.length === 0 && this.#isWithinShare()
   }
 
   /** Handles the item in this turn's check phase or a later one. */
   add(item: Item): void {
-    const added = { item, next: undefined }
-    if (this.#last === undefined) this.#first = added
-    else this.#last.next = added
-    this.#last = added
-    this.#size++
+    this.#waiting.push(item)
     this.#scheduleTurn()
   }
 
   /** One immediate per item: what the item resumes is done before the following immediate reads the clock. */
   #scheduleTurn(): void {
-    if (this.#isTurnScheduled || this.#size === 0) return
+    if (this.#isTurnScheduled || this.#waiting.length === 0) return
     this.#isTurnScheduled = true
     setImmediate(() => {
       this.#turnBeganAt = performance.now()
     })
-    for (let n = Math.min(this.#size, maxImmediates); n > 0; n--) setImmediate(this.#handleFirst)
+    for (let n = Math.min(this.#waiting.length, maxImmediates); n > 0; n--) setImmediate(this.#handleFirst)
     setImmediate(() => {
       this.#isTurnScheduled = false
       this.#scheduleTurn()
@@ -54,14 +46,7 @@ export class WorkInTurns<Item> {
   }
 
   readonly #handleFirst = (): void => {
-    const first = this.#first
-    if (first === undefined || !this.#isWithinShare()) return
-    this.#first = first.next
-    if (this.#first === undefined) this.#last = undefined
-    this.#size--
-    // So that it does not keep alive what waited after it, if V8 moved it to the objects that it collects rarely.
-    first.next = undefined
-    this.#handle(first.item)
+    if (this.#waiting.length > 0 && this.#isWithinShare()) this.#handle(this.#waiting.shift() as Item)
   }
 
   #isWithinShare(): boolean {

@@ -4,7 +4,10 @@ import { Writable } from 'node:stream'
 import { type Logger, pino, stdSerializers } from 'pino'
 import { escapeControls } from './control-characters.ts'
 
-export type Log = Pick<Logger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'isLevelEnabled'>
+type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
+/** Every line has the name of its event, which docs/operations.md explains (A16). */
+type Write = (fields: { event: string; [name: string]: unknown }, message?: string) => void
+export type Log = Readonly<Record<Level, Write>> & Pick<Logger, 'isLevelEnabled'>
 
 const secrets = ['password', 'token', 'cookie', 'authorization', 'secret', 'key', 'passwordHash']
 const redact = [...secrets, ...secrets.map((name) => `*.${name}`), 'req.headers', 'res.headers']

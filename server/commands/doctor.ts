@@ -1,9 +1,9 @@
 // `carillon doctor`: checks the machine, the settings, the database and the proxy, and changes nothing. Each finding has a
 // state and the line to change.
-import { isIPv6 } from 'node:net'
 import { styleText } from 'node:util'
 import { Command } from 'commander'
 import type { CarillonError } from '../basics/errors.ts'
+import { displayVersion } from '../basics/version.ts'
 import { databaseTls } from '../config/exposure.ts'
 import type { Config } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
@@ -12,19 +12,17 @@ import { examineIssuers, examineSettings, settingFaults } from '../doctor/config
 import { examineDatabase } from '../doctor/database.ts'
 import { type Finding, faultOf } from '../doctor/finding.ts'
 import { examineMachine } from '../doctor/machine.ts'
-import { ProbeClient } from '../doctor/proxy/probe-client.ts'
-import { reach } from '../doctor/proxy/reach.ts'
+import { examineWay, reach } from '../doctor/proxy/reach.ts'
 import { examineStream, type Proof } from '../doctor/proxy/stream.ts'
-import { examineWay } from '../doctor/proxy/through-the-proxy.ts'
 import { examineSecret } from '../doctor/secret.ts'
 import { secretsIn } from '../start/sealing-secret.ts'
 import { probeToken } from '../tokens/probe-token.ts'
 import type { SigningKey } from '../tokens/signing-keys.store.ts'
-import { configAndFaults, withSettings } from './settings.ts'
+import { configAndFaults, directUrl, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 
 type Options = Output & { deep?: true }
-type Area = { area: string; findings: Finding[] }
+type Found = Finding & { area: string }
 
 const example = `
 Run it on the machine of the service, with the settings of the service. It changes nothing, and tries no password.
@@ -47,69 +45,66 @@ export function doctorCommand(): Command {
 
 async function doctor(command: Command, url: string | undefined, options: Options) {
   const { config, faults } = configAndFaults(command, 'doctor')
-  const target = url === undefined ? config && (config.publicUrl ?? directOf(config)) : targetOf(url)
-  const areas: Area[] = [
-    { area: 'This machine', findings: examineMachine({ node: process.versions.node, now: Date.now }) },
-    // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
-    { area: 'Settings', findings: config && faults.length === 0 ? settingsOf(config) : settingFaults(faults) },
-  ]
+  const target = url === undefined ? config && (config.publicUrl ?? directUrl(config)) : targetOf(url)
   const { deep = false, json } = options
   if (deep && !json) process.stderr.write('Reading every page of the database; this takes minutes if it is large.\n')
-  if (config !== undefined && config.issuers.length > 0)
-    areas.push({ area: 'Issuers', findings: await examineIssuers(config.issuers) })
-  const kept = config && (await examineKept(config, areas, deep))
-  if (target !== undefined) areas.push(...(await examineService({ config, url: target, kept })))
-  const all = areas.flatMap(({ findings }) => findings)
-  const hasFault = all.some(({ state }) => state === 'fault')
-  print(
-    options,
-    { healthy: !hasFault, findings: areas.flatMap(({ area, findings }) => findings.map((one) => ({ area, ...one }))) },
-    () => [...areas.flatMap(formatArea), verdict(all)],
+  const all = inArea(
+    'This machine',
+    examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now }),
   )
+  // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
+  const isValid = config !== undefined && faults.length === 0
+  all.push(
+    ...inArea('Settings', isValid ? examineSettings(config, databaseTls(config, process.env)) : settingFaults(faults)),
+    ...inArea('Issuers', await examineIssuers(config?.issuers ?? [])),
+  )
+  const kept = config && (await examineKept(config, deep))
+  all.push(...inArea('Database', kept?.findings ?? []))
+  if (target !== undefined) all.push(...(await examineService({ config, url: target, kept })))
+  const hasFault = all.some(({ state }) => state === 'fault')
+  print(options, { healthy: !hasFault, findings: all }, () => [
+    ...[...Map.groupBy(all, ({ area }) => area)].flatMap(formatArea),
+    verdict(all),
+  ])
   process.exitCode = hasFault ? 1 : 0
 }
 
-function settingsOf(config: Config): Finding[] {
-  return examineSettings(config, databaseTls(config, process.env))
+function inArea(area: string, findings: readonly Finding[]): Found[] {
+  return findings.map((finding) => ({ area, ...finding }))
 }
 
-type Kept = { signingKeys: SigningKey[] | undefined; isMoved: boolean }
+type Kept = { findings: Finding[]; signingKeys: SigningKey[] | undefined; isMoved: boolean }
 
 /** Does not connect to a database that `serve` refuses as exposed: doctor would send the password over that network. */
-async function examineKept(config: Config, areas: Area[], deep: boolean): Promise<Kept | undefined> {
+async function examineKept(config: Config, deep: boolean): Promise<Kept | undefined> {
   const { database, secret, previousSecret } = config
   if (databaseTls(config, process.env) === 'refused') return undefined
-  const { findings, signingKeys, sealedFactors } = await examineDatabase(database, { now: Date.now, deep })
+  const { findings, ...sealed } = await examineDatabase(database, { now: Date.now, deep })
   const secretFile = process.env.CARILLON_SECRET_FILE
-  const given = { database, secret, previousSecret, secretFile }
-  findings.push(...(await examineSecret({ ...given, signingKeys, sealedFactors })))
-  areas.push({ area: 'Database', findings })
-  return { signingKeys, isMoved: findings.some(({ check }) => check === 'move') }
+  findings.push(...(await examineSecret({ database, secret, previousSecret, secretFile, ...sealed })))
+  const isMoved = findings.some(({ check }) => check === 'move')
+  return { findings, signingKeys: sealed.signingKeys, isMoved }
 }
 
 type Target = { config: Config | undefined; url: string; kept: Kept | undefined }
 
-async function examineService({ config, url, kept }: Target): Promise<Area[]> {
-  const client = new ProbeClient({ url, now: Date.now })
-  const direct = config && directOf(config)
+async function examineService({ config, url, kept }: Target): Promise<Found[]> {
+  const direct = config && directUrl(config)
   const { signingKeys, isMoved } = kept ?? { signingKeys: undefined, isMoved: false }
   const isDatabaseAway = kept !== undefined && signingKeys === undefined
-  const compared = { direct, publicUrl: config?.publicUrl, signingKeys, isMoved, isDatabaseAway }
-  const { isReached, findings } = await reach({ client, ...compared })
-  const areas = [{ area: url, findings }]
-  if (!isReached && direct !== undefined && direct !== url) {
-    const directly = new ProbeClient({ url: direct, now: Date.now })
-    const withoutProxy = await reach({ client: directly, ...compared })
-    areas.push({ area: `Without the proxy, ${direct}`, findings: withoutProxy.findings })
+  const place = { url, now: Date.now, direct, publicUrl: config?.publicUrl, signingKeys, isMoved, isDatabaseAway }
+  const findings: Finding[] = await reach(place)
+  if (findings[0]?.state === 'fault') {
+    if (direct === undefined || direct === url) return inArea(url, findings)
+    return [...inArea(url, findings), ...inArea(`Without the proxy, ${direct}`, await reach({ ...place, url: direct }))]
   }
-  if (!isReached) return areas
   try {
-    findings.push(...(await examineWay({ client, publicUrl: config?.publicUrl })))
-    findings.push(await examineStream(client, await streamProofs({ config, url, kept })))
+    findings.push(...(await examineWay(place)))
+    findings.push(await examineStream(url, await streamProofs({ config, url, kept })))
   } catch (error) {
     findings.push(faultOf('reached', error, 'read the logs: the service answered before, and then stopped answering'))
   }
-  return areas
+  return inArea(url, findings)
 }
 
 /**
@@ -120,7 +115,7 @@ async function streamProofs({ config, url, kept }: Target): Promise<Proof[]> {
   const { signingKeys = [] } = kept ?? {}
   const secrets = config && secretsIn(config)
   if (config === undefined || secrets === undefined || signingKeys.length === 0) return []
-  const issuers = new Set(config.publicUrl === undefined ? [directOf(config) ?? url, url] : [config.publicUrl])
+  const issuers = new Set(config.publicUrl === undefined ? [directUrl(config) ?? url, url] : [config.publicUrl])
   const probe = { signingKeys, secrets, chainMs: config.tokenChainMs, now: Date.now }
   try {
     const tokens = await Promise.all([...issuers].map((issuer) => probeToken({ ...probe, issuer })))
@@ -129,13 +124,6 @@ async function streamProofs({ config, url, kept }: Target): Promise<Proof[]> {
     // The findings about the database include faults of the secret.
     return []
   }
-}
-
-/** The URL on which the service listens; undefined if it takes any free port. */
-function directOf({ host, port }: Config): string | undefined {
-  if (port === 0) return undefined
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }
 
 function targetOf(url: string): string {
@@ -148,7 +136,7 @@ function targetOf(url: string): string {
 
 const symbols = { ok: ['✔', 'green'], warning: ['!', 'yellow'], fault: ['✖', 'red'] } as const
 
-function formatArea({ area, findings }: Area): string[] {
+function formatArea([area, findings]: [string, Finding[]]): string[] {
   const width = Math.max(...findings.map(({ check }) => check.length))
   return [
     styleText('bold', area),

@@ -11,13 +11,14 @@ import type { Config } from '../config/settings.ts'
 import { type Service, startService } from '../serve.ts'
 import { firstSignInText } from '../start/first-start.ts'
 import { boundNewSpace } from '../start/new-space.ts'
+import { feedWatchdog, notifySupervisor } from '../start/supervisor.ts'
 import { configOf, withSettings } from './settings.ts'
 
 /** How long load balancers see "not ready" before a service that has failed closes its port. */
 const lameDuckMs = 500
 /** After CARILLON_DRAIN_GRACE. The drain ends within 8 seconds; a supervisor must not wait for one that hangs. */
 const maxStopMs = 12_000
-/** A terminal that closes sends SIGHUP. Without a terminal it comes from programs such as logrotate, and the service ignores it. */
+/** A terminal that closes sends SIGHUP. Without a terminal it comes from a reload, and the service ignores it. */
 const hasTerminal = process.stdout.isTTY === true || isatty(0) || isatty(2)
 const signals: NodeJS.Signals[] = hasTerminal ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']
 
@@ -27,9 +28,10 @@ export function serveCommand(): Command {
 }
 
 async function serve(config: Config, { json = false }: { json?: boolean }): Promise<void> {
-  if (!hasTerminal) process.on('SIGHUP', () => {})
   const isTerminal = process.stdout.isTTY === true && !json
   const log = await createLog({ level: config.logLevel, isTerminal })
+  const onReload = () => log.info({ event: 'reload-ignored' }, 'settings are read at a start only: restart the service')
+  if (!hasTerminal) process.on('SIGHUP', onReload)
   const service = await stoppable(log, () => startService(config, { log }))
   // A request to PostgreSQL waits for a round trip. In a bounded space its objects would survive collections, which takes a quarter of its time.
   if (config.database.engine === 'sqlite') boundNewSpace()
@@ -38,6 +40,7 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   const stop = async (status: number, reason: string) => {
     if (isStopping) return
     isStopping = true
+    notifySupervisor('STOPPING=1')
     setTimeout(() => {
       log.fatal({ event: 'stop-cut', reason }, 'stopping took too long; remaining requests are aborted')
       process.exit(1)
@@ -51,6 +54,8 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   // Last, because a program that waits for this line may then read the first sign-in or stop the service.
   const { listensOn, url } = service
   log.info({ event: 'started', listensOn, url, openInBrowser: `${url}/` }, 'Carillon is listening')
+  notifySupervisor('READY=1')
+  feedWatchdog()
   const error = await service.failed
   // The message of a CarillonError says everything; its stack would add nothing.
   if (error instanceof CarillonError) log.fatal({ event: 'store-failed' }, error.message)

@@ -1,4 +1,5 @@
 // The settings of a command: it has an option for each setting that it uses, except secrets, which the process list would show.
+import { isIPv6 } from 'node:net'
 import { userInfo } from 'node:os'
 import { type Command, Option } from 'commander'
 import type { Source } from '../audit/entry.ts'
@@ -66,6 +67,13 @@ function flagsOf(options: readonly GivenOption[]): Flags {
         `a password in --${option} can be seen in the list of processes; set ${name} in the environment, or ${name}_FILE`,
       )
   return Object.fromEntries(options.map(({ name, value }) => [name, value]))
+}
+
+/** The URL on which the service listens; undefined if it takes any free port. */
+export function directUrl({ host, port }: Config): string | undefined {
+  if (port === 0) return undefined
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }
 
 /** Who runs a command, for the audit log: an operator, and the user of the operating system. */

@@ -13,6 +13,7 @@ import {
   oneOf,
   readBreachUrl,
   readColour,
+  readContact,
   readHost,
   readHosts,
   readLogo,
@@ -61,13 +62,13 @@ const table = {
   CARILLON_HOST: {
     default: '127.0.0.1',
     meaning: 'The address to listen on; `0.0.0.0` or `::` for every interface.',
-    commands: ['serve', 'doctor'],
+    commands: ['serve', 'doctor', 'healthcheck'],
     read: readHost,
   },
   CARILLON_PORT: {
     default: '7464',
     meaning: 'The TCP port to listen on; `0` takes any free port.',
-    commands: ['serve', 'doctor'],
+    commands: ['serve', 'doctor', 'healthcheck'],
     read: integer(0, 65535),
   },
   CARILLON_DATABASE_URL: {
@@ -321,6 +322,11 @@ const table = {
       'The proxies whose `X-Forwarded-For` or `Forwarded` the service trusts: addresses and CIDR ranges, separated by commas, or `none`.',
     commands: ['serve', 'doctor'],
     read: readProxies,
+  },
+  CARILLON_SECURITY_CONTACT: {
+    meaning:
+      'Where to report a vulnerability of your service, for `/.well-known/security.txt` (RFC 9116): an address of e-mail, or a URL that begins with `https://`, `mailto:` or `tel:`.',
+    read: readContact,
   },
   CARILLON_AUDIT_RETENTION: {
     key: 'auditRetentionMs',

@@ -146,6 +146,13 @@ export function readMailFrom(text: string): { name: string; address: string } {
     : { name, address }
 }
 
+/** A contact of security.txt (RFC 9116, section 2.5.3): a URI. An address of e-mail becomes one. */
+export function readContact(text: string): string {
+  if (/^[^\s<>@:\p{Cc}]+@[^\s<>@:\p{Cc}]+$/u.test(text)) return `mailto:${text}`
+  const isUri = /^(https:\/\/|mailto:|tel:)[!-~]+$/.test(text) && URL.canParse(text)
+  return isUri ? text : invalid('write an address such as security@example.org, or a URL of https:, mailto: or tel:')
+}
+
 /** A reader of `none`, or of several values separated by commas. */
 function listOf(readOne: (text: string) => string): (text: string) => readonly string[] {
   return (text) => Object.freeze(text === 'none' ? [] : text.split(',').map((part) => readOne(part.trim())))

@@ -2,7 +2,7 @@
 // runs alone as on SQLite (delivery.store.ts): a repeated idempotency key, a key of notifications, a new user, many recipients, Citus.
 import type { Database } from '../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../store/postgres/connection/gathering.ts'
-import { namespaceOf, prefixOf } from '../users/namespaces.ts'
+import { namespaceOf, prefixOf } from '../users/users.store.ts'
 import { type Delivery, type DeliveryOutcome, maxUnknown, type Recipient, type UnknownRecipients } from './delivery.ts'
 
 type Outcome = DeliveryOutcome | 'refused' | UnknownRecipients

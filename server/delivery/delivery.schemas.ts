@@ -2,7 +2,7 @@
 import { id } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 import { content, title } from '../inbox/inbox.schemas.ts'
-import { maxExternalIdLength } from '../users/external-id.ts'
+import { maxExternalIdLength } from '../users/profile.ts'
 import { name } from '../users/users.schemas.ts'
 
 const recipient = {

@@ -9,12 +9,25 @@ import {
   type ReadState,
   readByLastReadAll,
   readState,
-} from '../inbox/undoable.ts'
+} from '../inbox/marks.store.ts'
 import type { WriteForms } from '../store/operations.ts'
-import { all, get, onCitus, send, sendOnPostgres, signal, type Write } from '../store/statements/statements.ts'
-import { givenUser, inUsers, Part, rowsOf, type UserKey, userKey } from '../store/statements/templates.ts'
-import { lockUsers } from '../store/user-lock.ts'
-import { keyColumns, namespaceOf, prefixOf } from '../users/namespaces.ts'
+import {
+  all,
+  get,
+  givenUser,
+  inUsers,
+  lockUsers,
+  onCitus,
+  Part,
+  rowsOf,
+  send,
+  sendOnPostgres,
+  signal,
+  type UserKey,
+  userKey,
+  type Write,
+} from '../store/statements.ts'
+import { keyColumns, namespaceOf, prefixOf } from '../users/users.store.ts'
 import { deliverTogether } from './delivery.postgres.ts'
 import {
   type Delivery,
@@ -50,6 +63,7 @@ function* deliverAlone(delivery: Delivery): Write<Outcome> {
   const { id, idempotency, recipients } = delivery
   if (!(yield* isKeyValid(delivery))) return 'refused'
   const earlier = yield* earlierOutcome(delivery)
+  // biome-ignore lint/plugin/secrets: the hash of a body that the same producer sent
   if (earlier?.answer) return earlier.body_hash === idempotency?.bodyHash ? JSON.parse(earlier.answer) : 'mismatch'
   let users = yield* findRecipients(delivery)
   if (users.includes(null)) {

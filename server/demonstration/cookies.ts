@@ -1,7 +1,7 @@
 // Which cookies of a request belong to a world? Only those reach it: the visitor's own session at this service has the same origin, and
 // its secret must reach neither the world nor the page (SECURITY.md, S13).
 import { stripBlanks } from '../basics/blanks.ts'
-import { cookiePairs } from '../http/request/cookies.ts'
+import { cookiePairs } from '../http/request/credentials.ts'
 
 /** A `Cookie` field with only the pairs of these names; undefined if there is none. */
 export function onlyCookies(field: string, names: ReadonlySet<string>): string | undefined {

@@ -1,6 +1,6 @@
 // What a world keeps of its user now, read from its database file: the page shows it beside each exchange.
 import { connect, type Database, type Statement } from '../store/sqlite/database.ts'
-import { userKey } from '../store/sqlite/user-key.ts'
+import { userBytes } from '../store/statements.ts'
 
 /** Secrets are in it as they are stored: as hashes. */
 export type Row = { table: string; columns: Readonly<Record<string, string | number | null>> }
@@ -23,7 +23,7 @@ export class Rows {
   of(userId: string): Row[] {
     return this.#statements.flatMap(({ table, statement }) =>
       statement
-        .all(table === 'inbox' ? userKey(userId) : userId)
+        .all(table === 'inbox' ? userBytes(userId) : userId)
         .map((row) => ({ table, columns: { ...row, user_id: userId } as Row['columns'] })),
     )
   }

@@ -2,7 +2,7 @@
 // read, so that the world reads it itself. These are no routes of this service, so they are not in the table.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { sessionSecret } from '../http/request/cookies.ts'
+import { sessionSecret } from '../http/request/credentials.ts'
 import { Body } from './body.ts'
 import { noSuchVisit } from './visits.ts'
 import type { World } from './world.ts'

@@ -47,9 +47,9 @@ test('finds plain HTTP to other machines, and nothing wrong with HTTPS or on thi
 
 test('names the Node, and finds a clock in the past', () => {
   const now = () => Date.UTC(2026, 10, 21)
-  const sound = examineMachine({ node: '26.10.0', now })
-  assert.deepEqual([sound[0]?.found, wrong(sound)], ['26.10.0', []])
-  assert.deepEqual(wrong(examineMachine({ node: '26.10.0', now: () => 0 })), [
+  const sound = examineMachine({ node: '26.10.0', version: '0.1.0', now })
+  assert.deepEqual([sound[1]?.found, wrong(sound)], ['26.10.0', []])
+  assert.deepEqual(wrong(examineMachine({ node: '26.10.0', version: '0.1.0', now: () => 0 })), [
     ['clock', 'fault', '1970-01-01T00:00:00Z is in the past', 'timedatectl set-ntp true'],
   ])
 })

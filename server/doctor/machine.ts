@@ -6,13 +6,15 @@ import { type Finding, fault, ok, warning } from './finding.ts'
 const toleratedMs = 5_000
 const leewayMs = 60_000
 
+type Machine = { node: string; version: string; now: () => number }
+
 /** This program did not exist before. */
 const earliest = Date.UTC(2026, 0, 1)
 
-export function examineMachine({ node, now }: { node: string; now: () => number }): Finding[] {
+export function examineMachine({ node, version, now }: Machine): Finding[] {
   const time = `${new Date(now()).toISOString().slice(0, 19)}Z`
   const past = { found: `${time} is in the past`, change: 'timedatectl set-ntp true' }
-  return [ok('Node', node), now() >= earliest ? ok('clock', time) : fault('clock', past)]
+  return [ok('Carillon', version), ok('Node', node), now() >= earliest ? ok('clock', time) : fault('clock', past)]
 }
 
 export function clockFinding(check: string, { whose, aheadMs }: { whose: string; aheadMs: number }): Finding {

@@ -1,4 +1,4 @@
-import { sourceOf } from '../audit/source.ts'
+import { sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/times.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'

@@ -1,8 +1,8 @@
 // Second factors, recovery codes and challenges. A change of factors locks the user's row, so that one of two calls adds the first factor. A
 // use needs no such lock: it is one conditional update. A reset, which ends the proofs of the user, is with the users.
+import type { SecondFactorKind } from '../basics/errors.ts'
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { lockUser } from '../store/user-lock.ts'
+import { all, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'
 
 type FactorKind = 'totp' | 'passkey'
 
@@ -45,19 +45,15 @@ type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 export type FactorOutcome = 'done' | 'refused' | 'no-challenge'
 
 type AddFactor = { userId: string; factor: NewFactor; maxFactors: number } & WithRecoveryCodes & Audited
+type Added = 'done' | 'first'
 
 /**
  * Adds a factor. If it is confirmed and the first one that is, `recoveryCodeHashes` replace the user's recovery codes. One that is not
  * confirmed replaces those of the user that were not confirmed either. Returns 'taken' if the user has the credential already, and
  * 'full' if the user has `maxFactors`; then it changes nothing. Of calls at the same time, one adds the first factor.
  */
-export function* addFactor({
-  userId,
-  factor,
-  maxFactors,
-  recoveryCodeHashes,
-  audit,
-}: AddFactor): Write<'done' | 'first' | 'absent' | 'taken' | 'full'> {
+export function* addFactor(add: AddFactor): Write<Added | 'absent' | 'taken' | 'full'> {
+  const { userId, factor, maxFactors, recoveryCodeHashes, audit } = add
   if (!(yield* lockUser(userId))) return 'absent'
   const { credentialId = null, transports } = factor
   const kept = yield* all<{ credentialId: string | null; isConfirmed: boolean }>`
@@ -94,17 +90,20 @@ export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCo
   }
 }
 
+/** What completes a sign-in of this user; nothing without a confirmed factor. */
+export function* offeredFactors(userId: string): Read<SecondFactorKind[]> {
+  const { factors, recoveryCodesLeft } = yield* factorsOf(userId)
+  const confirmed = factors.filter(({ confirmedAt }) => confirmedAt !== null)
+  const kinds = new Set<SecondFactorKind>(confirmed.map(({ kind }) => kind))
+  if (kinds.size > 0 && recoveryCodesLeft > 0) kinds.add('recovery-code')
+  return [...kinds]
+}
+
 type ConfirmFactor = { userId: string; factorId: string; step: number; at: number } & WithRecoveryCodes & Audited
 
 /** Confirms a factor by the code of a time step. As `addFactor` for the recovery codes. Returns 'refused' if it is confirmed already. */
-export function* confirmFactor({
-  userId,
-  factorId,
-  step,
-  at,
-  recoveryCodeHashes,
-  audit,
-}: ConfirmFactor): Write<'done' | 'first' | 'absent' | 'refused'> {
+export function* confirmFactor(confirm: ConfirmFactor): Write<Added | 'absent' | 'refused'> {
+  const { userId, factorId, step, at, recoveryCodeHashes, audit } = confirm
   yield* lockUser(userId)
   const factor = yield* get<{ isConfirmed: boolean }>`
     select confirmed_at is not null as "isConfirmed" from factor where user_id = ${userId} and id = ${factorId}`
@@ -119,15 +118,14 @@ export function* confirmFactor({
   return isFirst ? 'first' : 'done'
 }
 
+type RemoveFactor = { userId: string; factorId: string } & Audited
+
 /**
  * Removes a factor. With the last confirmed one, the recovery codes end. Returns 'last' and changes nothing if it is a passkey,
  * and the user could not sign in without it: no password, no other passkey, no account at a provider.
  */
-export function* removeFactor({
-  userId,
-  factorId,
-  audit,
-}: { userId: string; factorId: string } & Audited): Write<'done' | 'absent' | 'last'> {
+export function* removeFactor(remove: RemoveFactor): Write<'done' | 'absent' | 'last'> {
+  const { userId, factorId, audit } = remove
   yield* lockUser(userId)
   const factor = yield* get<{ signsIn: boolean }>`
     select kind = 'passkey' and confirmed_at is not null as "signsIn" from factor
@@ -207,8 +205,7 @@ export function* replaceRecoveryCodes(replace: ReplaceRecoveryCodes): Write<'don
 }
 
 function* hasFactor(userId: string): Read<boolean> {
-  const factor = yield* get`select 1 from factor where user_id = ${userId} and confirmed_at is not null limit 1`
-  return factor !== undefined
+  return (yield* get`select 1 from factor where user_id = ${userId} and confirmed_at is not null limit 1`) !== undefined
 }
 
 function* storeRecoveryCodes({ userId, recoveryCodeHashes, at }: ReplaceRecoveryCodes): Write<void> {
@@ -218,14 +215,8 @@ function* storeRecoveryCodes({ userId, recoveryCodeHashes, at }: ReplaceRecovery
 }
 
 /** Adds a challenge. For an unknown user it does nothing. */
-export function* addChallenge({
-  userId,
-  hash,
-  purpose,
-  data,
-  expiresAt,
-  audit,
-}: ChallengeKey & Challenge & { expiresAt: number } & Audited): Write<void> {
+export function* addChallenge(add: ChallengeKey & Challenge & { expiresAt: number } & Audited): Write<void> {
+  const { userId, hash, purpose, data, expiresAt, audit } = add
   if (userId !== '' && !(yield* lockUser(userId))) return
   yield* send`
     insert into challenge (user_id, hash, purpose, data, expires_at)

@@ -1,12 +1,12 @@
 // The second factors of a user: add and confirm one that makes codes, list, remove, and new recovery codes. Passkeys are added in
 // passkeys/; how a factor is proved is in proofs.ts.
 import { auditEntry, type Source } from '../audit/entry.ts'
-import { CarillonError, conflict, type SecondFactorKind, wrongSecondFactor } from '../basics/errors.ts'
+import { CarillonError, conflict, wrongSecondFactor } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import type { Guesses } from '../guessing/guesses.ts'
-import type { Sealing } from '../sealing/sealing.ts'
+import type { Sealing } from '../sealing/secrets.ts'
 import type { Store } from '../store/store.ts'
-import type { User } from '../users/user-rows.store.ts'
+import type { User } from '../users/users.store.ts'
 import {
   addFactor,
   confirmFactor,
@@ -30,16 +30,6 @@ export type FactorDependencies = {
   now: () => number
   /** The public URL, whose host an authenticator app displays. */
   publicUrl: () => string
-}
-
-type UserFactors = { factors: Factor[]; recoveryCodesLeft: number }
-
-/** What completes a sign-in of this user; none without a confirmed factor. */
-export function offeredFactors({ factors, recoveryCodesLeft }: UserFactors): SecondFactorKind[] {
-  const kinds = new Set<SecondFactorKind>()
-  for (const { kind, confirmedAt } of factors) if (confirmedAt !== null) kinds.add(kind)
-  if (kinds.size > 0 && recoveryCodesLeft > 0) kinds.add('recovery-code')
-  return [...kinds]
 }
 
 /** Adds a factor that counts only after `confirmTotp`: a user whose app did not take the secret must not be locked out. Throws CONFLICT. */

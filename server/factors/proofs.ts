@@ -1,62 +1,67 @@
 // Is this the user's second factor? A right one is used up, together with the challenge that it answers. Every attempt is a guess that is
 // counted (A9), in a count of its own: a right password allows no more guesses of a code.
-import type { Source } from '../audit/entry.ts'
-import { CarillonError, wrongSecondFactor } from '../basics/errors.ts'
-import {
-  type ChallengeKey,
-  type FactorOutcome,
-  factorsOf,
-  useFactor,
-  useRecoveryCode as useStoredRecoveryCode,
-} from './factors.store.ts'
+import type { FastifyRequest } from 'fastify'
+import type { RequestSource } from '../audit/entry.ts'
+import { CarillonError, invalidField, wrongSecondFactor } from '../basics/errors.ts'
+import type { Site } from '../http/site.ts'
+import type { SecondFactorBody } from './factors.schemas.ts'
+import { type FactorOutcome, factorsOf, type Use, useFactor, useRecoveryCode } from './factors.store.ts'
 import { type FactorDependencies, secretOf } from './factors.ts'
-import { type Assertion, provePasskey, usePasskey } from './passkeys/passkeys.ts'
-import type { RelyingParty } from './passkeys/relying-party.ts'
+import { type Assertion, relyingPartyFor } from './passkeys/ceremonies.ts'
+import { provePasskey, usePasskey } from './passkeys/passkeys.ts'
 import { hashOfRecoveryCode } from './recovery-codes.ts'
 import { stepOfCode } from './totp.ts'
 
-export type FactorMethod = 'totp' | 'recovery-code' | 'passkey'
-export type PresentedCode = { code: string } | { recoveryCode: string }
-type Proving = {
-  userId: string
-  address: string
+export type PresentedFactor =
+  | { method: 'totp' | 'recovery-code'; code: string }
+  | { method: 'passkey'; passkey: Assertion }
+type Needs = { factors: FactorDependencies; site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
+type Proving = Pick<Use, 'userId' | 'challenge' | 'audit'> & {
+  source: RequestSource
   /** A known device of this user: the guesses of others do not delay it. It proves no factor. */
   device: string | undefined
-  challenge?: ChallengeKey | undefined
 }
-type PasskeyProving = { relyingParty: RelyingParty; source: Source }
+
+/** Throws INVALID_REQUEST unless there is exactly one. */
+export function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody, 'challenge'>): PresentedFactor {
+  const given = [code, recoveryCode, passkey].filter((one) => one !== undefined)
+  if (given.length !== 1) throw invalidField('code', 'or recoveryCode, or passkey: send exactly one of them')
+  if (code !== undefined) return { method: 'totp', code }
+  if (recoveryCode !== undefined) return { method: 'recovery-code', code: recoveryCode }
+  return { method: 'passkey', passkey: passkey as Assertion }
+}
 
 /**
  * Throws INVALID_CREDENTIALS for a wrong code and one that was used, FACTOR_UNREADABLE if an app could not be checked, UNAUTHORIZED if the
- * challenge has ended, and TOO_MANY_REQUESTS, before anything is compared, after too many failures.
+ * challenge has ended, and TOO_MANY_REQUESTS, before anything is compared, after too many failures. For a passkey, throws as `provePasskey`
+ * and `usePasskey` do: the guesses of others never delay it.
  */
-export async function proveByCode(
-  dependencies: FactorDependencies,
-  presented: PresentedCode,
-  proving: Proving,
-): Promise<FactorMethod> {
-  const { userId, address, device } = proving
-  const guess = await dependencies.guesses.begin({ account: userId, address, device }, 'second-factor')
-  const isTotp = 'code' in presented
-  const outcome = isTotp
-    ? await useCode(dependencies, presented.code, proving)
-    : await useRecoveryCode(dependencies, presented.recoveryCode, proving)
+export async function proveFactor(
+  dependencies: Needs,
+  presented: PresentedFactor,
+  { source, device, ...of }: Proving,
+  request: FastifyRequest,
+): Promise<void> {
+  const { factors } = dependencies
+  const { userId, challenge, audit } = of
+  const { address } = source
+  if (presented.method === 'passkey') {
+    const relyingParty = relyingPartyFor(dependencies, request)
+    const proven = await provePasskey(factors, presented.passkey, { relyingParty, userId, address })
+    const used = await usePasskey(factors, proven, { secondFactor: challenge, source, audit })
+    if (used === 'no-challenge') throw challengeEnded()
+    return
+  }
+  const guess = await factors.guesses.begin({ account: userId, address, device }, 'second-factor')
+  const { method, code } = presented
+  const use = { ...of, at: factors.now() }
+  const outcome =
+    method === 'totp'
+      ? await useCode(factors, code, use)
+      : await factors.store.write(useRecoveryCode, { ...use, codeHash: hashOfRecoveryCode(code) })
   if (outcome === 'no-challenge') throw challengeEnded()
   if (outcome === 'refused') throw wrongSecondFactor()
   await guess.succeed()
-  return isTotp ? 'totp' : 'recovery-code'
-}
-
-/** Throws as `provePasskey` and `usePasskey` do, and UNAUTHORIZED if the challenge has ended. The guesses of others never delay it. */
-export async function proveByPasskey(
-  dependencies: FactorDependencies,
-  passkey: Assertion,
-  { userId, address, challenge, relyingParty, source }: Omit<Proving, 'device'> & PasskeyProving,
-): Promise<FactorMethod> {
-  const proven = await provePasskey(dependencies, passkey, { relyingParty, userId, address })
-  const outcome = await usePasskey(dependencies, proven, { secondFactor: challenge, source })
-  if (outcome === 'no-challenge') throw challengeEnded()
-  return 'passkey'
 }
 
 /** The same error for a challenge that was used, has expired, or never was: one that was ended by a new password included. */
@@ -66,23 +71,18 @@ export function challengeEnded(): CarillonError {
   })
 }
 
-async function useCode(dependencies: FactorDependencies, code: string, { userId, challenge }: Proving) {
-  const { store, now } = dependencies
-  const at = now()
+async function useCode(dependencies: FactorDependencies, code: string, use: Use): Promise<FactorOutcome> {
+  const { store } = dependencies
   let unreadable: unknown
-  for (const factor of (await store.read(factorsOf, userId)).factors) {
+  for (const factor of (await store.read(factorsOf, use.userId)).factors) {
     if (factor.kind !== 'totp' || factor.confirmedAt === null) continue
     // Another app of the user may be readable.
     const secret = await secretOf(dependencies, factor).catch((error: unknown) => {
       unreadable = error
     })
-    const step = secret && (await stepOfCode(secret, code, at))
-    if (typeof step === 'number') return store.write(useFactor, { userId, factorId: factor.id, at, step, challenge })
+    const step = secret && (await stepOfCode(secret, code, use.at))
+    if (typeof step === 'number') return store.write(useFactor, { ...use, factorId: factor.id, step })
   }
   if (unreadable !== undefined) throw unreadable
-  return 'refused' satisfies FactorOutcome
-}
-
-function useRecoveryCode({ store, now }: FactorDependencies, code: string, { userId, challenge }: Proving) {
-  return store.write(useStoredRecoveryCode, { userId, codeHash: hashOfRecoveryCode(code), at: now(), challenge })
+  return 'refused'
 }

@@ -2,28 +2,20 @@
 import { recorded } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import type { SealedFactor } from '../sealing/sealed-texts.store.ts'
-import type { Sealing } from '../sealing/sealing.ts'
+import type { Sealing } from '../sealing/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
 import { resetFactors as resetStoredFactors } from '../users/user-changes.store.ts'
-import type { User } from '../users/user-rows.store.ts'
-import { revocationNow, type UserDependencies } from '../users/users.ts'
+import type { User } from '../users/users.store.ts'
+import { endProofs, type UserDependencies } from '../users/users.ts'
 import { removeFactor } from './factors.store.ts'
 import { factorsOf } from './re-sealing.ts'
 
 /** Ends every session and token, because a lost phone may be signed in. Returns how many factors there were. Throws NOT_FOUND. */
-export async function resetFactors(
-  dependencies: UserDependencies & { store: Store },
-  { id, username }: User,
-): Promise<number> {
-  const entry = recorded(dependencies, { event: 'factors-reset', userId: id, username })
-  const removed = await dependencies.store.write(resetStoredFactors, {
-    userId: id,
-    ...revocationNow(dependencies),
-    ...entry,
-  })
+export async function resetFactors(dependencies: UserDependencies, { id: userId, username }: User): Promise<number> {
+  const facts = { event: 'factors-reset', userId, username } as const
+  const removed = await endProofs(dependencies, resetStoredFactors, { userId }, facts)
   if (removed === 'absent') throw new CarillonError('NOT_FOUND', 'There is no user with this id')
-  await dependencies.revocations?.refresh()
   return removed
 }
 

@@ -1,10 +1,9 @@
 // The second step of a sign-in. `continueSignIn` follows the first one: it ends the sign-in, or demands a second factor, if the user
 // has one. POST /login/second-factor then ends it.
 import type { FastifyRequest } from 'fastify'
-import { auditEntry } from '../audit/entry.ts'
+import { auditEntry, sourceOf } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'
-import { type RequestSource, sourceOf } from '../audit/source.ts'
-import { type CarillonError, invalidField, type SecondFactorKind, secondFactorRequired } from '../basics/errors.ts'
+import { type CarillonError, type SecondFactorKind, secondFactorRequired } from '../basics/errors.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
 import { forAnyone } from '../http/operation.ts'
 import { sendObject } from '../http/response/send.ts'
@@ -16,16 +15,13 @@ import {
   type Variant,
 } from '../sessions/finish-sign-in.ts'
 import { Login } from '../sessions/sessions.schemas.ts'
-import type { User } from '../users/user-rows.store.ts'
-import { findUser } from '../users/users.store.ts'
+import { findUser, type User } from '../users/users.store.ts'
 import { type Bond, forgetFlow, isBound } from './bond.ts'
 import { findChallenge, makeChallenge } from './challenges.ts'
 import { SecondFactorBody } from './factors.schemas.ts'
-import { type ChallengeKey, factorsOf } from './factors.store.ts'
-import { type FactorDependencies, offeredFactors } from './factors.ts'
-import type { Assertion } from './passkeys/passkeys.ts'
-import { relyingPartyFor } from './passkeys/relying-party.ts'
-import { challengeEnded, type FactorMethod, type PresentedCode, proveByCode, proveByPasskey } from './proofs.ts'
+import { offeredFactors } from './factors.store.ts'
+import type { FactorDependencies } from './factors.ts'
+import { challengeEnded, presentedFactor, proveFactor } from './proofs.ts'
 
 /** The purpose of its challenge, and what the challenge says of the first step. */
 const purpose = 'second-factor'
@@ -37,7 +33,7 @@ export type FactorNeeds = SessionNeeds & { factors: FactorDependencies; signInLo
 
 /** For a user whose password was right; `bond` says who may use the challenge. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
 export async function continueSignIn(dependencies: FactorNeeds, user: User, facts: Facts, exchange: Exchange) {
-  const offered = offeredFactors(await dependencies.factors.store.read(factorsOf, user.id))
+  const offered = await dependencies.store.read(offeredFactors, user.id)
   if (offered.length === 0) return finishSignIn(dependencies, user, facts, exchange)
   throw await demandSecondFactor(dependencies, user, { facts, offered })
 }
@@ -59,19 +55,20 @@ export async function demandSecondFactor(
 /** For a body with a passkey: what browsers return has 20 keys, and with an RSA key 3 KB. */
 export const passkeyLimits = { bodyLimit: 16 * 1024, maxFields: 40 }
 
+/** What the check of a factor refuses. */
+export const factorRefusals = [
+  'INVALID_CREDENTIALS',
+  'FACTOR_UNREADABLE',
+  'UNPROCESSABLE',
+  'TOO_MANY_REQUESTS',
+] as const
+
 export const complete = forAnyone({
   summary: 'Completes a sign-in that needs a second factor; the response is that of /login',
   body: SecondFactorBody,
   ...passkeyLimits,
   responses: { 200: Login },
-  refusals: [
-    'INVALID_CREDENTIALS',
-    'UNAUTHORIZED',
-    'FACTOR_UNREADABLE',
-    'UNPROCESSABLE',
-    'TOO_MANY_REQUESTS',
-    'UNAVAILABLE',
-  ],
+  refusals: [...factorRefusals, 'UNAUTHORIZED', 'UNAVAILABLE'],
   async handle(dependencies: FactorNeeds, request, reply) {
     return sendObject(reply, await signInByFactor(dependencies, request.body, { request, reply }))
   },
@@ -94,9 +91,8 @@ export async function signInByFactor(
   const presented = presentedFactor(body)
   const device = devices.knownDevice(presentedDevices(dependencies, request), user)
   try {
-    const proving = { userId: user.id, source, device, challenge }
-    const method = await proveFactor(dependencies, presented, proving, request)
-    const facts = { variant, method, source }
+    await proveFactor(dependencies, presented, { userId: user.id, source, device, challenge }, request)
+    const facts = { variant, method: presented.method, source }
     const completed = await finishSignIn(dependencies, user, facts, { request, reply })
     forgetFlow(dependencies, reply, bond?.flow)
     return completed
@@ -104,33 +100,6 @@ export async function signInByFactor(
     const account = { name: user.username ?? user.id, user }
     throw signInLog.noted(error, source, { account, variant })
   }
-}
-
-type Presented = PresentedCode | { passkey: Assertion }
-type Proving = { userId: string; source: RequestSource; device: string | undefined; challenge?: ChallengeKey }
-
-/** Throws as `proveByCode` and `proveByPasskey` do. */
-export async function proveFactor(
-  dependencies: Pick<FactorNeeds, 'factors' | 'site'>,
-  presented: Presented,
-  { source, ...proving }: Proving,
-  request: FastifyRequest,
-): Promise<FactorMethod> {
-  const { factors } = dependencies
-  const of = { ...proving, address: source.address }
-  if (!('passkey' in presented)) return proveByCode(factors, presented, of)
-  const relyingParty = relyingPartyFor(dependencies, request)
-  return proveByPasskey(factors, presented.passkey, { ...of, relyingParty, source })
-}
-
-/** Throws INVALID_REQUEST unless there is exactly one. */
-export function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody, 'challenge'>): Presented {
-  const [given, another] = [code, recoveryCode, passkey].filter((one) => one !== undefined)
-  if (given !== undefined && another === undefined) {
-    if (code !== undefined) return { code }
-    return recoveryCode === undefined ? { passkey: passkey as Assertion } : { recoveryCode }
-  }
-  throw invalidField('code', 'or recoveryCode, or passkey: send exactly one of them')
 }
 
 type WaitingNeeds = Pick<FactorNeeds, 'factors' | 'store' | 'site'>

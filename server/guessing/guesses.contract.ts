@@ -5,6 +5,7 @@ import { deleteUser } from '../users/erasure.store.ts'
 import {
   clearGuesses,
   forgetGuesses,
+  type GuessLimit,
   type GuessLimits,
   type GuessRefusal,
   guessRefusals,
@@ -15,15 +16,16 @@ import {
 const day = 24 * 3_600_000
 /** Two guesses are free; the third waits 10 s after the second, and every later one 20 s after the one before. */
 const delaysMs = [0, 0, 10_000, 20_000]
+const countOf = (key: string): GuessLimit => ({ key, delaysMs, keptMs: day })
 const counted = (keys: readonly string[], seconds: number): GuessLimits => ({
-  counts: { keys, delaysMs, keptMs: day },
-  rates: [],
+  limits: keys.map(countOf),
   at: at(seconds),
 })
 /** Three at once, then one a minute. */
+const rateOf = (key: string): GuessLimit => ({ key, intervalMs: 60_000, burst: 3 })
 const rated = (key: string, seconds: number, keys: readonly string[] = []): GuessLimits => ({
-  ...counted(keys, seconds),
-  rates: [{ key, intervalMs: 60_000, burst: 3 }],
+  limits: [...keys.map(countOf), rateOf(key)],
+  at: at(seconds),
 })
 const newKey = () => `key ${newId()}`
 
@@ -84,19 +86,18 @@ export function guessPromises(promise: PromiseOf): void {
     async (world) => {
       const [narrow, wide] = [newKey(), newKey()]
       const both = (key: string, seconds: number): GuessLimits => ({
-        ...counted([], seconds),
-        rates: [
+        limits: [
           { key, intervalMs: 60_000, burst: 2 },
           { key: wide, intervalMs: 10_000, burst: 3 },
         ],
+        at: at(seconds),
       })
       for (let n = 0; n < 2; n++) assert.deepEqual(await guess(world, both(narrow, 0)), [])
       assert.deepEqual(await guess(world, both(narrow, 0)), [60])
       assert.deepEqual(await guess(world, both(newKey(), 0)), [], 'the refused one did not count for the wide one')
       assert.deepEqual(await guess(world, both(newKey(), 0)), [10])
       assert.deepEqual(await guess(world, both(narrow, 0)), [10, 60])
-      const rates = [narrow, wide].map((key, n) => ({ key, intervalMs: n === 0 ? 60_000 : 10_000 }))
-      await world.store.write(clearGuesses, { keys: [], rates })
+      await world.store.write(clearGuesses, both(narrow, 0))
       assert.deepEqual(await guess(world, both(narrow, 0)), [])
       assert.deepEqual(await guess(world, both(narrow, 0)), [10, 60])
     },
@@ -132,12 +133,12 @@ export function guessPromises(promise: PromiseOf): void {
   promise('takes back a guess that was right: its counts are gone, and the rate has one guess less', async (world) => {
     const [account, other, address] = [newKey(), newKey(), newKey()]
     for (const keys of [[account], [account], [other]]) await guess(world, rated(address, 0, keys))
-    await world.store.write(clearGuesses, { keys: [account], rates: [{ key: address, intervalMs: 60_000 }] })
+    await world.store.write(clearGuesses, { limits: [countOf(account), rateOf(address)] })
     assert.deepEqual(await guess(world, rated(address, 0, [account])), [])
     assert.deepEqual(await guess(world, rated(address, 0)), [60])
     assert.deepEqual(await guess(world, counted([other], 0)), [])
     assert.deepEqual(await guess(world, counted([other], 0)), [10], 'the counts of other keys stay')
-    await world.store.write(clearGuesses, { keys: [newKey()], rates: [] })
+    await world.store.write(clearGuesses, { limits: [countOf(newKey())] })
   })
 
   promise('removes the counts of every key with a prefix, and no other', async (world) => {

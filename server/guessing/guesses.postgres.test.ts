@@ -20,7 +20,7 @@ test('a guess waits for one of the same account that another node is counting, a
   await other.connect()
   t.after(() => other.end())
   // Two guesses are free, the third has to wait a minute.
-  const limits = { counts: { keys: ['a'], delaysMs: [0, 0, 60_000], keptMs: 1_000_000 }, rates: [], at: 1_000 }
+  const limits = { limits: [{ key: 'a', delaysMs: [0, 0, 60_000], keptMs: 1_000_000 }], at: 1_000 }
   assert.deepEqual(await store.write(reserveGuess, limits), [])
   await other.query('begin')
   // The other node has locked the row, and has not yet counted.

@@ -2,12 +2,11 @@
 // counted in the store, so that the nodes share the counts and a restart keeps them. A guess is counted before it is evaluated, so that
 // guesses in progress count as well.
 import type { Audited } from '../store/events.ts'
-import { all, lockAll, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { inList, Part } from '../store/statements/templates.ts'
+import { all, inList, lockAll, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
 
-/** Each key counts by itself: after n guesses, the next one waits `delaysMs[n]` after the last; the last delay is that of every larger n. */
-type GuessCounts = {
-  keys: readonly string[]
+/** A limit by count: after n guesses, the next one waits `delaysMs[n]` after the last; the last delay is that of every larger n. */
+type CountLimit = {
+  key: string
   delaysMs: readonly number[]
   /** The count begins again this long after the last guess. */
   keptMs: number
@@ -16,7 +15,8 @@ type GuessCounts = {
 /** A limit by rate: at most `burst` guesses at once, and then one in each `intervalMs` (a leaky bucket). */
 export type GuessRate = { key: string; intervalMs: number; burst: number }
 
-export type GuessLimits = { counts: GuessCounts; rates: readonly GuessRate[]; at: number }
+export type GuessLimit = CountLimit | GuessRate
+export type GuessLimits = { limits: readonly GuessLimit[]; at: number }
 
 /** A key that does not accept a guess before this moment. */
 export type GuessRefusal = { key: string; notBefore: number }
@@ -35,7 +35,7 @@ const columns = new Part('key, failures, at, expires_at as "expiresAt"')
 /** The keys that would refuse a guess now. */
 export function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
   const rows = yield* all<Row>`
-    select ${columns} from guess_count where key ${inList(keysOf(limits))}`
+    select ${columns} from guess_count where key ${inList(limits.limits.map(({ key }) => key))}`
   return refusalsOf(limits, byKey(rows))
 }
 
@@ -50,10 +50,12 @@ export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   // Without a lock first: a refused guess writes nothing.
   const early = yield* guessRefusals(limits)
   if (early.length > 0) return early
-  const keys = keysOf(limits)
+  const { at: now } = limits
+  const ordered = inOrder(limits.limits)
+  const keys = ordered.map(({ key }) => key)
   for (const key of keys)
     yield* send`
-      insert into guess_count (key, failures, at, expires_at) values (${key}, 0, ${limits.at}, ${limits.at})
+      insert into guess_count (key, failures, at, expires_at) values (${key}, 0, ${now}, ${now})
       on conflict (key) do nothing`
   const counts = byKey(
     yield* lockAll<Row>`
@@ -61,8 +63,9 @@ export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   )
   const refusals = refusalsOf(limits, counts)
   if (refusals.length > 0) return refusals
-  for (const key of keys) {
-    const { failures, at, expiresAt } = counted(limits, key, counts.get(key))
+  for (const limit of ordered) {
+    const { key } = limit
+    const { failures, at, expiresAt } = counted(limit, counts.get(key), now)
     // A right guess may have removed the row.
     yield* send`
       insert into guess_count (key, failures, at, expires_at) values (${key}, ${failures}, ${at}, ${expiresAt})
@@ -71,21 +74,15 @@ export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   return []
 }
 
-type ClearGuesses = {
-  keys: readonly string[]
-  rates: readonly Pick<GuessRate, 'key' | 'intervalMs'>[]
-}
-
-/** Takes back a guess that was right: removes the counts of `keys`, and takes one guess from each of the rates. */
-export function* clearGuesses({ keys, rates }: ClearGuesses): Write<void> {
-  for (const key of [...keys, ...rates.map((rate) => rate.key)].sort()) {
-    const rate = rates.find((one) => one.key === key)
-    if (rate === undefined) yield* send`delete from guess_count where key = ${key}`
-    else {
+/** Takes back a guess that was right: removes the counts, and takes one guess from each of the rates. */
+export function* clearGuesses({ limits }: Pick<GuessLimits, 'limits'>): Write<void> {
+  for (const limit of inOrder(limits)) {
+    const { key } = limit
+    if ('burst' in limit) {
       yield* send`
-        update guess_count set failures = failures - 1, expires_at = expires_at - ${rate.intervalMs} where key = ${key}`
+        update guess_count set failures = failures - 1, expires_at = expires_at - ${limit.intervalMs} where key = ${key}`
       yield* send`delete from guess_count where key = ${key} and failures <= 0`
-    }
+    } else yield* send`delete from guess_count where key = ${key}`
   }
 }
 
@@ -105,38 +102,38 @@ export function* removeOldGuesses(before: number): Write<number> {
     delete from guess_count where key ${inList(old.map(({ key }) => key))} and expires_at < ${before}`
 }
 
-function keysOf({ counts, rates }: Pick<GuessLimits, 'counts' | 'rates'>): string[] {
-  return [...new Set([...counts.keys, ...rates.map(({ key }) => key)])].sort()
+function inOrder(limits: readonly GuessLimit[]): GuessLimit[] {
+  return limits.toSorted((one, other) => (one.key < other.key ? -1 : 1))
 }
 
 function byKey(rows: readonly Row[]): Counts {
   return new Map(rows.map((row) => [row.key, row]))
 }
 
-function refusalsOf(limits: GuessLimits, counts: Counts): GuessRefusal[] {
-  const refusals = keysOf(limits).map((key) => ({ key, notBefore: notBeforeOf(limits, key, counts.get(key)) }))
-  return refusals.filter(({ notBefore }) => notBefore > limits.at)
+function refusalsOf({ limits, at }: GuessLimits, counts: Counts): GuessRefusal[] {
+  const refusals = limits.map((limit) => {
+    return { key: limit.key, notBefore: notBeforeOf(limit, counts.get(limit.key), at) }
+  })
+  return refusals.filter(({ notBefore }) => notBefore > at)
 }
 
-function notBeforeOf({ counts, rates, at }: GuessLimits, key: string, row: Count | undefined): number {
+function notBeforeOf(limit: GuessLimit, row: Count | undefined, at: number): number {
   if (!isLive(row, at)) return Number.NEGATIVE_INFINITY
-  const rate = rates.find((one) => one.key === key)
-  if (rate !== undefined) return row.at + (row.failures - rate.burst + 1) * rate.intervalMs
-  const delayMs = counts.delaysMs[Math.min(row.failures, counts.delaysMs.length - 1)] ?? 0
+  if ('burst' in limit) return row.at + (row.failures - limit.burst + 1) * limit.intervalMs
+  const { delaysMs } = limit
+  const delayMs = delaysMs[Math.min(row.failures, delaysMs.length - 1)] ?? 0
   // Without a delay, the guess of a node whose clock is a little ahead delays none of a node whose clock is right.
   return delayMs === 0 ? Number.NEGATIVE_INFINITY : row.at + delayMs
 }
 
-/** The row of `key` after one more guess. */
-function counted({ counts, rates, at }: GuessLimits, key: string, row: Count | undefined): Count {
+/** The row after one more guess. */
+function counted(limit: GuessLimit, row: Count | undefined, at: number): Count {
   const before = isLive(row, at) ? row : { failures: 0, at }
-  const rate = rates.find((one) => one.key === key)
-  if (rate !== undefined) return countedByRate(rate, before, at)
-  const last = Math.max(before.at, at)
-  return { failures: before.failures + 1, at: last, expiresAt: last + counts.keptMs }
-}
-
-function countedByRate({ intervalMs }: GuessRate, before: Omit<Count, 'expiresAt'>, at: number): Count {
+  if (!('burst' in limit)) {
+    const last = Math.max(before.at, at)
+    return { failures: before.failures + 1, at: last, expiresAt: last + limit.keptMs }
+  }
+  const { intervalMs } = limit
   const left = Math.max(0, Math.floor((at - before.at) / intervalMs))
   const failures = before.failures - left + 1
   const since = before.at + left * intervalMs

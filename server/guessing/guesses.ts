@@ -1,14 +1,17 @@
 // How often may a secret be guessed? One place for everything that can be guessed (passwords, codes of second factors, links) and for
 // both variants (A9, A10; docs/decisions/0039-limits-on-guesses.md). A guess is counted as a failure before it is evaluated, so that
 // guesses at the same time cannot pass the limits together, and it is taken back if it was right.
+import type { EventName } from '../audit/events.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { networksOfClient } from '../basics/ip-addresses.ts'
-import type { Sealing } from '../sealing/sealing.ts'
+import type { Sealing } from '../sealing/secrets.ts'
+import type { AuditEntry, Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import type { DelayedAccounts } from './delayed-accounts.ts'
 import {
   clearGuesses,
   forgetGuesses,
+  type GuessLimit,
   type GuessLimits,
   type GuessRate,
   type GuessRefusal,
@@ -39,6 +42,7 @@ export type Guesser = {
 const free = 5
 const guessDelaysMs = [...Array<number>(free).fill(0), ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
 const keptMs = 24 * 3_600_000
+const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
 /**
  * The limit of one address: 100 failures at once, and then 100 an hour, whichever accounts they name. A /56 of IPv6 has four times that and a /48
  * sixteen times: a customer has 256 or 65,536 networks of a /64, and a provider many customers.
@@ -104,7 +108,7 @@ export class Guesses {
   }
 
   #beginMail(rates: readonly GuessRate[], userId: string | null): Promise<Guess> {
-    return new Guess(this.#options, { keys: [], rates, kind: 'mail', userId }).begin()
+    return new Guess(this.#options, { limits: rates, kind: 'mail', userId }).begin()
   }
 
   /** Counts a mail about changes of a user's account, by user and by address, which users may share. Throws TOO_MANY_REQUESTS. */
@@ -118,15 +122,15 @@ export class Guesses {
   /** A guess that has not begun: for one that waits for its turn before it is evaluated. */
   of({ account, address, device }: Guesser, kind: GuessKind): Guess {
     const rates = this.#ratesOf(address, rateOfAddress, kind === 'passkey' ? 'passkey ' : '')
-    if (account === undefined) return new Guess(this.#options, { keys: [], rates, kind, userId: null })
+    if (account === undefined) return new Guess(this.#options, { limits: rates, kind, userId: null })
     const userId = typeof account === 'string' ? account : null
     const subject =
       typeof account === 'string' ? guessPrefixOf(account) : `name ${this.#hash(`name ${account.unknownName}`)} `
     const all = `${subject}${kind}`
-    if (device !== undefined)
-      return new Guess(this.#options, { keys: [`${all} device ${device}`], rates: [], kind, userId })
     const [network] = this.#networkKeys(address)
-    return new Guess(this.#options, { keys: [all, `${all} ${network}`], rates, kind, userId })
+    const ofStranger = [countOf(all), countOf(`${all} ${network}`), ...rates]
+    const limits = device === undefined ? ofStranger : [countOf(`${all} device ${device}`)]
+    return new Guess(this.#options, { limits, kind, userId })
   }
 
   /** After a link set the password of the user: guesses of the one before say nothing of it. Those of a second factor still count. */
@@ -138,7 +142,7 @@ export class Guesses {
   async forgetStrangers(userId: string): Promise<void> {
     const { store } = this.#options
     const counts = ['password', 'second-factor'].map((kind) => guessPrefixOf(userId) + kind)
-    await store.write(clearGuesses, { keys: counts, rates: [] })
+    await store.write(clearGuesses, { limits: counts.map(countOf) })
     for (const count of counts) await store.write(forgetGuesses, { prefix: `${count} address ` })
   }
 
@@ -164,13 +168,8 @@ export class Guesses {
   }
 }
 
-/** `keys`, or `rates` without one: the account, if there is one, first. */
-type Counted = {
-  keys: readonly string[]
-  rates: readonly GuessRate[]
-  kind: GuessKind
-  userId: string | null
-}
+/** `limits`: that of the account first, if there is one. */
+type Counted = { limits: readonly GuessLimit[]; kind: GuessKind; userId: string | null }
 
 export class Guess {
   readonly #options: GuessesOptions
@@ -199,23 +198,83 @@ export class Guess {
    * forgotten.
    */
   async succeed(): Promise<void> {
-    const { keys, rates } = this.#counted
-    await this.#options.store.write(clearGuesses, { keys, rates })
+    await this.#options.store.write(clearGuesses, this.#counted)
   }
 
   #limits(): GuessLimits {
-    const { keys, rates } = this.#counted
-    return { counts: { keys, delaysMs: guessDelaysMs, keptMs }, rates, at: this.#options.now() }
+    return { limits: this.#counted.limits, at: this.#options.now() }
   }
 
   #refuse(refusals: readonly GuessRefusal[], at: number): void {
     if (refusals.length === 0) return
-    const { keys, rates, kind, userId } = this.#counted
-    const delayed = refusals.find(({ key }) => key === (keys[0] ?? rates[0]?.key))
+    const { limits, kind, userId } = this.#counted
+    const delayed = refusals.find(({ key }) => key === limits[0]?.key)
     if (delayed !== undefined && userId !== null)
       this.#options.delayedAccounts.record({ userId, kind, until: delayed.notBefore }, at)
     const seconds = Math.ceil((Math.max(...refusals.map(({ notBefore }) => notBefore)) - at) / 1_000)
     const remedy = `Try again in ${seconds} s.`
     throw new CarillonError('TOO_MANY_REQUESTS', 'Too many wrong attempts', { remedy, retryAfter: seconds })
   }
+}
+
+// How many entries of the audit log can a signed-in user cause (SECURITY.md, L1)? A change is counted in the store before it is made, so that
+// all nodes share the count, and taken back if it had no effect.
+
+const changeLimit = { intervalMs: 60_000, burst: 60 }
+
+/**
+ * Each kind has a count of its own: a thief with a stolen sign-in must not use up what its owner needs to end it. Sign-ins and their ends are not
+ * limited here, because a sign-in costs a proof; nor is the linking of an account at a provider, which must be unlinked before the next.
+ */
+const limited: Readonly<Partial<Record<EventName, 'changes' | 'defences' | 'ends'>>> = {
+  'user-changed': 'changes',
+  'factor-added': 'changes',
+  'factor-removed': 'changes',
+  'recovery-codes-created': 'changes',
+  'provider-unlinked': 'changes',
+  confirmed: 'defences',
+  'password-changed': 'defences',
+  'session-ended': 'ends',
+  'sessions-ended': 'defences',
+  'sign-in-disowned': 'defences',
+}
+
+/** From then on `store.write` makes no change by a user beyond the limit, and throws TOO_MANY_REQUESTS. */
+export function limitChanges(store: Store, now: () => number): void {
+  /** The counts of changes in progress, by the id of the entry. */
+  const counted = new Map<string, GuessRate>()
+  store.onRecorded(async (entries) => {
+    for (const { id } of entries) counted.delete(id)
+  })
+  const write = store.write.bind(store)
+  store.write = async (operation, input) => {
+    const entry = limitedEntry(input)
+    if (entry === undefined) return write(operation, input)
+    counted.set(entry.id, await countChange(write, entry, now()))
+    try {
+      const result = await write(operation, input)
+      const rate = counted.get(entry.id)
+      // The change had no effect.
+      if (rate !== undefined) await write(clearGuesses, { limits: [rate] })
+      return result
+    } finally {
+      counted.delete(entry.id)
+    }
+  }
+}
+
+/** The entry because of which a change is limited; undefined if it is not. */
+function limitedEntry(input: unknown): AuditEntry | undefined {
+  const entries = Array.isArray(input) ? (input as AuditEntry[]) : (input as Audited | null | undefined)?.audit
+  return entries?.find(({ actor, event }) => actor === 'user' && Object.hasOwn(limited, event))
+}
+
+async function countChange(write: Store['write'], { userId, event }: AuditEntry, at: number): Promise<GuessRate> {
+  // It ends with the user, as the counts of guesses do.
+  const rate = { key: `${guessPrefixOf(userId ?? '')}${limited[event as EventName]}`, ...changeLimit }
+  const [refusal] = await write(reserveGuess, { limits: [rate], at })
+  if (refusal === undefined) return rate
+  const seconds = Math.ceil((refusal.notBefore - at) / 1_000)
+  const remedy = `Try again in ${seconds} s. Notifications can be read and marked meanwhile.`
+  throw new CarillonError('TOO_MANY_REQUESTS', 'Too many changes of this account', { remedy, retryAfter: seconds })
 }

@@ -3,28 +3,21 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
-import { isDraining } from './connections/drain.ts'
-import { afterUnreadBody, endAndDrop, isBodyUnread, isDropping, sendBeforeBody } from './connections/drop-unread.ts'
-import { endSlowReaders } from './connections/slow-readers.ts'
-import type { FailurePage, GuardedRequest, Operation, Route, Tag } from './operation.ts'
-import { watchForUntrustedProxy } from './request/address.ts'
-import { refuseUnrouted } from './request/allowed-methods.ts'
 import {
-  acceptBodies,
+  endAndDrop,
+  endSlowReaders,
   hasResponse,
+  isBodyUnread,
+  isDropping,
   noteEarlyResponse,
-  refuseCrossSite,
-  refuseFlood,
-  refuseMalformed,
-  refuseMisdirected,
-  refuseOtherSpelling,
-} from './request/checks.ts'
-import { allowOrigin, isSafeMethod, knownHosts } from './request/origin/other-sites.ts'
-import { RefusedOrigins } from './request/origin/refused-origins.ts'
-import { parseQuery, readQuery, targetToRoute } from './request/target.ts'
-import { compilersFactory } from './request/validators.ts'
+  sendBeforeBody,
+} from './connections.ts'
+import type { FailurePage, Operation, Route, Tag } from './operation.ts'
+import { acceptBodies } from './request/bodies.ts'
+import { compilersFactory } from './request/validation.ts'
+import { addRoute, checkRequests, parseQuery, requestIds, targetToRoute } from './requests.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
-import { FailureLog } from './response/failure-log.ts'
+import { RequestLog } from './response/request-log.ts'
 import { securityHeaders } from './response/security-headers.ts'
 import { acceptsHtml } from './response/send.ts'
 import type { Site } from './site.ts'
@@ -84,18 +77,15 @@ const serverOptions = {
 }
 
 export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppOptions<Needs>): FastifyInstance {
-  const { allowedOrigins } = site
-  const failures = new FailureLog(log)
-  const refusedOrigins = new RefusedOrigins(log)
+  const requestLog = new RequestLog(log)
   const headers = securityHeaders(site)
   const nextRequestId = requestIds()
-  const isKnownHost = knownHosts(site.hosts)
   const app = Fastify({
     ...serverOptions,
     genReqId: nextRequestId,
     clientErrorHandler: (error, socket) => refuseSocket(socket, error.code),
     frameworkErrors: fail,
-    rewriteUrl: ({ url = '/' }) => targetToRoute(url),
+    rewriteUrl: targetToRoute,
   })
   const { reader: timeoutMs, checkEvery: everyMs } = timeouts
   endSlowReaders(app.server, { timeoutMs, streamTimeoutMs: streamReaderTimeoutMs, everyMs })
@@ -113,9 +103,9 @@ export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppO
     const sendAsPage = (known: CarillonError) => {
       page?.(known, { request, reply })
         .then((text) => sendDocument(known, text, { request, reply }))
-        .catch((cause: unknown) => sendFailure(failures, cause, { request, reply }))
+        .catch((cause: unknown) => sendFailure(requestLog, cause, { request, reply }))
     }
-    sendFailure(failures, error, { request, reply, ...(page && { sendAsPage }) })
+    sendFailure(requestLog, error, { request, reply, ...(page && { sendAsPage }) })
   }
 
   function refuseSocket(socket: Socket | null, cause: string | undefined) {
@@ -132,32 +122,9 @@ export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppO
   acceptBodies(app)
   app.setErrorHandler(fail)
   app.decorateRequest('caller', null)
-  app.addHook('onClose', async () => {
-    failures.end()
-    refusedOrigins.end()
-  })
-  // Not async, like everything that every request passes: one promise each would cost a tenth of the throughput.
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(headers)
-    if (isDraining(app)) reply.header('connection', 'close')
-    try {
-      refuseMalformed(request, reply)
-      refuseFlood(request, reply)
-      refuseMisdirected(request, isKnownHost)
-      refuseOtherSpelling(request)
-      if (request.raw.headers.origin !== undefined) refusedOrigins.noteFrom(request, allowedOrigins)
-      refuseCrossSite(request, allowedOrigins)
-      if (allowOrigin(request, reply, allowedOrigins)) return
-      // In this hook and not in a not-found handler, so that the body of such a request is not parsed.
-      if (request.is404) refuseUnrouted(routes, request, reply)
-    } catch (error) {
-      return done(error as Error)
-    }
-    if (isSafeMethod(request.method)) afterUnreadBody(request, reply, done)
-    else done()
-  })
+  app.addHook('onClose', async () => requestLog.end())
+  checkRequests(app, { routes, site, headers, log: requestLog })
   if (log.isLevelEnabled('debug')) logResponses(app, log)
-  watchForUntrustedProxy(app.server, site.trustedProxies, (address) => warnOfUntrustedProxy(log, address))
   for (const each of routes) addRoute(app, each, parts)
   return app
 }
@@ -173,36 +140,6 @@ function sendDocument(
   else reply.send(text)
 }
 
-function addRoute<Needs>(app: FastifyInstance, { method, path, tag, guard, operation }: Route<Needs>, parts: Needs) {
-  const { query, bodyLimit, shallowBody, body, failurePage } = operation
-  const handle = (request: FastifyRequest, reply: FastifyReply) =>
-    operation.handle(parts, request as GuardedRequest, reply)
-  const handleEmpty = async (request: FastifyRequest, reply: FastifyReply) => {
-    await handle(request, reply)
-    return reply.code(204).send()
-  }
-  app.route({
-    method,
-    url: path,
-    schema: { ...(body && { body: shallowBody ?? body }), ...(query && { querystring: query }) },
-    config: {
-      tag,
-      operation,
-      failurePage: failurePage && ((error, exchange) => failurePage(parts, error, exchange)),
-    },
-    ...(bodyLimit && { bodyLimit }),
-    onRequest: (request, _reply, done) => {
-      const admit = (caller: unknown) => {
-        request.caller = caller
-        done()
-      }
-      guard.admit(parts, request).then(admit, done)
-    },
-    ...(query && { preValidation: readQuery(query) }),
-    handler: operation.responses === undefined ? handleEmpty : handle,
-  })
-}
-
 function logResponses(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { id: requestId, method, routeOptions } = request
@@ -210,18 +147,4 @@ function logResponses(app: FastifyInstance, log: Log): void {
     log.debug({ event: 'answered', requestId, method, route: routeOptions.url, status, ms }, 'response sent')
     done()
   })
-}
-
-function warnOfUntrustedProxy(log: Log, address: string): void {
-  log.warn(
-    { event: 'proxy-not-trusted', address },
-    'a forwarding header came from an address that is not in CARILLON_TRUSTED_PROXIES; if that is your proxy, add it: otherwise all clients behind it count as one',
-  )
-}
-
-/** Unique in this process and, by its random prefix, in the logs of many processes. */
-function requestIds(): () => string {
-  const prefix = crypto.randomUUID().slice(0, 8)
-  let count = 0
-  return () => `${prefix}-${(++count).toString(36)}`
 }

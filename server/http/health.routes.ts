@@ -1,5 +1,6 @@
 // Is the process alive, and is it ready for requests? For supervisors and load balancers.
 import { CarillonError } from '../basics/errors.ts'
+import { commit, version } from '../basics/version.ts'
 import { component, dataOf, example, string } from './openapi/schema.ts'
 import { forAnyone } from './operation.ts'
 import { sendData } from './response/send.ts'
@@ -7,15 +8,21 @@ import { sendData } from './response/send.ts'
 /** `isReady` becomes false when the service drains. `askedAt`: when `/readyz` was last requested, by `performance.now()`. */
 export type Readiness = { isReady: boolean; askedAt: number }
 
-const status = example(string(), 'ready')
-const HealthResponse = dataOf(component('Health', { status }))
+const HealthResponse = dataOf(component('Health', { status: example(string(), 'ready') }))
+const LivenessResponse = dataOf(
+  component('Liveness', {
+    status: example(string(), 'alive'),
+    version: example(string(), '0.1.0'),
+    commit: example(string(), '1d0a5ab7c3f2'),
+  }),
+)
 
 export const live = forAnyone({
-  summary: 'The process is alive',
-  responses: { 200: HealthResponse },
+  summary: 'The process is alive, and which version it is',
+  responses: { 200: LivenessResponse },
   anyHost: true,
   async handle(_, _request, reply) {
-    return sendData(reply, { status: 'alive' })
+    return sendData(reply, { status: 'alive', version, commit: commit() })
   },
 })
 

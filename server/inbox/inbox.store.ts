@@ -1,7 +1,6 @@
 // Reads one user's inbox: its state, one notification, counts. Pages and changes are the most frequent, so each engine reads them in a form of its own.
 import type { ReadForms } from '../store/operations.ts'
-import { all, get, type Read } from '../store/statements/statements.ts'
-import { Part, userKey } from '../store/statements/templates.ts'
+import { all, get, Part, type Read, userKey } from '../store/statements.ts'
 import {
   type Changes,
   type ChangesQuery,

@@ -1,7 +1,7 @@
 // How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. Its row has the JSON text
 // of what a delivery gives. A read joins all members in SQL, so no row is parsed or becomes an object on the way from the database to the
 // response.
-import { Part } from '../store/statements/templates.ts'
+import { Part } from '../store/statements.ts'
 import { content } from './inbox.schemas.ts'
 import type { ReadAll } from './inbox-state.ts'
 import { readAtByAnyMarkSql } from './read-at.ts'

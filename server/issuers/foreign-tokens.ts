@@ -1,6 +1,6 @@
 // Tokens of other issuers (CARILLON_ISSUERS), which open what scope `inbox` opens. A verified token is kept in a bounded cache, as
 // ours are, and then costs no read of the store. The service cannot revoke such a token; it can disable or delete the user.
-import { type CryptoKey, errors, jwtVerify } from 'jose'
+import { type CryptoKey, compactVerify, errors } from 'jose'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { newId } from '../basics/ids.ts'
@@ -9,17 +9,15 @@ import type { Subject } from '../http/callers.ts'
 import type { Store } from '../store/store.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
 import { SignatureChecks } from '../tokens/signature-checks.ts'
-import { externalIdFault } from '../users/external-id.ts'
+import { externalIdFault } from '../users/profile.ts'
 import { putUsers } from '../users/put-users.store.ts'
-import type { User } from '../users/user-rows.store.ts'
-import { findUserByExternalId } from '../users/users.store.ts'
+import { findUserByExternalId, type User } from '../users/users.store.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { readKeySet } from './key-set.ts'
-import { leewaySeconds, type ReadForeignToken, readForeignToken } from './read-foreign-token.ts'
+import { type ReadForeignToken, readForeignToken } from './read-foreign-token.ts'
 
 /** In characters: about 15,000 tokens of a usual provider. */
 const maxVerified = 20_000_000
-const maxRefused = 4_000_000
 /**
  * How long a verified token is used without another check of key and user. It is shorter than a revocation is kept, so that the
  * revocation of a disabled or deleted user still exists then.
@@ -48,8 +46,6 @@ export class ForeignTokens {
   /** One queue for each issuer, so that forged tokens of one do not delay the tokens of another. */
   readonly #sources: ReadonlyMap<IssuerSetting, Source>
   readonly #verified = new BoundedCache<Verified>(maxVerified)
-  /** With the key whose check failed: the issuer may publish another one later. */
-  readonly #refused = new BoundedCache<CryptoKey>(maxRefused)
 
   constructor(dependencies: Dependencies) {
     const { issuers, now, onFailure } = dependencies
@@ -59,7 +55,7 @@ export class ForeignTokens {
       issuers.map((issuer) => {
         const onKeyFailure = (error: unknown) => onFailure(issuer.issuer, error)
         const keys = new IssuerKeys({ read: () => readKeySet(issuer), now, onFailure: onKeyFailure })
-        return [issuer, { keys, checks: new SignatureChecks((signed: Signed) => isSigned(signed, now())) }]
+        return [issuer, { keys, checks: new SignatureChecks(isSigned) }]
       }),
     )
   }
@@ -102,19 +98,9 @@ export class ForeignTokens {
   async #isGenuine(token: string, { issuer, header }: ReadForeignToken): Promise<boolean> {
     const { keys, checks } = this.#sources.get(issuer) as Source
     const key = await keys.find(header)
-    const hasFailed = () => {
-      const failedKey = this.#refused.get(token)
-      return failedKey === key
-    }
-    if (key === null || hasFailed()) return false
-    return checks.enqueue(async (check) => {
-      // An earlier check in the queue may have had the same token.
-      if (this.cached(token) !== undefined) return true
-      if (hasFailed()) return false
-      const isValid = await check({ token, key, issuer })
-      if (!isValid) this.#refused.set(token, key, token.length)
-      return isValid
-    })
+    if (key === null) return false
+    // An earlier check in the queue may have had the same token.
+    return checks.enqueue(async (check) => this.cached(token) !== undefined || check({ token, key, issuer }))
   }
 
   async #userOf({ issuer: from, externalId }: ReadForeignToken, mayCreate: boolean): Promise<User | null> {
@@ -127,27 +113,16 @@ export class ForeignTokens {
     const at = now()
     const userId = newId(at)
     const entry = auditEntry(serviceSource, { event: 'user-created', at, userId, detail: { issuer } })
-    const [created] = await store.write(putUsers, {
-      application,
-      issuer,
-      at,
-      users: [{ newId: userId, externalId, entry }],
-    })
+    const users = [{ newId: userId, externalId, entry }]
+    const [created] = await store.write(putUsers, { application, issuer, at, users })
     return created?.user.disabledAt === null ? created.user : null
   }
 }
 
-/** The signature, and once more the claims that decide, by jose. */
-async function isSigned({ token, key, issuer }: Signed, now: number): Promise<boolean> {
+/** The claims are checked already. */
+async function isSigned({ token, key, issuer }: Signed): Promise<boolean> {
   try {
-    await jwtVerify(token, key, {
-      algorithms: [...issuer.algorithms],
-      issuer: issuer.issuer,
-      audience: [...issuer.audiences],
-      requiredClaims: ['exp', issuer.claim],
-      clockTolerance: leewaySeconds,
-      currentDate: new Date(now),
-    })
+    await compactVerify(token, key, { algorithms: [...issuer.algorithms] })
     return true
   } catch (error) {
     if (error instanceof errors.JOSEError) return false
@@ -157,15 +132,6 @@ async function isSigned({ token, key, issuer }: Signed, now: number): Promise<bo
 
 function subjectOf(user: User, expiresAt: number): ForeignSubject {
   const { id: userId, username, credentialGeneration: generation } = user
-  return {
-    userId,
-    username,
-    proof: 'access-token',
-    scope: 'inbox',
-    expiresAt,
-    signInId,
-    signedInAt: 0,
-    confirmedAt: 0,
-    generation,
-  }
+  const signIn = { userId, username, signInId, signedInAt: 0, confirmedAt: 0, generation }
+  return { ...signIn, proof: 'access-token', scope: 'inbox', expiresAt }
 }

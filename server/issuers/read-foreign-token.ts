@@ -1,5 +1,4 @@
-// The contents of a foreign token, checked in full before its signature, so that most forged tokens cost little (RFC 8725). jose
-// then checks the signature, and the claims once more.
+// The contents of a foreign token, checked in full before its signature, so that most forged tokens cost little (RFC 8725).
 import { parseJson } from '../basics/strict-json.ts'
 import type { IssuerAlgorithm, IssuerSetting } from '../config/issuers.ts'
 
@@ -9,7 +8,7 @@ const maxKidLength = 256
 /** The longest lifetime of a foreign token, which the service cannot revoke. */
 const maxLifeSeconds = 86_400
 /** How far the issuer's clock may be ahead of ours. */
-export const leewaySeconds = 60
+const leewaySeconds = 60
 
 export type ReadForeignToken = {
   issuer: IssuerSetting

@@ -6,9 +6,8 @@ import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import { displayTime } from '../basics/times.ts'
 import type { Guess, Guesses } from '../guessing/guesses.ts'
-import type { User } from '../users/user-rows.store.ts'
 import { findableUsername } from '../users/username.ts'
-import { findUserByUsername, findUsersByEmail } from '../users/users.store.ts'
+import { findUserByUsername, findUsersByEmail, type User } from '../users/users.store.ts'
 import type { UserDependencies } from '../users/users.ts'
 import { createLink, type LinkSettings } from './links.ts'
 
@@ -52,7 +51,7 @@ export class ForgottenPasswords {
   #dropped = 0
   /** Requests that failed in this second, and why the last of them did. While the store fails, clients must not fill the log. */
   #failed = { count: 0, reason: '' }
-  readonly #second = new LogWindow(logEveryMs, () => this.#logFailed())
+  readonly #second = new LogWindow(logEveryMs, () => this.#writeCounts())
 
   constructor(options: ForgottenOptions) {
     this.#options = options
@@ -61,7 +60,7 @@ export class ForgottenPasswords {
   /** `acceptLanguage`: the header field of the request. Returns at once. If too many requests wait, it is dropped, whichever user it is about, and the log says so. */
   request(forgotten: Forgotten, source: RequestSource, acceptLanguage?: string): void {
     if (this.#waiting.length < maxWaiting) this.#waiting.push({ forgotten, source, acceptLanguage })
-    else this.#dropped++
+    else this.#drop(1)
     // After the response has been written.
     setImmediate(() => this.#startNext())
   }
@@ -72,21 +71,23 @@ export class ForgottenPasswords {
     const timer = setTimeout(resolve, maxEndMs)
     await Promise.race([this.#allDone(), promise])
     clearTimeout(timer)
-    this.#dropped += this.#waiting.splice(0).length + this.#running.size
-    this.#logDropped()
+    this.#drop(this.#waiting.splice(0).length + this.#running.size)
     this.#second.end()
   }
 
-  #logFailed(): void {
-    this.#options.log.warn({ event: 'mail-failed', ...this.#failed }, 'requests for a new password failed')
-    this.#failed = { count: 0, reason: '' }
+  #drop(count: number): void {
+    this.#dropped += count
+    this.#second.begin()
   }
 
-  /** One line for all that were dropped until now. */
-  #logDropped(): void {
-    if (this.#dropped === 0) return
-    this.#options.log.warn({ event: 'mails-dropped', count: this.#dropped }, 'requests for a new password were dropped')
+  /** Writes a line for all that were dropped, and one for all that failed, since the last lines. */
+  #writeCounts(): void {
+    const { log } = this.#options
+    const [dropped, failed] = [this.#dropped, this.#failed]
+    if (dropped > 0) log.warn({ event: 'mails-dropped', count: dropped }, 'requests for a new password were dropped')
+    if (failed.count > 0) log.warn({ event: 'mail-failed', ...failed }, 'requests for a new password failed')
     this.#dropped = 0
+    this.#failed = { count: 0, reason: '' }
   }
 
   async #allDone(): Promise<void> {
@@ -98,7 +99,6 @@ export class ForgottenPasswords {
     while (this.#running.size < maxAtOnce && this.#waiting.length > 0) {
       const work = this.#answer(this.#waiting.shift() as Request).finally(() => {
         this.#running.delete(work)
-        if (this.#waiting.length === 0) this.#logDropped()
         this.#startNext()
       })
       this.#running.add(work)
@@ -111,9 +111,8 @@ export class ForgottenPasswords {
       const { guesses } = this.#options
       const { forgotten, source } = request
       const account = { name: 'email' in forgotten ? forgotten.email : forgotten.username, user: undefined }
-      if (!(await this.#within(() => guesses.beginMailRequest(source.address), source, account))) return
-      const users = await this.#usersOf(forgotten)
-      for (const user of users) await this.#sendTo(user, request)
+      if (!(await this.#within(guesses.beginMailRequest(source.address), source, account))) return
+      for (const user of await this.#usersOf(forgotten)) await this.#sendTo(user, request)
     } catch (error) {
       this.#failed = { count: this.#failed.count + 1, reason: messageOf(error) }
       this.#second.begin()
@@ -133,8 +132,8 @@ export class ForgottenPasswords {
     const { users, links, guesses, send, log } = this.#options
     const { id, username, email, locale, disabledAt } = user
     if (username === null || email === null || disabledAt !== null) return
-    const begin = () => guesses.beginMail({ userId: id, email, address: source.address })
-    const counted = await this.#within(begin, source, { name: username, user })
+    const begun = guesses.beginMail({ userId: id, email, address: source.address })
+    const counted = await this.#within(begun, source, { name: username, user })
     if (counted === undefined) return
     try {
       const { url, expiresAt } = await createLink({ ...users, source }, links, { id }, { purpose: 'reset', email })
@@ -149,9 +148,9 @@ export class ForgottenPasswords {
   }
 
   /** Undefined if it is beyond a limit. */
-  async #within(begin: () => Promise<Guess>, source: RequestSource, account: Account): Promise<Guess | undefined> {
+  async #within(begun: Promise<Guess>, source: RequestSource, account: Account): Promise<Guess | undefined> {
     try {
-      return await begin()
+      return await begun
     } catch (error) {
       if (!(error instanceof CarillonError) || error.code !== 'TOO_MANY_REQUESTS') throw error
       this.#options.onLimit(source, account)

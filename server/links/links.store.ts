@@ -1,7 +1,6 @@
 // One-time links. Each use locks the user's row first, so that of two uses of one link the second finds no link.
 import type { Audited } from '../store/events.ts'
-import { get, lock, type Read, record, send, type Write } from '../store/statements/statements.ts'
-import { lockUsers } from '../store/user-lock.ts'
+import { get, lock, lockUsers, type Read, record, send, type Write } from '../store/statements.ts'
 import { changePassword } from '../users/user-changes.store.ts'
 
 /** `invite` for the first password of a user, `reset` for another one. Both do the same. */

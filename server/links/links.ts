@@ -3,14 +3,12 @@
 import { randomBytes } from 'node:crypto'
 import { recorded } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
-import { passwordFaults } from '../passwords/new-password.ts'
-import { preparePassword } from '../passwords/policy.ts'
-import type { Attempt } from '../passwords/turns.ts'
+import type { Attempt } from '../passwords/hash-queue.ts'
+import { passwordFaults } from '../passwords/policy.ts'
 import { hashOf } from '../sealing/secrets.ts'
 import { refuseFaults } from '../users/entry.ts'
-import type { User } from '../users/user-rows.store.ts'
-import { findCredentials, findUser as findStoredUser } from '../users/users.store.ts'
-import { findUser, revocationNow, type UserDependencies, type UserKey } from '../users/users.ts'
+import { findCredentials, findUser as findStoredUser, type User } from '../users/users.store.ts'
+import { endProofs, findUser, type UserDependencies, type UserKey } from '../users/users.ts'
 import { addLink, findLink, type Link, type LinkPurpose, resetPassword as resetStoredPassword } from './links.store.ts'
 
 export type LinkSettings = {
@@ -89,13 +87,11 @@ export async function resetPassword(
   const { username, credentialGeneration, deviceGeneration } = before
   const wanted = { username: username ?? '', password: newPassword, field: 'newPassword' }
   refuseFaults(await passwordFaults(dependencies, wanted))
-  const passwordHash = await dependencies.passwords.hash(preparePassword(newPassword), attempt)
+  const passwordHash = await dependencies.passwords.hash(newPassword, attempt)
   const isFirst = (await dependencies.store.read(findCredentials, username ?? '')) === undefined
-  const entry = recorded(dependencies, { event: 'password-reset', userId, username, detail: { purpose, isFirst } })
-  const change = { userId, tokenHash: hashOf(token), passwordHash, ...revocationNow(dependencies), ...entry }
-  const outcome = await dependencies.store.write(resetStoredPassword, change)
-  if (outcome === 'refused') throw linkInvalid()
-  await dependencies.revocations?.refresh()
+  const facts = { event: 'password-reset', userId, username, detail: { purpose, isFirst } } as const
+  const change = { userId, tokenHash: hashOf(token), passwordHash }
+  if ((await endProofs(dependencies, resetStoredPassword, change, facts)) === 'refused') throw linkInvalid()
   const user = (await dependencies.store.read(findStoredUser, userId)) ?? before
   const raised = { credentialGeneration: credentialGeneration + 1, deviceGeneration: deviceGeneration + 1 }
   return { before, user: { ...user, ...raised } }

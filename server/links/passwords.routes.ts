@@ -1,17 +1,15 @@
 // The routes of passwords: a new one by the signed-in user or by a one-time link, and the links that an application requests for its users.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type RequestSource, sourceOf } from '../audit/source.ts'
+import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
 import { iso } from '../basics/times.ts'
-import { factorsOf } from '../factors/factors.store.ts'
-import { offeredFactors } from '../factors/factors.ts'
+import { offeredFactors } from '../factors/factors.store.ts'
 import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
 import type { Subject } from '../http/callers.ts'
 import { forAnyone, forProducer, forUser, type GuardedRequest } from '../http/operation.ts'
-import { setCookie } from '../http/response/cookies.ts'
-import { goneSignal } from '../http/response/event-stream.ts'
-import { sendData, sendObject } from '../http/response/send.ts'
+import { setCookie } from '../http/request/credentials.ts'
+import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import { ownSignIn, renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { Login } from '../sessions/sessions.schemas.ts'
@@ -181,8 +179,8 @@ export const change = forUser({
  * become fresh, only another one can: POST /api/me/confirm.
  */
 async function renewCookie(dependencies: FactorNeeds, request: GuardedRequest<Subject>, reply: FastifyReply) {
-  const { factors, sessions } = dependencies
+  const { store, sessions } = dependencies
   const secret = await renewOwnCookie(dependencies, { request, reply })
-  if (secret === null || offeredFactors(await factors.store.read(factorsOf, request.caller.userId)).length > 0) return
-  await sessions.confirm(secret, [])
+  if (secret === null || (await store.read(offeredFactors, request.caller.userId)).length > 0) return
+  await sessions.confirm(secret)
 }

@@ -5,9 +5,7 @@ import { pino } from 'pino'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { replaceOperation, stubStore } from '../store/testing/operations.ts'
-import type { User } from '../users/user-rows.store.ts'
-import { findUser } from '../users/users.store.ts'
-import { noticeTexts } from './notice-texts.ts'
+import { findUser, type User } from '../users/users.store.ts'
 import { type ChangesMail, Notices } from './notices.ts'
 
 const user: User = {
@@ -44,7 +42,6 @@ test('changes beyond the limit wait, and one mail has them all when it allows th
     deliver: async () => true,
     ofNewDevices: true,
     mail: async (mail) => void mails.push(mail),
-    texts: noticeTexts,
     pagesUrl: () => 'https://app.example',
     log: pino({ level: 'silent' }),
   })

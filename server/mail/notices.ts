@@ -2,11 +2,13 @@
 // ASVS 5.0, 6.3.7): these by mail to a verified address, too. The notice of a change is made from an entry of the audit log, so a change
 // cannot be recorded without its notice. Each links to the account page, where the user can say that it was another person.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { deviceLabel } from '../audit/device-label.ts'
+import { deviceLabel } from '../audit/entry.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { displayTime, iso } from '../basics/times.ts'
 import type { Guesses } from '../guessing/guesses.ts'
+import { languageFor } from '../pages/language.ts'
+import { type TextsOf, textsOf } from '../pages/texts/texts.ts'
 import type { NewDevice } from '../sessions/finish-sign-in.ts'
 import { noteDevice } from '../sessions/sign-ins.store.ts'
 import type { AuditEntry } from '../store/events.ts'
@@ -28,18 +30,6 @@ const noticeKinds = [
 ] as const
 type NoticeKind = (typeof noticeKinds)[number]
 
-/** Who did it, from where and when; and what to do if it is a surprise. */
-type NoticeTexts = {
-  titles: Readonly<Record<NoticeKind, string>>
-  unknownDevice: string
-  byUser: (device: string, address: string, time: string) => string
-  byOperator: (time: string) => string
-  byApplication: (time: string) => string
-  byUnknown: (time: string) => string
-  advice: string
-  ended: string
-}
-
 /** The inbox usually has the notice when the request gets its response, and the response never waits longer for it. */
 const maxDelayMs = 250
 /** Mails that wait for the end of a user's hour: how many users, and how many changes of each. The inbox has them all. */
@@ -56,8 +46,6 @@ export type NoticeOptions = {
   ofNewDevices: boolean
   /** Undefined if the service sends no mail. */
   mail: ((mail: ChangesMail) => Promise<void>) | undefined
-  /** The texts in the language of a user. */
-  texts: (locale: string | null) => Promise<NoticeTexts>
   pagesUrl: () => string
   log: Log
 }
@@ -104,10 +92,9 @@ export class Notices {
     await this.#briefly(this.#sendDevice(device), { event: 'new-device-not-notified', userId, signInId })
   }
 
-  async #briefly(sending: Promise<unknown>, fields: Readonly<Record<string, unknown>>): Promise<void> {
-    const { event, ...more } = fields
+  async #briefly(sending: Promise<unknown>, fields: { event: string } & Record<string, unknown>): Promise<void> {
     const sent = sending.catch((error: unknown) =>
-      this.#options.log.error({ event, ...more, reason: messageOf(error) }, 'a user could not be notified'),
+      this.#options.log.error({ ...fields, reason: messageOf(error) }, 'a user could not be notified'),
     )
     await Promise.race([sent, sleep(maxDelayMs, undefined, { ref: false })])
   }
@@ -139,7 +126,7 @@ export class Notices {
     const user = await store.read(findUser, userId)
     // A user without a username signs in by neither a name nor an address.
     if (user === undefined || (user.username === null && entry.event === 'user-changed')) return
-    const texts = await this.#options.texts(user.locale)
+    const { notices: texts } = await textsOf('service', languageFor(undefined, user.locale))
     const { signInId, userAgent, address, at } = entry
     const change = { title: texts.titles[kind], body: bodyOf(texts, kind, entry) }
     const url = `${pagesUrl()}/account${signInId === null ? '' : `#session-${signInId}`}`
@@ -216,7 +203,11 @@ function kindsOf({ event, detail }: AuditEntry): NoticeKind[] {
     .map((field) => `${field}-changed` as const)
 }
 
-function bodyOf(texts: NoticeTexts, kind: NoticeKind, { actor, address, userAgent, at }: AuditEntry): string {
+function bodyOf(
+  texts: TextsOf<'service'>['notices'],
+  kind: NoticeKind,
+  { actor, address, userAgent, at }: AuditEntry,
+): string {
   const time = displayTime(at)
   const byUser = () => texts.byUser(deviceLabel(userAgent) ?? texts.unknownDevice, address ?? '', time)
   const done = { operator: texts.byOperator, producer: texts.byApplication, service: texts.byUnknown }[

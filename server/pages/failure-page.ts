@@ -1,7 +1,7 @@
 // A failure on a route that browsers load, as a page with a way back: for browsers, not for scripts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
-import { sessionSecrets } from '../http/request/cookies.ts'
+import { sessionSecrets } from '../http/request/credentials.ts'
 import { html } from './html.ts'
 import { type PageNeeds, viewOf, type WholePage, writePage } from './page.ts'
 

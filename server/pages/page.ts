@@ -1,7 +1,7 @@
 // What all pages of the service share on the server: who reads the page, in which language, with which files, and what it may load.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Subject } from '../http/callers.ts'
-import { pathOf } from '../http/request/target.ts'
+import { pathOf } from '../http/requests.ts'
 import { sendCompressed } from '../http/response/encoded-file.ts'
 import type { Site } from '../http/site.ts'
 import type { Page, View } from './frame.ts'
@@ -22,6 +22,8 @@ export type PageSettings = {
   hasTrace: boolean
   /** Whether the service sends mail. */
   hasMail: boolean
+  /** A URI. */
+  securityContact: string | undefined
 }
 
 /** The user who reads a page, whose language and name it has. */

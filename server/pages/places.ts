@@ -1,5 +1,5 @@
 // Where the pages are, and the places to which the settings of this service let a sign-in lead. returnTo() checks the form of the text.
-import { returnTo } from '../http/request/origin/return-to.ts'
+import { returnTo } from '../http/request/return-to.ts'
 import type { Site } from '../http/site.ts'
 
 type Places = { site: Site; pages: { prefix: string } }

@@ -1,7 +1,7 @@
 // What a page loads: the bell and inbox as custom elements, the client alone, and the files of the service's own pages. Their short names redirect to names with
 // a hash of the content, which browsers may keep for ever.
 import { type Exchange, forAnyone } from '../http/operation.ts'
-import { comesFromOtherSite } from '../http/request/checks.ts'
+import { comesFromOtherSite } from '../http/requests.ts'
 import { sendEncoded } from '../http/response/encoded-file.ts'
 import type { PageNeeds } from './page.ts'
 

@@ -1,9 +1,7 @@
 // Hashes and verifies passwords with argon2id, a few at a time: each one occupies a thread of libuv's pool for 30 ms or more,
 // and files and DNS need that pool too. The others wait in a short queue; if it is full, the attempt is refused.
-import { HashQueue } from './hash-queue.ts'
+import { type Attempt, HashQueue } from './hash-queue.ts'
 import { matchesImported, readHash } from './imported-hash.ts'
-import { preparePassword } from './policy.ts'
-import type { Attempt } from './turns.ts'
 
 /** OWASP ASVS 5.0, 11.4.2: argon2id with t=2, m=19 MiB, p=1; the salt is 16 bytes, the result a PHC string. */
 export const usualCost = { memoryCost: 19_456, timeCost: 2 }
@@ -11,6 +9,20 @@ const algorithm = { algorithm: 2, parallelism: 1, outputLen: 32 } as const
 
 /** Native code, loaded for the first hash: 10 ms of a start that needs none. */
 const argon2 = () => import('@node-rs/argon2')
+
+/** Code points. A longer password is refused before it is hashed, never truncated. */
+export const maxPasswordLength = 256
+
+/** UTF-16 units. NFC makes one code point of at most four, of two units each: a longer text stays too long. */
+const maxInput = maxPasswordLength * 4 * 2
+
+/**
+ * The one form in which a password is hashed and compared: RFC 8265, section 4 (OpaqueString). Twice changes nothing. Refuses nothing, so that a wrong password is only
+ * ever wrong. Returns a text too long in any form unchanged, so that no client makes the service work on a megabyte.
+ */
+export function preparePassword(text: string): string {
+  return text.length > maxInput ? text : text.replace(/\p{Zs}/gu, ' ').normalize('NFC')
+}
 
 /** Salt and hash of a random, unknown password. Verified for an unknown user, so that the response takes the same time. */
 const unknownUserHash = '2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM'
@@ -44,13 +56,13 @@ export class Passwords {
     this.#queue = new HashQueue({ maxAtOnce: Math.max(1, threads - 2), maxWaiting, maxWaitMs, refusalDelayMs })
   }
 
-  /** Throws UNAVAILABLE if too many wait already. */
+  /** `password` as the client sent it. Throws UNAVAILABLE if too many wait already. */
   hash(password: string, attempt: Attempt = operator): Promise<string> {
-    return this.#queue.run(attempt, async () => (await argon2()).hash(password, this.#cost))
+    return this.#queue.run(attempt, async () => (await argon2()).hash(preparePassword(password), this.#cost))
   }
 
   /**
-   * `password` as the client sent it. `passwordHash`: absent for an unknown user. Throws UNAVAILABLE like `hash`, TIMEOUT if
+   * `passwordHash`: absent for an unknown user. Throws UNAVAILABLE like `hash`, TIMEOUT if
    * the client disconnects. `begin` is called when it is the attempt's turn; if it throws, nothing is hashed.
    */
   verify(

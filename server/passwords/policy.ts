@@ -1,41 +1,45 @@
 // Is this password acceptable? Length, a block list and known names, and no rule of composition: NIST SP 800-63B-4,
-// section 3.1.1.2. Also the one form in which a password is hashed and compared: RFC 8265, section 4 (OpaqueString).
-import { CarillonError, type PasswordFault } from '../basics/errors.ts'
-import { type BlockList, isListed, minOwnLength, repeatedPiece } from './block-list.ts'
-
-/** Code points. A longer password is refused before it is hashed, never truncated. */
-export const maxPasswordLength = 256
-
-/** UTF-16 units. NFC makes one code point of at most four, of two units each: a longer text stays too long. */
-const maxInput = maxPasswordLength * 4 * 2
-
-/**
- * The form that is hashed, also at sign-in; twice changes nothing. Refuses nothing, so that a wrong password is only
- * ever wrong. Returns a text too long in any form unchanged, so that no client makes the service work on a megabyte.
- */
-export function preparePassword(text: string): string {
-  return text.length > maxInput ? text : text.replace(/\p{Zs}/gu, ' ').normalize('NFC')
-}
+// section 3.1.1.2; and the lists of stolen passwords if the operator turned that check on.
+import type { Fault } from '../basics/errors.ts'
+import { type BlockList, isListed, loadBlockList, minOwnLength, repeatedPiece } from './block-list.ts'
+import type { Breaches } from './breaches.ts'
+import { maxPasswordLength, preparePassword } from './passwords.ts'
 
 /** Code points; stops counting beyond `maxPasswordLength`, so that its cost is bounded. */
 export function passwordLength(password: string): number {
   return password.length > 2 * maxPasswordLength ? maxPasswordLength + 1 : [...password].length
 }
 
-/** `username` is prepared; `minLength` is in code points; `field` is the name of the password in the request. */
-type Context = { username: string; minLength: number; blocked: BlockList; field?: string | undefined }
-
-/** Throws INVALID_REQUEST with the field, the reason and its code. `password` is prepared. */
-export function checkPassword(password: string, { field = 'password', ...context }: Context): void {
-  const fault = faultOf(password, context)
-  if (fault === undefined) return
-  const details = [{ field, ...fault }]
-  throw new CarillonError('INVALID_REQUEST', `The password is not acceptable: ${fault.reason}`, { details })
+export type PasswordRules = {
+  passwordMinLength: number
+  /** Absent if the check is off. */
+  breaches?: Breaches | undefined
 }
 
-type PolicyFault = { reason: string; code?: PasswordFault }
+/** `username` is prepared; '' for none. `field` is the name of the password in the request. */
+type NewPassword = { username: string; password: string; field?: string }
 
-function faultOf(password: string, { username, minLength, blocked }: Omit<Context, 'field'>): PolicyFault | undefined {
+/** At most one fault. The service itself generates a password at its first start, and must not load the block list for it. */
+export async function passwordFaults(
+  { passwordMinLength: minLength, breaches }: PasswordRules,
+  { username, password, field = 'password' }: NewPassword,
+): Promise<Fault[]> {
+  const blocked = await loadBlockList()
+  const prepared = preparePassword(password)
+  const fault = policyFault(prepared, { username, minLength, blocked })
+  if (fault !== undefined) return [{ field, ...fault }]
+  if (!(await breaches?.has(prepared))) return []
+  return [{ field, reason: 'choose another: this one is in a list of stolen passwords', code: 'too_common' }]
+}
+
+/** `username` is prepared; `minLength` is in code points. */
+type Context = { username: string; minLength: number; blocked: BlockList }
+
+/** `password` is prepared. */
+export function policyFault(
+  password: string,
+  { username, minLength, blocked }: Context,
+): Omit<Fault, 'field'> | undefined {
   const length = passwordLength(password)
   if (length < minLength) return { reason: `write at least ${minLength} characters`, code: 'too_short' }
   if (length > maxPasswordLength) return { reason: `write at most ${maxPasswordLength} characters`, code: 'too_long' }

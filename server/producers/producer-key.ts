@@ -54,14 +54,8 @@ export class ProducerKeys {
     const { name, application = '' } = wanted
     const detail = { keyId: id, name, scopes: wanted.scopes.join(','), ...(application && { application }) }
     const entry = recorded(this.#dependencies, { event: 'key-created', detail })
-    await store.write(addProducer, {
-      id,
-      secretHash: hashOf(secret),
-      createdAt: now(),
-      ...wanted,
-      application,
-      ...entry,
-    })
+    const producer = { ...wanted, id, application, secretHash: hashOf(secret), createdAt: now() }
+    await store.write(addProducer, { ...producer, ...entry })
     return { id, key: `crl_${id}_${secret}` }
   }
 
@@ -88,10 +82,9 @@ export class ProducerKeys {
    */
   verifyRemembered(key: string): Producer | null {
     const presented = parseKey(key)
-    const remembered = presented === null ? undefined : this.#remembered.get(presented.id)
-    if (presented === null || remembered === undefined) return null
+    const remembered = presented && this.#remembered.get(presented.id)
     const at = this.#dependencies.now()
-    if (at >= remembered.at + rememberedMs) return null
+    if (!presented || !remembered || at >= remembered.at + rememberedMs) return null
     return isValid(remembered.producer, { ...presented, at }) ? remembered.producer : null
   }
 
@@ -104,12 +97,9 @@ export class ProducerKeys {
     const secret = randomBytes(32).toString('base64url')
     const previousUntil = now() + overlapMs
     const detail = { keyId: producerId, previousUntil }
-    const outcome = await store.write(rotateProducer, {
-      producerId,
-      secretHash: hashOf(secret),
-      previousUntil,
-      ...recorded(this.#dependencies, { event: 'key-rotated', detail }),
-    })
+    const entry = recorded(this.#dependencies, { event: 'key-rotated', detail })
+    const rotation = { producerId, secretHash: hashOf(secret), previousUntil, ...entry }
+    const outcome = await store.write(rotateProducer, rotation)
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}, or it is revoked`)
     return { key: `crl_${producerId}_${secret}`, previousUntil }
   }
@@ -130,15 +120,10 @@ function parseKey(key: string): PresentedKey | null {
   return id === undefined || secret === undefined ? null : { id, secretHash: hashOf(secret) }
 }
 
-function isValid(producer: Producer, presented: PresentedKey & { at: number }): boolean {
-  if (!isSecretOf(producer, presented) || producer.revokedAt !== null) return false
-  return producer.expiresAt === null || presented.at < producer.expiresAt
-}
-
-/** The current secret, or the one before it until the overlap ends. */
-function isSecretOf(producer: Producer, { secretHash, at }: { secretHash: string; at: number }): boolean {
-  const { previousSecretHash, previousUntil } = producer
-  if (equalHashes(producer.secretHash, secretHash)) return true
-  if (previousSecretHash === null || previousUntil === null || at >= previousUntil) return false
-  return equalHashes(previousSecretHash, secretHash)
+/** By the current secret, or the one before it until the overlap ends. */
+function isValid(producer: Producer, { secretHash, at }: PresentedKey & { at: number }): boolean {
+  const { previousSecretHash, previousUntil, revokedAt, expiresAt } = producer
+  const isPrevious = previousUntil !== null && at < previousUntil && equalHashes(previousSecretHash ?? '', secretHash)
+  if (!isPrevious && !equalHashes(producer.secretHash, secretHash)) return false
+  return revokedAt === null && (expiresAt === null || at < expiresAt)
 }

@@ -1,7 +1,6 @@
 // Producers and the secrets of their keys.
 import type { Audited } from '../store/events.ts'
-import { all, get, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { Part } from '../store/statements/templates.ts'
+import { all, get, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
 
 export type Producer = {
   id: string
@@ -19,10 +18,9 @@ export type Producer = {
   previousUntil: number | null
 }
 
-type FreshProducer = Omit<
-  Producer,
-  'application' | 'revokedAt' | 'lastUsedAt' | 'previousSecretHash' | 'previousUntil'
-> & { application?: string }
+type FreshProducer = Pick<Producer, 'id' | 'name' | 'secretHash' | 'scopes' | 'createdAt' | 'expiresAt'> & {
+  application?: string
+}
 
 const columns = new Part(`id, name, application, secret_hash as "secretHash", scopes, created_at as "createdAt",
   expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt",
@@ -54,11 +52,8 @@ export function* listProducers(): Read<Producer[]> {
 }
 
 /** Revokes a producer's key. Repeating the call keeps the first `revokedAt`. */
-export function* revokeProducer({
-  producerId,
-  at,
-  audit,
-}: { producerId: string; at: number } & Audited): Write<'done' | 'absent'> {
+export function* revokeProducer(revocation: { producerId: string; at: number } & Audited): Write<'done' | 'absent'> {
+  const { producerId, at, audit } = revocation
   const changed = yield* run`update producer set revoked_at = coalesce(revoked_at, ${at}) where id = ${producerId}`
   if (changed === 0) return 'absent'
   yield* record(audit)

@@ -3,10 +3,10 @@
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import type { Sealing } from '../sealing/sealing.ts'
+import type { Sealing } from '../sealing/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { readProfile } from '../users/profile.ts'
-import type { User } from '../users/user-rows.store.ts'
+import type { User } from '../users/users.store.ts'
 import type { Linking } from './flow.ts'
 import type { Identity, Provider } from './provider.ts'
 import {

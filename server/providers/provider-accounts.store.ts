@@ -2,9 +2,8 @@
 // belong to another person tomorrow. The user's row is locked before an account is linked or removed, so that two calls for one user
 // take turns. The column owner_id is not named user_id: an account is found without its user.
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { lockUser, lockUsers } from '../store/user-lock.ts'
-import { toUser, type User, type UserRow, userColumns } from '../users/user-rows.store.ts'
+import { all, get, lock, lockUser, lockUsers, type Read, record, run, send, type Write } from '../store/statements.ts'
+import { toUser, type User, type UserRow, userColumns } from '../users/users.store.ts'
 
 /** `issuer` and `subject` as the ID token has them, compared byte by byte. */
 type ProviderAccountKey = { issuer: string; subject: string }
@@ -80,12 +79,8 @@ type UnlinkProviderAccount = { userId: string; issuer: string; issuers: readonly
  * Removes the user's account of an issuer. Returns 'last' and changes nothing if the user has no other way to sign in: a username with
  * a password, a passkey, or an account of another issuer in `issuers`.
  */
-export function* unlinkProviderAccount({
-  userId,
-  issuer,
-  issuers,
-  audit,
-}: UnlinkProviderAccount): Write<'done' | 'absent' | 'last'> {
+export function* unlinkProviderAccount(unlink: UnlinkProviderAccount): Write<'done' | 'absent' | 'last'> {
+  const { userId, issuer, issuers, audit } = unlink
   yield* lockUser(userId)
   const accounts = yield* providerAccounts(userId)
   if (!accounts.some((account) => account.issuer === issuer)) return 'absent'

@@ -1,7 +1,7 @@
 // The routes of a sign-in with a provider (OpenID Connect): which providers there are, the redirect to one, the way back, and the code
 // that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.routes.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type RequestSource, sourceOf } from '../audit/source.ts'
+import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import { CarillonError, invalidField, type SecondFactor } from '../basics/errors.ts'
 import { type Bond, flowCookie, flowLifetimeMs, flowPrefix, forgetFlow, isBound } from '../factors/bond.ts'
 import { findChallenge, makeChallenge } from '../factors/challenges.ts'
@@ -9,8 +9,7 @@ import { useChallenge } from '../factors/factors.store.ts'
 import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
 import { visitor } from '../guards/guards.ts'
 import { forAnyone, type GuardedRequest } from '../http/operation.ts'
-import { cookiePairs, sessionSecret } from '../http/request/cookies.ts'
-import { setCookie } from '../http/response/cookies.ts'
+import { cookiePairs, sessionSecret, setCookie } from '../http/request/credentials.ts'
 import { sendObject } from '../http/response/send.ts'
 import { type PageNeeds, viewOf, writePage } from '../pages/page.ts'
 import { acceptedPlace, originOf, pagePath } from '../pages/places.ts'
@@ -18,8 +17,7 @@ import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
-import type { User } from '../users/user-rows.store.ts'
-import { findUser } from '../users/users.store.ts'
+import { findUser, type User } from '../users/users.store.ts'
 import { linkAccount, noActiveUser, type ProviderDependencies, signInEnded, userOfAccount } from './accounts.ts'
 import { beginFlow, bondOf, type Flow, flowId, type Linking, openFlow, sealFlow } from './flow.ts'
 import type { Provider } from './provider.ts'
@@ -146,8 +144,9 @@ export const callback = forAnyone({
   refusals: ['INVALID_REQUEST', 'FORBIDDEN', 'CONFLICT', 'UNAVAILABLE'],
   failurePage,
   async handle(dependencies: ProviderNeeds, request, reply) {
+    const { signInLog } = dependencies
     const provider = providerOf(dependencies, request)
-    const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
+    const source = sourceFrom(dependencies, provider, request)
     const { search } = new URL(request.url, 'http://localhost')
     const response = new URL(redirectUri(dependencies, provider) + search)
     const flow = await flowOf(dependencies, { request, provider, state: oneState(response) })
@@ -163,23 +162,14 @@ export const callback = forAnyone({
       return reply.redirect(landing(flow.returnTo, next), 303)
     } catch (error) {
       forget()
-      noteRefusal(dependencies, error, { user, source, variant: flow.variant })
-      throw error
+      throw signInLog.noted(error, source, { account: { name: source.actor, user }, variant: flow.variant })
     }
   },
 })
 
-type Attempt = { user: User | undefined; source: RequestSource; variant: Flow['variant'] }
-
-/** A failure of the provider or of the service is not a refusal. Without a known user, the entry has a hash of the provider's name. */
-function noteRefusal(
-  { signInLog }: Pick<ProviderNeeds, 'signInLog'>,
-  error: unknown,
-  { user, source, variant }: Attempt,
-): void {
-  const { code, status = 500 } = error as Partial<CarillonError>
-  if (code === undefined || code === 'SECOND_FACTOR_REQUIRED' || status >= 500) return
-  signInLog.refused(source, { name: source.actor, user }, { code, variant })
+/** Without a known user, a refusal has a hash of the provider's name. */
+function sourceFrom({ site }: Pick<ProviderNeeds, 'site'>, { setting }: Provider, request: FastifyRequest) {
+  return { ...sourceOf({ site }, request), actor: `provider:${setting.name}` }
 }
 
 type Finished = {
@@ -234,16 +224,16 @@ export const exchangeCode = forAnyone({
   responses: { 200: StatelessLogin },
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
   async handle(dependencies: ProviderNeeds, request, reply) {
+    const { signInLog } = dependencies
     const provider = providerOf(dependencies, request)
-    const source = { ...sourceOf(dependencies, request), actor: `provider:${provider.setting.name}` }
+    const source = sourceFrom(dependencies, provider, request)
     let user: User | undefined
     try {
       user = await userOfCode(dependencies, { provider, request, reply })
       const facts = { variant: 'stateless', method: 'provider', source } as const
       return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
     } catch (error) {
-      noteRefusal(dependencies, error, { user, source, variant: 'stateless' })
-      throw error
+      throw signInLog.noted(error, source, { account: { name: source.actor, user }, variant: 'stateless' })
     }
   },
 })

@@ -1,6 +1,6 @@
 // What was sealed with another secret, and its replacement.
 import type { Audited } from '../store/events.ts'
-import { all, type Read, record, run, type Write } from '../store/statements/statements.ts'
+import { all, type Read, record, run, type Write } from '../store/statements.ts'
 
 export type SealedFactor = { userId: string; id: string; sealedSecret: string }
 type FactorsSealedOtherwise = { prefix: string; after: { userId: string; id: string }; limit: number }

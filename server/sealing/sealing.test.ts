@@ -1,7 +1,7 @@
 // Are values that were sealed or signed before a change of the secret accepted, and only those of the same purpose?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Sealing } from './sealing.ts'
+import { Sealing } from './secrets.ts'
 
 const [old, current, other] = ['the old secret', 'the current secret', 'a third secret'] as const
 

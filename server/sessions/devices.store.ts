@@ -1,5 +1,5 @@
 // The devices that a user has signed in from, by label and network. The caller has locked the user.
-import { get, run, send, type Write } from '../store/statements/statements.ts'
+import { get, run, send, type Write } from '../store/statements.ts'
 
 /**
  * `isKnown`: the device proved by other means that the user has signed in from it before. `keep`: how many are kept for a user.

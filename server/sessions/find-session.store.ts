@@ -2,7 +2,7 @@
 import type { ReadForms } from '../store/operations.ts'
 import type { Database } from '../store/postgres/connection/connection.ts'
 import type { Reader } from '../store/sqlite/reader.ts'
-import { userKey } from '../store/sqlite/user-key.ts'
+import { userBytes } from '../store/statements.ts'
 
 /** A session is stored under its user, so that a look-up touches only rows of that user. */
 export type SessionKey = { userId: string; secretHash: string }
@@ -43,8 +43,9 @@ export const sessionWithInbox = `
   from session s left join inbox i on i.user_id = ?
   where s.user_id = ? and s.secret_hash = ?`
 
-async function findOnSqlite(reader: Reader, { userId, secretHash }: SessionKey): Promise<LiveSession | undefined> {
-  const row = reader.one<SessionRow>(sessionWithInbox, userKey(userId), userId, secretHash)
+async function findOnSqlite(reader: Reader, key: SessionKey): Promise<LiveSession | undefined> {
+  const { userId, secretHash } = key
+  const row = reader.kept<SessionRow>(key, sessionWithInbox, () => [userBytes(userId), userId, secretHash])
   return row && liveSessionOf(userId, row)
 }
 

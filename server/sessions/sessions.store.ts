@@ -1,7 +1,6 @@
 // Adds, renews, touches and ends sessions. Each engine finds a session in a form of its own: find-session.store.ts.
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, type Read, record, run, send, signal, type Write } from '../store/statements/statements.ts'
-import { lockUsers } from '../store/user-lock.ts'
+import { all, get, lock, lockUsers, type Read, record, run, send, signal, type Write } from '../store/statements.ts'
 import { revoke } from '../tokens/tokens.store.ts'
 import { type Familiarity, note, type SeenDevice } from './devices.store.ts'
 import type { LiveSession, SessionKey } from './find-session.store.ts'
@@ -86,17 +85,10 @@ function* surplusOf({ userId, secretHash, maxSessions }: NewSession): Read<Sessi
 }
 
 /** Records that the user of a session proved a password or a factor again. An ended session is never revived. */
-export function* confirmSession({
-  userId,
-  secretHash,
-  at,
-  audit,
-}: SessionKey & { at: number } & Audited): Write<'done' | 'absent'> {
+export function* confirmSession({ userId, secretHash, at }: SessionKey & { at: number }): Write<'done' | 'absent'> {
   const changed = yield* run`
     update session set confirmed_at = ${at} where user_id = ${userId} and secret_hash = ${secretHash}`
-  if (changed === 0) return 'absent'
-  yield* record(audit)
-  return 'done'
+  return changed === 0 ? 'absent' : 'done'
 }
 
 /**

@@ -1,14 +1,14 @@
 // Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. See also access-token.ts.
 import { randomBytes } from 'node:crypto'
 import { auditEntry, type Source, serviceSource, signOutEntry } from '../audit/entry.ts'
+import { BoundedCache } from '../basics/bounded-cache.ts'
 import { invalidCredentials } from '../basics/errors.ts'
 import type { Subject } from '../http/callers.ts'
 import { hashOf } from '../sealing/secrets.ts'
-import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
-import type { User } from '../users/user-rows.store.ts'
+import type { User } from '../users/users.store.ts'
 import type { Familiarity } from './devices.store.ts'
 import { findSession, type SessionKey } from './find-session.store.ts'
 import {
@@ -28,6 +28,7 @@ import {
 /** A use is stored once a minute, and more often if the idle timeout is less than 20 minutes. */
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
+const maxKeys = 4_096
 // Another node's clock may be this much ahead. If the last use of a session is further in the future, the clock was set
 // back before this process started: the session's age is unknown, and it counts as ended.
 const clockLeewayMs = 60_000
@@ -54,6 +55,8 @@ type SessionOptions = {
 export class Sessions {
   readonly #options: SessionOptions
   readonly #touching = new Set<string>()
+  /** The keys of the last cookies: to hash one costs as much as to find its session. */
+  readonly #keys = new BoundedCache<SessionKey>(maxKeys)
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -83,7 +86,7 @@ export class Sessions {
 
   /** Null without a live session. The inbox's version is read in the same store call: one round trip on PostgreSQL. */
   async verify(secret: string): Promise<Subject | null> {
-    const key = keyOf(secret)
+    const key = this.#keys.get(secret) ?? keyOf(secret)
     if (key === null) return null
     const { store, now, idleMs, lifetimeMs } = this.#options
     const session = await store.read(findSession, key)
@@ -91,6 +94,7 @@ export class Sessions {
       await this.#endCopied([key])
       return null
     }
+    this.#keys.set(secret, key, 1)
     const at = now()
     if (at >= this.#endOf(session, at)) return null
     const expiresAt = session.createdAt + lifetimeMs
@@ -135,10 +139,10 @@ export class Sessions {
   }
 
   /** Records that the user of this session proved a password or a factor now: every node finds it fresh. False if it has ended. */
-  async confirm(secret: string, audit: readonly AuditEntry[]): Promise<boolean> {
+  async confirm(secret: string): Promise<boolean> {
     const key = keyOf(secret)
     const { store, now } = this.#options
-    return key !== null && (await store.write(confirmSession, { ...key, at: now(), audit })) === 'done'
+    return key !== null && (await store.write(confirmSession, { ...key, at: now() })) === 'done'
   }
 
   /**

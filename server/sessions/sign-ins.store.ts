@@ -1,8 +1,7 @@
 // Lists and ends the sign-ins of a user, and notes the devices that users sign in from.
 import { firstIdAt } from '../basics/ids.ts'
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, type Read, record, send, type Write } from '../store/statements/statements.ts'
-import { lockUser, lockUsers } from '../store/user-lock.ts'
+import { all, get, lock, lockUser, lockUsers, type Read, record, send, type Write } from '../store/statements.ts'
 import { type Excepted, endProofs, isExceptionAlive } from '../tokens/proofs.store.ts'
 import { revoke, type UserChange } from '../tokens/tokens.store.ts'
 import { type Familiarity, forgetDevices, note, type SeenDevice } from './devices.store.ts'

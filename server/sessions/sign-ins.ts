@@ -1,6 +1,6 @@
 // Where is a user signed in? Lists the user's sign-ins of both variants, and ends one, all others, or one that was not the user's. How a proof
 // ends by itself is in sessions.ts and tokens/access-token.ts.
-import { deviceLabel } from '../audit/device-label.ts'
+import { deviceLabel } from '../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'

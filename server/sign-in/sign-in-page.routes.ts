@@ -2,10 +2,10 @@
 // the sign-out button of all pages.
 import type { FastifyRequest } from 'fastify'
 import { CarillonError, invalidCredentials, invalidField, invalidRequest, secondFactorKinds } from '../basics/errors.ts'
-import { relyingPartyFor } from '../factors/passkeys/relying-party.ts'
+import { relyingPartyFor } from '../factors/passkeys/ceremonies.ts'
 import { type FactorNeeds, signInByFactor } from '../factors/second-factor.routes.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
-import { maxReturnToLength } from '../http/request/origin/return-to.ts'
+import { maxReturnToLength } from '../http/request/return-to.ts'
 import { acceptsHtml } from '../http/response/send.ts'
 import { commonSentence } from '../pages/failure-page.ts'
 import { type PageNeeds, type Reader, sendPage, viewOf, type WholePage, writePage } from '../pages/page.ts'

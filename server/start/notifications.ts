@@ -42,9 +42,8 @@ export function composeNotices(
     const request = { recipients: [{ userId }], ...notice }
     return (await deliveries.deliver('carillon', request, { idempotencyKey, deliveryId })).deliveryId === deliveryId
   }
-  const texts = async (locale: string | null) => (await import('../mail/notice-texts.ts')).noticeTexts(locale)
   const notices = new Notices({
-    ...{ store, deliver, ofNewDevices, log, guesses, mail, texts },
+    ...{ store, deliver, ofNewDevices, log, guesses, mail },
     pagesUrl: () => url() + pagesPrefix,
   })
   new OperatorLines({ store, lines, now: wall, note: (entry) => notices.note(entry) })

@@ -9,7 +9,7 @@ const maxLogoBytes = 256 * 1024
 
 /** Throws UNAVAILABLE if the picture cannot be read. */
 export function pageSettings(config: Config): PageSettings {
-  const { pagesPrefix: prefix, pagesName: name, accent, documentationLink } = config
+  const { pagesPrefix: prefix, pagesName: name, accent, documentationLink, securityContact } = config
   const settings = demonstrationSettings(config)
   const logo = config.logo === undefined ? undefined : readLogo(config.logo)
   const hasMail = config.smtpUrl !== undefined
@@ -20,6 +20,7 @@ export function pageSettings(config: Config): PageSettings {
     logo,
     hasDocumentationLink: documentationLink ?? settings.isHere,
     hasMail,
+    securityContact,
     ...settings,
   }
 }

@@ -1,6 +1,6 @@
 // At start: is the previous secret, which the process was given, still needed? Says so in one line of the log.
 import type { Log } from '../basics/log.ts'
-import { Sealing, type Secrets } from '../sealing/sealing.ts'
+import { Sealing, type Secrets } from '../sealing/secrets.ts'
 import type { Store } from '../store/store.ts'
 
 /** Reads nothing if there is no previous secret. A failure is only logged: the service works without the answer. */

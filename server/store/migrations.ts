@@ -38,10 +38,10 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
   )
 }
 
-/** The statements that enter a migration in the ledger, in the transaction of the migration. */
-export function entryOf(name: string): string[] {
+/** The statements that enter a migration in the ledger, in the transaction of the migration. `now`: an expression with the time, ISO 8601. */
+export function entryOf(name: string, now: string): string[] {
   return [
     'create table if not exists kysely_migration (name text primary key, timestamp text not null)',
-    `insert into kysely_migration (name, timestamp) values ('${name}', '${new Date().toISOString()}')`,
+    `insert into kysely_migration (name, timestamp) values ('${name}', ${now})`,
   ]
 }

@@ -3,7 +3,7 @@
 import type { Database } from './postgres/connection/connection.ts'
 import type { alone } from './postgres/connection/gathering.ts'
 import type { Reader } from './sqlite/reader.ts'
-import type { Read, Write } from './statements/statements.ts'
+import type { Read, Write } from './statements.ts'
 
 export type ReadOperation<Input extends unknown[], Result> =
   | ((...input: Input) => Read<Result>)

@@ -1,5 +1,5 @@
 // Ends what users prove their identity with: all sessions and tokens of a user, or all but those of one sign-in.
-import { get, send, signal, type Write } from '../store/statements/statements.ts'
+import { get, send, signal, type Write } from '../store/statements.ts'
 import { revoke, type UserChange } from './tokens.store.ts'
 
 /**

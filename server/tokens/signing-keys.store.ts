@@ -1,17 +1,6 @@
 // The keys that sign access tokens. Changes of the set take turns; reads do not wait.
 import type { Audited } from '../store/events.ts'
-import {
-  all,
-  get,
-  onPostgres,
-  type Read,
-  record,
-  run,
-  send,
-  signal,
-  type Write,
-} from '../store/statements/statements.ts'
-import { inList } from '../store/statements/templates.ts'
+import { all, get, inList, onPostgres, type Read, record, run, send, signal, type Write } from '../store/statements.ts'
 
 export type SigningKey = {
   kid: string

@@ -3,6 +3,7 @@ import type { Audited } from '../store/events.ts'
 import {
   all,
   get,
+  lockUsers,
   onPostgres,
   type Read,
   record,
@@ -10,8 +11,7 @@ import {
   send,
   signal,
   type Write,
-} from '../store/statements/statements.ts'
-import { lockUsers } from '../store/user-lock.ts'
+} from '../store/statements.ts'
 
 export type TokenRevocation = {
   userId: string

@@ -5,7 +5,6 @@ import type { Recipient } from '../delivery/delivery.ts'
 import { addProducer, findProducer, listProducers, rotateProducer } from '../producers/producers.store.ts'
 import { at, type Letter, newId, type PromiseOf, type World } from '../store/contract/world.ts'
 import { putUsers } from './put-users.store.ts'
-import type { User } from './user-rows.store.ts'
 import {
   addUser,
   findCredentials,
@@ -13,6 +12,7 @@ import {
   findUserByExternalId,
   findUserByUsername,
   listUsers,
+  type User,
 } from './users.store.ts'
 
 const issuer = 'https://id.example'

@@ -5,9 +5,8 @@ import { forgetGuesses } from '../guessing/guesses.store.ts'
 import { type Guesses, guessPrefixOf } from '../guessing/guesses.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import type { Store } from '../store/store.ts'
-import type { User } from './user-rows.store.ts'
 import { findableUsername } from './username.ts'
-import { type Credentials, findCredentials, findUsersByEmail, rehashPassword } from './users.store.ts'
+import { type Credentials, findCredentials, findUsersByEmail, rehashPassword, type User } from './users.store.ts'
 import { findUser, type UserDependencies, type UserKey } from './users.ts'
 
 /** A proof is issued only if the user still has the credential generation that was read with the password hash. */

@@ -2,8 +2,7 @@
 import { CarillonError, type Fault, faulting } from '../basics/errors.ts'
 import type { TypeOf } from '../http/openapi/schema.ts'
 import { readHash } from '../passwords/imported-hash.ts'
-import { externalIdFault } from './external-id.ts'
-import { type GivenProfile, readProfile } from './profile.ts'
+import { externalIdFault, type GivenProfile, readProfile } from './profile.ts'
 import { prepareUsername } from './username.ts'
 import { UserEntry as DescribedEntry } from './users.schemas.ts'
 

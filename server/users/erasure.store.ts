@@ -1,7 +1,15 @@
 // Erases a user: every row of the user, and the user in the outcomes of deliveries. One write, so that nothing is left half done.
-import { all, onCitus, record, send, sendOnPostgres, signal, type Write } from '../store/statements/statements.ts'
-import { userKey } from '../store/statements/templates.ts'
-import { lockUser } from '../store/user-lock.ts'
+import {
+  all,
+  lockUser,
+  onCitus,
+  record,
+  send,
+  sendOnPostgres,
+  signal,
+  userKey,
+  type Write,
+} from '../store/statements.ts'
 import { erasedKey } from '../tokens/erased-key.ts'
 import { revoke, type UserChange } from '../tokens/tokens.store.ts'
 

@@ -1,7 +1,7 @@
 // Which texts are external ids, and is the reason given for the others?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { externalIdFault } from './external-id.ts'
+import { externalIdFault } from './profile.ts'
 
 test('an application may use any text of 1 to 255 characters as an external id', () => {
   for (const id of [

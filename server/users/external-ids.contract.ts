@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
 import { type PutUser, type PutUsers, putUsers } from './put-users.store.ts'
 import { setPassword } from './user-changes.store.ts'
-import type { User } from './user-rows.store.ts'
 import {
   addUser,
   findCredentials,
@@ -11,6 +10,7 @@ import {
   findUserByExternalId,
   findUserByUsername,
   listUsers,
+  type User,
   updateUser,
 } from './users.store.ts'
 

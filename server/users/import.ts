@@ -7,16 +7,22 @@ import { type CheckedEntry, parseEntry, readEntry } from './entry.ts'
 import { profileAt } from './profile.ts'
 import { putUsers } from './put-users.store.ts'
 import { setPassword } from './user-changes.store.ts'
-import type { User } from './user-rows.store.ts'
-import { findCredentials, findUser, findUserByExternalId, findUserByUsername, updateUser } from './users.store.ts'
+import {
+  findCredentials,
+  findUser,
+  findUserByExternalId,
+  findUserByUsername,
+  type User,
+  updateUser,
+} from './users.store.ts'
 import {
   disableUser,
   enableUser,
+  endProofs,
   isInReach,
   newUserOf,
   recordedChange,
   refuseAddress,
-  revocationNow,
   storeUser,
   taken,
   type UserDependencies,
@@ -53,7 +59,10 @@ export async function importUsers(
   const isSound = read.map((one) => one.faults.length === 0)
   const existing = checked.every(isProfileOnly)
     ? undefined
-    : await inParallel(checked, (entry, n) => (isSound[n] ? existingOf(dependencies, entry) : { user: undefined }))
+    : await inParallel(
+        checked,
+        async (entry, n): Promise<Existing> => (isSound[n] ? existingOf(dependencies, entry) : { user: undefined }),
+      )
   const faults: EntryFault[] = [
     ...read.flatMap(({ faults: found }, position) => found.map((fault) => ({ position, ...fault }))),
     ...repetitions(checked),
@@ -161,31 +170,21 @@ async function change(dependencies: UserDependencies, user: User, { username, pa
   if (outcome === 'username-taken') throw taken('username', username)
   if (username === null || passwordHash === null || (await store.read(findCredentials, username)) !== undefined) return
   // Setting a password enables the user.
-  const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })
-  await store.write(setPassword, { userId: user.id, passwordHash, ...revocationNow(dependencies), ...entry })
+  const facts = { event: 'password-changed', userId: user.id, username: user.username } as const
+  await endProofs(dependencies, setPassword, { userId: user.id, passwordHash }, facts)
   if (user.disabledAt !== null) await disableUser(dependencies, { id: user.id })
 }
 
-/** Results in the order of the items. Ends with the first error; work that has begun is awaited first. */
+/** Results in the order of the items. Work that has begun is awaited before the first error is thrown. */
 async function inParallel<Item, Result>(
   items: readonly Item[],
-  work: (item: Item, position: number) => Promise<Result> | Result,
+  work: (item: Item, position: number) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = []
-  let next = 0
-  const worker = async () => {
-    while (next < items.length) {
-      const position = next++
-      results[position] = await work(items[position] as Item, position)
-    }
+  for (let from = 0; from < items.length; from += atOnce) {
+    const begun = items.slice(from, from + atOnce).map((item, n) => work(item, from + n))
+    await Promise.allSettled(begun)
+    results.push(...(await Promise.all(begun)))
   }
-  const workers = Array.from({ length: Math.min(atOnce, items.length) }, () =>
-    worker().catch((error) => {
-      next = items.length
-      throw error
-    }),
-  )
-  const failed = (await Promise.allSettled(workers)).find((outcome) => outcome.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
   return results
 }

@@ -1,16 +1,15 @@
 // The routes of the signed-in user's own profile.
-import { auditEntry } from '../audit/entry.ts'
-import { sourceOf } from '../audit/source.ts'
+import { sourceOf } from '../audit/entry.ts'
 import { notAuthenticated } from '../basics/errors.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Store } from '../store/store.ts'
 import { displaySession } from './display-user.ts'
 import { refuseFaults } from './entry.ts'
-import { readProfile } from './profile.ts'
+import { profileAt, readProfile } from './profile.ts'
 import { MeResponse, OwnProfile } from './users.schemas.ts'
 import { updateUser } from './users.store.ts'
-import { findEnabledUser, type UserNeeds } from './users.ts'
+import { findEnabledUser, recordedChange, type UserNeeds } from './users.ts'
 
 type Needs = UserNeeds & { store: Store }
 
@@ -39,12 +38,9 @@ export const change = forUser({
     const { profile, faults } = readProfile(request.body)
     refuseFaults(faults)
     const user = await findEnabledUser(dependencies, caller)
-    const changed = Object.entries(profile).filter(([field, value]) => value !== user[field as keyof OwnProfile])
-    if (changed.length === 0) return sendData(reply, displaySession(user, caller))
-    const [{ id: userId }, { signInId }] = [user, caller]
-    const detail = { fields: changed.map(([field]) => field).join(' ') }
-    const audit = [auditEntry(source, { event: 'user-changed', at: users.now(), userId, signInId, detail })]
-    const outcome = await users.store.write(updateUser, { userId, ...Object.fromEntries(changed), audit })
+    const { audit } = recordedChange({ ...users, source }, user, profile, caller.signInId)
+    if (audit === undefined) return sendData(reply, displaySession(user, caller))
+    const outcome = await users.store.write(updateUser, { userId: user.id, ...profileAt(profile, users.now()), audit })
     if (outcome === 'absent') throw notAuthenticated()
     return sendData(reply, displaySession(await findEnabledUser(dependencies, caller), caller))
   },

@@ -1,6 +1,7 @@
-// What a user may say about themselves or an application about its user: display name, locale, e-mail address.
+// What a user may say about themselves or an application about its user: display name, locale, e-mail address; and the id of the user in
+// the application.
 import type { Fault } from '../basics/errors.ts'
-import type { Profile } from './profiles.store.ts'
+import type { Profile } from './users.store.ts'
 
 /** Code points. */
 export const maxDisplayNameLength = 200
@@ -77,3 +78,20 @@ function readEmail(text: string): Read {
 /** Neither an invisible character nor, because RFC 5321's quoted names and literals are left out, a special one of RFC 5322 (section 3.2.3). */
 const part = String.raw`[^\s@\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}()<>\[\]:;,\\"]+`
 const address = new RegExp(`^${part}@${part}$`, 'u')
+
+/** Code points. */
+export const maxExternalIdLength = 255
+
+/**
+ * Why the text cannot be an external id (RFC 7643, section 3.1), or undefined if it can. It is compared byte by byte, so that `aB` and `Ab`
+ * are two users, and it is never folded or normalized.
+ */
+export function externalIdFault(id: string): string | undefined {
+  if (id === '') return 'must have at least 1 character'
+  if (id.length > maxExternalIdLength && [...id].length > maxExternalIdLength)
+    return `must have at most ${maxExternalIdLength} characters`
+  if (/\p{Cc}/u.test(id)) return 'must have no control characters'
+  if (!id.isWellFormed()) return 'must be valid Unicode: it has half of a surrogate pair'
+  if (id === '.' || id === '..') return 'must not be "." or "..", because URL parsers remove these from a path'
+  return undefined
+}

@@ -1,11 +1,7 @@
 // Creates and updates many users by their external ids, in one step.
 import type { AuditEntry } from '../store/events.ts'
-import { lockAll, record, send, type Write } from '../store/statements/statements.ts'
-import { inList, rowsOf } from '../store/statements/templates.ts'
-import { lockUsers } from '../store/user-lock.ts'
-import { namespaceOf } from './namespaces.ts'
-import { type Profile, profileAfter } from './profiles.store.ts'
-import { toUser, type User, type UserRow, userColumns } from './user-rows.store.ts'
+import { inList, lockAll, lockUsers, record, rowsOf, send, type Write } from '../store/statements.ts'
+import { namespaceOf, type Profile, profileAfter, toUser, type User, type UserRow, userColumns } from './users.store.ts'
 
 /** `recorded`: its audit entry was recorded. */
 export type PutUser = { user: User; created: boolean; recorded?: true }

@@ -6,7 +6,6 @@ import { forProducer } from '../http/operation.ts'
 import { sendData, sendPageOf } from '../http/response/send.ts'
 import { displayAccount } from './display-user.ts'
 import { type EntryFault, importUsers } from './import.ts'
-import type { User } from './user-rows.store.ts'
 import {
   NewUser,
   UncheckedEntries,
@@ -18,7 +17,7 @@ import {
   UserPutsResponse,
   UserQuery,
 } from './users.schemas.ts'
-import { listUsers } from './users.store.ts'
+import { listUsers, type User } from './users.store.ts'
 import { addUser, changeUser, deleteUser, findUser, putUser, type UserNeeds, userKey, usersFor } from './users.ts'
 
 /** A profile of the longest texts, each character sent as an escape. */

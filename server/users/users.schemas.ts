@@ -1,8 +1,7 @@
 // The shapes of a user: as everyone sees it, as its application does, and what can be changed.
 import { cursor, expiresAt, id, pageOf, time } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
-import { maxExternalIdLength } from './external-id.ts'
-import { maxDisplayNameLength, maxEmailLength, maxLocaleLength } from './profile.ts'
+import { maxDisplayNameLength, maxEmailLength, maxExternalIdLength, maxLocaleLength } from './profile.ts'
 
 export const name = t.text(1, 256)
 export const username = t.example(name, 'ann')

@@ -1,11 +1,48 @@
-// Finds, lists and adds users, and changes their profiles. What ends their proofs is in user-changes.store.ts.
+// Users: how one is read from its row, finding, listing and adding them, and changes of their profiles. What ends their proofs is in
+// user-changes.store.ts.
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, type Read, record, run, send, type Write } from '../store/statements/statements.ts'
-import { Part } from '../store/statements/templates.ts'
-import { lockUsers } from '../store/user-lock.ts'
-import { namespaceOf, prefixOf } from './namespaces.ts'
-import { type Profile, profileAfter, proofOf } from './profiles.store.ts'
-import { toUser, type User, type UserRow, userColumns } from './user-rows.store.ts'
+import { all, get, lock, lockUsers, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
+
+export type User = {
+  id: string
+  /** Prepared by username.ts. Unique; null for a user who cannot sign in with a password. */
+  username: string | null
+  displayName: string | null
+  createdAt: number
+  disabledAt: number | null
+  /** Starts at 0. Each new password and each call that disables the user raises it by one, which revokes earlier tokens. */
+  credentialGeneration: number
+  /** The application that the user belongs to; '' for a user of none. It never changes. */
+  application: string
+  /** The id that the user has in the application, compared byte by byte. Unique for its application and issuer; null for a user without one. */
+  externalId: string | null
+  /** The issuer of foreign tokens that the external id belongs to; '' for a plain id. */
+  issuer: string
+  /** A BCP 47 language tag. */
+  locale: string | null
+  email: string | null
+  /** Starts at 0. Each revocation of the user's issued tokens raises it by one. */
+  issuedGeneration: number
+  /** When the user proved that `email` is theirs; null without a proof, and after a change of the address. */
+  emailVerifiedAt: number | null
+  /** Starts at 0. A device token with a lower generation is not valid. */
+  deviceGeneration: number
+  /** When the user said that somebody else knows the password; null after a new password. */
+  passwordReportedAt: number | null
+}
+
+/** The columns of the table `u`, which make a UserRow. */
+export const userColumns = new Part(`u.id, u.username, u.display_name as "displayName", u.created_at as "createdAt",
+  u.disabled_at as "disabledAt", u.credential_generation as "credentialGeneration", u.external_id as "externalId",
+  u.issuer as namespace, u.locale, u.email, u.issued_generation as "issuedGeneration",
+  u.email_verified_at as "emailVerifiedAt", u.device_generation as "deviceGeneration",
+  u.password_reported_at as "passwordReportedAt"`)
+
+export type UserRow = Omit<User, 'application' | 'issuer'> & { namespace: string }
+
+export function toUser<Row extends UserRow>({ namespace, ...row }: Row): Omit<Row, 'namespace'> & User {
+  return { ...row, ...splitNamespace(namespace) }
+}
 
 /** A user of no application if `application` is absent. Without `issuer`, the external id is a plain one. */
 export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
@@ -35,11 +72,7 @@ export function* findUserByUsername(username: string): Read<User | undefined> {
   return row && toUser(row)
 }
 
-type FindUserByExternalId = {
-  application?: string | undefined
-  issuer: string
-  externalId: string
-}
+type FindUserByExternalId = { application?: string | undefined; issuer: string; externalId: string }
 
 /** Finds a user by external id, compared byte by byte. `issuer` is '' for a plain id; without `application`, the id is one of no application. */
 export function* findUserByExternalId({ externalId, ...of }: FindUserByExternalId): Read<User | undefined> {
@@ -80,15 +113,8 @@ function lowerCase(text: string): string {
  * no application crowds them out. Upper and lower case of ASCII letters are the same, and no other letters. With `canSignIn`, only those
  * who sign in by it: of no application, and the address is verified.
  */
-export function* findUsersByEmail({
-  email,
-  limit,
-  canSignIn = false,
-}: {
-  email: string
-  limit: number
-  canSignIn?: boolean
-}): Read<User[]> {
+export function* findUsersByEmail(query: { email: string; limit: number; canSignIn?: boolean }): Read<User[]> {
+  const { email, limit, canSignIn = false } = query
   const rows = yield* all<UserRow>`
     select ${userColumns} from "user" u
     where ${lowerEmail} = ${lowerCase(email)} and u.email is not null and u.username is not null
@@ -154,17 +180,15 @@ function* isUsernameTaken(username: string | null, userId: string): Read<boolean
   return (yield* get`select 1 from "user" where username = ${username} and id <> ${userId}`) !== undefined
 }
 
+type UpdateUser = { userId: string; username?: string } & Profile & Audited
+
 /**
  * Changes the fields that are given. A new username applies to the user's sessions in the same step.
  *
  * If another call takes the username at this moment, the update fails, and the write runs again and finds it taken.
  */
-export function* updateUser({
-  userId,
-  username,
-  audit,
-  ...profile
-}: { userId: string; username?: string } & Profile & Audited): Write<'done' | 'absent' | 'username-taken'> {
+export function* updateUser(change: UpdateUser): Write<'done' | 'absent' | 'username-taken'> {
+  const { userId, username, audit, ...profile } = change
   yield* lockUsers()
   const before = yield* lock<Required<Profile>>`
     select display_name as "displayName", locale, email, email_verified_at as "emailVerifiedAt"
@@ -192,18 +216,66 @@ export function* enableUser({ userId, audit }: { userId: string } & Audited): Wr
   return 'done'
 }
 
+type Rehash = { userId: string; checkedPasswordHash: string; passwordHash: string }
+
 /**
  * Replaces a password hash by another one of the same password, and revokes nothing. If the stored hash differs from
  * the one that was checked, it changes nothing and returns 'refused'.
  */
-export function* rehashPassword(change: {
-  userId: string
-  checkedPasswordHash: string
-  passwordHash: string
-}): Write<'done' | 'refused'> {
+export function* rehashPassword(change: Rehash): Write<'done' | 'refused'> {
   yield* lockUsers()
   const changed = yield* run`
     update "user" set password_hash = ${change.passwordHash}
     where id = ${change.userId} and password_hash = ${change.checkedPasswordHash}`
   return changed === 0 ? 'refused' : 'done'
+}
+
+// How rows say which application they belong to, on both engines: as text before an issuer, so that the unique index keeps the
+// applications apart and a row of no application costs nothing more, and in a column beside the key of a notification.
+
+/** It is in no name of an application, and no client can write it into an issuer. */
+const end = '\u0001'
+
+/** What the column `issuer` of a user begins with: the application; empty for none. */
+export function prefixOf(application: string | undefined): string {
+  return application ? `${application}${end}` : ''
+}
+
+/** The column `issuer` of a user. */
+export function namespaceOf({ application, issuer = '' }: Namespace): string {
+  return `${prefixOf(application)}${issuer}`
+}
+
+/** What the column `issuer` of a user says. */
+function splitNamespace(namespace: string): { application: string; issuer: string } {
+  const at = namespace.indexOf(end)
+  return { application: namespace.slice(0, Math.max(at, 0)), issuer: namespace.slice(at + 1) }
+}
+type Namespace = { application?: string | undefined; issuer?: string | undefined }
+
+/** The columns of a notification's key: that of a delivery of an application is another than the same key of another application, or of none. */
+export function keyColumns({ application = '', key }: { application?: string | undefined; key: string | null }) {
+  return { key, application: key === null ? '' : application }
+}
+
+export type Profile = Partial<Pick<User, 'displayName' | 'locale' | 'email' | 'emailVerifiedAt'>>
+
+/**
+ * An absent field keeps its value; null clears it. A new address has no proof unless one is given with it; the time of the first proof of
+ * an address stays.
+ */
+export function profileAfter(before: Required<Profile>, given: Profile): Required<Profile> {
+  const { displayName = before.displayName, locale = before.locale, email = before.email } = given
+  return { displayName, locale, email, emailVerifiedAt: proofAfter(before, email, given.emailVerifiedAt) }
+}
+
+function proofAfter(before: Required<Profile>, email: string | null, given: number | null | undefined): number | null {
+  if (email === null || given === null) return null
+  if (email !== before.email) return given ?? null
+  return before.emailVerifiedAt ?? given ?? null
+}
+
+/** When the address of a new user was proved; null if it was not. */
+export function proofOf({ email = null, emailVerifiedAt = null }: Profile): number | null {
+  return email === null ? null : emailVerifiedAt
 }

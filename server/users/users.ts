@@ -1,28 +1,27 @@
 // Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Many users at once
 // are in import.ts.
-import { auditEntry, recorded, type Source, serviceSource } from '../audit/entry.ts'
-import { sourceOf } from '../audit/source.ts'
+import { auditEntry, recorded, type Source, serviceSource, sourceOf } from '../audit/entry.ts'
 import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import type { ProducerCaller, Subject } from '../http/callers.ts'
 import type { GuardedRequest } from '../http/operation.ts'
 import type { Site } from '../http/site.ts'
-import { type PasswordRules, passwordFaults } from '../passwords/new-password.ts'
 import type { Passwords } from '../passwords/passwords.ts'
-import { preparePassword } from '../passwords/policy.ts'
+import { type PasswordRules, passwordFaults } from '../passwords/policy.ts'
 import { randomGroups } from '../sealing/secrets.ts'
+import type { Audited } from '../store/events.ts'
+import type { WriteOperation } from '../store/operations.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import { erasedKey } from '../tokens/erased-key.ts'
 import type { Excepted } from '../tokens/proofs.store.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
+import type { UserChange as StoredChange } from '../tokens/tokens.store.ts'
 import { readEntry, refuseFaults } from './entry.ts'
 import { deleteUser as deleteStoredUser } from './erasure.store.ts'
-import { externalIdFault } from './external-id.ts'
-import { type GivenProfile, profileAt, readProfile } from './profile.ts'
+import { externalIdFault, type GivenProfile, profileAt, readProfile } from './profile.ts'
 import { putUsers } from './put-users.store.ts'
 import { disableUser as disableStoredUser, setPassword as setStoredPassword } from './user-changes.store.ts'
-import type { User } from './user-rows.store.ts'
 import { findableUsername, prepareUsername } from './username.ts'
 import type { NewUser as NewUserBody, UserChange } from './users.schemas.ts'
 import {
@@ -33,6 +32,7 @@ import {
   findUserByUsername,
   findUsersByEmail,
   type NewUser,
+  type User,
   updateUser,
 } from './users.store.ts'
 
@@ -70,7 +70,7 @@ export async function addUser(dependencies: UserDependencies, wanted: Wanted): P
   if (password !== undefined && !isGenerated)
     faults.push(...(await passwordFaults(dependencies, { username: username ?? '', password })))
   refuseFaults(faults)
-  const passwordHash = password === undefined ? checked.passwordHash : await hashPassword(dependencies, password)
+  const passwordHash = password === undefined ? checked.passwordHash : await dependencies.passwords.hash(password)
   return storeUser(dependencies, { username, externalId, passwordHash, ...profile })
 }
 
@@ -191,12 +191,14 @@ export function recordedChange(
   dependencies: UserDependencies,
   user: User,
   fields: GivenProfile & { username?: string },
-) {
+  signInId: string | null = null,
+): Audited {
   const before = { ...user, emailVerified: user.emailVerifiedAt !== null }
   const changed = Object.entries(fields).filter(([name, value]) => before[name as keyof typeof fields] !== value)
   if (changed.length === 0) return {}
   const detail = { fields: changed.map(([name]) => name).join(',') }
-  const { audit } = recorded(dependencies, { event: 'user-changed', userId: user.id, username: user.username, detail })
+  const { id: userId, username } = user
+  const { audit } = recorded(dependencies, { event: 'user-changed', userId, username, signInId, detail })
   const formerEmail = user.emailVerifiedAt !== null && changed.some(([name]) => name === 'email') ? user.email : null
   return { audit: audit.map((entry) => ({ ...entry, formerEmail })) }
 }
@@ -214,18 +216,12 @@ export async function setPassword(
   dependencies: UserDependencies,
   wanted: { username: string; password: string; isGenerated?: boolean },
 ): Promise<void> {
-  const user = await findUser(dependencies, { username: wanted.username })
+  const { id: userId, username } = await findUser(dependencies, { username: wanted.username })
   const { password, isGenerated = false } = wanted
-  if (!isGenerated) refuseFaults(await passwordFaults(dependencies, { username: user.username ?? '', password }))
-  const passwordHash = await hashPassword(dependencies, password)
-  const entry = recorded(dependencies, { event: 'password-changed', userId: user.id, username: user.username })
-  await dependencies.store.write(setStoredPassword, {
-    userId: user.id,
-    passwordHash,
-    ...revocationNow(dependencies),
-    ...entry,
-  })
-  await dependencies.revocations?.refresh()
+  if (!isGenerated) refuseFaults(await passwordFaults(dependencies, { username: username ?? '', password }))
+  const passwordHash = await dependencies.passwords.hash(password)
+  const facts = { event: 'password-changed', userId, username } as const
+  await endProofs(dependencies, setStoredPassword, { userId, passwordHash }, facts)
 }
 
 /** Sets the password that the user chose: the caller's own sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that sign-in has ended since. */
@@ -235,20 +231,17 @@ export async function changePassword(
 ): Promise<void> {
   const { id: userId, username, newPassword: password, ...except } = wanted
   refuseFaults(await passwordFaults(dependencies, { username, password, field: 'newPassword' }))
-  const passwordHash = await hashPassword(dependencies, password)
-  const signInId = except.exceptSignInId ?? null
-  const entry = recorded(dependencies, { event: 'password-changed', userId, username, signInId })
-  const change = { userId, passwordHash, ...except, ...revocationNow(dependencies), ...entry }
-  if ((await dependencies.store.write(setStoredPassword, change)) !== 'done') throw notAuthenticated()
-  await dependencies.revocations?.refresh()
+  const passwordHash = await dependencies.passwords.hash(password)
+  const facts = { event: 'password-changed', userId, username, signInId: except.exceptSignInId ?? null } as const
+  const outcome = await endProofs(dependencies, setStoredPassword, { userId, passwordHash, ...except }, facts)
+  if (outcome !== 'done') throw notAuthenticated()
 }
 
 /** Ends every session and token of the user and refuses every later sign-in. Throws NOT_FOUND. */
 export async function disableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
-  const entry = recorded(dependencies, { event: 'user-disabled', userId: user.id, username: user.username })
-  await dependencies.store.write(disableStoredUser, { userId: user.id, ...revocationNow(dependencies), ...entry })
-  await dependencies.revocations?.refresh()
+  const { id: userId, username } = user
+  await endProofs(dependencies, disableStoredUser, { userId }, { event: 'user-disabled', userId, username })
   return user
 }
 
@@ -267,29 +260,29 @@ export async function enableUser(dependencies: UserDependencies, key: UserKey): 
 export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
   // Nothing of the entry leads to the user, except for somebody who has the id.
-  const entry = recorded(dependencies, { event: 'user-erased', detail: { user: erasedKey(user.id) } })
-  const outcome = await dependencies.store.write(deleteStoredUser, {
-    userId: user.id,
-    ...revocationNow(dependencies),
-    ...entry,
-  })
+  const facts = { event: 'user-erased', detail: { user: erasedKey(user.id) } } as const
+  const outcome = await endProofs(dependencies, deleteStoredUser, { userId: user.id }, facts)
   if (outcome === 'absent') throw noSuchUser(key)
-  await dependencies.revocations?.refresh()
   return user
+}
+
+/** Makes a change that ends sign-ins: this process refuses what was revoked as soon as the call resolves. */
+export async function endProofs<Change, Outcome>(
+  dependencies: UserDependencies,
+  operation: WriteOperation<Change & Omit<StoredChange, 'userId'>, Outcome>,
+  change: Change,
+  facts: Parameters<typeof recorded>[1],
+): Promise<Outcome> {
+  const at = dependencies.now()
+  const ending = { at, revocationExpiresAt: at + revocationKeptForMs, ...recorded(dependencies, facts) }
+  const outcome = await dependencies.store.write(operation, { ...change, ...ending })
+  await dependencies.revocations?.refresh()
+  return outcome
 }
 
 /** 100 bits. */
 export function makePassphrase(): string {
   return randomGroups({ groups: 4, of: 5 })
-}
-
-function hashPassword({ passwords }: UserDependencies, password: string): Promise<string> {
-  return passwords.hash(preparePassword(password))
-}
-
-export function revocationNow({ now }: UserDependencies): { at: number; revocationExpiresAt: number } {
-  const at = now()
-  return { at, revocationExpiresAt: at + revocationKeptForMs }
 }
 
 /** Throws UNAUTHORIZED if the caller's user was disabled or deleted since the proof began. */

@@ -1,12 +1,13 @@
 // The published description (I9): a valid document, with exactly the routes that are served, and correct for every response of a test
 // that uses every route and makes every mistake.
 import assert from 'node:assert/strict'
-import fs, { readFileSync } from 'node:fs'
+import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
 import { newId } from '../../server/basics/ids.ts'
 import { addFactor, factorsOf } from '../../server/factors/factors.store.ts'
 import { forgetGuesses, reserveGuess } from '../../server/guessing/guesses.store.ts'
+import { routes } from '../../server/routes.ts'
 import { hashOf } from '../../server/sealing/secrets.ts'
 import { confirmSession } from '../../server/sessions/sessions.store.ts'
 import { putUsers } from '../../server/users/put-users.store.ts'
@@ -31,6 +32,7 @@ const app = await startTestService({
     CARILLON_SMTP_URL: 'smtp://127.0.0.1:9',
     CARILLON_ACCENT: '#0a7d4f',
     CARILLON_LOGO: 'pages/look/favicon.svg',
+    CARILLON_SECURITY_CONTACT: 'security@example.org',
   },
 })
 provider.addClient(app.url, 'staff')
@@ -171,10 +173,7 @@ test('the 401 of each route has the codes that this route can send, and no other
 })
 
 test('the document has every route of the table, and no other route (I9)', () => {
-  const source = readFileSync(new URL('../../server/routes.ts', import.meta.url), 'utf8')
-  const table = [...source.matchAll(/^\s+\w+: route\('([A-Z]+)', '([^']+)'/gm)].map(([, method, path]) => {
-    return `${method} ${path?.replaceAll(/:(\w+)/g, '{$1}')}`
-  })
+  const table = routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
   assert.ok(table.length > 10)
   assert.deepEqual(api.operations.map(({ method, template }) => `${method} ${template}`).sort(), table.sort())
 })
@@ -273,6 +272,17 @@ test('the description is correct for every successful use of every route (I9)', 
     assert.equal((await record({ method: 'POST', path: '/api/notifications/undo', headers })).status, 409)
     assert.equal((await record({ method: 'POST', path: '/logout', headers })).status, 204)
   }
+})
+
+test('security.txt names the contact, and passkey-endpoints the account page', async () => {
+  const contact = await record({ path: '/.well-known/security.txt' })
+  assert.equal(contact.headers.get('content-type'), 'text/plain; charset=utf-8')
+  const [, expires = ''] = /^Contact: mailto:security@example\.org\nExpires: (\S+)\n/.exec(contact.text) ?? []
+  const days = (Date.parse(expires) - app.now()) / 86_400_000
+  assert.ok(days > 179 && days < 182, expires)
+  const page = `${app.url}/account`
+  const endpoints = await record({ path: '/.well-known/passkey-endpoints' })
+  assert.deepEqual(endpoints.json(), { enroll: page, manage: page })
 })
 
 test('the description is correct for the pages, signed in or not (I9)', async () => {
@@ -594,7 +604,7 @@ test('the description is correct for one-time links (I9)', async () => {
   await app.store.write(forgetGuesses, { prefix: 'address ' })
 })
 
-test('the description is correct for a service without a mail server (I9)', async () => {
+test('the description is correct for a service without a mail server, or a contact (I9)', async () => {
   const without = await startTestService()
   for (const [path, body] of [
     ['/password/forgot', { username: 'ann' }],
@@ -604,6 +614,9 @@ test('the description is correct for a service without a mail server (I9)', asyn
     const described = api.find('POST', path) as Described
     note(described, `${api.promises(described, response)} ${refusalIn(response).code}`)
   }
+  const contact = await without.get('/.well-known/security.txt')
+  const described = api.find('GET', '/.well-known/security.txt') as Described
+  note(described, `${api.promises(described, contact)} ${refusalIn(contact).code}`)
   await without.stop()
 })
 
@@ -702,8 +715,7 @@ test('the description is correct for a user who changed the account too often (I
   const { response } = new SoftwareAuthenticator({ origin: `http://${localhost}` }).create(creation)
   for (const kind of ['changes', 'defences', 'ends']) {
     const rate = { key: `user ${busy.id} ${kind}`, intervalMs: 60_000, burst: 60 }
-    const counts = { keys: [], delaysMs: [0], keptMs: 0 }
-    for (let n = 0; n < 60; n++) await app.store.write(reserveGuess, { counts, rates: [rate], at: app.now() })
+    for (let n = 0; n < 60; n++) await app.store.write(reserveGuess, { limits: [rate], at: app.now() })
   }
   const changes: Parameters<typeof send>[] = [
     ['PATCH', '', { displayName: 'Busy' }],

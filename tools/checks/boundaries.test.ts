@@ -42,7 +42,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
     knows: [
       'server/store/*.ts',
       'server/start/{sealing-secret,database-file}.ts',
-      'server/sealing/sealing.ts',
+      'server/sealing/secrets.ts',
       'server/tokens/{key-material,probe-token,signing-keys.store}.ts',
       'server/issuers/key-set.ts',
       'server/http/response/security-headers.ts',
@@ -66,7 +66,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
 /** Files that any room may import. They import only each other. */
 const leaves = [
   'server/basics/{blanks,bounded-cache,bounded-fetch,clock,control-characters,durable-file,errors,event-loop,ids}.ts',
-  'server/basics/{ip-addresses,log,log-window,shell-path,strict-json,times}.ts',
+  'server/basics/{ip-addresses,log,log-window,shell-path,strict-json,times,version}.ts',
   'server/config/{values,database-url,issuers,providers}.ts',
 ]
 
@@ -215,14 +215,6 @@ test('what the element loads on demand imports no value of Lit or of the client,
       .filter((name) => !/\/(times|inbox-styles)\.ts$/.test(name))
       .map((name) => `${file} imports ${name}. Take it as an argument: a bundler would move it into a third file.`),
   )
-})
-
-test('time and randomness are arguments', () => {
-  holds(product, ({ file, code }) => {
-    if (isIn(file, ['server/serve.ts', 'server/commands/**'])) return []
-    const found = code.match(/\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b/g) ?? []
-    return found.map((what) => `${file} uses ${what}. Take it as an argument, so that a test can fix it.`)
-  })
 })
 
 function holds<Item>(items: readonly Item[], breachesOf: (item: Item) => string[]): void {

@@ -1,5 +1,5 @@
 // The product code of the server, as text, for the checks that read it: no tests, no contract suites, no code for tests.
-import { globSync, readFileSync } from 'node:fs'
+import { globSync } from 'node:fs'
 
 export function isTest(path: string): boolean {
   return /\.(test|contract)\.ts$|\/(contract|testing)\//.test(path)
@@ -11,10 +11,6 @@ export const productFiles: readonly string[] = globSync('server/**/*.ts')
   .filter((path) => !isTest(path))
 
 /** A comment that begins in the middle of a line stays only if it is a block comment. */
-export function codeOf(path: string): string {
-  return withoutComments(readFileSync(path, 'utf8'))
-}
-
 export function withoutComments(text: string): string {
   return text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/(^|\s)\/\/.*$/gm, '$1')
 }

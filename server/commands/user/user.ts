@@ -6,8 +6,7 @@ import { createLink } from '../../links/links.ts'
 import { linkSettings } from '../../start/password-settings.ts'
 import { unlock } from '../../users/credentials.ts'
 import { displayAccount } from '../../users/display-user.ts'
-import type { User } from '../../users/user-rows.store.ts'
-import { listUsers } from '../../users/users.store.ts'
+import { listUsers, type User } from '../../users/users.store.ts'
 import {
   addUser,
   changeUser,

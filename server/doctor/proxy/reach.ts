@@ -1,10 +1,11 @@
-// Does an address lead to Carillon, is that service ready, and does it use the database of these settings?
+// Does an address lead to Carillon, is that service ready, and does it use the database of these settings? Is the address the public URL,
+// does Host arrive as a browser sent it, and do the clocks agree?
 import type { SigningKey } from '../../tokens/signing-keys.store.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
-import { described, isRefusal, type ProbeClient, type ProbeResponse } from './probe-client.ts'
+import { clockFinding } from '../machine.ts'
+import { described, isRefusal, type ProbeResponse, probe, type Target } from './probe.ts'
 
-export type Place = {
-  client: ProbeClient
+export type Place = Target & {
   /** The URL of the service itself, without the proxy; undefined if it is not known. */
   direct: string | undefined
   publicUrl?: string | undefined
@@ -16,30 +17,29 @@ export type Place = {
   isDatabaseAway?: boolean
 }
 
-/** If `isReached` is false, further checks make no sense. */
-export async function reach(place: Place): Promise<{ isReached: boolean; findings: Finding[] }> {
-  const { client } = place
+/** If the first finding is a fault, it is the only one, and further checks make no sense. */
+export async function reach(place: Place): Promise<[Finding, ...Finding[]]> {
   try {
-    const live = await client.request('/livez')
-    if (live.status !== 200 || live.json?.data?.status !== 'alive')
-      return { isReached: false, findings: [notCarillon(live, place)] }
-    const findings = [ok('reached', 'Carillon responds'), ready(await client.request('/readyz'), place)]
-    return { isReached: true, findings: [...findings, ...(await isSameService(place))] }
+    const live = await probe(place, '/livez')
+    if (live.status !== 200 || live.json?.data?.status !== 'alive') return [notCarillon(live, place)]
+    const isReady = ready(await probe(place, '/readyz'), place)
+    const { version, commit } = live.json.data
+    return [ok('reached', `Carillon ${version} (${commit}) responds`), isReady, ...(await isSameService(place))]
   } catch (error) {
-    return { isReached: false, findings: [unreachable(error, place)] }
+    return [unreachable(error, place)]
   }
 }
 
-function notCarillon(response: ProbeResponse, { client, publicUrl, direct = 'http://127.0.0.1:7464' }: Place): Finding {
+function notCarillon(response: ProbeResponse, { url, publicUrl, direct = 'http://127.0.0.1:7464' }: Place): Finding {
   const check = 'reached'
   const { status, headers } = response
-  const goal = URL.parse(headers.get('location') ?? '', client.url)
-  if (status >= 300 && status < 400 && goal !== null && goal.origin !== new URL(client.url).origin) {
+  const goal = URL.parse(headers.get('location') ?? '', url)
+  if (status >= 300 && status < 400 && goal !== null && goal.origin !== new URL(url).origin) {
     const to = goal.origin + (/^(.*)\/livez$/.exec(goal.pathname)?.[1] ?? '')
     const change = to === publicUrl ? `npx carillon doctor ${to}` : `CARILLON_PUBLIC_URL=${to}`
     return fault(check, { found: `it redirects to ${to}`, change })
   }
-  const { pathname } = new URL(client.url)
+  const { pathname } = new URL(url)
   const location = `location / { proxy_pass ${direct}; }`
   if (isRefusal(response, 404))
     return pathname === '/'
@@ -67,9 +67,9 @@ const reasons: Record<string, [string, string]> = {
 }
 const ownAuthority = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/
 
-function unreachable(error: unknown, { client, direct }: Place): Finding {
+function unreachable(error: unknown, { url, direct }: Place): Finding {
   const { code = '', message = '' } = ((error as Error).cause ?? error) as { code?: string; message?: string }
-  const isDirect = client.url === direct || direct === undefined
+  const isDirect = url === direct || direct === undefined
   const start = isDirect ? 'npx carillon serve' : 'start the proxy, or correct CARILLON_PUBLIC_URL'
   if (code === 'ECONNREFUSED') return fault('reached', { found: 'no program listens there', change: start })
   if (ownAuthority.test(code))
@@ -93,8 +93,9 @@ function ready(response: ProbeResponse, { isDatabaseAway = false }: Place): Find
 const afterMove = 'start the service again once CARILLON_DATABASE_URL names the database in use'
 
 /** The public keys identify the database of the service. Only a copy has the same: a move or a restore copies the keys. */
-async function isSameService({ client, direct, signingKeys, isMoved = false }: Place): Promise<Finding[]> {
-  const { json: response } = await client.request('/.well-known/jwks.json')
+async function isSameService(place: Place): Promise<Finding[]> {
+  const { direct, signingKeys, isMoved = false } = place
+  const { json: response } = await probe(place, '/.well-known/jwks.json')
   const kids = response?.keys?.map(({ kid }) => kid)
   if (kids === undefined || signingKeys === undefined || signingKeys.length === 0) return []
   if (signingKeys.some(({ kid }) => kids.includes(kid))) {
@@ -104,4 +105,33 @@ async function isSameService({ client, direct, signingKeys, isMoved = false }: P
   }
   const change = `CARILLON_DATABASE_URL as the service has it${direct ? `, or the proxy to ${direct}` : ''}`
   return [warning('database', { found: 'the service uses another database than these settings', change })]
+}
+
+/** Rejects if no response arrives. */
+export async function examineWay(place: Target & Pick<Place, 'publicUrl'>): Promise<Finding[]> {
+  const response = await probe(place, '/api/me')
+  return [publicUrlFinding(place.url, place.publicUrl), clockOf(response), hostFinding(response)]
+}
+
+function publicUrlFinding(url: string, publicUrl: string | undefined): Finding {
+  if (publicUrl === url) return ok('public URL', 'CARILLON_PUBLIC_URL is this address')
+  if (publicUrl === undefined && url.startsWith('http:')) return ok('public URL', 'none is set, and none is needed')
+  const change = url.startsWith('https:') ? `CARILLON_PUBLIC_URL=${url}` : `npx carillon doctor ${publicUrl}`
+  return warning('public URL', { found: `CARILLON_PUBLIC_URL is ${publicUrl ?? 'not set'}`, change })
+}
+
+function clockOf({ headers, at }: ProbeResponse): Finding {
+  const date = Date.parse(headers.get('date') ?? '')
+  if (Number.isNaN(date))
+    return warning('clock', { found: 'the response has no Date', change: 'let the proxy pass Date on' })
+  // It has whole seconds: on average it is half a second old.
+  return clockFinding('clock', { whose: "the service's clock", aheadMs: date + 500 - at })
+}
+
+/** With such a Host, the service refuses every request of a browser. */
+function hostFinding(response: ProbeResponse): Finding {
+  if (!isRefusal(response, 421)) return ok('Host', 'it arrives as a name that the service knows')
+  const found = 'it arrives as a name that the service does not know, and the response is 421'
+  const change = 'nginx: proxy_set_header Host $http_host;  (Apache: ProxyPreserveHost On), or CARILLON_ALLOWED_HOSTS'
+  return fault('Host', { found, change })
 }

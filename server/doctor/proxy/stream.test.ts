@@ -9,7 +9,6 @@ import { startTestService } from '../../../tests/support/service.ts'
 import { probeToken } from '../../tokens/probe-token.ts'
 import { signingKeys } from '../../tokens/signing-keys.store.ts'
 import { findUser } from '../../users/users.store.ts'
-import { ProbeClient } from './probe-client.ts'
 import { examineStream } from './stream.ts'
 
 const service = await startTestService()
@@ -31,9 +30,8 @@ const patientMs = 60_000
 
 async function through(spoil: Spoil, timeoutMs: number) {
   const proxy = await startProxy(service.url, spoil)
-  const client = new ProbeClient({ url: proxy.url, now: Date.now })
   try {
-    return await examineStream(client, [nonsense, { authorization: `Bearer ${await token()}` }], timeoutMs)
+    return await examineStream(proxy.url, [nonsense, { authorization: `Bearer ${await token()}` }], timeoutMs)
   } finally {
     await proxy.stop()
   }
@@ -56,11 +54,7 @@ test('finds a proxy that compresses a stream and so delays it', async () => {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   try {
-    const compressed = await examineStream(
-      new ProbeClient({ url: `http://127.0.0.1:${port}`, now: Date.now }),
-      [{}],
-      silentMs,
-    )
+    const compressed = await examineStream(`http://127.0.0.1:${port}`, [{}], silentMs)
     assert.deepEqual([compressed.check, compressed.state], ['stream', 'fault'])
     assert.match(compressed.found, /nothing of a live stream arrived/)
   } finally {
@@ -70,13 +64,12 @@ test('finds a proxy that compresses a stream and so delays it', async () => {
 })
 
 test('warns if a stream cannot be checked, and says how to check it', async () => {
-  const client = new ProbeClient({ url: service.url, now: Date.now })
-  const unproved = await examineStream(client, [])
+  const unproved = await examineStream(service.url, [])
   assert.deepEqual(
     [unproved.state, unproved.change?.startsWith('run doctor where the service runs')],
     ['warning', true],
   )
-  const refused = await examineStream(client, [nonsense], patientMs)
+  const refused = await examineStream(service.url, [nonsense], patientMs)
   assert.deepEqual([refused.state, refused.change?.includes('CARILLON_PUBLIC_URL')], ['warning', true])
   assert.match(refused.change ?? '', /proxy_set_header Authorization/)
 })

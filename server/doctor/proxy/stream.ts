@@ -1,7 +1,7 @@
 // Do the events of a live stream arrive when they are sent? A stream begins with a greeting; a proxy that buffers delays it
 // and every event after it. Changes nothing: the stream is closed when the greeting has arrived.
 import { type Finding, fault, ok, warning } from '../finding.ts'
-import { described, type ProbeClient, type ProbeResponse } from './probe-client.ts'
+import { described, get, parsed } from './probe.ts'
 
 const check = 'stream'
 /** The service sends the greeting at once. */
@@ -13,7 +13,7 @@ export type Proof = Record<string, string>
 
 /** Tries `proofs`, of which there may be none, until one is accepted. Rejects if no response arrives. */
 export async function examineStream(
-  client: ProbeClient,
+  url: string,
   proofs: readonly Proof[],
   timeoutMs = greetingTimeoutMs,
 ): Promise<Finding> {
@@ -23,25 +23,37 @@ export async function examineStream(
     change: 'run doctor where the service runs, with its settings',
   })
   for (const proof of proofs) {
-    finding = await examineWith(client, proof, timeoutMs)
+    finding = await examineWith(url, proof, timeoutMs)
     if (finding.state !== 'warning') return finding
   }
   return finding
 }
 
-async function examineWith(client: ProbeClient, proof: Proof, timeoutMs: number): Promise<Finding> {
-  const opened = await client.open('/api/notifications/stream', { ...proof, accept: 'text/event-stream' }, timeoutMs)
+async function examineWith(url: string, proof: Proof, timeoutMs: number): Promise<Finding> {
+  const ending = new AbortController()
+  const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(timeoutMs)])
   try {
-    if (opened === 'silent') return heldBack(timeoutMs)
-    const { response } = opened
-    if (response.status !== 200) return refused(response)
+    const response = await get(`${url}/api/notifications/stream`, signal, { ...proof, accept: 'text/event-stream' })
+    if (response.status !== 200) return await refused(response)
     const type = response.headers.get('content-type') ?? ''
     if (!type.startsWith('text/event-stream'))
       return fault(check, { found: `it arrives as ${type || 'a response without a type'}`, change: keepType })
-    return (await opened.arrives(greeting)) ? ok(check, 'events arrive at once') : heldBack(timeoutMs)
+    return (await isGreeted(response)) ? ok(check, 'events arrive at once') : heldBack(timeoutMs)
+  } catch (error) {
+    if ((error as Error).name !== 'TimeoutError') throw error
+    return heldBack(timeoutMs)
   } finally {
-    if (opened !== 'silent') opened.close()
+    ending.abort()
   }
+}
+
+async function isGreeted({ body }: Response): Promise<boolean> {
+  let text = ''
+  for await (const part of body?.pipeThrough<string>(new TextDecoderStream() as ReadableWritablePair) ?? []) {
+    text += part
+    if (text.includes(greeting)) return true
+  }
+  return false
 }
 
 const keepAuthorization = 'nginx: proxy_set_header Authorization $http_authorization;'
@@ -54,14 +66,16 @@ function heldBack(timeoutMs: number): Finding {
   })
 }
 
-function refused(response: ProbeResponse): Finding {
-  const found = `not checked: the stream is refused with ${response.json?.error?.message ?? described(response)}`
-  if (response.status === 401)
+async function refused(response: Response): Promise<Finding> {
+  const { status, headers } = response
+  const json = parsed(await response.text())
+  const found = `not checked: the stream is refused with ${json?.error?.message ?? described({ status, headers, json })}`
+  if (status === 401)
     return warning(check, {
       found,
       change: `run doctor with the settings of the service, CARILLON_PUBLIC_URL included; or ${keepAuthorization}`,
     })
-  if (response.status === 429 || response.status === 503)
+  if (status === 429 || status === 503)
     return warning(check, { found, change: 'run doctor again when there are fewer streams, or raise CARILLON_STREAMS' })
   return fault(check, { found, change: 'nginx: pass /api/notifications/stream on like every other path' })
 }

@@ -4,9 +4,14 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { type Cbor, type Forgery, SoftwareAuthenticator } from '../../../tests/support/software-authenticator.ts'
-import { refuseUnverified, requestOptions, verifyAssertion } from './assertion.ts'
-import { readClientData } from './client-data.ts'
-import { creationOptions, verifyRegistration } from './registration.ts'
+import {
+  creationOptions,
+  readClientData,
+  refuseUnverified,
+  requestOptions,
+  verifyAssertion,
+  verifyRegistration,
+} from './ceremonies.ts'
 
 const relyingParty = { id: 'carillon.example', origins: ['https://carillon.example'] }
 const challenge = 'a challenge, as text'

@@ -1,5 +1,5 @@
+import { sourceOf } from '../../audit/entry.ts'
 import { refusalCode } from '../../audit/sign-in-log.ts'
-import { sourceOf } from '../../audit/source.ts'
 import { forAnyone, forUser } from '../../http/operation.ts'
 import { sendData, sendObject } from '../../http/response/send.ts'
 import { finishSignIn } from '../../sessions/finish-sign-in.ts'
@@ -10,6 +10,7 @@ import { findEnabledUser } from '../../users/users.ts'
 import { displayFactor } from '../factors.routes.ts'
 import { FactorAddedResponse } from '../factors.schemas.ts'
 import { type FactorNeeds, findWaiting, passkeyLimits } from '../second-factor.routes.ts'
+import { type Assertion, type Registration, relyingPartyFor } from './ceremonies.ts'
 import {
   NewPasskeyBody,
   PasskeyCreationOptionsResponse,
@@ -17,17 +18,7 @@ import {
   PasskeyRequestOptions,
   PasskeySignInBody,
 } from './passkeys.schemas.ts'
-import {
-  type Assertion,
-  addPasskey,
-  namedUser,
-  offerCreation,
-  offerUse,
-  provePasskey,
-  type Registration,
-  usePasskey,
-} from './passkeys.ts'
-import { relyingPartyFor } from './relying-party.ts'
+import { addPasskey, namedUser, offerCreation, offerUse, provePasskey, usePasskey } from './passkeys.ts'
 
 export const creationOptions = forUser({
   summary: 'What a browser needs to create a passkey: parseCreationOptionsFromJSON() reads it',

@@ -1,19 +1,12 @@
 // The passkeys of a user: adding one, and proving one, as the only proof of a sign-in, as a second factor, or to confirm a sign-in. The
-// cryptography is in registration.ts and assertion.ts.
-import type {
-  AuthenticationResponseJSON as Assertion,
-  PublicKeyCredentialCreationOptionsJSON as CreationOptions,
-  RegistrationResponseJSON as Registration,
-  PublicKeyCredentialRequestOptionsJSON as RequestOptions,
-} from '@simplewebauthn/server'
+// cryptography is in ceremonies.ts.
 import { recordAudit } from '../../audit/audit.store.ts'
 import { auditEntry, type Source } from '../../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
 import { newId } from '../../basics/ids.ts'
 import type { Guess } from '../../guessing/guesses.ts'
-import type { AuditEntry } from '../../store/events.ts'
-import type { User } from '../../users/user-rows.store.ts'
-import { findUser } from '../../users/users.store.ts'
+import type { Audited } from '../../store/events.ts'
+import { findUser, type User } from '../../users/users.store.ts'
 import {
   addFactor,
   type ChallengeKey,
@@ -25,13 +18,23 @@ import {
 } from '../factors.store.ts'
 import { type FactorDependencies, maxFactors, tooManyFactors } from '../factors.ts'
 import { newRecoveryCodes } from '../recovery-codes.ts'
-import { refuseUnverified, requestOptions, verifyAssertion } from './assertion.ts'
-import { newChallenge, type Purpose, readChallenge, type SpentChallenge } from './challenges.ts'
-import { readClientData, refusal } from './client-data.ts'
-import { type Credential, creationOptions, verifyRegistration } from './registration.ts'
-import type { RelyingParty } from './relying-party.ts'
-
-export type { Assertion, Registration }
+import {
+  type Assertion,
+  type Credential,
+  creationOptions,
+  newChallenge,
+  type Purpose,
+  type Registration,
+  type RelyingParty,
+  readChallenge,
+  readClientData,
+  refusal,
+  refuseUnverified,
+  requestOptions,
+  type SpentChallenge,
+  verifyAssertion,
+  verifyRegistration,
+} from './ceremonies.ts'
 
 /** A user who proved a passkey, of which nothing is recorded yet. */
 export type ProvenPasskey = { user: User; factorId: string; signCount: number; challenge: SpentChallenge; guess: Guess }
@@ -40,7 +43,7 @@ export async function offerCreation(
   { store, sealing, now }: FactorDependencies,
   user: User,
   relyingParty: RelyingParty,
-): Promise<CreationOptions> {
+): Promise<object> {
   const { id, username, email, displayName } = user
   // What an authenticator displays beside the passkey; a user of an application may have no name at all here.
   const name = username ?? email ?? displayName ?? id
@@ -90,7 +93,7 @@ export async function addPasskey(
 export async function offerUse(
   { store, sealing, now }: FactorDependencies,
   { relyingParty, userId }: { relyingParty: RelyingParty; userId?: string | undefined },
-): Promise<RequestOptions> {
+): Promise<object> {
   const allowed = userId === undefined ? [] : passkeysIn(await store.read(factorsOf, userId))
   return requestOptions({ relyingParty, challenge: newChallenge(sealing, { ceremony: 'get' }, now()), allowed })
 }
@@ -124,9 +127,8 @@ export async function provePasskey(
 type Use = {
   /** That of the sign-in that waits for a second factor. */
   secondFactor?: ChallengeKey | undefined
-  audit?: readonly AuditEntry[]
   source: Source
-}
+} & Audited
 
 /**
  * Records the use: the challenge is used up, and the counter is stored. Throws UNPROCESSABLE if the challenge was used before, and

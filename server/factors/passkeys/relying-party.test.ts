@@ -1,7 +1,7 @@
 // Which host do passkeys belong to, and which pages may use them?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { relyingPartyOf } from './relying-party.ts'
+import { relyingPartyOf } from './ceremonies.ts'
 
 const of = (publicUrl: string, host?: string, allowedOrigins: string[] = []) =>
   relyingPartyOf({ publicUrl, host, allowedOrigins })

@@ -85,6 +85,7 @@ const text = { schema: string() }
 const documents = {
   json: { [json]: { schema: { type: 'object' } } },
   html: { 'text/html': text },
+  text: { 'text/plain': text },
   css: { 'text/css': text },
   script: { 'text/javascript': text },
   image: { 'image/svg+xml': text, 'image/png': text },

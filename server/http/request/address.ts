@@ -1,11 +1,14 @@
 // Which client sent this request? The address for the log and for limits comes from here alone; nothing else reads the
 // peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md), except that
 // original-url.ts reads a URL from a trusted proxy.
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { stripBlanks } from '../../basics/blanks.ts'
 import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/ip-addresses.ts'
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
+
+/** The fields with which a proxy names the client. */
+export const forwardingFields = ['forwarded', 'x-forwarded-for'] as const
 
 /**
  * RFC 5952 for IPv6, dotted for IPv4; `unknown` if the connection is already closed. The peer of the connection, unless it is a trusted proxy
@@ -30,25 +33,6 @@ export function addressOf(request: Request, trustedProxies: AddressRanges): stri
 export function comesFromTrustedProxy({ socket }: Pick<Request, 'socket'>, trustedProxies: AddressRanges) {
   const peer = peerOf(socket)
   return peer !== 'unknown' && isInRanges(peer, trustedProxies)
-}
-
-/**
- * Calls `onFound` for the first request with a forwarding header of a peer that is not a trusted proxy, and no more. Behind such a proxy every
- * client has one address, so that a hundred wrong passwords of one client delay the sign-ins of all others.
- */
-export function watchForUntrustedProxy(
-  server: Server,
-  trustedProxies: AddressRanges,
-  onFound: (address: string) => void,
-): void {
-  const check = (request: IncomingMessage) => {
-    const { headers, socket } = request
-    if (headers['x-forwarded-for'] === undefined && headers.forwarded === undefined) return
-    if (comesFromTrustedProxy(request, trustedProxies)) return
-    server.off('request', check)
-    onFound(peerOf(socket))
-  }
-  server.on('request', check)
 }
 
 function peerOf({ remoteAddress = '' }: Request['socket']): string {

@@ -2,7 +2,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
-import { watchAsStream } from '../connections/slow-readers.ts'
+import { watchAsStream } from '../connections.ts'
+import { onGone } from './send.ts'
 
 /** The response of a stream, without HTTP. */
 export interface Sink {
@@ -18,18 +19,6 @@ export interface Sink {
   disconnect(): void
   /** Calls back when the response is over, whichever side ended it. */
   onClose(listener: () => void): void
-}
-
-/** Calls back when the response is over, even if its connection broke before this was called. */
-function onGone(response: ServerResponse, listener: () => void): void {
-  if (response.req.socket.destroyed) setImmediate(listener)
-  else response.on('close', listener)
-}
-
-export function goneSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  onGone(raw, () => gone.abort())
-  return gone.signal
 }
 
 /**
@@ -53,7 +42,7 @@ export class EventStream implements Sink {
     const reply = this.#reply as FastifyReply
     this.#reply = undefined
     reply.hijack()
-    // A stream without events is not idle; slow-readers.ts disconnects a client that does not read.
+    // A stream without events is not idle; connections.ts disconnects a client that does not read.
     this.#socket.setTimeout(0)
     watchAsStream(this.#socket)
     // The response may be written to after its connection is gone; the opener learns of the end from `close`.

@@ -1,9 +1,9 @@
 // The one place that turns an error into a response, without internals: the cause goes to the log under its request id.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, invalidRequest, noSuchRoute, statusOf } from '../../basics/errors.ts'
-import { isBodyUnread, sendBeforeBody } from '../connections/drop-unread.ts'
-import { faultsOf } from '../request/faults.ts'
-import type { FailureLog } from './failure-log.ts'
+import { isBodyUnread, sendBeforeBody } from '../connections.ts'
+import { faultsOf } from '../request/validation.ts'
+import type { RequestLog } from './request-log.ts'
 
 const maxFaults = 20
 
@@ -29,7 +29,7 @@ type Failed = {
   sendAsPage?: (error: CarillonError) => void
 }
 
-export function sendFailure(log: FailureLog, failure: unknown, { request, reply, sendAsPage }: Failed): void {
+export function sendFailure(log: RequestLog, failure: unknown, { request, reply, sendAsPage }: Failed): void {
   const error = asCarillonError(failure, request)
   if (error.status >= 429)
     log.note(error, failure, { requestId: request.id, method: request.method, route: request.routeOptions.url })

@@ -1,4 +1,6 @@
-// How a handler sends JSON (a finished text, an object, or the data of a success) or a style sheet; and whether it has to.
+// How a handler sends JSON (a finished text, an object, or the data of a success) or a style sheet; whether it has to, and whether the
+// client still waits.
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export const jsonType = 'application/json; charset=utf-8'
@@ -42,4 +44,16 @@ export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean 
 /** Whether the client asks for a page and not for data. */
 export function acceptsHtml({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return headers.accept?.toLowerCase().includes('text/html') ?? false
+}
+
+/** Calls back when the response is over, even if its connection broke before this was called. */
+export function onGone(response: ServerResponse, listener: () => void): void {
+  if (response.req.socket.destroyed) setImmediate(listener)
+  else response.on('close', listener)
+}
+
+export function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  onGone(raw, () => gone.abort())
+  return gone.signal
 }

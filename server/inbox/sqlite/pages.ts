@@ -2,7 +2,7 @@
 // SQLite lets its value decide about the plan, and prepares the statement again each time. Changes are in changes.ts.
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import type { Reader } from '../../store/sqlite/reader.ts'
-import { type UserKey, userKey } from '../../store/sqlite/user-key.ts'
+import { userBytes } from '../../store/statements.ts'
 import {
   emptyInbox,
   type InboxState,
@@ -23,10 +23,10 @@ export const inboxVersion = 'select version from inbox where user_id = ?'
 export const inboxByUser = `select ${inboxColumns} from inbox where user_id = ?`
 
 /** The key by which everything in an inbox is found. */
-export type FoundInbox = { user: UserKey; inbox: InboxState }
+export type FoundInbox = { user: Uint8Array; inbox: InboxState }
 
 export function inboxOf(reader: Reader, userId: string): FoundInbox {
-  const user = userKey(userId)
+  const user = userBytes(userId)
   const row = reader.one(inboxByUser, user)
   return { user, inbox: row === undefined ? emptyInbox : toInbox(row) }
 }
@@ -101,7 +101,10 @@ const maxCounted = 10_000
 export async function readPage(reader: Reader, query: PageQuery): Promise<Page | 'unchanged'> {
   const { userId, unlessVersion } = query
   // The version alone costs half as much as the whole row, and usually nothing has changed.
-  if (unlessVersion !== undefined && (reader.one<[number]>(inboxVersion, userKey(userId))?.[0] ?? 0) === unlessVersion)
+  if (
+    unlessVersion !== undefined &&
+    (reader.one<[number]>(inboxVersion, userBytes(userId))?.[0] ?? 0) === unlessVersion
+  )
     return 'unchanged'
   const list = listOf(reader, query)
   const start = placeOf(list)

@@ -1,12 +1,9 @@
 // The texts of the documentation, which are the same for every reader. Each is made at its first request and kept: anyone can request it.
 import { readFileSync } from 'node:fs'
+import { version } from '../../basics/version.ts'
 import { type Document, openApi } from '../../http/openapi/openapi.ts'
 import type { Route } from '../../http/operation.ts'
 import { KeptTexts } from '../../http/response/encoded-file.ts'
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
-}
 
 /** The description of the API. `kept`: the document as JSON and the variants of its page. */
 export type Documentation = { document: () => Document; style: () => string; kept: KeptTexts }

@@ -159,8 +159,10 @@ const seenDevice = { label: 'Firefox on Linux', network: '192.0.2.1', isKnown: f
 const exceptToken = { exceptSignInId: 's1', exceptGeneration: 0 }
 const guess = 'guess_count by key (key)'
 const guessLimits = {
-  counts: { keys: ['user u1 password', 'new'], delaysMs: [0, 1], keptMs: 9 },
-  rates: [{ key: 'address a', intervalMs: 1, burst: 1 }],
+  limits: [
+    ...['user u1 password', 'new'].map((key) => ({ key, delaysMs: [0, 1], keptMs: 9 })),
+    { key: 'address a', intervalMs: 1, burst: 1 },
+  ],
   at,
 }
 const sessionKey = { userId: 'u1', secretHash: 'h1' }
@@ -554,7 +556,7 @@ const paths: Path[] = [
   { of: 'reserveGuess', run: () => store.write(reserveGuess, guessLimits), reads: [guess] },
   {
     of: 'clearGuesses',
-    run: () => store.write(clearGuesses, { keys: ['user u1 password'], rates: guessLimits.rates }),
+    run: () => store.write(clearGuesses, guessLimits),
     reads: [guess],
   },
   { of: 'forgetGuesses', run: () => store.write(forgetGuesses, { prefix: 'user u1 ' }), reads: [guess] },

@@ -98,14 +98,14 @@ test('what is stored for signing in costs a few round trips, with the lock, the 
   const entry = { id: newId(at), at, event: 'sign-in', actor: 'user', userId, count: 1 }
   const none = { address: null, userAgent: null, requestId: null, signInId: null, nameHash: null, detail: null }
   const audit = [{ ...entry, ...none }]
-  const limits = { counts: { keys: ['a', 'b'], delaysMs: [0], keptMs: 9 }, rates: [], at }
+  const limits = { limits: ['a', 'b'].map((key) => ({ key, delaysMs: [0], keptMs: 9 })), at }
   const factor = { id: 'factor', kind: 'totp', label: 'Phone', createdAt: at, confirmedAt: at } as const
   const costs = {
     addSession: await roundTripsOf(() => store.write(addSession, { ...add, audit })),
     'addSession, on a known device': await roundTripsOf(() => store.write(addSession, { ...add, secretHash: 'again' })),
     touchSession: await roundTripsOf(() => store.write(touchSession, { ...session, at })),
     reserveGuess: await roundTripsOf(() => store.write(reserveGuess, limits)),
-    clearGuesses: await roundTripsOf(() => store.write(clearGuesses, { keys: ['a'], rates: [] })),
+    clearGuesses: await roundTripsOf(() => store.write(clearGuesses, { limits: limits.limits.slice(0, 1) })),
     addFactor: await roundTripsOf(() =>
       store.write(addFactor, { userId, factor, maxFactors: 9, recoveryCodeHashes: ['c1', 'c2', 'c3'] }),
     ),

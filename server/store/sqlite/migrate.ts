@@ -21,7 +21,7 @@ export async function migrate(database: Database, { from = folder }: { from?: UR
 /** False if another process has applied it. */
 function apply(database: Database, name: string, text: string): boolean {
   if (appliedMigrations(database).includes(name)) return false
-  for (const part of [text, ...entryOf(name)]) database.exec(part)
+  for (const part of [text, ...entryOf(name, "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')")]) database.exec(part)
   return true
 }
 

@@ -25,8 +25,7 @@ import {
   findUsersByEmail,
   listUsers,
 } from '../../users/users.store.ts'
-import type { Read } from '../statements/statements.ts'
-import { Texts } from '../statements/templates.ts'
+import { type Read, Texts } from '../statements.ts'
 import { operationNames } from '../testing/operations.ts'
 import { Database } from './database.ts'
 import { migrate } from './migrate.ts'
@@ -107,7 +106,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'listProducers', run: listProducers(), path: 'whole producer, sorted' },
   {
     of: 'guessRefusals',
-    run: guessRefusals({ counts: { keys: ['k'], delaysMs: [], keptMs: 1 }, rates: [], at: 1 }),
+    run: guessRefusals({ limits: [{ key: 'k', delaysMs: [], keptMs: 1 }], at: 1 }),
     path: 'guess_count by key',
   },
   { of: 'readInbox', run: readInbox('u'), path: 'i by key' },

@@ -1,12 +1,13 @@
 // How the main thread reads: on a connection of its own, with a read transaction for each turn of the event loop.
 import { CarillonError } from '../../basics/errors.ts'
-import type { Read } from '../statements/statements.ts'
-import { boundValues, Texts } from '../statements/templates.ts'
+import { boundValues, type Read, Texts } from '../statements.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
 
 type Value = string | number | null | Uint8Array
 
 const texts = new Texts('sqlite', (text) => text)
+
+const maxKept = 10_000
 
 /** Kept until the process ends: a connection that is garbage-collected is closed. */
 const abandoned: Database[] = []
@@ -20,6 +21,10 @@ export class Reader {
   readonly #statements = new Map<string, Statement>()
   readonly #begin: Statement
   readonly #commit: Statement
+  readonly #dataVersion: Statement
+  /** What `kept` has read since the database had this version. */
+  readonly #kept = new Map<object, unknown>()
+  #keptVersion: unknown
   #isOpen = false
   #isClosed = false
   /** The snapshot of this connection ends with the work and not with the turn. */
@@ -32,6 +37,8 @@ export class Reader {
     this.#ofMoment = forMoments && new Reader(forMoments)
     this.#begin = database.prepare('begin')
     this.#commit = database.prepare('commit')
+    // Changes with every commit of another connection, of this process or another.
+    this.#dataVersion = database.prepare('pragma data_version')
   }
 
   one<Row extends unknown[]>(sql: string, ...values: Value[]): Row | undefined {
@@ -40,6 +47,16 @@ export class Reader {
 
   all<Row extends unknown[]>(sql: string, ...values: Value[]): Row[] {
     return this.#read('all', sql, values) as Row[]
+  }
+
+  /** The first row, as `one` reads it. Until the database changes, the row is kept for this very object, `key`, and not read again. */
+  kept<Row extends unknown[]>(key: object, sql: string, values: () => Value[]): Row | undefined {
+    this.#beginSnapshot()
+    const known = this.#kept.get(key)
+    if (known !== undefined) return known as Row
+    const row = this.one<Row>(sql, ...values())
+    if (row !== undefined && this.#kept.size < maxKept) this.#kept.set(key, row)
+    return row
   }
 
   /** Every row, as an object with the names of the columns. Slower than `all`. */
@@ -109,6 +126,9 @@ export class Reader {
     if (this.#isClosed) throw new CarillonError('UNAVAILABLE', 'The store is closed')
     this.#begin.run()
     this.#isOpen = true
+    const version = this.#dataVersion.get()?.data_version
+    if (version !== this.#keptVersion) this.#kept.clear()
+    this.#keptVersion = version
     if (this.#ofMoment !== undefined) setImmediate(this.endSnapshot)
   }
 

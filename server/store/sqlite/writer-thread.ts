@@ -5,11 +5,10 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../basics/errors.ts'
 import type { AuditEntry, ChangeSignal } from '../events.ts'
 import type { WriteOperation, Writes } from '../operations.ts'
-import { send, type Write } from '../statements/statements.ts'
+import { boundValues, type Statement, send, Texts, type Write } from '../statements.ts'
 import { connect, resultCode } from './database.ts'
 import { FileGuard, type FileLoss } from './file/guard.ts'
 import { schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
-import { preparedIn, runWrite } from './run-write.ts'
 import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writes-in-transit.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
@@ -24,7 +23,7 @@ database.exec(`
 const logPages = database.prepare('pragma wal_checkpoint(noop)')
 /** A copy of the file that is made while the service runs has an older stamp, so it is later recognised as a copy. */
 const stampEveryMs = 600_000
-const prepared = preparedIn(database)
+const prepared = new Texts('sqlite', (text) => database.prepare(text))
 const dataVersion = database.prepare('pragma data_version')
 let knownDataVersion = dataVersion.get()?.data_version
 // Opens the log, so that the guard finds it.
@@ -83,10 +82,36 @@ function commit(
 
 function run([name, input]: WriteRequest, signals: ChangeSignal[]): WriteReply {
   const recorded: AuditEntry[] = []
-  const context = { prepared, signal: (signal: ChangeSignal) => signals.push(signal), recorded }
-  const write = writes[name] as WriteOperation<unknown, unknown>
-  const value = runWrite(typeof write === 'function' ? write(input) : write.write(input), context)
-  return recorded.length === 0 ? { ok: true, value } : { ok: true, value, recorded }
+  const operation = writes[name] as WriteOperation<unknown, unknown>
+  const write = typeof operation === 'function' ? operation(input) : operation.write(input)
+  let step = write.next()
+  while (!step.done) step = write.next(outcomeOf(step.value, { signals, recorded }))
+  return recorded.length === 0 ? { ok: true, value: step.value } : { ok: true, value: step.value, recorded }
+}
+
+/** `signals` are sent after the commit, and only if it succeeds. */
+type Collected = { signals: ChangeSignal[]; recorded: AuditEntry[] }
+
+function outcomeOf(statement: Statement, { signals, recorded }: Collected): unknown {
+  switch (statement.kind) {
+    case 'record':
+      return recorded.push(...statement.entries)
+    case 'signal':
+      return signals.push(statement.signal)
+    case 'postgres':
+    case 'sendOnPostgres':
+    case 'citus':
+      return undefined
+    case 'get':
+    case 'lock':
+      return prepared.of(statement).get(...boundValues(statement, 'sqlite'))
+    case 'run':
+      return Number(prepared.of(statement).run(...boundValues(statement, 'sqlite')).changes)
+    case 'send':
+      return prepared.of(statement).run(...boundValues(statement, 'sqlite'))
+    default:
+      return prepared.of(statement).all(...boundValues(statement, 'sqlite'))
+  }
 }
 
 function runAlone(request: WriteRequest, signals: ChangeSignal[]): WriteReply {

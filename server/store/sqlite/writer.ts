@@ -137,7 +137,9 @@ export class Writer {
     if (replies.length === 0) return
     this.#hasFailed = replies.every((reply) => !reply.ok)
     this.#handOver()
-    for (const [index, reply] of replies.entries()) this.#settling.add([done[index] as PendingWrite, reply])
+    const [only] = done
+    if (only !== undefined && done.length === 1) this.#settle(only, replies[0] as WriteReply)
+    else for (const [index, reply] of replies.entries()) this.#settling.add([done[index] as PendingWrite, reply])
   }
 
   #settle({ resolve, reject }: PendingWrite, reply: WriteReply): void {

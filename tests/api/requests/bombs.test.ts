@@ -6,10 +6,9 @@ import { after, test } from 'node:test'
 import { maxKeys, parseJson } from '../../../server/basics/strict-json.ts'
 import { open } from '../../../server/guards/guards.ts'
 import { type Operation, route } from '../../../server/http/operation.ts'
-import { allowedMethods } from '../../../server/http/request/allowed-methods.ts'
-import { sessionSecrets } from '../../../server/http/request/cookies.ts'
-import { parseForm } from '../../../server/http/request/form.ts'
-import { parseQuery, targetToRoute } from '../../../server/http/request/target.ts'
+import { parseForm } from '../../../server/http/request/bodies.ts'
+import { sessionSecrets } from '../../../server/http/request/credentials.ts'
+import { allowedMethods, parseQuery, targetToRoute } from '../../../server/http/requests.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
 import { startTestService } from '../../support/service.ts'
@@ -239,12 +238,12 @@ test('a cookie header of 15,000 semicolons is not split (I2)', () => {
 test('the router decodes no path of more than 1,024 characters (I2)', async () => {
   const proof = await app.signIn(ann, 'stateless')
   for (const path of [`/api/notifications/${'%25'.repeat(5_000)}`, `${'/%25'.repeat(3_000)}?a=%25`]) {
-    for (const target of [path, `${app.url}${path}`]) assert.equal(targetToRoute(target), '/-')
+    for (const target of [path, `${app.url}${path}`]) assert.equal(targetToRoute({ url: target }), '/-')
     for (const headers of [{}, proof]) assert.equal((await client.request({ path, headers })).status, 404)
   }
   const id = 'a'.repeat(5_000)
   for (const path of [`/api/notifications/${id}`, `/docs?a=${'%25'.repeat(4_000)}`, '/api/notifications/%25'])
-    assert.equal(targetToRoute(path), path)
+    assert.equal(targetToRoute({ url: path }), path)
   assert.equal((await client.request({ path: `/api/notifications/${id}`, headers: proof })).status, 404)
   assert.equal((await client.request({ path: `/api/notifications/${id}` })).status, 401)
 })

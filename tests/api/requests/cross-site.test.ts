@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { isCrossSite } from '../../../server/http/request/origin/other-sites.ts'
+import { isCrossSite } from '../../../server/http/requests.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { HttpClient } from '../../support/http/http-client.ts'
 import { type Proof, startTestService } from '../../support/service.ts'

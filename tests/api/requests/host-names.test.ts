@@ -1,7 +1,7 @@
 // Under which host names does the service accept requests, and what can a page do whose name resolves to this machine?
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { knownHosts } from '../../../server/http/request/origin/other-sites.ts'
+import { knownHosts } from '../../../server/http/requests.ts'
 import { startTestService } from '../../support/service.ts'
 
 const derived = await startTestService({ env: { CARILLON_ALLOWED_HOSTS: 'carillon.internal' } })

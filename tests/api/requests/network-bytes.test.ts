@@ -2,7 +2,7 @@
 // \s and URL.parse know more spaces and letters than HTTP does.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sessionSecret, sessionSecrets } from '../../../server/http/request/cookies.ts'
+import { sessionSecret, sessionSecrets } from '../../../server/http/request/credentials.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
 const https = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://bell.example.org' } })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isOtherSpelling, pathOf } from '../../../server/http/request/target.ts'
+import { isOtherSpelling, pathOf } from '../../../server/http/requests.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { startEveryRoute } from '../../support/http/every-route.ts'
 import { exchangeBytes, readResponses } from '../../support/http/raw-http.ts'

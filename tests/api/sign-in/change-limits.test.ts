@@ -4,6 +4,7 @@ import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
+import { carefulUser, signInWithCode } from '../../support/sign-in/authenticator.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -78,3 +79,21 @@ test("a thief who uses up the changes of an account cannot keep its owner from c
   for (let n = 1; n < 60; n++) assert.equal((await send('DELETE', '/api/me/sessions', owner)).status, 204)
   assert.equal((await send('DELETE', '/api/me/sessions', owner)).status, 429)
 })
+
+for (const variant of variants)
+  test(`a confirmation that is refused by the limit uses up no recovery code, and the cookie stays (${variant}) (L1)`, async () => {
+    const ann = await carefulUser(app)
+    const proof = await signInWithCode(app, ann, variant)
+    for (let n = 0; n < 60; n++) assert.equal((await send('DELETE', '/api/me/sessions', proof)).status, 204)
+    const [recoveryCode = ''] = ann.recoveryCodes
+    const confirm = () => send('POST', '/api/me/confirm', proof, { recoveryCode })
+    const refused = await confirm()
+    assert.equal(refused.status, 429, refused.text)
+    assert.deepEqual(refused.headers.getSetCookie(), [])
+    assert.equal((await app.get('/api/me', proof)).status, 200)
+    app.pass(60_000)
+    const confirmed = await confirm()
+    assert.equal(confirmed.status, variant === 'stateful' ? 204 : 201, confirmed.text)
+    const [{ event, detail } = {}] = await app.store.read(listAudit, { userId: ann.id, limit: 1 })
+    assert.deepEqual([event, detail], ['confirmed', { method: 'recovery-code' }])
+  })

@@ -70,7 +70,7 @@ suite('the packages of npm run pack', () => {
     const printed = shell(packing, { cwd: root })
     assert.match(
       printed,
-      /^dist\/carillon-client-\d\S+\.tgz\ndist\/carillon-inbox-\d\S+\.tgz\ndist\/carillon-\d\S+\.tgz\n$/m,
+      /^dist\/carillon-client-\d\S+\.tgz\ndist\/carillon-inbox-\d\S+\.tgz\ndist\/carillon-\d\S+\.tgz\ndist\/carillon-node-\d\S+\.tgz\n$/m,
     )
   })
 
@@ -130,7 +130,7 @@ suite('the packages of npm run pack', () => {
       'LICENSE',
       'README.md',
       'bin/launch.js',
-      'writer.js',
+      'bundle/writer.js',
       'public/manifest.json',
       'bundle/manifest.json',
       'bundle/LICENSES.txt',

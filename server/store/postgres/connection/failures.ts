@@ -2,7 +2,7 @@
 // from `pg`, which a service on SQLite does not load.
 import type { DatabaseError } from 'pg'
 import { CarillonError } from '../../../basics/errors.ts'
-import { RunAgain } from '../../statements/statements.ts'
+import { RunAgain } from '../../statements.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
 

@@ -1,8 +1,7 @@
 // Runs on PostgreSQL what is written once for both engines: reads, and each write in a transaction of its own.
 import type pg from 'pg'
 import type { AuditEntry, ChangeSignal } from '../../events.ts'
-import type { Read, Statement, Write } from '../../statements/statements.ts'
-import { boundValues, Texts } from '../../statements/templates.ts'
+import { boundValues, type Read, type Statement, Texts, type Write } from '../../statements.ts'
 
 import { noticeOf } from '../change-signals/listening-connection.ts'
 

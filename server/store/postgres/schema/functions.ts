@@ -5,10 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
-
-const program = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-  version: string
-}
+import { version as ofProgram } from '../../../basics/version.ts'
 
 /** Functions and migrations never run at the same time. */
 export const lockMigrations = 'select pg_advisory_xact_lock(3853314791062309107)'
@@ -29,7 +26,7 @@ export function knownFunctions(folder: URL): Functions | undefined {
     .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
     .join('\n')
   const hash = createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex').slice(0, 16)
-  return { version: program.version, hash, text }
+  return { version: ofProgram, hash, text }
 }
 
 /** The SQL that creates them and records their version and hash, for one transaction. It locks no table that requests use. */
@@ -41,6 +38,7 @@ export function creationOf({ version, hash, text }: Functions): string {
 export async function needsFunctions(database: Pick<Pool, 'query'>, { version, hash }: Functions): Promise<boolean> {
   const { rows } = await database.query("select obj_description(to_regclass('kysely_migration'), 'pg_class') as label")
   const [, found, foundHash] = label.exec(rows[0]?.label ?? '') ?? []
+  // biome-ignore lint/plugin/secrets: the hash of a database function, whose text is public
   return found === undefined || (foundHash !== hash && !isNewer(found, version))
 }
 

@@ -25,6 +25,8 @@ const lockFailures = ['55P03', '40P01']
 // distributed table over several connections to one node. Other servers accept the setting and ignore it.
 const oneConnectionToEachNode = "set local citus.multi_shard_modify_mode = 'sequential'"
 
+const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
 /** The order in which requests lock tables. Another order could deadlock with a request. */
 const lockOrder = ['user', 'session', 'producer', 'delivery', 'inbox', 'notification', 'inbox_category', 'read_mark']
 
@@ -82,7 +84,7 @@ async function applyOne(client: PoolClient, name: string, { from, partitions, af
     const statements = [
       ...['begin', lockMigrations, oneConnectionToEachNode],
       `select set_config('lock_timeout', (${timeout})::text, true)`,
-      ...[...lockStatement(text), ...statementsOf(withIndexesBuilt(text)), ...entryOf(name), ...after],
+      ...[...lockStatement(text), ...statementsOf(withIndexesBuilt(text)), ...entryOf(name, now), ...after],
       'commit',
     ]
     try {

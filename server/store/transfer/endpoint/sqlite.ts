@@ -4,7 +4,7 @@ import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { type Database, openDatabase, sortBeside } from '../../sqlite/database.ts'
 import { hasForeignLog } from '../../sqlite/file/identity.ts'
 import { creationOfIndex, migrate } from '../../sqlite/migrate.ts'
-import { userIdOf } from '../../sqlite/user-key.ts'
+import { userIdOf } from '../../statements.ts'
 import { refusedWrite } from '../../transfer-state.ts'
 import type { Endpoint, Row, Table } from '../rows.ts'
 

@@ -1,0 +1,30 @@
+// Which version of Carillon is this, and of which commit?
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+type Manifest = { version: string; description: string; gitHead?: string }
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Manifest
+
+export const { version, description } = manifest
+
+let known = manifest.gitHead
+
+/** Its first twelve digits. A package names it; in a checkout git says it; `unknown` without git. */
+export function commit(): string {
+  known ??= commitOfCheckout()
+  return known.slice(0, 12)
+}
+
+function commitOfCheckout(): string {
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  // In another place, git could find the repository of an application.
+  if (!existsSync(`${root}.git`)) return 'unknown'
+  const { status, stdout } = spawnSync('git', ['-C', root, 'rev-parse', 'HEAD'], { encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : 'unknown'
+}
+
+/** As people read it: `0.1.0 (1d0a5ab7c3f2)`. */
+export function displayVersion(): string {
+  return `${version} (${commit()})`
+}

@@ -1,0 +1,29 @@
+// `carillon healthcheck`: is the service with these settings ready? For supervisors that run a command, as containers do.
+import { Command } from 'commander'
+import { CarillonError, messageOf } from '../basics/errors.ts'
+import { configOf, directUrl, withSettings } from './settings.ts'
+import { print, WrongUse } from './terminal/output.ts'
+
+const timeoutMs = 3_000
+
+export function healthcheckCommand(): Command {
+  const command = new Command('healthcheck').description('Exit with 0 if the service on this machine is ready, else 1')
+  return withSettings(command, 'healthcheck').action(async (options) => {
+    const url = directUrl(configOf(command, 'healthcheck'))
+    if (url === undefined) throw new WrongUse('CARILLON_PORT is 0: name the port on which the service listens')
+    const status = await statusOf(`${url}/readyz`)
+    print(options, { status }, () => 'ready')
+  })
+}
+
+/** Throws UNAVAILABLE with the reason if the service is not ready. */
+async function statusOf(url: string): Promise<'ready'> {
+  try {
+    const { status } = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' })
+    if (status === 200) return 'ready'
+    throw new Error(`the response is ${status}`)
+  } catch (error) {
+    const { cause = error } = error as Error
+    throw new CarillonError('UNAVAILABLE', `${url} is not ready: ${messageOf(cause)}`, { cause: error })
+  }
+}

@@ -1,0 +1,133 @@
+// `carillon install-service`: writes a unit for systemd with the settings of this environment. systemd-analyze security rates it 1.x.
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import { CarillonError } from '../basics/errors.ts'
+import { settings } from '../config/settings.ts'
+import { hasPassword } from '../config/url-passwords.ts'
+import { configOf } from './settings.ts'
+import { print, WrongUse, warn } from './terminal/output.ts'
+
+const usualPlace = '/etc/systemd/system/carillon.service'
+/** After the grace, the service needs 12 seconds at most. */
+const maxStopSeconds = 13
+
+type Options = { to: string; program?: string; print?: true; json?: true }
+
+export function installServiceCommand(): Command {
+  const command = new Command('install-service')
+    .description('Write a hardened unit for systemd, with the CARILLON_ settings of this environment')
+    .option('--to <file>', 'the file of the unit', usualPlace)
+    .option('--program <command>', 'what the unit runs; default: this installation, by its Node')
+    .option('--print', 'print the unit, and write no file')
+    .option('--json', 'one JSON value on stdout, for machines')
+  return command.action((options: Options) => {
+    const program = options.program ?? thisProgram()
+    const { drainGraceMs } = configOf(command, 'install-service')
+    const unit = unitOf({ program, graceMs: drainGraceMs, environment: process.env })
+    if (/\s\/(home|root|tmp|run\/user)\//.test(` ${program}`))
+      warn(`the unit cannot see ${program}: install Carillon below /opt, /usr or /srv`)
+    if (options.print) return void process.stdout.write(unit)
+    install(resolve(options.to), unit)
+    print(options, { file: options.to }, () => [
+      `Wrote ${options.to}`,
+      'Start it, now and with the machine: systemctl daemon-reload && systemctl enable --now carillon',
+    ])
+  })
+}
+
+function thisProgram(): string {
+  return [process.execPath, join(fileURLToPath(new URL('../bin', import.meta.url)), 'launch.js')].map(quoted).join(' ')
+}
+
+function install(file: string, unit: string): void {
+  try {
+    writeFileSync(file, unit, { mode: 0o644 })
+  } catch (error) {
+    const remedy = 'Run it as root, or name another file with --to.'
+    throw new CarillonError('UNAVAILABLE', `${file} cannot be written`, { remedy, cause: error })
+  }
+}
+
+type Unit = { program: string; graceMs: number; environment: NodeJS.ProcessEnv }
+
+/** Without MemoryDenyWriteExecute: V8 compiles JavaScript into memory that it then executes. */
+function unitOf({ program, graceMs, environment }: Unit): string {
+  return `[Unit]
+Description=Carillon, sign-in and notification inbox
+Wants=network-online.target
+After=network-online.target time-sync.target postgresql.service
+
+[Service]
+Type=notify
+NotifyAccess=all
+ExecStart=${program} serve
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=on-failure
+RestartSec=2
+RestartPreventExitStatus=2
+WatchdogSec=60
+TimeoutStartSec=infinity
+TimeoutStopSec=${Math.ceil(graceMs / 1000) + maxStopSeconds}
+DynamicUser=yes
+StateDirectory=carillon
+StateDirectoryMode=0700
+CacheDirectory=carillon
+WorkingDirectory=/var/lib/carillon
+UMask=0077
+Environment=NODE_COMPILE_CACHE=/var/cache/carillon MALLOC_ARENA_MAX=2
+EnvironmentFile=-/etc/carillon/carillon.env
+${settingLines(environment).join('')}CapabilityBoundingSet=
+AmbientCapabilities=
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectProc=invisible
+ProcSubset=pid
+PrivateDevices=yes
+PrivateTmp=yes
+PrivateUsers=yes
+RemoveIPC=yes
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target
+`
+}
+
+/** systemd gives the service a copy of each file that only the service can read. Throws WrongUse for a secret outside a file. */
+function settingLines(environment: NodeJS.ProcessEnv): string[] {
+  return settings.flatMap(({ name, secret }) => {
+    const [value, file] = [environment[name], environment[`${name}_FILE`]]
+    if (file !== undefined)
+      return [`LoadCredential=${name}:${escaped(resolve(file))}\n`, `Environment=${name}_FILE=%d/${name}\n`]
+    if (value === undefined) return []
+    if (secret || hasPassword(value))
+      throw new WrongUse(`every user can read a unit: put the value of ${name} into a file, and set ${name}_FILE`)
+    return [`Environment=${quoted(`${name}=${value}`)}\n`]
+  })
+}
+
+/** `%` begins a specifier in a unit, and a line ends a value. */
+function escaped(text: string): string {
+  return text.replaceAll('%', '%%').replaceAll(/[\r\n]/g, ' ')
+}
+
+function quoted(text: string): string {
+  return /[\s"'\\%]/.test(text) ? `"${escaped(text).replaceAll(/["\\]/g, String.raw`\$&`)}"` : text
+}

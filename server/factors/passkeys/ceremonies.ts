@@ -1,0 +1,285 @@
+// What browsers are requested to do with passkeys, and the checks of what they return: creating a passkey, and using one (WebAuthn Level 3,
+// sections 7.1 and 7.2). A passkey belongs to the host of the public URL (its relying party id, section 5.1.2): a page of another host,
+// however similar, gets nothing that the service accepts.
+import { hash, randomBytes } from 'node:crypto'
+import { isIP } from 'node:net'
+import type {
+  AuthenticationResponseJSON as Assertion,
+  PublicKeyCredentialCreationOptionsJSON as CreationOptions,
+  RegistrationResponseJSON as Registration,
+  PublicKeyCredentialRequestOptionsJSON as RequestOptions,
+} from '@simplewebauthn/server'
+import type { FastifyRequest } from 'fastify'
+import { CarillonError } from '../../basics/errors.ts'
+import { isLoopback } from '../../config/values.ts'
+import type { Site } from '../../http/site.ts'
+import { hashOf, type Sealing } from '../../sealing/secrets.ts'
+
+export type { Assertion, Registration }
+
+/** `origins`: pages that may use a passkey, exactly as browsers send them. */
+export type RelyingParty = { id: string; origins: readonly string[] }
+
+type Names = {
+  publicUrl: string
+  host: string | undefined
+  allowedOrigins: readonly string[]
+}
+
+/**
+ * Throws UNPROCESSABLE if browsers refuse passkeys here: they need a host name, and HTTPS or this machine. If the public URL is an
+ * address of this machine, as it is without a setting, the passkeys belong to `localhost`.
+ */
+export function relyingPartyOf({ publicUrl, host, allowedOrigins }: Names): RelyingParty {
+  const url = new URL(publicUrl)
+  if (isAddress(url.hostname) && isLoopback(url.hostname)) {
+    url.hostname = 'localhost'
+    if (host !== undefined && isAddress(new URL(`http://${host}`).hostname)) throw noHostName(publicUrl, url.origin)
+  }
+  if (isAddress(url.hostname)) throw noHostName(publicUrl, 'a public URL with a host name (CARILLON_PUBLIC_URL)')
+  if (url.protocol !== 'https:' && !/^(.+\.)?localhost$/.test(url.hostname))
+    throw new CarillonError('UNPROCESSABLE', `Passkeys need HTTPS, and the public URL is ${publicUrl}`, {
+      remedy: 'Set CARILLON_PUBLIC_URL to an https URL. Browsers allow http on localhost only.',
+    })
+  return { id: url.hostname, origins: [url.origin, ...allowedOrigins] }
+}
+
+function noHostName(publicUrl: string, instead: string): CarillonError {
+  const problem = `Passkeys need a host name, and ${new URL(publicUrl).origin} has an address`
+  return new CarillonError('UNPROCESSABLE', problem, { remedy: `Use ${instead} instead.` })
+}
+
+function isAddress(hostname: string): boolean {
+  return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0
+}
+
+/** That of the host of a request. Throws UNPROCESSABLE if browsers accept no passkeys here. */
+export function relyingPartyFor(
+  { site }: { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> },
+  { headers }: FastifyRequest,
+): RelyingParty {
+  const { publicUrl, allowedOrigins } = site
+  return relyingPartyOf({ publicUrl: publicUrl(), host: headers.host, allowedOrigins })
+}
+
+// What did the browser say about the page that used the passkey? The authenticator signs these words of the browser (section 5.8.1). They
+// are checked before the store is read, so their refusals reveal nothing about any account.
+
+export type Ceremony = 'create' | 'get'
+
+/**
+ * Returns the challenge, as it was given. Throws UNPROCESSABLE if the words are not those of this ceremony, or are of a page that may
+ * not use the passkeys of this service.
+ */
+export function readClientData(encoded: string, ceremony: Ceremony, { origins }: RelyingParty): string {
+  const { type, challenge, origin, crossOrigin, topOrigin } = parse(encoded)
+  // A signature for one purpose must not be used for the other.
+  if (type !== `webauthn.${ceremony}`)
+    throw refusal(`The response is of the type ${display(type)}, and not webauthn.${ceremony}`)
+  // The page of a phishing site passes on what its visitor's browser signed.
+  if (typeof origin !== 'string' || !origins.includes(origin))
+    throw refusal(`The page ${display(origin)} may not use passkeys of this service`, `Use ${origins.join(' or ')}.`)
+  // A frame in the page of another site, where a click may be meant for that page.
+  if (crossOrigin === true || topOrigin !== undefined)
+    throw refusal('The passkey was used in a frame of another site', 'Open the page in a window of its own.')
+  return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : ''
+}
+
+/** For a passkey that this service cannot accept, for a reason that reveals nothing about any account. */
+export function refusal(problem: string, remedy?: string): CarillonError {
+  return new CarillonError('UNPROCESSABLE', problem, { remedy })
+}
+
+function parse(encoded: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString())
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch {}
+  throw refusal('clientDataJSON is not the JSON of a browser, as base64url')
+}
+
+function display(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, 200) : 'without a name'
+}
+
+/** A passkey as the store keeps it: the public key as COSE, both as base64url. */
+export type Credential = { credentialId: string; publicKey: string; signCount: number; transports: readonly string[] }
+
+/** EdDSA, ES256 and RS256 (RFC 9053): every authenticator has one of them. */
+const algorithms = [-8, -7, -257]
+
+type Known = readonly Pick<Credential, 'credentialId' | 'transports'>[]
+type Wish = { relyingParty: RelyingParty; challenge: string }
+type NewPasskey = Wish & { user: { id: string; name: string; displayName: string }; existing: Known }
+
+/**
+ * `existing`: the passkeys that the user has; an authenticator with one of them creates no second one.
+ * The passkey can be found without a username, and the authenticator verifies its user (by a PIN or a fingerprint): otherwise it could
+ * not take the place of a password. No attestation: which product created it decides nothing here.
+ */
+export async function creationOptions({
+  relyingParty,
+  challenge,
+  user,
+  existing,
+}: NewPasskey): Promise<CreationOptions> {
+  const { generateRegistrationOptions } = await import('@simplewebauthn/server')
+  return generateRegistrationOptions({
+    rpID: relyingParty.id,
+    rpName: relyingParty.id,
+    challenge,
+    userID: new Uint8Array(Buffer.from(user.id)),
+    userName: user.name,
+    userDisplayName: user.displayName,
+    attestationType: 'none',
+    excludeCredentials: existing.map(described),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    supportedAlgorithmIDs: algorithms,
+    timeout: 5 * 60_000,
+  })
+}
+
+/** Throws UNPROCESSABLE with the reason. The words of the browser are checked already. */
+export async function verifyRegistration(response: Registration, wish: Wish): Promise<Credential> {
+  await refuseAttestation(response.response.attestationObject)
+  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
+  const { verified, registrationInfo } = await verifyRegistrationResponse({
+    response,
+    ...expected(wish),
+    supportedAlgorithmIDs: algorithms,
+  }).catch(refuseWithReason)
+  if (!verified) throw refusal('The signature of the new passkey is wrong')
+  const { id, publicKey, counter, transports = [] } = registrationInfo.credential
+  return { credentialId: id, publicKey: Buffer.from(publicKey).toString('base64url'), signCount: counter, transports }
+}
+
+/**
+ * Refuses certificates, which nobody requested: to check them, the library would fetch the addresses that they name, which a client
+ * could choose (SSRF). What is left is no attestation, and a signature by the new key itself.
+ */
+async function refuseAttestation(encoded: string): Promise<void> {
+  const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
+  const isBare = await Promise.try(() => {
+    const attestation = decodeAttestationObject(bytesOf(encoded))
+    const format = attestation.get('fmt')
+    return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined)
+  }).catch(() => {
+    throw refusal('attestationObject is not that of an authenticator, as base64url')
+  })
+  if (!isBare)
+    throw refusal(
+      'The passkey comes with an attestation',
+      'Create it with the options as they are: attestation is "none".',
+    )
+}
+
+/** The library's own sentences say what is wrong. An error of JavaScript, about a value that the library did not expect, does not. */
+function refuseWithReason(error: unknown): never {
+  const isOfLibrary = error instanceof Error && !(error instanceof TypeError) && !(error instanceof RangeError)
+  throw refusal(`The new passkey is refused: ${isOfLibrary ? error.message : 'it is not that of an authenticator'}`)
+}
+
+/** `allowed`: the passkeys of a user who is known; empty if the browser offers every one that it has for this service. */
+export async function requestOptions({
+  relyingParty,
+  challenge,
+  allowed,
+}: Wish & { allowed: Known }): Promise<RequestOptions> {
+  const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
+  return generateAuthenticationOptions({
+    rpID: relyingParty.id,
+    challenge,
+    allowCredentials: allowed.map(described),
+    userVerification: 'required',
+    timeout: 5 * 60_000,
+  })
+}
+
+/**
+ * Throws UNPROCESSABLE for a passkey of another relying party, or a user whom the authenticator did not verify. The store is not needed
+ * for that, so it reveals nothing about any account.
+ */
+export async function refuseUnverified({ response }: Assertion, { id }: RelyingParty): Promise<void> {
+  const { parseAuthenticatorData } = await import('@simplewebauthn/server/helpers')
+  const data = await Promise.try(() => parseAuthenticatorData(bytesOf(response.authenticatorData))).catch(() => {
+    throw refusal('authenticatorData is not that of an authenticator, as base64url')
+  })
+  // Another service, or a page of it, passes on what its user signed there.
+  // biome-ignore lint/plugin/secrets: the hash of the relying party, whose name is public
+  if (!hash('sha256', id, 'buffer').equals(data.rpIdHash)) throw refusal(`The passkey is not one for ${id}`)
+  // Without a PIN or a fingerprint, the passkey proves that somebody has the device, and not who.
+  if (!data.flags.uv)
+    throw refusal(
+      'The authenticator did not verify its user',
+      'Unlock the passkey with a PIN, a fingerprint or a face.',
+    )
+}
+
+/** Returns the authenticator's counter if the signature is right, else undefined. Everything that it signed is checked once more. */
+export async function verifyAssertion(
+  response: Assertion,
+  { credential, ...wish }: Wish & { credential: Credential },
+): Promise<number | undefined> {
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+  const { credentialId: id, publicKey } = credential
+  const checked = await verifyAuthenticationResponse({
+    response,
+    ...expected(wish),
+    // The store compares the counters, after the signature is known to be right: only then a low one means a copy.
+    credential: { id, publicKey: bytesOf(publicKey), counter: 0 },
+  }).catch(() => undefined)
+  return checked?.verified ? checked.authenticationInfo.newCounter : undefined
+}
+
+function bytesOf(encoded: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(encoded, 'base64url'))
+}
+
+function described({ credentialId: id, transports }: Known[number]) {
+  return { id, transports: [...transports] }
+}
+
+function expected({ relyingParty, challenge }: Wish) {
+  return {
+    expectedChallenge: Buffer.from(challenge).toString('base64url'),
+    expectedOrigin: [...relyingParty.origins],
+    expectedRPID: relyingParty.id,
+    requireUserVerification: true,
+  }
+}
+
+// The challenges that passkeys sign. A challenge is authenticated by the service's secret and not stored when it is given: everybody may
+// request one, and a flood of requests must not fill the store. Its hash is stored when it is used, so that it is used once.
+
+/** `create` for a new passkey of this user, `get` for the use of a passkey, whoever signs in. */
+export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }
+
+/** What the store needs to know that it was used. `expiresAt`: when no node accepts it any more. */
+export type SpentChallenge = { hash: string; expiresAt: number }
+
+const lifetimeMs = 5 * 60_000
+/** The clock of another node may be this much behind. */
+const clockLeewayMs = 60_000
+const shape = /^(\d{13})\.([\w-]{22})\.([\w-]{43})$/
+
+/** Text of 80 characters, of which 128 bits are random. */
+export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at: number): string {
+  const claim = `${at + lifetimeMs}.${randomBytes(16).toString('base64url')}`
+  return `${claim}.${sealing.mac('passkeys', boundTo(purpose, claim))}`
+}
+
+/** Undefined if the service gave no such challenge for this purpose, or if it expired. It says nothing about an earlier use. */
+export function readChallenge(
+  sealing: Pick<Sealing, 'isMac'>,
+  purpose: Purpose,
+  { challenge, at }: { challenge: string; at: number },
+): SpentChallenge | undefined {
+  const [, expires = '', random = '', mac = ''] = shape.exec(challenge) ?? []
+  if (!sealing.isMac('passkeys', boundTo(purpose, `${expires}.${random}`), mac)) return undefined
+  const expiresAt = Number(expires)
+  return at < expiresAt ? { hash: hashOf(challenge), expiresAt: expiresAt + clockLeewayMs } : undefined
+}
+
+function boundTo(purpose: Purpose, claim: string): string {
+  return `${purpose.ceremony} ${purpose.ceremony === 'create' ? purpose.userId : ''} ${claim}`
+}

@@ -1,0 +1,383 @@
+// What each request passes until its handler: the request checks, which refuse, before any route, what Node and Fastify would accept
+// (SECURITY.md, I1 to I8, C1, C3, L6), and then the guard of its route. Its path has one spelling: the router decodes a path before it matches,
+// so `/%6cogin` would be `/login`, and a proxy that limits or forbids `/login` would not notice; any other spelling is 404. Pages of other sites
+// need no CSRF token: browsers say where a request comes from.
+import { isIP, type Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
+import { CarillonError, invalidField, invalidRequest, noSuchRoute } from '../basics/errors.ts'
+import { afterUnreadBody } from './connections.ts'
+import type { Schema } from './openapi/schema.ts'
+import type { GuardedRequest, Route } from './operation.ts'
+import { forwardingFields } from './request/address.ts'
+import { formFields } from './request/bodies.ts'
+import type { RequestLog } from './response/request-log.ts'
+import type { Site } from './site.ts'
+
+/** Unique in this process and, by its random prefix, in the logs of many processes. */
+export function requestIds(): () => string {
+  const prefix = crypto.randomUUID().slice(0, 8)
+  let count = 0
+  return () => `${prefix}-${(++count).toString(36)}`
+}
+
+type Rules = {
+  routes: readonly Route[]
+  site: Site
+  /** The fields of every response. */
+  headers: Readonly<Record<string, string>>
+  log: RequestLog
+}
+
+/** Not async, like everything that every request passes: one promise each would cost a tenth of the throughput. */
+export function checkRequests(app: FastifyInstance, { routes, site, headers, log }: Rules): void {
+  const { allowedOrigins, trustedProxies } = site
+  const [forwarded, forwardedFor] = forwardingFields
+  const isKnownHost = knownHosts(site.hosts)
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(headers)
+    const fields = request.raw.headers
+    if (fields[forwarded] !== undefined || fields[forwardedFor] !== undefined)
+      log.noteForwarded(request.raw, trustedProxies)
+    try {
+      refuseMalformed(request, reply)
+      refuseFlood(request, reply)
+      refuseMisdirected(request, isKnownHost)
+      refuseOtherSpelling(request)
+      if (fields.origin !== undefined && comesFromOtherSite(request, allowedOrigins)) log.noteOrigin(fields.origin)
+      refuseCrossSite(request, allowedOrigins)
+      if (allowOrigin(request, reply, allowedOrigins)) return
+      // In this hook and not in a not-found handler, so that the body of such a request is not parsed.
+      if (request.is404) refuseUnrouted(routes, request, reply)
+    } catch (error) {
+      return done(error as Error)
+    }
+    if (isSafeMethod(request.method)) afterUnreadBody(request, reply, done)
+    else done()
+  })
+}
+
+export function addRoute<Needs>(
+  app: FastifyInstance,
+  { method, path, tag, guard, operation }: Route<Needs>,
+  parts: Needs,
+) {
+  const { query, bodyLimit, shallowBody, body, failurePage } = operation
+  const handle = (request: FastifyRequest, reply: FastifyReply) =>
+    operation.handle(parts, request as GuardedRequest, reply)
+  const handleEmpty = async (request: FastifyRequest, reply: FastifyReply) => {
+    await handle(request, reply)
+    return reply.code(204).send()
+  }
+  app.route({
+    method,
+    url: path,
+    schema: { ...(body && { body: shallowBody ?? body }), ...(query && { querystring: query }) },
+    config: {
+      tag,
+      operation,
+      failurePage: failurePage && ((error, exchange) => failurePage(parts, error, exchange)),
+    },
+    ...(bodyLimit && { bodyLimit }),
+    onRequest: (request, _reply, done) => {
+      const admit = (caller: unknown) => {
+        request.caller = caller
+        done()
+      }
+      guard.admit(parts, request).then(admit, done)
+    },
+    ...(query && { preValidation: readQuery(query) }),
+    handler: operation.responses === undefined ? handleEmpty : handle,
+  })
+}
+
+/** Throws INVALID_REQUEST or UNSUPPORTED_MEDIA_TYPE for a request that no route may receive. */
+export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyReply): void {
+  const { headers, httpVersion } = raw
+  // Node's parser also accepts 0.9 and 2.0 in a request line.
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') throw malformed('version', 'must be HTTP/1.1')
+  refuseRepeated(raw.rawHeaders)
+  if (headers.host === undefined) {
+    if (httpVersion === '1.1') throw malformed('Host', 'is missing')
+  } else if (!hostShape.test(headers.host)) throw malformed('Host', 'must be a host and perhaps a port')
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
+    // It is unknown where such a body ends, so what follows cannot be read as a request.
+    reply.header('connection', 'close')
+    throw malformed('Transfer-Encoding', 'must be chunked, and sent by HTTP/1.1')
+  }
+  if (url.charCodeAt(0) !== slash) refuseOtherAuthority(url, headers.host)
+  if (url.includes('%00')) throw malformed('path', 'must not contain NUL')
+  if (url.includes('#')) throw malformed('path', 'must not contain a fragment')
+  if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
+    throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding')
+}
+
+/** Throws NOT_FOUND for a path in another spelling than its route's (SECURITY.md, Z8), before any guard or body is read. */
+export function refuseOtherSpelling(request: FastifyRequest): void {
+  const { url } = request
+  if (!url.includes('%')) return
+  // Fastify builds this object at each access, so it is read only if it is needed.
+  if (isOtherSpelling(pathOf(url), request.routeOptions.url)) throw noSuchRoute()
+}
+
+const slash = 0x2f
+
+/** An absolute form (RFC 9112, section 3.2.2) has the host twice. If the two differ, a proxy and this service may read different ones. */
+function refuseOtherAuthority(target: string, host: string | undefined): void {
+  if (target === '*') return
+  const authority = /^https?:\/\/([^/?]*)/.exec(target)?.[1]
+  if (authority === undefined || authority !== host) throw malformed('Host', 'must be the host of the request target')
+}
+
+/** RFC 9112, section 3.2; empty if the target has no authority. */
+const hostShape = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
+
+/** Node keeps the first of these fields and drops the others silently; a proxy in front may keep the last. */
+function refuseRepeated(rawHeaders: readonly string[]): void {
+  let hosts = 0
+  let types = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    else if (name.length === 12 && name.toLowerCase() === 'content-type') types++
+  }
+  if (hosts > 1) throw malformed('Host', 'must be sent once')
+  if (types > 1) throw malformed('Content-Type', 'must be sent once')
+}
+
+function malformed(field: string, reason: string): CarillonError {
+  const details = [{ field, reason }]
+  return new CarillonError('INVALID_REQUEST', `The request is malformed: ${field} ${reason}`, { details })
+}
+
+const maxPipelined = 16
+const pipelined = new WeakMap<Socket, number>()
+
+/** Pipelining (RFC 9112, section 9.3.2) keeps responses in memory: 20 connections with one packet each cost 2 GB. */
+export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
+  // A response has no socket while an earlier one on the connection is not finished.
+  if (response.socket !== null) return
+  const count = (pipelined.get(socket) ?? 0) + 1
+  pipelined.set(socket, count)
+  response.once('close', () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1))
+  if (count <= maxPipelined) return
+  socket.destroy()
+  throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for a response before you send more requests', { retryAfter: 1 })
+}
+
+export function comesFromOtherSite({ raw }: Pick<FastifyRequest, 'raw'>, allowed: readonly string[]): boolean {
+  const { origin, host, 'sec-fetch-site': fetchSite } = raw.headers
+  return isCrossSite({ fetchSite: fetchSite as string | undefined, origin, host, allowed })
+}
+
+/**
+ * Against DNS rebinding (SECURITY.md, L6). `Authorization`, which no browser adds on its own, lets a backend use an
+ * internal name, but not at `/login`, which needs no proof. A request without `Host` (HTTP/1.0) is not from a browser.
+ */
+export function refuseMisdirected(request: FastifyRequest, isKnownHost: IsKnownHost): void {
+  const { host, authorization } = request.raw.headers
+  if (authorization !== undefined && (isSafeMethod(request.method) || !isSignIn(request))) return
+  if (host === undefined || isKnownHost(host) || request.routeOptions.config?.operation?.anyHost) return
+  throw new CarillonError('MISDIRECTED_REQUEST', `The host ${host.slice(0, 200)} is not a name of this service`, {
+    remedy: 'Use its public URL, or add the name to CARILLON_ALLOWED_HOSTS.',
+  })
+}
+
+function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boolean {
+  return url === '/login' || url.startsWith('/login/') || config?.operation?.signsIn === true
+}
+
+/** Refuses cross-site requests (SECURITY.md, C1) with an unsafe method and a cookie, and every cross-site login. */
+export function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
+  if (isSafeMethod(request.method)) return
+  const { headers } = request.raw
+  const comesWithCookie = headers.cookie !== undefined && headers.authorization === undefined
+  if (!comesWithCookie && !isSignIn(request)) return
+  if (!comesFromOtherSite(request, allowed)) return
+  const from = headers.origin === undefined ? 'another site' : headers.origin.slice(0, 200)
+  throw new CarillonError('FORBIDDEN', `This request comes from ${from}`, {
+    remedy: 'To allow it, add that origin to CARILLON_ALLOWED_ORIGINS.',
+  })
+}
+
+export type Origins = {
+  /** `Sec-Fetch-Site` (Fetch Metadata, W3C). */
+  fetchSite: string | undefined
+  origin: string | undefined
+  host: string | undefined
+  /** Allowed origins, exactly as browsers send them. */
+  allowed: readonly string[]
+}
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+export function isSafeMethod(method: string): boolean {
+  return safeMethods.has(method)
+}
+
+/**
+ * True if a browser says that another site sent it, in Sec-Fetch-Site or, an older one, in Origin; compare Go's
+ * http.CrossOriginProtection. Without both fields it is no browser, and no cookie was added automatically.
+ */
+export function isCrossSite({ fetchSite, origin, host, allowed }: Origins): boolean {
+  if (origin !== undefined && allowed.includes(origin)) return false
+  if (fetchSite !== undefined) return fetchSite !== 'same-origin' && fetchSite !== 'none'
+  if (origin === undefined) return false
+  const parsed = URL.parse(origin)
+  // Only in the spelling that a browser sends: URL.parse repairs others, such as a soft hyphen (0xAD) in the host.
+  return host === undefined || parsed?.origin !== origin || parsed.host !== host.toLowerCase()
+}
+
+const preflight = {
+  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+  'access-control-allow-headers': 'authorization, content-type, idempotency-key, if-none-match, last-event-id',
+  'access-control-max-age': '600',
+}
+
+/**
+ * Lets pages of allowed origins send requests and read responses (the CORS protocol, Fetch Standard, section 3.2). `allowed` has whole
+ * origins, never patterns. Returns true if the request is a preflight whose response is sent here.
+ */
+export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): boolean {
+  if (allowed.length === 0) return false
+  reply.header('vary', 'Origin')
+  const { origin } = request.headers
+  if (origin === undefined || !allowed.includes(origin)) return false
+  reply.headers({
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': 'etag, retry-after',
+  })
+  if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false
+  afterUnreadBody(request, reply, () => reply.code(204).headers(preflight).send())
+  return true
+}
+
+/**
+ * Whether a `Host` field is one of the known names, `localhost`, or an address. A page of another site can make its own name resolve to this
+ * machine (DNS rebinding); its scripts then reach the service as their own origin, but `Host` still has the other site's name.
+ */
+export type IsKnownHost = (host: string) => boolean
+
+/** `names` are host names without ports. Ports are not compared: a port forward changes them, and rebinding cannot use one. */
+export function knownHosts(names: readonly string[]): IsKnownHost {
+  const known = new Set(['localhost', ...names.map(normalized)])
+  return (host) => {
+    const name = normalized(host.replace(/:\d*$/, ''))
+    return known.has(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0
+  }
+}
+
+/** DNS compares names without regard to case, and ignores one full stop at the end (RFC 1034, section 3.1). */
+function normalized(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '')
+}
+
+/** A percent-encoded letter, digit, `-`, `.`, `_` or `~`: no URI has to encode these (RFC 3986, section 2.3). */
+const encodedUnreserved = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i
+/** A backslash counts as a slash: browsers and some proxies read it as one. */
+const encodedSlash = /%(?:2f|5c)/i
+
+/** The one parameter that may be any text: in it, and nowhere else, a slash may be sent as `%2F`. */
+const freeText = ':externalId'
+
+/** The path of a request target, without the query. An absolute form (`http://host/login`) has the same path. */
+export function pathOf(target: string): string {
+  const start = target.charCodeAt(0) === 0x2f ? 0 : target.indexOf('/', target.indexOf('://') + 3)
+  const end = target.indexOf('?')
+  if (start < 0 || (end >= 0 && end < start)) return ''
+  return start === 0 && end < 0 ? target : target.slice(start, end < 0 ? undefined : end)
+}
+
+/** The longest path of ours has an external id: 255 characters of 4 bytes each, each byte as `%FF`. */
+const maxEncodedPathLength = 3_200
+
+/** A longer encoded path becomes one that no route has: the router decodes before any hook; 5,000 `%25` take 1 ms. */
+export function targetToRoute({ url: target = '/' }: { url?: string | undefined }): string {
+  if (target.length <= maxEncodedPathLength) return target
+  const path = pathOf(target)
+  return path.length > maxEncodedPathLength && path.includes('%') ? '/-' : target
+}
+
+/** Whether a path, still encoded, has another spelling than its route. Without a route, no encoded slash is allowed. */
+export function isOtherSpelling(path: string, route = ''): boolean {
+  if (!path.includes('%')) return false
+  return encodedUnreserved.test(path) || (encodedSlash.test(path) && !isWithinFreeText(path, route))
+}
+
+function isWithinFreeText(path: string, route: string): boolean {
+  const pattern = route.split('/')
+  const segments = path.split('/', pattern.length + 1)
+  if (segments.length !== pattern.length) return false
+  return segments.every((segment, i) => !encodedSlash.test(segment) || pattern[i] === freeText)
+}
+
+/** More than any route takes: a list takes 20 categories and 3 other fields. */
+const maxFields = 32
+
+/**
+ * Its names and values, without Fastify's repairs. A repeated name has an array of its values. If the text cannot be parsed, the refusal is returned as `cause`: the router has
+ * no way to refuse, so `readQuery` does.
+ */
+export function parseQuery(text: string): Record<string, unknown> {
+  if (text === '') return {}
+  try {
+    const query: Record<string, unknown> = {}
+    for (const [name, value] of formFields(text, maxFields))
+      query[name] = Object.hasOwn(query, name) ? [query[name], value].flat() : value
+    return query
+  } catch (cause) {
+    const { details: [fault] = [] } = cause as CarillonError
+    return { cause: invalidRequest([{ field: 'query', reason: fault?.reason ?? '' }], cause) }
+  }
+}
+
+const decimalInteger = /^(0|-?[1-9]\d*)$/
+
+/**
+ * Prepares a query for its schema: one value of a list becomes a list, and integers become numbers. 1.5, 1e3, 007 and an empty
+ * text stay text, which the schema refuses.
+ */
+export function readQuery({ properties = {} }: Schema): preValidationHookHandler {
+  const types = new Map(Object.entries(properties).map(([name, { type }]) => [name, type]))
+  return (request, _reply, done) => {
+    const query = request.query as Record<string, unknown>
+    if (query.cause instanceof CarillonError) return done(query.cause)
+    for (const name in query) {
+      const value = query[name]
+      const type = types.get(name)
+      if (type === 'array') query[name] = [value].flat()
+      else if (typeof value !== 'string') return done(invalidField('query', 'contains a field twice'))
+      else if (type === 'integer' && decimalInteger.test(value)) query[name] = Number(value)
+    }
+    done()
+  }
+}
+
+/** Throws METHOD_NOT_ALLOWED if the path has routes with other methods, else NOT_FOUND. */
+export function refuseUnrouted(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): never {
+  const allowed = allowedMethods(routes, pathOf(request.url)).join(', ')
+  if (allowed === '') throw noSuchRoute()
+  reply.header('allow', allowed)
+  throw new CarillonError('METHOD_NOT_ALLOWED', `This route takes ${allowed}`)
+}
+
+/** The methods that a path takes, for `Allow` (RFC 9110, section 10.2.1). */
+export function allowedMethods(routes: readonly Pick<Route, 'method' | 'path'>[], path: string): string[] {
+  const maxSegments = Math.max(...routes.map((route) => route.path.split('/').length))
+  // Split once, with a limit: a path of 15,000 slashes, split for each route, costs 5 ms.
+  const found = path.split('/', maxSegments + 1)
+  const known = routes.filter((route) => {
+    const segments = route.path.split('/')
+    const isSame = segments.length === found.length && segments.every((segment, i) => takes(segment, found[i]))
+    return isSame && !isOtherSpelling(path, route.path)
+  })
+  const methods = new Set<string>(known.map(({ method }) => method))
+  return [...(methods.has('GET') ? methods.add('HEAD') : methods)]
+}
+
+/** A parameter takes any text, except what another reader may take for slashes or dot segments (RFC 3986, section 5.2.4). */
+function takes(segment: string, text = ''): boolean {
+  if (segment[0] !== ':') return segment === text
+  return text !== '' && text !== '.' && text !== '..' && !text.includes('\\')
+}

@@ -1,0 +1,250 @@
+// What an operation of the store is made of, if it is written once for both engines (decision 0074): a generator that yields statements
+// and is resumed with what each of them found. A write runs in one transaction. It can run again from its beginning, so it changes
+// nothing outside the database. It yields nothing but statements, because others wait for its locks.
+//
+// The SQL of a statement is a template whose values are bound, never spliced. Nearly all text is the same on both engines; a Part is text
+// that is not. sqlite/reader.ts, sqlite/writer-thread.ts and postgres/connection/transaction.ts run them.
+import type { AuditEntry, ChangeSignal } from './events.ts'
+
+type Sql<Kind extends string> = { kind: Kind } & Template
+export type Query = Sql<'get' | 'all'>
+export type Statement =
+  | Query
+  | Sql<'lock' | 'lockAll' | 'run' | 'send' | 'postgres' | 'sendOnPostgres' | 'citus'>
+  | { kind: 'record'; entries: readonly AuditEntry[] }
+  | { kind: 'signal'; signal: ChangeSignal }
+
+export type Read<Result> = Generator<Query, Result, unknown>
+export type Write<Result> = Generator<Statement, Result, unknown>
+
+/** What a write throws if another one has changed what it read: it is rolled back, and runs again from its beginning. */
+export class RunAgain extends Error {}
+
+/** The first row, or undefined without one. The names of its fields are those of the columns; quote a name with capitals. */
+export function* get<Row>(strings: TemplateStringsArray, ...values: Given[]): Read<Row | undefined> {
+  return (yield { kind: 'get', strings, values }) as Row | undefined
+}
+
+export function* all<Row>(strings: TemplateStringsArray, ...values: Given[]): Read<Row[]> {
+  return (yield { kind: 'all', strings, values }) as Row[]
+}
+
+/**
+ * As `all`. The rows stay locked until the end of the transaction. An operation that reads before it writes locks a row first, so that
+ * calls at the same time take turns.
+ */
+export function* lockAll<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row[]> {
+  return (yield { kind: 'lockAll', strings, values }) as Row[]
+}
+
+/** As `lockAll`: the first row. */
+export function* lock<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
+  return (yield { kind: 'lock', strings, values }) as Row | undefined
+}
+
+/** Returns how many rows it changed. */
+export function* run(strings: TemplateStringsArray, ...values: Given[]): Write<number> {
+  return (yield { kind: 'run', strings, values }) as number
+}
+
+/** Does what `run` does if it does not matter how many rows change: on PostgreSQL the write does not wait for it. */
+export function* send(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
+  yield { kind: 'send', strings, values }
+}
+
+/** A statement for an engine with several writers. Undefined on SQLite, which skips it. */
+export function* onPostgres<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
+  return (yield { kind: 'postgres', strings, values }) as Row | undefined
+}
+
+/** A statement for an engine with several writers, which the write does not wait for. */
+export function* sendOnPostgres(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
+  yield { kind: 'sendOnPostgres', strings, values }
+}
+
+/** A statement that only Citus needs. */
+export function* onCitus(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
+  yield { kind: 'citus', strings, values }
+}
+
+/** Adds entries to the audit log. After the commit the store passes them to the listeners of `onRecorded`. */
+export function* record(entries: readonly AuditEntry[] = []): Write<void> {
+  if (entries.length === 0) return
+  yield* addToAuditLog(entries)
+  // Commands have no log of their own: the services write their lines.
+  if (entries.some(({ actor }) => actor === 'operator')) yield* signal({ about: 'audit' })
+  yield { kind: 'record', entries }
+}
+
+/** As `record`, for entries that no listener needs. An entry about a user who is erased by then names none (U2). */
+export function* addToAuditLog(entries: readonly AuditEntry[]): Write<void> {
+  const rows = entries.map(({ detail, ...entry }) => ({ ...entry, detail: detail && JSON.stringify(detail) }))
+  yield* send`
+    insert into audit (user_id, id, at, event, actor, address, user_agent, request_id, sign_in_id, name_hash, detail, count)
+    select coalesce((select id from "user" where id = given.value ->> 'userId'), ''), given.value ->> 'id',
+      cast(given.value ->> 'at' as bigint), given.value ->> 'event', given.value ->> 'actor', given.value ->> 'address',
+      given.value ->> 'userAgent', given.value ->> 'requestId', given.value ->> 'signInId', given.value ->> 'nameHash',
+      given.value ->> 'detail', cast(given.value ->> 'count' as bigint)
+    from ${rowsOf(rows)}`
+}
+
+/** Sends a change signal after the commit. */
+export function* signal(change: ChangeSignal): Write<void> {
+  yield { kind: 'signal', signal: change }
+}
+
+/** Locks the row of a user until the end of the transaction. False without such a user. */
+export function* lockUser(userId: string): Write<boolean> {
+  yield* lockUsers()
+  return (yield* lock`select 1 from "user" where id = ${userId}`) !== undefined
+}
+
+/**
+ * Citus copies the table of users to every node, and a row lock locks the whole copy on each node: two callers that upgrade such a lock
+ * would deadlock. So changes of all users take turns there.
+ */
+export function* lockUsers(): Write<void> {
+  yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon users'))`
+}
+
+export type Value = string | number | null
+/** `strings` is the same array each time that the statement runs. */
+export type Template = { strings: TemplateStringsArray; values: readonly Given[] }
+/** What stands between the strings of a template. At one place it is always a value, always the same part, or always a list. */
+export type Given = Value | Part | List | UserKey
+type Bound = Value | Uint8Array
+
+/** Text of a statement, such as the columns that several statements select. */
+export class Part {
+  readonly sqlite: string
+  readonly postgres: string
+
+  constructor(sqlite: string, postgres = sqlite) {
+    this.sqlite = sqlite
+    this.postgres = postgres
+  }
+}
+
+/** The user in the tables of inboxes: 16 bytes on SQLite (decision 0054), the id on PostgreSQL. */
+export class UserKey {
+  readonly postgres: string
+  #bytes: Uint8Array | undefined
+
+  constructor(userId: string) {
+    this.postgres = userId
+  }
+
+  get sqlite(): Uint8Array {
+    this.#bytes ??= userBytes(this.postgres)
+    return this.#bytes
+  }
+}
+
+export function userKey(userId: string): UserKey {
+  return new UserKey(userId)
+}
+
+/** The `user_id` in the tables of inboxes on SQLite: the 16 bytes of the UUID (schema.sql). */
+export function userBytes(userId: string): Uint8Array {
+  return Buffer.from(userId.replaceAll('-', ''), 'hex')
+}
+
+export function userIdOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes)
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+/** In a statement with `rowsOf`: the key of the user whose id is the field `userId`. */
+export const givenUser = new Part("unhex(replace(given.value ->> 'userId', '-', ''))", "(given.value ->> 'userId')")
+
+type ListUse = 'in' | 'users' | 'rows'
+
+/** A list in one value. */
+export class List {
+  readonly items: readonly unknown[]
+  readonly use: ListUse
+
+  constructor(items: readonly unknown[], use: ListUse) {
+    this.items = items
+    this.use = use
+  }
+}
+
+/** After a column: whether it is one of the values. */
+export function inList(values: readonly string[]): List {
+  return new List(values, 'in')
+}
+
+/** After the column of a `UserKey`: whether it is that of one of the users. */
+export function inUsers(userIds: readonly string[]): List {
+  return new List(userIds, 'users')
+}
+
+/** After `from`: a row for each object, whose fields are `given.value ->> 'name'`. */
+export function rowsOf(objects: readonly object[]): List {
+  return new List(objects, 'rows')
+}
+
+type Engine = 'sqlite' | 'postgres'
+
+const inArray = (placeholder: string) =>
+  `= any (array(select jsonb_array_elements_text(cast(${placeholder} as jsonb))))`
+const lists: Record<Engine, Record<ListUse, (placeholder: string) => string>> = {
+  sqlite: {
+    in: (placeholder) => `in (select value from json_each(${placeholder}))`,
+    users: (placeholder) => `in (select unhex(replace(value, '-', '')) from json_each(${placeholder}))`,
+    rows: (placeholder) => `json_each(${placeholder}) as given`,
+  },
+  postgres: {
+    in: inArray,
+    users: inArray,
+    rows: (placeholder) => `jsonb_array_elements(cast(${placeholder} as jsonb)) as given (value)`,
+  },
+}
+
+/** The values of a template that are bound, in the order of their placeholders. */
+export function boundValues({ values }: Template, engine: 'sqlite'): Bound[]
+export function boundValues({ values }: Template, engine: 'postgres'): Value[]
+export function boundValues({ values }: Template, engine: Engine): Bound[] {
+  const bound: Bound[] = []
+  for (const value of values)
+    if (typeof value !== 'object' || value === null) bound.push(value)
+    else if (value instanceof UserKey) bound.push(value[engine])
+    else if (value instanceof List) bound.push(JSON.stringify(value.items))
+  return bound
+}
+
+/** What an engine makes of each template, such as a prepared statement: once. */
+export class Texts<Made> {
+  readonly #known = new WeakMap<TemplateStringsArray, Made>()
+  readonly #engine: Engine
+  readonly #make: (text: string) => Made
+
+  constructor(engine: Engine, make: (text: string) => Made) {
+    this.#engine = engine
+    this.#make = make
+  }
+
+  of(template: Template): Made {
+    const known = this.#known.get(template.strings)
+    if (known !== undefined) return known
+    const made = this.#make(textOf(template, this.#engine))
+    this.#known.set(template.strings, made)
+    return made
+  }
+}
+
+function textOf({ strings, values }: Template, engine: Engine): string {
+  let [text = ''] = strings
+  let placeholders = 0
+  for (const [index, value] of values.entries()) {
+    if (value instanceof Part) text += value[engine]
+    else {
+      const placeholder = engine === 'postgres' ? `$${++placeholders}` : '?'
+      text += value instanceof List ? lists[engine][value.use](placeholder) : placeholder
+    }
+    text += strings[index + 1]
+  }
+  return text
+}

@@ -1,0 +1,102 @@
+// How many product files does a warm request execute, in all threads? A reader has to follow them (docs/decisions/0019-rooms-by-subject.md).
+// CARILLON_PRINT_FILES=1 prints them.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Profiler } from 'node:inspector'
+import { Session } from 'node:inspector/promises'
+import { after, test } from 'node:test'
+import { addPasskey } from '../../support/passkeys.ts'
+import { startTestService } from '../../support/service.ts'
+import { SoftwareAuthenticator } from '../../support/software-authenticator.ts'
+
+const origin = 'https://carillon.example'
+const app = await startTestService({ env: { CARILLON_PUBLIC_URL: origin } })
+after(() => app.stop())
+const ann = await app.user('ann')
+
+const main = new Session()
+main.connect()
+const attached = once(main, 'NodeWorker.attachedToWorker')
+await main.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
+const [{ params: writer }] = await attached
+
+type Taken = { result: Profiler.ScriptCoverage[] }
+
+type Method = 'Profiler.takePreciseCoverage'
+
+/** Sends a command to the writer thread. */
+async function postToWriter(method: Method, params = {}): Promise<Taken> {
+  const message = JSON.stringify({ id: 1, method, params })
+  const replied = once(main, 'NodeWorker.receivedMessageFromWorker')
+  await main.post('NodeWorker.sendMessageToWorker', { sessionId: writer.sessionId, message })
+  const [reply] = await replied
+  return JSON.parse(reply.params.message).result
+}
+
+const postToMain = (method: Method, params = {}) => main.post(method, params as never) as unknown as Promise<Taken>
+for (const post of [postToMain, postToWriter]) {
+  await post('Profiler.enable' as Method)
+  await post('Profiler.startPreciseCoverage' as Method, { callCount: true, detailed: false })
+}
+
+const hasRun = ({ functions }: Profiler.ScriptCoverage) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
+const fileOf = ({ url }: Profiler.ScriptCoverage) => /\/(server\/(?!.*\/testing\/).*\.ts)$/.exec(url)?.[1] ?? []
+
+/** The files that executed since the last call. */
+async function takeFiles(): Promise<Set<string>> {
+  const taken = [await postToWriter('Profiler.takePreciseCoverage'), await postToMain('Profiler.takePreciseCoverage')]
+  const scripts = taken.flatMap(({ result }) => result)
+  return new Set(scripts.filter(hasRun).flatMap(fileOf))
+}
+
+/** Those of a warm request that executed each of three times: a timer may run beside one of them. */
+async function filesOf(prepare: () => Promise<() => Promise<{ status: number }>>): Promise<string[]> {
+  const runs: Set<string>[] = []
+  for (let n = 0; n < 5; n++) {
+    const send = await prepare()
+    await takeFiles()
+    const { status } = await send()
+    assert.ok(status < 300, `${status}`)
+    runs.push(await takeFiles())
+  }
+  return [...runs.slice(2).reduce((all, one) => all.intersection(one))].sort()
+}
+
+const proof = await app.signIn(ann, 'stateful')
+const { key } = await app.producerKey()
+const authenticator = new SoftwareAuthenticator({ origin })
+const passkey = await addPasskey(app, authenticator, await app.user(), 'carillon.example')
+const { username, password } = ann
+
+const requests: Record<string, { most: number; prepare: Parameters<typeof filesOf>[0] }> = {
+  'a list by cookie': { most: 21, prepare: async () => () => app.get('/api/notifications', proof) },
+  'mark as read': {
+    most: 32,
+    async prepare() {
+      const [id] = await app.deliver({ to: ann, title: 'Paid', category: 'billing' })
+      await app.get('/api/notifications', proof)
+      return () => app.patch(`/api/notifications/${id}/read`, proof)
+    },
+  },
+  'a sign-in': { most: 62, prepare: async () => () => app.post('/login', { username, password }) },
+  'a sign-in with a passkey': {
+    most: 60,
+    async prepare() {
+      const response = authenticator.get(passkey, (await app.post('/login/passkey/options')).json())
+      return () => app.post('/login/passkey', { response })
+    },
+  },
+  'a delivery': {
+    most: 38,
+    prepare: async () => () =>
+      app.post('/api/notifications', { recipients: [{ username }], title: 'Paid' }, { authorization: `Bearer ${key}` }),
+  },
+}
+
+for (const [name, { most, prepare }] of Object.entries(requests))
+  test(`${name} executes at most ${most} product files`, async () => {
+    const files = await filesOf(prepare)
+    if (process.env.CARILLON_PRINT_FILES === '1')
+      process.stdout.write(`${name}: ${files.length}\n${files.join('\n')}\n`)
+    assert.ok(files.length <= most, `${files.length}:\n${files.join('\n')}`)
+  })
