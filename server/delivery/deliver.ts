@@ -26,8 +26,6 @@ type DeliveryOptions = {
 type CheckedKey = { secretHash: string; checkAgain: () => Promise<{ secretHash: string }> }
 
 const maxDataBytes = 8 * 1024
-/** Each time the key was rotated between its check and the commit. */
-const maxChecksAgain = 3
 /** How long a retry with the same key gets the first response again. */
 const keptForMs = 24 * 3_600_000
 /** RFC 9110, section 5.6.2: visible ASCII characters. */
@@ -105,12 +103,9 @@ export class Deliveries {
       secretHash: checkedKey?.secretHash,
     }
     let outcome = await store.write(deliver, delivery)
-    for (let n = 0; outcome === 'refused' && n < maxChecksAgain; n++)
+    // The key was rotated between its check and the commit.
+    while (outcome === 'refused')
       outcome = await store.write(deliver, { ...delivery, secretHash: (await checkedKey?.checkAgain())?.secretHash })
-    if (outcome === 'refused')
-      throw new CarillonError('UNAVAILABLE', 'The producer key changes too often', {
-        remedy: 'Send the request again.',
-      })
     if (outcome === 'mismatch')
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
         remedy: 'Use a new key.',
