@@ -23,6 +23,7 @@ const entries = {
 }
 
 const pagesFolder = join(root, 'pages')
+const demonstrationFolder = join(root, 'demonstration', 'page')
 
 /** The scripts of the pages, bundled together: what two pages need is a chunk that a browser loads once. */
 const pages = {
@@ -32,7 +33,7 @@ const pages = {
   'page-sign-in': join(pagesFolder, 'sign-in', 'sign-in-page.ts'),
   'page-docs': join(pagesFolder, 'docs', 'docs-page.ts'),
   'every-page': join(pagesFolder, 'look', 'every-page.ts'),
-  'page-demonstration': join(pagesFolder, 'demonstration', 'demonstration-page.ts'),
+  'page-demonstration': join(demonstrationFolder, 'demonstration-page.ts'),
 }
 
 /** Texts that the server alone displays or sends. */
@@ -40,8 +41,10 @@ const textsOfServer = /\/texts\/..\/service\.ts$/
 
 /** Files of the pages that need no bundler. */
 function assets() {
-  const paths = readdirSync(pagesFolder, { recursive: true, encoding: 'utf8' }).sort()
-  return paths.filter((path) => /\.(css|svg)$/.test(path)).map((path) => asset(join(pagesFolder, path)))
+  return [pagesFolder, demonstrationFolder].flatMap((folder) => {
+    const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+    return paths.filter((path) => /\.(css|svg)$/.test(path)).map((path) => asset(join(folder, path)))
+  })
 }
 
 /**

@@ -5,9 +5,7 @@ import type { Clock } from './basics/clock.ts'
 import type { Log } from './basics/log.ts'
 import type { Config } from './config/settings.ts'
 import type { Deliveries } from './delivery/deliver.ts'
-import { type DemonstrationNeeds, demonstrationRoutes } from './demonstration/visits.ts'
-import { addWorlds } from './demonstration/world-service.ts'
-import type { Worlds } from './demonstration/worlds.ts'
+import type { Demonstration } from './demonstration/child.ts'
 import { DelayedAccounts } from './guessing/delayed-accounts.ts'
 import { DeviceTokens } from './guessing/device-tokens.ts'
 import { Guesses, limitChanges } from './guessing/guesses.ts'
@@ -33,7 +31,7 @@ import { recordSettings } from './start/settings-entry.ts'
 import { type Cookies, siteOf } from './start/site.ts'
 import { tidy } from './start/tidy.ts'
 import type { Store } from './store/store.ts'
-import { readerOf, type UserDependencies } from './users/users.ts'
+import { hasOneUser, readerOf, type UserDependencies } from './users/users.ts'
 
 type Environment = {
   log: Log
@@ -42,19 +40,20 @@ type Environment = {
   hashCost?: HashCost | undefined
   /** The public URL; without the setting it is known only after the service listens. */
   url: () => string
-  demonstration?: (() => Promise<Worlds>) | undefined
+  demonstration?: Demonstration | undefined
   own?: OwnParts
 }
 
 /**
- * What a world of the demonstration has in place of the parts that a service makes for itself (start/demonstration.ts). It has the API alone:
+ * What a world of the demonstration has in place of the parts that a service makes for itself (demonstration/server/compose-world.ts). It has the API alone:
  * scripts of its pages would share the browser's storage with ours.
  */
 type OwnParts = {
   passwords: Passwords
   cookies: Cookies
   /** Returns the same part, whose calls are noted. */
-  observed?: Observed
+  observed: Observed
+  cachedTokens: number
 }
 type Observed = <Part extends object>(name: string, part: Part) => Part
 const unobserved: Observed = (_, part) => part
@@ -95,7 +94,12 @@ export async function compose(store: Store, config: Config, environment: Environ
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
   const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })
   const producerKeys = new ProducerKeys({ store, now })
-  const proofs = await composeProofs(store, config, { ...environment, sealing, observed })
+  const proofs = await composeProofs(store, config, {
+    ...environment,
+    sealing,
+    observed,
+    cachedTokens: own?.cachedTokens,
+  })
   const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config, log) }
   const users = { store, passwords, ...rules, now, revocations: proofs.revocations }
   const notifications = composeNotifications(store, config, environment)
@@ -109,25 +113,30 @@ export async function compose(store: Store, config: Config, environment: Environ
   const site = siteOf(config, url, own?.cookies)
   const settings = pageSettings(config)
   const published = own === undefined ? routesWith(settings.prefix) : apiOf(routesWith(settings.prefix))
-  const parts: Parts & DemonstrationNeeds = {
-    ...{ site, store, readiness, producerKeys, users, guesses, signInLog, notices, demonstration },
+  const parts: Parts = {
+    ...{ site, store, readiness, producerKeys, users, guesses, signInLog, notices },
     ...proofs,
     ...notifications,
     ...mails,
     devices: new DeviceTokens(sealing),
     factors: { store, sealing, guesses, now, publicUrl: url },
     providers: composeProviders(store, config, { ...environment, sealing }),
-    pages: { ...settings, scripts: new ServedScripts(), readerOf: (caller) => readerOf({ store }, caller) },
+    pages: {
+      ...settings,
+      scripts: new ServedScripts(),
+      readerOf: (caller) => readerOf({ store }, caller),
+      hasOneUser: () => hasOneUser({ store }),
+    },
     documentation: documentationOf(published, { url, cookieName: site.cookie.name }),
   }
-  const app = createApp<Parts & DemonstrationNeeds>({
-    routes: demonstration === undefined ? published : [...published, ...demonstrationRoutes(settings.prefix)],
+  const app = createApp<Parts>({
+    routes: published,
     parts,
     site,
     log,
     ...(own === undefined && { failurePage: (error, exchange) => failurePage(parts, error, exchange) }),
   })
-  if (demonstration !== undefined) addWorlds(app, settings.prefix, demonstration)
+  demonstration?.addTo(app, settings.prefix, site)
   return {
     ...{ app, readiness, users, deliveries },
     firstStart: () => firstStart({ users, producerKeys, deliveries, docsPath: docsPath(url()) }),

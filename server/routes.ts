@@ -1,6 +1,7 @@
 // The route table: every route with its id, method, path, guard and operation, by tag. app.ts serves it, and openapi.json is made from it.
 import * as activity from './audit/activity.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'
+import * as trial from './delivery/test-notification.routes.ts'
 import * as demonstrationPage from './demonstration/demonstration-page.routes.ts'
 import * as confirmation from './factors/confirm.routes.ts'
 import * as factors from './factors/factors.routes.ts'
@@ -98,6 +99,7 @@ const api = {
     markUnread: route('PATCH', '/api/notifications/:id/unread', inbox, notifications.unread),
     markAllRead: route('POST', '/api/notifications/read-all', inbox, notifications.readAll),
     undoReadAll: route('POST', '/api/notifications/undo', inbox, notifications.undo),
+    sendTestNotification: route('POST', '/api/me/test-notification', user, trial.sendTest),
   },
   producers: {
     sendNotification: route('POST', '/api/notifications', sender, deliveries.send),
@@ -140,6 +142,7 @@ const api = {
     getSecurityTxt: route('GET', '/.well-known/security.txt', open, wellKnown.securityTxt),
     getPasskeyEndpoints: route('GET', '/.well-known/passkey-endpoints', open, wellKnown.passkeyEndpoints),
     getStart: route('GET', '/', unscopedVisitor, frontPage.front),
+    getChangePassword: route('GET', '/.well-known/change-password', open, accountPage.changePassword),
   },
 }
 

@@ -3,7 +3,6 @@
 import { lookup } from 'node:dns/promises'
 import { statSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
-import { tmpdir } from 'node:os'
 import { recordLogged } from './audit/audit.store.ts'
 import { auditEntry, serviceSource } from './audit/entry.ts'
 import { Clock, type TimeSources } from './basics/clock.ts'
@@ -11,7 +10,8 @@ import { CarillonError, messageOf } from './basics/errors.ts'
 import type { Log } from './basics/log.ts'
 import { type Composition, compose } from './compose.ts'
 import type { Config } from './config/settings.ts'
-import type { Worlds } from './demonstration/worlds.ts'
+import { isLoopback } from './config/values.ts'
+import { Demonstration } from './demonstration/child.ts'
 import { drain } from './http/connections.ts'
 import { openStore } from './open-store.ts'
 import type { HashCost } from './passwords/passwords.ts'
@@ -49,7 +49,7 @@ export async function startService(config: Config, { log, clock, hashCost }: Sur
     // The database's clock, if it has one, is the same for every process of the service.
     const sources = clock ?? { wall: store.clock ?? Date.now, monotonic: () => performance.now() }
     const furthest = new Clock(sources, (aheadMs) => warnOfSetBack(log, aheadMs))
-    return await serve(store, config, { log, clock: furthest, sources, hashCost })
+    return await serve(store, config, { log, clock: furthest, hashCost })
   } catch (error) {
     await store.close()
     throw error
@@ -73,14 +73,14 @@ async function openLogged(
   return store
 }
 
-type Running = { log: Log; clock: Clock; sources: TimeSources; hashCost: HashCost | undefined }
+type Running = { log: Log; clock: Clock; hashCost: HashCost | undefined }
 
-async function serve(store: Store, config: Config, { clock, sources, ...given }: Running): Promise<Service> {
+async function serve(store: Store, config: Config, { clock, ...given }: Running): Promise<Service> {
   let url = config.publicUrl ?? ''
   const { log } = given
   const environment = { ...given, random: Math.random, url: () => url }
-  const demonstration = demonstrationOf(config, { ...environment, sources })
-  const composition = await compose(store, config, { ...environment, clock, demonstration: demonstration?.open })
+  const demonstration = demonstrationOf(config, environment)
+  const composition = await compose(store, config, { ...environment, clock, demonstration })
   const { app, readiness } = composition
   const listensOn = reachable(await listen(app, config))
   if (config.publicUrl === undefined) url = listensOn
@@ -117,33 +117,10 @@ async function serve(store: Store, config: Config, { clock, sources, ...given }:
   }
 }
 
-type DemonstrationNeeds = Omit<Running, 'clock'> & { random: () => number; url: () => string }
-
-/** The code of the demonstration is loaded for its first visitor. */
-function demonstrationOf(config: Config, surroundings: DemonstrationNeeds) {
-  void removeLeftovers(surroundings.log)
+function demonstrationOf(config: Config, { log, url }: { log: Log; url: () => string }): Demonstration | undefined {
   if (!demonstrationSettings(config).hasDemonstration) return undefined
-  let worlds: Promise<Worlds> | undefined
-  return {
-    open() {
-      worlds ??= import('./start/demonstration.ts').then(({ openWorlds }) => openWorlds({ config, ...surroundings }))
-      return worlds
-    },
-    async end() {
-      await (await worlds)?.end()
-    },
-  }
-}
-
-/** A process that was killed could not remove the folders of its demonstration, which may be off since. */
-async function removeLeftovers(log: Log): Promise<void> {
-  try {
-    const folders = await import('./demonstration/folders.ts')
-    folders.removeLeftovers(tmpdir())
-  } catch (error) {
-    const reason = messageOf(error)
-    log.warn({ event: 'leftovers-not-removed', reason }, 'folders of an earlier demonstration could not be removed')
-  }
+  const { pagesPrefix: prefix, host, allowedHosts, hstsSubdomains } = config
+  return new Demonstration(() => ({ url: url(), prefix, hosts: [host, ...allowedHosts], hstsSubdomains }), log)
 }
 
 const closing = (app: Composition['app']) => async (error: unknown) => {
@@ -174,7 +151,7 @@ function warnOfUrl({ publicUrl, database }: Config, url: string, log: Log): void
       { event: 'public-url-missing', url },
       'CARILLON_PUBLIC_URL is not set: other processes refuse the access tokens of this one',
     )
-  if (!url.startsWith('https:'))
+  if (!url.startsWith('https:') && !isLoopback(new URL(url).hostname))
     log.warn(
       { event: 'plain-http', url },
       'plain HTTP: the session cookie is sent without Secure. Use it on this machine only',

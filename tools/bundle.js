@@ -9,6 +9,7 @@ import { rolldown } from 'rolldown'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const server = join(root, 'server')
+const demonstration = join(root, 'demonstration', 'server')
 /** Where server/bin/run.js looks for it; git ignores it. */
 const bundleFolder = join(server, 'bundle')
 
@@ -50,7 +51,11 @@ async function bundled(folder, isInside, required = {}) {
   rmSync(folder, { recursive: true, force: true })
   const made = [
     ...(await write(required, folder, isInside, 'cjs')),
-    ...(await write({ carillon: join(server, 'carillon.ts') }, folder, isInside)),
+    ...(await write(
+      { carillon: join(server, 'carillon.ts'), demonstration: join(demonstration, 'main.ts') },
+      folder,
+      isInside,
+    )),
     ...(await write({ writer: join(server, 'writer.ts') }, folder, isInside)),
   ]
   writeFileSync(join(folder, 'LICENSES.txt'), licences([...made.filter(isOfPackage), ofScripts]))
@@ -144,17 +149,18 @@ const compilerInside = {
   },
 }
 
-/** A module finds its SQL, style sheets and so on beside its source; the writer thread is a bundle of its own. */
+/** A module finds its SQL, style sheets and so on beside its source; the writer thread and the demonstration are bundles of their own. */
 const originalPlaces = {
   name: 'original-places',
   /** @param {string} code @param {string} id */
   transform(code, id) {
     if (!id.startsWith(server) || !code.includes('import.meta.url')) return
     const source = relative(bundleFolder, id).replaceAll(sep, '/')
+    const [, entry, name] = /new URL\('([./]*\/(writer|demonstration)[^']*)', import\.meta\.url\)/.exec(code) ?? []
     return code
-      .split("new URL('./writer.ts', import.meta.url)")
+      .split(`new URL('${entry}', import.meta.url)`)
       .map((part) => part.replaceAll('import.meta.url', `new URL('${source}', import.meta.url).href`))
-      .join("new URL('./writer.js', import.meta.url)")
+      .join(`new URL('./${name}.js', import.meta.url)`)
   },
 }
 

@@ -8,7 +8,7 @@ import { placeBeside, placementStyles } from './placement.ts'
 
 /** The parts of the list, which a page can style from outside of the bell too. */
 const parts =
-  'header,title,mark-all,tabs,tab,tab-selected,list,newer,scroll,feed,item,item-unread,unread-dot,item-content,item-title,item-body,item-details,item-time,item-count,item-category,item-toggle,more,empty,state-title,error,retry,offline,loading,signed-out,sign-in,undo,undo-button'
+  'header,title,mark-all,bar,tabs,tab,tab-selected,list,newer,scroll,feed,item,item-unread,unread-dot,item-content,item-title,item-body,item-details,item-time,item-count,item-category,item-toggle,more,empty,state-title,error,retry,offline,loading,signed-out,sign-in,undo,undo-button'
 
 const icon = svg`<path d="M6 10a6 6 0 0 1 12 0c0 5 2 6 2 7H4c0-1 2-2 2-7M10 20a2 2 0 0 0 4 0" fill="none" stroke="currentcolor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round"/>`
 

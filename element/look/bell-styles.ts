@@ -26,8 +26,9 @@ button[part~='bell'] {
 [part~='bell'] svg { inline-size: 1.375em; block-size: 1.375em; }
 [part~='badge'] {
   position: absolute;
-  inset-block-start: 0;
-  inset-inline-end: 0;
+  /* Beside the bell, however long the number is: it must not cover it. */
+  inset-block-start: -0.1em;
+  inset-inline-start: 2.1em;
   box-sizing: border-box;
   min-inline-size: 1.6em;
   padding-inline: 0.4em;

@@ -30,22 +30,23 @@ h2, p { margin: 0; font: inherit; }
   padding: 0.75em 1em 0.25em;
 }
 [part~='title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
-[part~='tabs'] { display: flex; gap: 1.25em; padding-inline: 1em; border-block-end: 1px solid var(--_border); }
+[part~='tabs'], [part~='bar'] { display: flex; gap: 1.25em; }
+/* What arrived is announced here and not in the list, where it would cover a title. So it stays in view, if the page scrolls. */
+[part~='bar'] {
+  position: sticky;
+  inset-block-start: 0;
+  z-index: 1;
+  justify-content: space-between;
+  align-items: center;
+  padding-inline: 1em;
+  border-block-end: 1px solid var(--_border);
+  background: var(--_background);
+}
 [part~='root'], [part~='list'] { display: flex; flex-direction: column; min-block-size: 0; }
 /* What a header of the page may give to all texts in it. */
 [part~='root'] { letter-spacing: normal; text-indent: 0; text-shadow: none; text-transform: none; white-space: normal; }
 [part~='scroll'] { overflow: auto; overscroll-behavior: contain; }
 [part~='more'] { display: block; margin: 0.5em auto; }
-[part~='newer'] {
-  position: sticky;
-  inset-block-start: 0.5em;
-  z-index: 1;
-  display: block;
-  /* Takes no room, so that it moves nothing. */
-  block-size: 2em;
-  margin: 0.5em auto -2.5em;
-  inline-size: fit-content;
-}
 `
 
 const controls = css`
@@ -82,7 +83,7 @@ button:hover { background: var(--_hover); }
   color: var(--_background);
   text-decoration: none;
 }
-[part~='newer'] { box-shadow: 0 2px 10px #0b0d2440; }
+[part~='newer'] { min-block-size: 24px; padding-block: 0; }
 [part~='newer']:hover, [part~='sign-in']:hover, [part~='retry']:hover {
   background: color-mix(in srgb, var(--_accent), var(--_text) 18%);
 }
@@ -102,14 +103,6 @@ const items = css`
 [part~='item'] + [part~='item'] { border-block-start: 1px solid var(--_border); }
 [part~='item-unread'] { background: var(--_unread); }
 [part~='item']:hover { background: var(--_hover); }
-[part~='unread-dot'] {
-  flex: none;
-  inline-size: 0.5em;
-  block-size: 0.5em;
-  margin-block-start: 0.475em;
-  border-radius: 50%;
-}
-[part~='item-unread'] > [part~='unread-dot'] { background: var(--_accent); }
 [part~='item-content'] { flex: 1; min-inline-size: 0; }
 /* The padding makes a line a target of 24 px, and the margin takes its room back. */
 [part~='item-title'] { display: block; margin-block: -2px; padding-block: 2px; text-decoration: none; font-weight: 450; }
@@ -144,26 +137,21 @@ const items = css`
   background: var(--_hover);
 }
 [part~='item-toggle'] {
+  --_target: 2em;
   flex: none;
   align-self: start;
-  inline-size: 2em;
-  margin: -0.25em;
-  margin-inline-end: -0.5em;
+  display: grid;
+  place-items: center;
+  inline-size: var(--_target);
+  block-size: var(--_target);
+  /* The dot is beside the first line of the title, and what the target needs beyond it takes no room. */
+  margin-block: calc((1.45em - var(--_target)) / 2);
+  margin-inline: calc((0.75em - var(--_target)) / 2);
   padding: 0;
-  opacity: 0;
 }
-[part~='item-toggle']::before {
-  content: '';
-  display: block;
-  inline-size: 0.75em;
-  block-size: 0.75em;
-  margin: auto;
-  border: 2px solid var(--_muted);
-  border-radius: 50%;
-}
-[part~='item-unread'] [part~='item-toggle']::before { background: var(--_accent); border-color: var(--_accent); }
-[part~='item']:hover [part~='item-toggle'], [part~='item']:focus-within [part~='item-toggle'] { opacity: 1; }
-@media (hover: none) { [part~='item-toggle'] { opacity: 1; } }
+@media (pointer: coarse) { [part~='item-toggle'] { --_target: 44px; } }
+[part~='unread-dot'] { inline-size: 0.75em; block-size: 0.75em; border: 2px solid var(--_muted); border-radius: 50%; }
+[part~='item-unread'] [part~='unread-dot'] { background: var(--_accent); border-color: var(--_accent); }
 `
 
 const states = css`
@@ -197,7 +185,7 @@ const states = css`
 [part~='loading']::before { border-block-start-color: var(--_accent); }
 [part~='state-title'] { color: var(--_text); font-weight: 650; }
 [part~='sign-in'], [part~='retry'] { margin-block-start: 0.75em; }
-[part~='offline'], [part~='error'], [part~='undo'] {
+[part~='offline'], [part~='error'] {
   padding: 0.625em 1em;
   background: var(--_hover);
   border-block-end: 1px solid var(--_border);
@@ -205,8 +193,27 @@ const states = css`
 }
 [part~='list']:not(:has(article)) :is([part~='error'], [part~='offline']) { background: none; border: 0; font-size: 1em; }
 [part~='offline'], [part~='error'] { position: sticky; inset-block-end: 0; border-block: 1px solid var(--_border); border-block-end: 0; }
-[part~='undo'] { display: flex; align-items: center; justify-content: space-between; gap: 1em; }
-[part~='undo-button'] { margin-inline-end: -0.625em; }
+/* Over the end of the list, which it does not move, and still before the list for the keyboard. */
+[part~='undo'] {
+  position: sticky;
+  inset-block-end: 0.75em;
+  z-index: 1;
+  order: 1;
+  flex: none;
+  display: flex;
+  align-items: center;
+  align-self: center;
+  gap: 1em;
+  block-size: 2.75em;
+  margin-block: -3.5em 0.75em;
+  padding-inline: 1em 0.375em;
+  border-radius: 0.625em;
+  background: var(--_text);
+  color: var(--_background);
+  box-shadow: 0 2px 10px #0b0d2440;
+}
+[part~='undo-button'] { color: inherit; text-decoration: underline; }
+[part~='undo-button']:hover { background: none; }
 [part~='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }
 `
 
@@ -221,10 +228,7 @@ const settings = css`
   [part~='mark-all'] { margin: 0; }
   [part~='tab'] { border: 0; }
   [part~='tab'][aria-selected='true'] { border-block-end: 3px solid Highlight; }
-  [part~='item-unread'] > [part~='unread-dot'], [part~='item-unread'] [part~='item-toggle']::before {
-    forced-color-adjust: none;
-    background: Highlight;
-  }
+  [part~='item-unread'] [part~='unread-dot'] { forced-color-adjust: none; background: Highlight; }
 }
 `
 

@@ -43,7 +43,7 @@ export class AccountFrame extends PageElement {
     // Without texts, the place keeps the sentence of the service that the page did not start.
     const read = await readTexts(language).catch(() => undefined)
     if (read === undefined) return
-    this.parentElement?.querySelector('.not-started')?.remove()
+    this.parentElement?.querySelector('.skeleton')?.remove()
     try {
       const me = await this.#readMe()
       const acts = {

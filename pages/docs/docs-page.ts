@@ -1,6 +1,8 @@
 // The script of the page of the API's description: a filter for its routes, and a button that copies each example.
+import { addCopyButtons } from './copy-buttons.ts'
+
 const docs = document.querySelector('.docs') as HTMLElement
-const { copy = '', copied = '', notCopied = '', noMatch = '' } = docs.dataset
+const { noMatch = '' } = docs.dataset
 const filter = docs.querySelector('input') as HTMLInputElement
 const outcome = docs.querySelector('[role=status]') as HTMLElement
 
@@ -24,22 +26,7 @@ function showMatches(): void {
   outcome.textContent = isAny ? '' : noMatch
 }
 
-/** Browsers have a clipboard on HTTPS and on localhost only, and may refuse there, too. */
-async function copyText(button: HTMLElement, text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text)
-    button.textContent = copied
-  } catch {
-    button.textContent = notCopied
-  }
-}
-
-for (const example of docs.querySelectorAll('pre')) {
-  const button = document.createElement('button')
-  Object.assign(button, { type: 'button', textContent: copy, lang: document.documentElement.lang, ariaLive: 'polite' })
-  button.addEventListener('click', () => void copyText(button, example.textContent))
-  example.after(button)
-}
+addCopyButtons(docs)
 filter.addEventListener('input', showMatches)
 filter.closest('[hidden]')?.removeAttribute('hidden')
 // A browser that goes back fills the field again.

@@ -1,6 +1,8 @@
-// The script of the inbox page: the list of categories around <carillon-inbox>, which does everything else, and the theme of this device.
+// The script of the inbox page: the list of categories around <carillon-inbox>, which does everything else, the theme of this device, and the
+// first steps of a new service.
 import type { CarillonInbox } from 'carillon-inbox'
 import { send } from '../account/requests.ts'
+import { addCopyButtons } from '../docs/copy-buttons.ts'
 import { keptTheme, onThemeChange } from '../look/preferences.ts'
 
 type Counts = { categories: Readonly<Record<string, unknown>> }
@@ -63,5 +65,21 @@ function show({ categories }: Counts): void {
   select.value = chosen
 }
 
+function startFirstSteps(steps: HTMLElement): void {
+  const button = steps.querySelector('#send-test') as HTMLButtonElement
+  const outcome = steps.querySelector('[role=status]') as HTMLElement
+  const { sent = '', refused = '' } = button.dataset
+  button.addEventListener('click', async () => {
+    const sending = send(`${inbox.dataset.root ?? ''}api/me/test-notification`, { method: 'POST' })
+    outcome.textContent = await sending.then(
+      () => sent,
+      () => refused,
+    )
+  })
+  addCopyButtons(steps)
+}
+
+const firstSteps = document.querySelector<HTMLElement>('.first-steps')
+if (firstSteps !== null) startFirstSteps(firstSteps)
 void customElements.whenDefined('carillon-inbox').then(() => document.querySelector('.not-started')?.remove())
 void start()

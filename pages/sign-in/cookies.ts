@@ -1,4 +1,4 @@
-// Does this browser keep the cookie of a sign-in? It is HttpOnly, so a script sees only what follows from it.
+// Does this browser keep the cookie of a sign-in, and has another tab ended it? It is HttpOnly, so a script sees only what follows from it.
 
 const mark = 'carillon-signed-in'
 /** Longer than a sign-in and its redirects take; shorter than it takes to come back on purpose. */
@@ -19,6 +19,21 @@ export function endWatch(): void {
   } catch {
     // cookieFault() has said so.
   }
+}
+
+const signOutMark = 'carillon-signed-out'
+
+/** The page after a sign-out tells the other tabs of this browser. */
+export function tellSignOut(): void {
+  try {
+    localStorage.setItem(signOutMark, String(Date.now()))
+  } catch {
+    // Each tab learns of it with its next request.
+  }
+}
+
+export function onSignOut(listen: () => void): void {
+  addEventListener('storage', ({ key }) => key === signOutMark && listen())
 }
 
 /** `isSignedOut`: the page asks for the password, and nothing was refused. */

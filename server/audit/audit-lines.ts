@@ -52,11 +52,11 @@ export class AuditLines {
   }
 }
 
-/** Fields without a value are left out. Of the details, none takes the place of another field. */
+/** Fields without a value are left out, and so is the list of all settings. Of the details, none takes the place of another field. */
 export function writeLine(log: Log, entry: AuditEntry, { isCount = entry.count > 1 } = {}): void {
   const { id: auditId, at: _, formerEmail: __, event, address, detail, count, ...more } = entry
   const facts = { ...more, auditId, ...(isCount && { count }) }
-  const others = Object.entries({ ...detail, ...facts }).filter(([, value]) => value !== null && value !== undefined)
+  const others = Object.entries({ ...detail, settings: null, ...facts }).filter(([, value]) => value !== null && value !== undefined)
   // The event comes first and the address second: a filter of lines such as fail2ban finds them before any text of a client.
   log.info({ event, ...(address !== null && { address }), ...Object.fromEntries(others) }, messageOf(event))
 }

@@ -21,7 +21,7 @@ export class BoundedCache<Value> {
     return old.value
   }
 
-  /** `weight` is in the unit of the bound: entries, characters or bytes. */
+  /** `weight` is in the unit of the bound: entries, characters or bytes. A heavier entry than the bound is not kept. */
   set(key: string, value: Value, weight: number): void {
     this.#keep(key, { value, weight })
   }
@@ -39,6 +39,7 @@ export class BoundedCache<Value> {
   }
 
   #keep(key: string, entry: Entry<Value>): void {
+    if (entry.weight > this.#maxWeight) return
     this.#weight += entry.weight - (this.#young.get(key)?.weight ?? 0)
     this.#young.set(key, entry)
     this.#old.delete(key)

@@ -25,7 +25,7 @@ export async function createLog({ level, isTerminal }: { level: string; isTermin
   const options = { level, redact, serializers, base: null }
   if (!isTerminal) return pino({ ...options, hooks: { streamWrite: escapeControls } })
   const { default: pretty } = await import('pino-pretty')
-  return pino(options, pretty({ colorize: true, translateTime: 'HH:MM:ss', destination: terminal }))
+  return pino(options, pretty({ colorize: true, singleLine: true, translateTime: 'HH:MM:ss', destination: terminal }))
 }
 
 /** pino-pretty escapes the control characters that JSON escapes (C0) in a text; its own colours begin with one of them. */

@@ -1,5 +1,5 @@
 // `carillon serve`: runs the service until a signal or a failure ends it.
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
@@ -9,7 +9,7 @@ import { CarillonError } from '../basics/errors.ts'
 import { createLog, type Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
 import { type Service, startService } from '../serve.ts'
-import { firstSignInText } from '../start/first-start.ts'
+import { curlSession, firstSignInText } from '../start/first-start.ts'
 import { boundNewSpace } from '../start/new-space.ts'
 import { feedWatchdog, notifySupervisor } from '../start/supervisor.ts'
 import { configOf, withSettings } from './settings.ts'
@@ -30,6 +30,8 @@ export function serveCommand(): Command {
 async function serve(config: Config, { json = false }: { json?: boolean }): Promise<void> {
   const isTerminal = process.stdout.isTTY === true && !json
   const log = await createLog({ level: config.logLevel, isTerminal })
+  // The first sign-in is what the reader of a terminal needs; the lines about a new database come before it.
+  if (isTerminal && config.logLevel === 'info' && isNewFile(config)) log.level = 'warn'
   const onReload = () => log.info({ event: 'reload-ignored' }, 'settings are read at a start only: restart the service')
   if (!hasTerminal) process.on('SIGHUP', onReload)
   const service = await stoppable(log, () => startService(config, { log }))
@@ -51,9 +53,10 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   }
   for (const signal of signals) process.on(signal, () => void stop(0, signal))
   showOnce(service, { config, isTerminal, log })
+  log.level = config.logLevel
   // Last, because a program that waits for this line may then read the first sign-in or stop the service.
   const { listensOn, url } = service
-  log.info({ event: 'started', listensOn, url, openInBrowser: `${url}/` }, 'Carillon is listening')
+  log.info({ event: 'started', listensOn, url }, 'Carillon is listening')
   notifySupervisor('READY=1')
   feedWatchdog()
   const error = await service.failed
@@ -62,6 +65,10 @@ async function serve(config: Config, { json = false }: { json?: boolean }): Prom
   else log.fatal({ event: 'store-failed', err: error }, 'the store failed; restart this process')
   await sleep(lameDuckMs)
   await stop(1, 'the store failed')
+}
+
+function isNewFile({ database }: Config): boolean {
+  return database.engine === 'sqlite' && !existsSync(database.path)
 }
 
 /**
@@ -83,13 +90,13 @@ async function stoppable(log: Log, start: () => Promise<Service>): Promise<Servi
 
 /** Printed on a terminal. Other output may be stored, so there the text goes to a file that only its owner can read. */
 function showOnce(
-  { firstSignIn, ...places }: Service,
+  { firstSignIn, url }: Service,
   { config, isTerminal, log }: { config: Config; isTerminal: boolean; log: Log },
 ): void {
   if (firstSignIn === undefined) return
-  const text = firstSignInText(firstSignIn, places)
+  const text = firstSignInText(firstSignIn, url)
   if (isTerminal) {
-    process.stdout.write(`\n${text}\n`)
+    process.stdout.write(text)
     return
   }
   const { database } = config
@@ -97,7 +104,7 @@ function showOnce(
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     // Replaces an older file or a link instead of writing to it, so that the file has its own mode.
-    replaceDurably(file, text)
+    replaceDurably(file, text + curlSession(firstSignIn, url))
     log.info(
       { event: 'first-start', file },
       'first start: the sign-in, the producer key and a curl session are in this file',

@@ -247,10 +247,6 @@ const table = {
     ...onHere,
     meaning: '`on` serves the demonstration of both variants at `/demonstration`.',
   },
-  CARILLON_DEMONSTRATION_TRACE: {
-    ...onHere,
-    meaning: '`on` shows what the server did for each request of the demonstration, and how long each step took.',
-  },
   CARILLON_DOCUMENTATION_LINK: {
     ...onHere,
     meaning:

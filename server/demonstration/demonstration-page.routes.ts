@@ -9,8 +9,8 @@ export const demonstration = forVisitor({
   async handle(dependencies: PageNeeds, request, reply) {
     if (!dependencies.pages.hasDemonstration) throw noSuchRoute()
     const view = await viewOf(dependencies, request, await dependencies.pages.readerOf(request.caller))
-    const { title, lead } = await view.textsOf('demonstration')
-    // A sandboxed frame of another site is part of an experiment.
+    const { title, lead } = (await view.textsOf('service')).demonstrationPage
+    // The other site of an experiment: for a browser, these two names of one machine are two sites.
     return sendPage(
       reply,
       view,
@@ -19,14 +19,13 @@ export const demonstration = forVisitor({
         current: 'demonstration',
         isWide: true,
         needsScript: true,
-        styles: ['demonstration.css', 'exchange.css', 'experiments.css'],
+        styles: ['demonstration.css'],
         scripts: ['page-demonstration.js'],
         main: html`<h1 id="top" tabindex="-1">${title}</h1>
   <p class="lead">${lead}</p>
-  <div id="walk" data-base="demonstration/"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>
-  <section id="experiments"></section>`,
+  <div id="walk" data-base="demonstration/"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`,
       },
-      { frames: true },
+      { frames: 'http://localhost:* http://127.0.0.1:*' },
     )
   },
 })

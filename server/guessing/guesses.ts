@@ -61,6 +61,7 @@ const mailLimits = [
 ]
 /** The limit of a user and of an address: five mails about changes of an account, and then one an hour. */
 const noticeLimit = { intervalMs: hour, burst: 5 }
+const testLimit = { intervalMs: hour, burst: 10 }
 /** Of a client, for whichever users, and for names that no user has: ten at once, then ten an hour. */
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
@@ -117,6 +118,11 @@ export class Guesses {
     const rates = keys.map((key) => ({ key, ...noticeLimit }))
     // Not as the user's: this is no guess, which the audit log would show.
     await this.#beginMail(rates, null)
+  }
+
+  /** Counts a notification that a user sends to try the service. Throws TOO_MANY_REQUESTS. */
+  async beginTestNotification(userId: string): Promise<void> {
+    await this.#beginMail([{ key: `${guessPrefixOf(userId)}test`, ...testLimit }], null)
   }
 
   /** A guess that has not begun: for one that waits for its turn before it is evaluated. */

@@ -33,6 +33,8 @@ async function sendPasswordPage(dependencies: Needs, purpose: Purpose, { request
   const minLength = dependencies.users.passwordMinLength
   const signIn = html`<p><a class="button primary" href="${view.pages}sign-in">${view.texts.signIn}</a></p>`
   const isFirst = purpose === 'invite'
+  const requestLink = html`<p><a class="button primary" href="${view.pages}forgot">${texts.requestLink}</a></p>`
+  const missing = !isFirst && dependencies.pages.hasMail ? requestLink : signIn
   const elsewhere = !isFirst && html`<p>${texts.doneElsewhere}</p>`
   const signedIn = html`<section id="signed-in" hidden data-title="${isFirst ? front.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}account">${view.texts.account}</a></p></section>`
   const main = html`<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
@@ -55,7 +57,7 @@ ${isFirst && html`<p>${front.welcome(view.name)}.</p>`}
 <section id="done" hidden data-title="${texts.doneTitle}"><p>${texts.done}</p>${elsewhere}${signIn}</section>
 ${signedIn}
 <section id="invalid" hidden data-title="${texts.invalidTitle}"><p>${texts.invalid}</p><p>${newLink}</p>${signIn}</section>
-<section id="missing" hidden data-title="${texts.missingTitle}"><p>${texts.missing}</p></section>
+<section id="missing" hidden data-title="${texts.missingTitle}"><p>${texts.missing}</p>${missing}</section>
 </div>`
   const page = { title, main, needsScript: true, scripts: ['page-password.js'] } as const
   return sendPage(reply, view, page, { referrer: 'no-referrer' })

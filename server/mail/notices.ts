@@ -50,7 +50,8 @@ export type NoticeOptions = {
   log: Log
 }
 
-type Change = { title: string; body: string }
+/** `at`: for a mail, which does not know the reader's time zone. */
+type Change = { title: string; body: string; at: number }
 export type ChangesMail = {
   kind: 'changes'
   to: string
@@ -101,10 +102,12 @@ export class Notices {
 
   async #sendDevice({ userId, signInId, device, address, at, from }: NewDevice): Promise<void> {
     const { store, deliver, pagesUrl } = this.#options
-    const what = device ?? 'an unknown device'
+    const user = await store.read(findUser, userId)
+    const { notices: texts } = await textsOf('service', languageFor(undefined, user?.locale))
+    const what = device ?? texts.unknownDevice
     const notice = {
-      title: `New sign-in from ${what}`,
-      body: `Somebody signed in to your account with ${what}, from the address ${address}, on ${displayTime(at)}. If that was not you, open this and choose "That was not me".`,
+      title: texts.newDevice(what),
+      body: texts.newDeviceText(what, address),
       url: `${pagesUrl()}/account#session-${signInId}`,
       category: 'security',
       data: { sessionId: signInId, device, address, at: iso(at) },
@@ -128,13 +131,13 @@ export class Notices {
     if (user === undefined || (user.username === null && entry.event === 'user-changed')) return
     const { notices: texts } = await textsOf('service', languageFor(undefined, user.locale))
     const { signInId, userAgent, address, at } = entry
-    const change = { title: texts.titles[kind], body: bodyOf(texts, kind, entry) }
+    const content = { title: texts.titles[kind], body: bodyOf(texts, kind, entry) }
     const url = `${pagesUrl()}/account${signInId === null ? '' : `#session-${signInId}`}`
     const data = { kind, sessionId: signInId, device: deviceLabel(userAgent), address, at: iso(at) }
-    if (!(await deliver(userId, { ...change, url, category: 'security', data }, `${entry.id}.${kind}`))) return
+    if (!(await deliver(userId, { ...content, url, category: 'security', data }, `${entry.id}.${kind}`))) return
     const addresses = new Set([user.emailVerifiedAt === null ? null : user.email, entry.formerEmail ?? null])
     for (const to of addresses)
-      if (to !== null) void this.#mail({ userId, locale: user.locale, to, count: 1, changes: [change] })
+      if (to !== null) void this.#mail({ userId, locale: user.locale, to, count: 1, changes: [{ ...content, at }] })
   }
 
   /** Five an hour for a user; the other changes of the hour wait for one mail at its end. Never throws. */
@@ -169,7 +172,7 @@ export class Notices {
     const { mail, pagesUrl } = this.#options
     const { to, locale, count, changes } = mailed
     try {
-      const lines = changes.flatMap(({ title, body }) => [title, body])
+      const lines = changes.flatMap(({ title, body, at }) => [title, `${body} (${displayTime(at)})`])
       const facts = { count, title: changes[0]?.title ?? '', lines }
       await mail?.({ kind: 'changes', to, locale, url: `${pagesUrl()}/account`, facts })
     } catch (error) {
@@ -203,15 +206,15 @@ function kindsOf({ event, detail }: AuditEntry): NoticeKind[] {
     .map((field) => `${field}-changed` as const)
 }
 
+/** Who did it, from where, and what to do if it is a surprise. The inbox displays when, in the reader's time. */
 function bodyOf(
   texts: TextsOf<'service'>['notices'],
   kind: NoticeKind,
-  { actor, address, userAgent, at }: AuditEntry,
+  { actor, address, userAgent }: AuditEntry,
 ): string {
-  const time = displayTime(at)
-  const byUser = () => texts.byUser(deviceLabel(userAgent) ?? texts.unknownDevice, address ?? '', time)
+  const byUser = () => texts.byUser(deviceLabel(userAgent) ?? texts.unknownDevice, address ?? '')
   const done = { operator: texts.byOperator, producer: texts.byApplication, service: texts.byUnknown }[
     actor.split(':', 1)[0] ?? ''
   ]
-  return `${done === undefined ? byUser() : done(time)} ${kind === 'old-session-presented' ? texts.ended : texts.advice}`
+  return `${done ?? byUser()} ${kind === 'old-session-presented' ? texts.ended : texts.advice}`.trim()
 }

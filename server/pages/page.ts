@@ -18,8 +18,6 @@ export type PageSettings = {
   hasDemonstration: boolean
   /** Whether the pages of users have the link. */
   hasDocumentationLink: boolean
-  /** Whether the demonstration shows what the server did for each request. */
-  hasTrace: boolean
   /** Whether the service sends mail. */
   hasMail: boolean
   /** A URI. */
@@ -39,6 +37,8 @@ export type Pages = PageSettings & {
   scripts: ServedScripts
   /** Undefined without a proof, and for a disabled user. */
   readerOf: (caller: Subject | null) => Promise<Reader | undefined>
+  /** Whether there is exactly one user: the service has just been installed, and that user is its operator. */
+  hasOneUser: () => Promise<boolean>
 }
 
 /** What every page needs. */
@@ -76,10 +76,10 @@ export async function viewOf(
 }
 
 /**
- * `formAction`: further origins that a form may lead to, also by a redirect of its response. `referrer`: for a page whose address nobody else
+ * `formAction`: further origins that a form may lead to, also by a redirect of its response. `frames`: origins of frames. `referrer`: for a page whose address nobody else
  * needs to know; its forms need a browser that sends `Sec-Fetch-Site`.
  */
-export type Policy = { formAction?: readonly string[]; frames?: true; referrer?: 'no-referrer' }
+export type Policy = { formAction?: readonly string[]; frames?: string; referrer?: 'no-referrer' }
 
 export type WholePage = { view: View; page: Page; policy?: Policy }
 
@@ -100,11 +100,13 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
   const { formAction = [], frames, referrer = 'same-origin' } = policy
   const allowed =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-    `${frames ? "frame-src 'self'; " : ''}form-action ${["'self'", ...formAction].join(' ')}; frame-ancestors 'none'; base-uri 'none'`
+    `${frames === undefined ? '' : `frame-src ${frames}; `}form-action ${["'self'", ...formAction].join(' ')}; frame-ancestors 'none'; base-uri 'none'`
   reply
     .headers({
       'content-security-policy': allowed,
       'referrer-policy': referrer,
+      'cross-origin-opener-policy': 'same-origin',
+      'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
       vary: 'Accept-Encoding, Accept-Language, Cookie',
     })
     .type('text/html; charset=utf-8')

@@ -126,9 +126,9 @@ async function keepFlow(dependencies: ProviderNeeds, reply: FastifyReply, flow: 
   setCookie(reply, flowCookie(dependencies, flowId(flow.state)), sealed)
 }
 
-/** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the account page. */
+/** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the inbox. */
 export function readReturnTo(dependencies: ProviderNeeds, field: string, wanted: string | null | undefined): string {
-  if (typeof wanted !== 'string') return pagePath(dependencies, 'account')
+  if (typeof wanted !== 'string') return pagePath(dependencies, 'inbox')
   const place = acceptedPlace(dependencies, wanted)
   if (place !== undefined) return place
   const reason =

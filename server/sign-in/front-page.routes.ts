@@ -68,7 +68,7 @@ async function firstHint({ pages, users }: Needs, texts: Texts): Promise<Html | 
   const [first, ...others] = await users.store.read(listUsers, { after: '', limit: 2 })
   if (first === undefined) return hintOf(texts.noUsersTitle, texts.noUsers, 'npx carillon user add NAME')
   if (others.length > 0 || first.username !== firstUsername) return undefined
-  return hintOf(texts.firstStartTitle, texts.firstStart(firstUsername), 'first-sign-in.txt')
+  return hintOf(texts.firstStartTitle, texts.firstStart, 'first-sign-in.txt')
 }
 
 function hintOf(title: string, text: string, code: string): Html {

@@ -28,7 +28,8 @@ export const signInPage = forVisitor({
     // The way back from a provider: the user has not to agree again.
     if (user !== undefined && query.after === 'provider')
       return reply.redirect(placeAfter(dependencies, query.return_to), 303)
-    const { view, page, policy } = await pageFor(dependencies, request, { user, wanted: query.return_to })
+    const isSignedOut = query.after === 'sign-out'
+    const { view, page, policy } = await pageFor(dependencies, request, { user, wanted: query.return_to, isSignedOut })
     return sendPage(reply, view, page, policy)
   },
 })
@@ -41,7 +42,7 @@ type Query = { return_to?: unknown; after?: unknown }
 
 export const signIn = forAnyone({
   summary:
-    'The form of the sign-in page: with a session to `return_to`, otherwise to the account page; a refused `return_to` is ignored',
+    'The form of the sign-in page: with a session to `return_to`, otherwise to the inbox; a refused `return_to` is ignored',
   body: SignInForm,
   bodyLimit: formLimit,
   acceptsForm: true,
@@ -79,7 +80,7 @@ export const signOut = forAnyone({
   refusals: ['UNAVAILABLE'],
   async handle(dependencies: FactorNeeds & PageNeeds, request, reply) {
     await endSignIn(dependencies, request, reply)
-    return reply.redirect(pagePath(dependencies, 'sign-in'), 303)
+    return reply.redirect(`${pagePath(dependencies, 'sign-in')}?after=sign-out`, 303)
   },
 })
 
@@ -139,12 +140,13 @@ type Shown = {
   user?: Reader | undefined
   wanted: unknown
   username?: string
+  isSignedOut?: boolean
   step?: SecondStep | undefined
   error?: CarillonError
 }
 
 async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Shown): Promise<WholePage> {
-  const { user, wanted, username = '', step, error } = shown
+  const { user, wanted, username = '', isSignedOut, step, error } = shown
   const view = await viewOf(dependencies, request, user)
   const pages = await import('./sign-in-page.ts')
   const { signIn: texts } = await view.textsOf('service')
@@ -152,10 +154,11 @@ async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Show
   const given: SignInView = {
     view,
     texts,
-    next: place ?? pagePath(dependencies, 'account'),
+    next: place ?? pagePath(dependencies, 'inbox'),
     nextHost: place === undefined ? undefined : hostElsewhere(dependencies, place),
     returnTo: place,
     hasPasskeys: acceptsPasskeys(dependencies, request),
+    done: isSignedOut ? texts.signedOut : '',
     fault: error && (await faultOf(error, { view, texts, isStep: step !== undefined, hasForm: request.body != null })),
   }
   const policy = { formAction: formTargets(dependencies) }
@@ -189,7 +192,7 @@ function placeIn(dependencies: Needs, wanted: unknown): string | undefined {
 }
 
 function placeAfter(dependencies: Needs, wanted: unknown): string {
-  return placeIn(dependencies, wanted) ?? pagePath(dependencies, 'account')
+  return placeIn(dependencies, wanted) ?? pagePath(dependencies, 'inbox')
 }
 
 function hostElsewhere({ site: { publicUrl } }: Needs, place: string): string | undefined {

@@ -15,6 +15,8 @@ export type SignInView = {
   returnTo: string | undefined
   /** Whether browsers accept passkeys at this address. */
   hasPasskeys: boolean
+  /** What the reader has just done. */
+  done: string
   /** Why the last attempt failed. */
   fault?: string | undefined
 }
@@ -25,7 +27,7 @@ export function passwordPage(
   given: SignInView,
   { username, providers, hasMail }: { username: string; providers: readonly Link[]; hasMail: boolean },
 ): Page {
-  const { view, texts, nextHost, fault, hasPasskeys } = given
+  const { view, texts, nextHost, done, fault, hasPasskeys } = given
   // After a failure, the reader corrects the password; a screen reader then reads the sentence with the field.
   const isNamed = username !== ''
   const others = html`${hasPasskeys && html`<p hidden><button type="button" class="whole" data-passkey>${texts.withPasskey}</button></p>\n`}${providers.map(
@@ -33,7 +35,7 @@ export function passwordPage(
   )}`
   return framed(given, {
     title: texts.title,
-    main: html`${nextHost !== undefined && html`<p class="hint">${texts.continueTo(nextHost)}</p>\n`}${faultOf(fault)}
+    main: html`${nextHost !== undefined && html`<p class="hint">${texts.continueTo(nextHost)}</p>\n`}<p class="done" role="status">${done}</p>${faultOf(fault)}
 <form method="post" action="${view.pages}sign-in" id="password-form">
 <div class="field"><label for="username">${texts.username}</label>
 <input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256"${!isNamed && html` autofocus`}></div>

@@ -38,21 +38,23 @@ export async function firstStart(dependencies: {
   return { ...credentials, key }
 }
 
-/** The text that is displayed once. Its commands pass secrets in here documents, so that no process list contains them. */
-export function firstSignInText(
-  { username, password, key }: FirstSignIn,
-  { url, listensOn }: { url: string; listensOn: string },
-): string {
-  const json = `-H 'content-type: application/json'`
-  const publicUrl = url === listensOn ? '' : ` Its public URL is ${url}.`
-  return `Carillon is listening on ${listensOn}.${publicUrl} This is displayed once; keep it.
+/** The text that is displayed once. Browsers have passkeys at `localhost`, and at no number. */
+export function firstSignInText({ username, password, key }: FirstSignIn, url: string): string {
+  const browserUrl = url.replace(/^http:\/\/(127(\.\d+){3}|\[::1\])(?=[:/]|$)/, 'http://localhost')
+  return `Open ${browserUrl}/ in a browser and sign in. This is displayed once; keep it.
 
 username: ${username}
 password: ${password}
 key: ${key}
 
-Open ${url}/ in a browser and sign in there, or paste these commands into a second terminal.
+The inbox shows the first steps. Every route, with commands to copy: ${browserUrl}/docs
+`
+}
 
+/** Commands to paste into a terminal. They pass secrets in here documents, so that no process list contains them. */
+export function curlSession({ username, password, key }: FirstSignIn, url: string): string {
+  const json = `-H 'content-type: application/json'`
+  return `
 Sign in, stateful, and call the restricted route with the cookie:
 
 curl -s -c carillon.cookies ${json} --data @- ${url}/login <<'EOF'
@@ -66,7 +68,5 @@ curl -s -H @- ${json} --data '{ "recipients": [{ "username": "${username}" }], "
 authorization: Bearer ${key}
 EOF
 curl -s -b carillon.cookies ${url}/api/notifications
-
-Everything else: ${url}/docs
 `
 }

@@ -26,10 +26,10 @@ export function pageSettings(config: Config): PageSettings {
 }
 
 /** The demonstration is only for readers on this machine, unless the settings say otherwise. */
-export function demonstrationSettings({ host, publicUrl, allowedHosts, demonstration, demonstrationTrace }: Config) {
+export function demonstrationSettings({ host, publicUrl, allowedHosts, demonstration }: Config) {
   const names = [host, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname]), ...allowedHosts]
   const isHere = names.every(isLoopback)
-  return { isHere, hasDemonstration: demonstration ?? isHere, hasTrace: demonstrationTrace ?? isHere }
+  return { isHere, hasDemonstration: demonstration ?? isHere }
 }
 
 function readLogo(path: string): PageSettings['logo'] {

@@ -12,6 +12,7 @@ import { SignIns } from '../sessions/sign-ins.ts'
 import type { Store } from '../store/store.ts'
 import { AccessTokens, revocationKeptForMs } from '../tokens/access-token.ts'
 import { TokenRevocations } from '../tokens/revocations.ts'
+import { isSignedByUs, SignatureChecks } from '../tokens/signature-checks.ts'
 import { SigningKeys } from '../tokens/signing-keys.ts'
 
 type Surroundings = {
@@ -21,13 +22,15 @@ type Surroundings = {
   sealing: Sealing
   /** Returns the same part, whose calls the demonstration may note. */
   observed: <Part extends object>(name: string, part: Part) => Part
+  /** How many verified tokens are remembered, if it is not the usual number. */
+  cachedTokens?: number | undefined
 }
 
 /** Throws UNAVAILABLE if the secret does not open the signing keys. */
 export async function composeProofs(
   store: Store,
   config: Config,
-  { log, clock, url, sealing, observed }: Surroundings,
+  { log, clock, url, sealing, observed, cachedTokens: maxCached }: Surroundings,
 ) {
   const { sessionLifetimeMs: lifetimeMs, tokenChainMs: chainMs, issuers } = config
   const { now, wall } = clock
@@ -50,7 +53,8 @@ export async function composeProofs(
   const foreign = issuers.length > 0 ? new ForeignTokens({ issuers, store, revocations, now, onFailure }) : undefined
   void foreign?.prefetch()
   const lifetimes = { lifetimeMs: config.tokenLifetimeMs, chainMs }
-  const tokens = new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes, foreign })
+  const signatures = observed('signatures', new SignatureChecks(isSignedByUs))
+  const tokens = new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes, foreign, signatures, maxCached })
   return { keys, revocations, sessions, signIns, accessTokens: observed('accessTokens', tokens) }
 }
 

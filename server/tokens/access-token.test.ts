@@ -6,6 +6,7 @@ import { importJWK } from 'jose'
 import { newId } from '../basics/ids.ts'
 import { AccessTokens } from './access-token.ts'
 import type { TokenRevocations } from './revocations.ts'
+import { isSignedByUs, SignatureChecks } from './signature-checks.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 type Key = { kid: string; publicKey: KeyObject; privateKey: Awaited<ReturnType<typeof importJWK>> }
@@ -35,6 +36,7 @@ function tokensWith(
     issuer: () => issuer,
     lifetimeMs: 60_000,
     chainMs: 3_600_000,
+    signatures: new SignatureChecks(isSignedByUs),
   })
 }
 

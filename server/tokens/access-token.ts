@@ -17,12 +17,12 @@ import {
   readToken,
 } from './read-token.ts'
 import type { SignIn, TokenRevocations } from './revocations.ts'
-import { isSignedByUs, SignatureChecks } from './signature-checks.ts'
+import type { SignatureChecks } from './signature-checks.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 /** A revocation is kept until no token that it revokes is alive, including one that a node renewed before it received the revocation. */
 export const revocationKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
-const maxCachedTokens = 20_000
+const usualCache = 20_000
 /** In characters: about 8,000 of our tokens. */
 const maxRefused = 4_000_000
 
@@ -45,6 +45,9 @@ type TokenOptions = {
   chainMs: number
   /** Undefined if the service accepts its own tokens only. */
   foreign?: ForeignTokens | undefined
+  signatures: SignatureChecks
+  /** How many verified tokens are remembered. */
+  maxCached?: number | undefined
 }
 export type IssuedToken = { token: string; expiresAt: number }
 /** `isOfSession`: the token came from a session, and is not renewed. `kid`: the key that signed it; absent in a foreign token. */
@@ -54,13 +57,13 @@ type Signed = { claims: Claims; kid: string }
 
 export class AccessTokens {
   readonly #options: TokenOptions
-  readonly #verified = new BoundedCache<TokenSubject>(maxCachedTokens)
+  readonly #verified: BoundedCache<TokenSubject>
   /** Tokens that can never become valid: expired, or not signed by the key that they name. */
   readonly #refused = new BoundedCache<true>(maxRefused)
-  readonly #signatures = new SignatureChecks(isSignedByUs)
 
   constructor(options: TokenOptions) {
     this.#options = options
+    this.#verified = new BoundedCache(options.maxCached ?? usualCache)
   }
 
   /**
@@ -189,7 +192,7 @@ export class AccessTokens {
     const { keys } = this.#options
     const key = keys.find(read.kid) ?? (await keys.learn(read.kid))
     if (key === undefined) return null
-    return this.#signatures.enqueue(async (isSigned) => {
+    return this.#options.signatures.enqueue(async (isSigned) => {
       // An earlier check in the queue may have had the same token.
       const known = this.#verified.get(token)
       if (known !== undefined || this.#refused.get(token)) return known ?? null

@@ -1,7 +1,7 @@
-import { forVisitor } from '../http/operation.ts'
+import { forAnyone, forVisitor } from '../http/operation.ts'
 import { html } from '../pages/html.ts'
 import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
-import { signInPath } from '../pages/places.ts'
+import { pagePath, signInPath } from '../pages/places.ts'
 
 type Needs = PageNeeds & {
   users: { passwordMinLength: number }
@@ -23,11 +23,18 @@ export const account = forVisitor({
       title: view.texts.account,
       current: 'account',
       needsScript: true,
-      isWide: true,
       scripts: ['page-account.js'],
       styles: ['account.css', 'security.css'],
       main: html`<h1>${view.texts.account}</h1>
-  <div id="account" data-root="${view.root}" data-pages="${view.pages}" data-password-min="${dependencies.users.passwordMinLength}" data-providers="${JSON.stringify(offered)}"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`,
+  <div id="account" data-root="${view.root}" data-pages="${view.pages}" data-password-min="${dependencies.users.passwordMinLength}" data-providers="${JSON.stringify(offered)}"><div class="skeleton"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div></div>`,
     })
+  },
+})
+
+export const changePassword = forAnyone({
+  summary: 'Leads a password manager to where a password is changed (https://www.w3.org/TR/change-password-url/)',
+  responses: { 303: 'none' },
+  async handle(dependencies: PageNeeds, _, reply) {
+    return reply.redirect(`${pagePath(dependencies, 'account')}#password`, 303)
   },
 })

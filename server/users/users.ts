@@ -31,6 +31,7 @@ import {
   findUserByExternalId,
   findUserByUsername,
   findUsersByEmail,
+  listUsers,
   type NewUser,
   type User,
   updateUser,
@@ -296,6 +297,10 @@ export async function findEnabledUser({ store }: { store: Store }, { userId }: S
 export async function readerOf({ store }: { store: Store }, subject: Subject | null): Promise<User | undefined> {
   const user = subject === null ? undefined : await store.read(findStoredUser, subject.userId)
   return user?.disabledAt === null ? user : undefined
+}
+
+export async function hasOneUser({ store }: { store: Store }): Promise<boolean> {
+  return (await store.read(listUsers, { after: '', limit: 2 })).length === 1
 }
 
 /** The user whom the path names. Throws NOT_FOUND for an empty external id: `/api/users/external/` is not a route. */

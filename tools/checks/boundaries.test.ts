@@ -25,7 +25,7 @@ const ordered = steps.flatMap((step, n) =>
   step.map((name) => ({ room: foldersOf([name]), knows: foldersOf(steps.slice(0, n).flat()) })),
 )
 /** What stands above the steps, and knows all of them. */
-const above = ['demonstration', 'mail']
+const above = ['mail']
 const rooms = foldersOf([...steps.flat(), ...above])
 
 /** Every room and what it may import besides itself and the leaves. The first matching row is a file's room. */
@@ -48,13 +48,15 @@ const arrows: { room: string[]; knows: string[] }[] = [
       'server/http/response/security-headers.ts',
     ],
   },
-  { room: ['server/{writes,routes}.ts'], knows: rooms },
+  // The process that it starts. What that runs knows the service, and not the other way round.
+  { room: ['server/demonstration/**'], knows: [...rooms, 'demonstration/server/main.ts'] },
+  { room: ['server/{writes,routes}.ts'], knows: [...rooms, 'server/demonstration/**'] },
   { room: ['server/{open-store,writer}.ts'], knows: ['server/writes.ts', 'server/store/**'] },
   {
     room: composition,
     knows: [
       ...rooms,
-      'server/{config,doctor,start}/**',
+      'server/{config,demonstration,doctor,start}/**',
       'server/{carillon,serve,compose,open-store,routes}.ts',
       'server/store/*.ts',
       'server/store/transfer/**',
@@ -140,6 +142,19 @@ const typesAnywhere = ['fastify', 'node:http']
 const importsOnlyTypes = (code: string, name: string) =>
   typesAnywhere.includes(name) && !new RegExp(`^import (?!type )[^'";]*from '${name}'`, 'm').test(code)
 
+test('only the service imports what the process of the demonstration imports, and its page imports only types of it', () => {
+  const ofPage = sources.filter(({ file }) => isIn(file, ['demonstration/{page,texts}/**']) && !isTest(file))
+  assert.ok(ofPage.length > 0, 'No page was found: this test looks in the wrong place.')
+  holds(ofPage, ({ file, code }) =>
+    [...code.matchAll(/^import (?!type )[^'"]*?from '((?:\.\.\/)+server\/[^']*)'/gm)]
+      .map(([, name = '']) => name)
+      .filter(
+        (name) => !name.endsWith('server/pages/texts/texts.ts') && !name.endsWith('server/pages/texts/plurals.ts'),
+      )
+      .map((name) => `${file} imports ${name}. The page may import types of it.`),
+  )
+})
+
 test('each runtime dependency has one room', () => {
   holds(product, ({ file, code, imports }) =>
     outer(imports)
@@ -200,8 +215,8 @@ test('the element imports only Lit, the client and its own files, and only the e
     return strays.map((name) => `${file} imports ${name}. A page would have to load it.`)
   })
   holds(sources, ({ file, imports }) =>
-    outer(imports).includes('lit') && !isIn(file, ['element/**', 'pages/**'])
-      ? [`${file} imports lit, whose rooms are element/ and pages/.`]
+    outer(imports).includes('lit') && !isIn(file, ['element/**', 'pages/**', 'demonstration/page/**'])
+      ? [`${file} imports lit, whose rooms are element/, pages/ and demonstration/page/.`]
       : [],
   )
 })

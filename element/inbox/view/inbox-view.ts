@@ -148,7 +148,7 @@ export class InboxView implements ReactiveController {
           </div>`
         : nothing
     }
-      <div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${this.#onTabKey.bind(this)}>
+      <div part="bar"><div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${this.#onTabKey.bind(this)}>
         ${tabs.map(
           (
             tab,
@@ -156,13 +156,12 @@ export class InboxView implements ReactiveController {
             aria-selected=${tab === this.#tab} aria-controls="list" tabindex=${tab === this.#tab ? 0 : -1}
             @click=${() => this.#select(tab)}>${strings[tab]}</button>`,
         )}
-      </div>
+      </div>${
+        newer.length
+          ? html`<button part="newer" type="button" @click=${this.#showNewer.bind(this)}>${strings.newer(newer.length)}</button>`
+          : nothing
+      }</div>
       <div part="list" role="tabpanel" id="list" aria-labelledby=${this.#tab}>
-        ${
-          newer.length
-            ? html`<button part="newer" type="button" @click=${this.#showNewer.bind(this)}>${strings.newer(newer.length)}</button>`
-            : nothing
-        }
         <div part="scroll">
           <div part="top"></div>
           <div part="feed" role=${isFeed ? 'feed' : nothing} aria-label=${isFeed ? strings.title : nothing} aria-busy=${isLoading}

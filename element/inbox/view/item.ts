@@ -22,9 +22,10 @@ export function content(notification: Notification, time: string, context: ItemC
   const { html, nothing } = context.lit
   const { id, read } = notification
   const label = read ? strings.markAsUnread : strings.markAsRead
-  return html`<span part="unread-dot" id="u-${id}" role=${read ? nothing : 'img'} aria-label=${read ? nothing : strings.itemUnread}></span>
-    <div part="item-content">${renderer ? html`<div id="t-${id}">${rendered(notification, renderer)}</div>` : usual(notification, time, context)}</div>
-    <button part="item-toggle" type="button" aria-label=${label} title=${label}></button>`
+  return html`<button part="item-toggle" type="button" aria-label=${label} title=${label}
+      ><span part="unread-dot" id="u-${id}" role=${read ? nothing : 'img'} aria-label=${read ? nothing : strings.itemUnread}></span
+    ></button>
+    <div part="item-content">${renderer ? html`<div id="t-${id}">${rendered(notification, renderer)}</div>` : usual(notification, time, context)}</div>`
 }
 
 function rendered(notification: Notification, renderer: NonNullable<ItemContext['renderer']>): Node {

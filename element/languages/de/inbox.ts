@@ -15,7 +15,7 @@ export const texts: Language = (locale, plurals, badge) => ({
   loadMore: 'Mehr laden',
   tryAgain: 'Erneut versuchen',
   signIn: 'Anmelden',
-  newer: plurals({ one: '# neue', other: '# neue' }),
+  newer: plurals({ other: '# neu' }),
   count: plurals({ other: '×#' }),
   countLabel: plurals({ one: 'einmal gesendet', other: '#-mal gesendet' }),
   itemUnread: 'Ungelesen',

@@ -28,7 +28,7 @@ export const texts: Language = (locale, plurals, badge) => ({
   signedOutText: 'Sign in to see your notifications.',
   offlineTitle: 'No connection',
   offlineText: 'What you change now is sent when the connection is back.',
-  errorTitle: 'Notifications cannot be shown',
+  errorTitle: 'Cannot show your notifications',
   errors: {
     NETWORK: 'The server does not respond.',
     TOO_MANY_REQUESTS: 'The server is busy. Try again in a moment.',

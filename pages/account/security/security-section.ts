@@ -5,6 +5,7 @@ import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'l
 import { repeat } from 'lit/directives/repeat.js'
 import { type Times, timesOf } from '../../../element/times.ts'
 import type { TextsOf } from '../../../server/pages/texts/texts.ts'
+import { copyText } from '../../docs/copy-buttons.ts'
 import { AccountSection } from '../account-section.ts'
 import { Cancelled } from '../failures.ts'
 import { isFailure } from '../requests.ts'
@@ -108,14 +109,9 @@ export abstract class SecuritySection extends AccountSection {
     return repeat(all, ({ id }) => id, view)
   }
 
-  /** Puts a text on the clipboard. Browsers have one on HTTPS and on localhost only, and may refuse there, too. */
   protected copy(text: string): Promise<boolean> {
     const copying = async () => {
-      try {
-        await navigator.clipboard.writeText(text)
-      } catch {
-        throw new Explained(({ notCopied }) => notCopied)
-      }
+      if (!(await copyText(text))) throw new Explained(({ notCopied }) => notCopied)
     }
     return this.act(copying, (texts) => texts.copied)
   }

@@ -40,17 +40,14 @@ export function sessionSecrets(cookieHeader: string | undefined, name: string): 
 }
 
 /** Readable by no script, sent by no other site's form, kept to this host by `__Host-` if the public URL has no path. '' removes it. */
-export function setCookie(
-  reply: FastifyReply,
-  { name, path, isSecure, lifetimeMs, sameSite = 'Lax' }: Cookie,
-  value: string,
-): void {
+export function setCookie(reply: FastifyReply, cookie: Cookie, value: string): void {
+  reply.header('set-cookie', cookieText(cookie, value))
+}
+
+export function cookieText({ name, path, isSecure, lifetimeMs, sameSite = 'Lax' }: Cookie, value: string): string {
   const secure = isSecure ? '; Secure' : ''
   const maxAgeSeconds = value === '' ? 0 : Math.floor(lifetimeMs / 1000)
-  reply.header(
-    'set-cookie',
-    `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${sameSite}${secure}`,
-  )
+  return `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${sameSite}${secure}`
 }
 
 /** Every `Authorization` field, including those that Node's parsed headers leave out. */

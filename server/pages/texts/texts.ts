@@ -9,19 +9,16 @@ const sections = {
   en: {
     account: () => import('./en/account.ts'),
     requests: () => import('./en/requests.ts'),
-    demonstration: () => import('./en/demonstration.ts'),
     service: () => import('./en/service.ts'),
   },
   de: {
     account: () => import('./de/account.ts'),
     requests: () => import('./de/requests.ts'),
-    demonstration: () => import('./de/demonstration.ts'),
     service: () => import('./de/service.ts'),
   },
   fr: {
     account: () => import('./fr/account.ts'),
     requests: () => import('./fr/requests.ts'),
-    demonstration: () => import('./fr/demonstration.ts'),
     service: () => import('./fr/service.ts'),
   },
 } as const satisfies Record<PageLanguage, Record<string, () => Promise<Section<unknown>>>>

@@ -5,17 +5,18 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
 import { after, beforeEach, test } from 'node:test'
 import { listUsers } from '../../../server/users/users.store.ts'
+import { demonstrationHere } from '../../support/demonstration/demonstration-here.ts'
 import { Visitor } from '../../support/demonstration/visitor.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
 after(() => app.stop())
 const ann = await app.user('ann')
-// Ends the worlds of the test before, so that there is a place.
-beforeEach(() => app.pass(600_000))
+const [visitor, other] = [await Visitor.of(app), await Visitor.of(app)]
+// Each test has two fresh worlds, as many as one address can have.
+beforeEach(() => Promise.all([visitor.again(), other.again()]))
 
 test('a cookie and a token of the demonstration open nothing of the service, under whatever name (S13)', async () => {
-  const visitor = await Visitor.of(app)
   const token = await visitor.signIn()
   const secret = visitor.cookies.get(visitor.cookieName)
   const proofs: Proof[] = [
@@ -31,7 +32,6 @@ test('a cookie and a token of the demonstration open nothing of the service, und
 })
 
 test('a cookie and a token of the service open nothing of a world, under whatever name (S13)', async () => {
-  const visitor = await Visitor.of(app)
   const { cookie = '' } = await app.signIn(ann, 'stateful')
   const { authorization = '' } = await app.signIn(ann, 'stateless')
   const secret = cookie.split('=')[1] ?? ''
@@ -45,15 +45,13 @@ test('a cookie and a token of the service open nothing of a world, under whateve
 })
 
 test('a cookie and a token of one world open nothing of another (S13)', async () => {
-  const [one, other] = [await Visitor.of(app), await Visitor.of(app)]
-  const token = await one.signIn()
-  other.cookies.set(other.cookieName, one.cookies.get(one.cookieName) ?? '')
+  const token = await visitor.signIn()
+  other.cookies.set(other.cookieName, visitor.cookies.get(visitor.cookieName) ?? '')
   assert.equal((await other.session('routeRestreinte')).status, 401)
   assert.equal((await other.token('routeRestreinte', token)).status, 401)
 })
 
 test("the secret of the visitor's own session reaches neither the page nor the world, and that session stays (S14)", async () => {
-  const visitor = await Visitor.of(app)
   const own = await app.signIn(ann, 'stateful')
   const secret = (own.cookie ?? '').split('=')[1] ?? ''
   assert.ok(secret.length > 40)
@@ -71,30 +69,37 @@ test("the secret of the visitor's own session reaches neither the page nor the w
   assert.equal((await app.get('/routeRestreinte', own)).status, 200)
 })
 
-test('the request that a world handles has only the cookies of the world (S14)', async () => {
-  const visitor = await Visitor.of(app)
-  visitor.cookies.set('carillon', 'the-visitors-own-secret')
-  await visitor.signIn()
+test('the request that a server of a world handles has only the cookies of the world (S14)', async () => {
+  const demonstration = await demonstrationHere()
+  const here = await demonstration.from('192.0.2.1').again()
+  here.cookies.set('carillon', 'the-visitors-own-secret')
+  await here.signIn()
   const handled: IncomingMessage[] = []
-  const note = (message: unknown) => handled.push((message as { request: { raw: IncomingMessage } }).request.raw)
-  // Fastify publishes each request here with what its handler gets.
-  subscribe('tracing:fastify.request.handler:start', note)
-  await visitor.session('routeRestreinte')
-  unsubscribe('tracing:fastify.request.handler:start', note)
-  assert.equal(handled.length, 1)
-  const { cookieName } = visitor
-  for (const text of [handled[0]?.headers.cookie ?? '', String(handled[0]?.rawHeaders)]) {
-    assert.ok(text.includes(`${cookieName}=${visitor.cookies.get(cookieName)}`))
-    for (const hidden of ['the-visitors-own-secret', 'carillon-visit=']) assert.ok(!text.includes(hidden), text)
-  }
+  const note = (message: unknown) => handled.push((message as { request: IncomingMessage }).request)
+  const noteRoute = (message: unknown) => handled.push((message as { request: { raw: IncomingMessage } }).request.raw)
+  // Fastify and Node publish each request with what its handler gets.
+  subscribe('tracing:fastify.request.handler:start', noteRoute)
+  await here.session('routeRestreinte')
+  unsubscribe('tracing:fastify.request.handler:start', noteRoute)
+  subscribe('http.server.request.start', note)
+  await here.send('other-server/me')
+  unsubscribe('http.server.request.start', note)
+  await demonstration.stop()
+  // The listener of the process itself passes the second one on.
+  assert.equal(handled.length, 3)
+  const { cookieName } = here
+  for (const { headers, rawHeaders } of [handled[0], handled[2]] as IncomingMessage[])
+    for (const text of [headers.cookie ?? '', String(rawHeaders)]) {
+      assert.ok(text.includes(`${cookieName}=${here.cookies.get(cookieName)}`))
+      for (const hidden of ['the-visitors-own-secret', 'carillon-visit=']) assert.ok(!text.includes(hidden), text)
+    }
 })
 
 test('every cookie of the demonstration has the path of the demonstration, HttpOnly and SameSite (S13)', async () => {
-  const visitor = new Visitor(app)
   const responses = [
     await visitor.start(),
     await visitor.session('login', { method: 'POST', body: visitor.user }),
-    await visitor.control('change-cookie'),
+    await visitor.send('servers/memory/me', { method: 'POST' }),
     await visitor.session('logout', { method: 'POST' }),
   ]
   const set = responses.flatMap(({ headers }) => headers.getSetCookie())
@@ -120,15 +125,14 @@ test('on HTTPS behind a path, the cookies have that path, Secure and the prefix 
 test('a world sends the HSTS policy of the service: the browser keeps the last one of a host', async () => {
   const env = { CARILLON_PUBLIC_URL: 'https://localhost', CARILLON_HSTS_SUBDOMAINS: 'on' }
   const secure = await startTestService({ env })
-  const visitor = await Visitor.of(secure)
+  const here = await Visitor.of(secure)
   const policy = ({ headers }: { headers: Headers }) => headers.get('strict-transport-security')
   assert.match(policy(await secure.get('/readyz')) ?? '', /includeSubDomains/)
-  assert.equal(policy(await visitor.session('routeRestreinte')), policy(await secure.get('/readyz')))
+  assert.equal(policy(await here.session('routeRestreinte')), policy(await secure.get('/readyz')))
   await secure.stop()
 })
 
 test('a link leads no visitor into the transcript of another: only a form names a world in its query (S14)', async () => {
-  const visitor = await Visitor.of(app)
   const headers = { cookie: 'carillon=secret; theme=dark', accept: 'text/html' }
   const path = `/demonstration/service/routeRestreinte?visit=${visitor.id}`
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE'])
@@ -139,7 +143,6 @@ test('a link leads no visitor into the transcript of another: only a form names 
 })
 
 test('a world has no pages: their scripts would share the storage of the browser with those of the service (S14)', async () => {
-  const visitor = await Visitor.of(app)
   for (const path of ['account', 'sign-in', 'inbox', 'docs', 'carillon-client.js', '', 'demonstration'])
     assert.equal((await visitor.session(path)).status, 404, path)
   assert.equal((await visitor.session('sign-out', { method: 'POST' })).status, 404)
@@ -151,28 +154,25 @@ test('a world has no pages: their scripts would share the storage of the browser
 })
 
 test('the routes of the demonstration need the cookie of the visit: its id alone does nothing there (S14)', async () => {
-  const visitor = await Visitor.of(app)
   const named = { 'carillon-visit': visitor.id }
   for (const path of ['visit', 'exchanges/1'])
     assert.equal((await app.get(`/demonstration/${path}`, named)).status, 404)
-  assert.equal((await app.post('/demonstration/controls', { action: 'revoke' }, named)).status, 404)
+  assert.equal((await app.post('/demonstration/controls', { action: 'reset' }, named)).status, 404)
   assert.equal((await app.get('/demonstration/service/routeRestreinte')).status, 404)
 })
 
 test('a page of another site can start no demonstration, and change nothing in one (C1)', async () => {
-  const visitor = await Visitor.of(app)
   const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
   assert.equal((await new Visitor(app).start(foreign)).status, 403)
   assert.equal((await visitor.send('visits', { method: 'POST', headers: foreign })).status, 403)
-  const restart = { method: 'POST', body: { action: 'restart' }, headers: foreign }
+  const restart = { method: 'POST', body: { action: 'reset' }, headers: foreign }
   assert.equal((await visitor.send('controls', restart)).status, 403)
   assert.equal((await visitor.session('logout', { method: 'POST', headers: foreign })).status, 403)
 })
 
-test('a restart, an outage and a clock set forward in one world touch neither another world nor the service (S15)', async () => {
-  const [one, other] = [await Visitor.of(app), await Visitor.of(app)]
+test('a reset, an outage and a clock set forward in one world touch neither another world nor the service (S15)', async () => {
   const token = await other.signIn()
-  await one.signIn()
+  await visitor.signIn()
   const own = await app.signIn(ann, 'stateless')
   const statuses = async () => [
     (await other.session('routeRestreinte')).status,
@@ -180,21 +180,20 @@ test('a restart, an outage and a clock set forward in one world touch neither an
     (await app.get('/routeRestreinte', own)).status,
     (await app.get('/readyz')).status,
   ]
-  await one.control('advance', { seconds: 35 * 24 * 3_600 })
-  await one.control('outage', { seconds: 5 })
-  assert.equal((await one.session('login', { method: 'POST', body: one.user })).status, 503)
+  await visitor.control('advance', { seconds: 35 * 24 * 3_600 })
+  await visitor.control('outage', { seconds: 5 })
+  assert.equal((await visitor.session('login', { method: 'POST', body: visitor.user })).status, 503)
   assert.deepEqual(await statuses(), [200, 200, 200, 200])
-  const restarted = one.control('restart')
+  const reset = visitor.control('reset')
   for (let n = 0; n < 10; n++) assert.deepEqual(await statuses(), [200, 200, 200, 200])
-  assert.equal((await restarted).status, 200)
+  assert.equal((await reset).status, 200)
 })
 
 test('nothing of a world is in the database of the service', async () => {
-  const visitor = await Visitor.of(app)
   await visitor.signIn()
   assert.deepEqual(
     (await app.store.read(listUsers, { after: '', limit: 100 })).map(({ username }) => username),
     ['ann'],
   )
-  assert.equal((await visitor.state()).rows[0].columns.username, 'visitor')
+  assert.equal((await visitor.state()).rows[0]?.columns.username, 'visitor')
 })

@@ -1,14 +1,24 @@
-// The three exchanges of the spec in both lanes of the demonstration, what is stored, and what the controls do.
+// The three exchanges of the spec in both lanes of the demonstration, at three servers, what is stored, and what the controls do.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
-import { countedRows, Visitor } from '../../support/demonstration/visitor.ts'
-import { startTestService } from '../../support/service.ts'
+import { after, beforeEach, test } from 'node:test'
+import type { Measured } from '../../../demonstration/server/api.ts'
+import { demonstrationHere } from '../../support/demonstration/demonstration-here.ts'
+import { countedRows, type Visitor } from '../../support/demonstration/visitor.ts'
+import type { HttpResponse } from '../../support/service.ts'
 
-const app = await startTestService()
-after(() => app.stop())
+const demonstration = await demonstrationHere()
+after(() => demonstration.stop())
+const visitor = await demonstration.from('192.0.2.1').again()
+beforeEach(() => visitor.again())
+
+const restricted = 'service/routeRestreinte'
+const atOther = 'other-server/me'
+
+async function namesOf(response: HttpResponse): Promise<string[]> {
+  return (await visitor.exchange(response)).steps.map(({ name }) => name)
+}
 
 test('both lanes have the three exchanges of the spec, and only the session is a row', async () => {
-  const visitor = await Visitor.of(app)
   assert.equal((await visitor.session('routeRestreinte')).status, 401)
   assert.equal((await visitor.token('routeRestreinte', undefined)).status, 401)
   const { rows } = await visitor.exchange(
@@ -20,121 +30,204 @@ test('both lanes have the three exchanges of the spec, and only the session is a
     body: { ...visitor.user, variant: 'stateless' },
   })
   const ofToken = await visitor.exchange(login)
-  assert.deepEqual(countedRows(ofToken.rows.after), countedRows(ofToken.rows.before))
+  // An entry of the audit log is stored for each sign-in, and for no proof.
+  const withoutAudit = (rowsOf: typeof rows.after) => countedRows(rowsOf.filter(({ table }) => table !== 'audit'))
+  assert.deepEqual(withoutAudit(ofToken.rows.after), withoutAudit(ofToken.rows.before))
+  assert.deepEqual(countedRows(ofToken.rows.after).audit, (countedRows(ofToken.rows.before).audit ?? 0) + 1)
   assert.equal((await visitor.session('routeRestreinte')).json().data.proof, 'session')
   assert.equal((await visitor.token('routeRestreinte', login.json().token)).json().data.proof, 'access-token')
 })
 
-test('the trace names the look-up of a session, and none for a token', async () => {
-  const visitor = await Visitor.of(app)
+test('the steps name the look-up of a session, and for a token the check of its signature, each time, and no look-up', async () => {
   const token = await visitor.signIn()
-  const namesOf = async (response: Parameters<Visitor['exchange']>[0]) =>
-    (await visitor.exchange(response)).trace.map(({ name }: { name: string }) => name)
-  const ofSession = await namesOf(await visitor.session('routeRestreinte'))
-  assert.ok(ofSession.includes('store.findSession'), ofSession.join())
-  const ofToken = await namesOf(await visitor.token('routeRestreinte', token))
-  assert.ok(ofToken.includes('accessTokens.verify'), ofToken.join())
-  assert.ok(!ofToken.some((name: string) => name.startsWith('store.')), ofToken.join())
-})
-
-test('after a restart the session is still a row, and the signature of the token is checked again', async () => {
-  const visitor = await Visitor.of(app)
-  const token = await visitor.signIn()
-  const verified = async () => {
-    const { trace } = await visitor.exchange(await visitor.token('routeRestreinte', token))
-    return trace.find(({ name }: { name: string }) => name === 'accessTokens.verify').detail
+  assert.ok((await namesOf(await visitor.session('routeRestreinte'))).includes('store.findSession'))
+  for (let time = 0; time < 2; time++) {
+    const { steps } = await visitor.exchange(await visitor.token('routeRestreinte', token))
+    assert.ok(!steps.some(({ name }) => name.startsWith('store.')), JSON.stringify(steps))
+    const check = steps.find(({ name }) => name === 'signatures.check')
+    const { kid } = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString())
+    assert.deepEqual([check?.detail, check?.algorithm, check?.kid], ['valid', 'EdDSA', kid])
   }
-  assert.equal(await verified(), 'found, remembered')
-  assert.equal((await visitor.control('restart')).status, 200)
-  assert.equal(await verified(), 'found, signature')
-  assert.equal((await visitor.session('routeRestreinte')).status, 200)
+  const changed = token.replace(/.{9}$/, 'AAAAAAAAA')
+  const refused = await visitor.token('routeRestreinte', changed)
+  assert.equal(refused.status, 401)
+  const { steps } = await visitor.exchange(refused)
+  assert.equal(steps.find(({ name }) => name === 'signatures.check')?.detail, 'invalid')
 })
 
-test('during an outage of the database the session lane gets 503 and the token lane 200; afterwards both work', async () => {
-  const visitor = await Visitor.of(app)
+test('the other server has only the public key: it accepts a token without a look-up, and no session', async () => {
   const token = await visitor.signIn()
-  assert.equal((await visitor.control('outage', { seconds: 1 })).status, 200)
+  const accepted = await visitor.without(atOther, token)
+  assert.equal(accepted.status, 200, accepted.text)
+  assert.deepEqual(await namesOf(accepted), ['signatures.check', 'keys.fetch'], 'it reads the key set once')
+  const again = await visitor.without(atOther, token)
+  assert.deepEqual(await namesOf(again), ['signatures.check'])
+  const { rows } = await visitor.exchange(again)
+  const known = (table: string) => rows.after.filter((row) => row.table === table).map(({ columns }) => columns.kid)
+  assert.deepEqual(known('public_key'), known('signing_key'))
+  assert.equal((await visitor.send(atOther)).status, 401)
+  const none = `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${token.split('.')[1]}.`
+  for (const forged of [none, token.replace(/.{9}$/, 'AAAAAAAAA')]) {
+    assert.equal((await visitor.without(atOther, forged)).status, 401)
+    assert.equal((await visitor.without(restricted, forged)).status, 401)
+  }
+})
+
+test('after the sign-out a copied session and a copied token are refused here, and the other server accepts the token until it expires', async () => {
+  const token = await visitor.signIn()
+  await visitor.done('steal', { token })
+  assert.equal((await visitor.session('logout', { method: 'POST' })).status, 204)
+  assert.equal((await visitor.token('logout', token, { method: 'POST' })).status, 204)
+  const statusOfThief = async (proof: 'session' | 'token', path: string) => {
+    const { n, status } = await visitor.done<{ n: number; status: number }>('thief', { proof, method: 'GET', path })
+    const { by, request, response } = await visitor.exchangeOf(n)
+    assert.equal(by, 'thief')
+    assert.match(new Map(request.fields).get('User-Agent') ?? '', /Firefox/)
+    assert.match(response.line, new RegExp(` ${status} `))
+    return status
+  }
+  assert.equal(await statusOfThief('session', restricted), 401)
+  assert.equal(await statusOfThief('token', restricted), 401)
+  assert.equal(await statusOfThief('session', atOther), 401)
+  assert.equal(await statusOfThief('token', atOther), 200)
+  const { rows } = await visitor.state()
+  const [revoked] = rows.filter(({ table }) => table === 'token_cutoff')
+  assert.ok(Number(revoked?.columns.expires_at) > Date.UTC(2026, 0, 1), 'the page says when the entry ends')
+  await visitor.done('advance', { seconds: 15 * 60 })
+  assert.equal(await statusOfThief('token', atOther), 401)
+})
+
+test('a thief at another address is seen as such, and has nothing without a copy', async () => {
+  assert.equal((await visitor.control('thief', { proof: 'session', method: 'GET', path: restricted })).status, 409)
+  await visitor.signIn()
+  await visitor.done('steal')
+  assert.equal((await visitor.control('thief', { proof: 'token', method: 'GET', path: restricted })).status, 409)
+  await visitor.done('thief', { proof: 'session', method: 'POST', path: 'service/logout' })
+  const { rows } = await visitor.state()
+  const last = rows.find(({ table, columns }) => table === 'audit' && columns.event === 'sign-out')
+  assert.equal(last?.columns.address, '203.0.113.66')
+  for (const path of ['controls', 'visit', '../api/me', 'service/../visit', 'service/%2e%2e', 'service/a?visit=b'])
+    assert.equal((await visitor.control('thief', { proof: 'session', method: 'GET', path })).status, 400, path)
+})
+
+test('five servers behind a balancer: a session in the memory of one, in a shared store, and a token by its public key', async () => {
+  const token = await visitor.signIn()
+  const signedIn = await visitor.exchange(await visitor.send('servers/memory/me', { method: 'POST' }))
+  const hits = async (send: () => Promise<HttpResponse>) => {
+    const seen: [server: number | null, status: number, lookUps: number][] = []
+    for (let n = 0; n < 5; n++) {
+      const response = await send()
+      const { server, steps } = await visitor.exchange(response)
+      seen.push([server, response.status, steps.filter(({ name }) => name.startsWith('store.')).length])
+    }
+    return seen.sort(([a], [b]) => (a ?? 0) - (b ?? 0))
+  }
+  assert.deepEqual(
+    await hits(() => visitor.send('servers/memory/me')),
+    [1, 2, 3, 4, 5].map((server) => [server, server === signedIn.server ? 200 : 401, 0]),
+  )
+  assert.deepEqual(
+    await hits(() => visitor.send('servers/store/me')),
+    [1, 2, 3, 4, 5].map((server) => [server, 200, 1]),
+  )
+  assert.deepEqual(
+    await hits(() => visitor.without('servers/key/me', token)),
+    [1, 2, 3, 4, 5].map((server) => [server, 200, 0]),
+  )
+  assert.equal((await visitor.state()).rows.filter(({ table }) => table === 'memory_session').length, 1)
+})
+
+test('during an outage of the database the session lane gets 503, the token lane and the other server 200; it ends on request', async () => {
+  const token = await visitor.signIn()
+  await visitor.done('outage', { seconds: 10 })
   assert.equal((await visitor.session('routeRestreinte')).status, 503)
   assert.equal((await visitor.token('routeRestreinte', token)).status, 200)
+  assert.equal((await visitor.without(atOther, token)).status, 200)
+  assert.equal((await visitor.token('api/notifications', token)).status, 503)
+  assert.deepEqual(await visitor.done('outage', { seconds: 0 }), { endsAt: null })
+  assert.equal((await visitor.session('routeRestreinte')).status, 200)
+  await visitor.done('outage', { seconds: 1 })
   const from = performance.now()
   while ((await visitor.session('routeRestreinte')).status === 503) assert.ok(performance.now() - from < 30_000)
-  assert.equal((await visitor.session('routeRestreinte')).status, 200)
 })
 
-test('the clock of the world alone goes forward: the token expires after 16 minutes, the session after 31 days', async () => {
-  const visitor = await Visitor.of(app)
+test('the clock of the world alone goes forward, and a reset gives it back with a fresh state', async () => {
   const token = await visitor.signIn()
   const statuses = async () => [
     (await visitor.session('routeRestreinte')).status,
     (await visitor.token('routeRestreinte', token)).status,
   ]
-  await visitor.control('advance', { seconds: 16 * 60 })
+  const before = await visitor.state()
+  await visitor.done('advance', { seconds: 16 * 60 })
   assert.deepEqual(await statuses(), [200, 401])
-  const { data } = (await visitor.control('advance', { seconds: 31 * 24 * 3_600 })).json()
-  assert.equal(Date.parse(data.now), app.now() + data.offsetMs)
+  await visitor.done('advance', { seconds: 31 * 24 * 3_600 })
   assert.deepEqual(await statuses(), [401, 401])
-  const signedIn = await visitor.session('login', { method: 'POST', body: visitor.user })
-  assert.equal(signedIn.status, 200, 'the visitor can sign in again with the new time')
+  const { id, user } = visitor
+  const state = await visitor.done<Awaited<ReturnType<Visitor['state']>>>('reset')
+  assert.deepEqual([state.now, state.offsetMs, state.id, state.user], [before.now, 0, id, user])
+  assert.deepEqual(countedRows(state.rows), { audit: 1, signing_key: 1 })
+  assert.equal((await visitor.session('login', { method: 'POST', body: user })).status, 200)
 })
 
-test('a session cookie with one other character, and a revocation of all sign-ins, end the access', async () => {
-  const visitor = await Visitor.of(app)
+test('a rotated key is published before it signs; a token of a dropped key is refused here at once, and there after the next read', async () => {
   const token = await visitor.signIn()
-  const before = visitor.cookies.get(visitor.cookieName) as string
-  const { data } = (await visitor.control('change-cookie')).json()
-  const changed = visitor.cookies.get(visitor.cookieName) as string
-  assert.equal(changed, before.slice(0, data.position) + data.to + before.slice(data.position + 1))
-  assert.equal((await visitor.session('routeRestreinte')).status, 401)
-  visitor.cookies.set(visitor.cookieName, before)
-  assert.equal((await visitor.session('routeRestreinte')).status, 200)
-  assert.equal((await visitor.control('revoke')).status, 200)
-  assert.equal((await visitor.session('routeRestreinte')).status, 401)
-  assert.equal((await visitor.token('routeRestreinte', token)).status, 401)
-  const { rows } = await visitor.state()
-  assert.equal(countedRows(rows).session, undefined)
-  assert.equal(countedRows(rows).token_cutoff, 1)
+  assert.equal((await visitor.without(atOther, token)).status, 200)
+  const { kid, startsAt } = await visitor.done<{ kid: string; startsAt: number }>('rotate-key')
+  const set = (await visitor.session('.well-known/jwks.json')).json().keys.map((key: { kid: string }) => key.kid)
+  assert.ok(set.includes(kid) && set.length === 2)
+  const forged = await visitor.done<{ token: string; kid: string }>('forge', { username: 'mallory' })
+  assert.notEqual(forged.kid, kid)
+  await visitor.done('advance', { seconds: (startsAt - (await visitor.state()).now) / 1_000 })
+  const later = await visitor.done<{ kid: string }>('forge', { username: 'mallory' })
+  assert.equal(later.kid, kid)
+  for (const path of [restricted, atOther]) assert.equal((await visitor.without(path, forged.token)).status, 200, path)
+  await visitor.done('drop-key', { kid: forged.kid })
+  assert.equal((await visitor.without(restricted, forged.token)).status, 401)
+  assert.equal((await visitor.without(atOther, forged.token)).status, 200, 'it has read the key set before')
+  const { kids } = await visitor.done<{ kids: string[] }>('read-keys')
+  assert.ok(!kids.includes(forged.kid) && kids.includes(kid))
+  assert.equal((await visitor.without(atOther, forged.token)).status, 401)
 })
 
-test('a copy of the session cookie opens nothing after the sign-out, and is that of the cookie which was presented', async () => {
-  const visitor = await Visitor.of(app)
-  await visitor.signIn()
-  const before = visitor.cookies.get(visitor.cookieName)
-  assert.equal((await visitor.control('put-cookie')).status, 409)
-  assert.equal((await visitor.control('copy-cookie')).status, 200)
-  visitor.cookies.delete(visitor.cookieName)
-  assert.equal((await visitor.session('routeRestreinte')).status, 401)
-  assert.equal((await visitor.control('put-cookie')).status, 200)
-  assert.equal(visitor.cookies.get(visitor.cookieName), before)
-  assert.equal((await visitor.session('routeRestreinte')).status, 200)
-  assert.equal((await visitor.session('logout', { method: 'POST' })).status, 204)
-  await visitor.control('put-cookie')
-  assert.equal((await visitor.session('routeRestreinte')).status, 401)
+test('a measurement counts the look-ups and the bytes of 100 requests, and leaves nothing in the transcript', async () => {
+  const token = await visitor.signIn()
+  const before = await visitor.exchange(await visitor.session('routeRestreinte'))
+  const measured = (proof: string, path: string) => visitor.done<Measured>('measure', { proof, path, token })
+  const [session, own, other] = [
+    await measured('session', restricted),
+    await measured('token', restricted),
+    await measured('token', atOther),
+  ]
+  assert.deepEqual([session.lookUps, own.lookUps, other.lookUps], [100, 0, 0])
+  for (const { requests, ms, bytes } of [session, own, other]) assert.ok(requests === 100 && ms > 0 && bytes > 20_000)
+  assert.ok(own.bytes > session.bytes, 'a token is longer than a cookie')
+  assert.equal((await visitor.send(`exchanges/${before.n + 1}`)).status, 404)
 })
 
-test('a control with a wrong value says what would be right, and one without a session cookie that a sign-in is needed', async () => {
-  const visitor = await Visitor.of(app)
+test('a control with a wrong value says what would be right', async () => {
   for (const [action, more, reason] of [
-    ['outage', { seconds: 11 }, 'from 1 to 10'],
-    ['advance', { seconds: 0 }, 'at least 1'],
+    ['outage', { seconds: 11 }, 'from 0 to 10'],
+    ['advance', { seconds: 0 }, 'from 1 to 3024000'],
     ['advance', {}, 'from 1 to 3024000'],
-    ['deliver', {}, 'is missing'],
-    ['explode', {}, 'must be one of'],
+    ['deliver', {}, 'at most 200'],
+    ['steal', { token: 'a\r\nHost: b' }, 'at most 4000'],
+    ['explode', {}, 'one of the controls'],
+    ['constructor', {}, 'one of the controls'],
   ] as const) {
-    const response = await visitor.control(action, more)
+    const response = await visitor.control(action as 'outage', more)
     assert.equal(response.status, 400, action)
     assert.match(response.text, new RegExp(reason))
   }
-  for (const action of ['change-cookie', 'copy-cookie']) assert.equal((await visitor.control(action)).status, 409)
+  assert.equal((await visitor.send('controls', { method: 'POST', body: 'a'.repeat(9_000) })).status, 413)
 })
 
 test('a delivery arrives in both lanes, and can be marked as read', async () => {
-  const visitor = await Visitor.of(app)
   const token = await visitor.signIn()
-  const { id } = (await visitor.control('deliver', { title: 'Hello' })).json().data
+  const { id } = await visitor.done<{ id: string }>('deliver', { title: 'Hello' })
   for (const list of [await visitor.session('api/notifications'), await visitor.token('api/notifications', token)])
     assert.equal(list.json().data.items[0].id, id)
   assert.equal((await visitor.session(`api/notifications/${id}/read`, { method: 'PATCH' })).status, 204)
   assert.equal((await visitor.token('api/notifications/read-all', token, { method: 'POST' })).status, 204)
   const { rows } = await visitor.state()
-  assert.equal(rows.find(({ table }: { table: string }) => table === 'inbox').columns.unread, 0)
+  assert.equal(rows.find(({ table }) => table === 'inbox')?.columns.unread, 0)
 })

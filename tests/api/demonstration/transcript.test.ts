@@ -4,12 +4,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Message } from '../../../demonstration/server/api.ts'
 import { Visitor } from '../../support/demonstration/visitor.ts'
 import { TcpProxy } from '../../support/network/tcp-proxy.ts'
 import { startTestService } from '../../support/service.ts'
-
-type Field = [name: string, value: string]
-type Message = { line: string; fields: Field[]; body: string }
 
 const app = await startTestService()
 const proxy = await TcpProxy.to(Number(new URL(app.url).port))
@@ -55,7 +53,7 @@ async function agrees(
   const sent = await onTheWire(`${head}\r\nConnection: close\r\n\r\n${body}`)
   const n = /^Carillon-Exchange: (\d+)\r$/m.exec(sent['to client'])?.[1]
   assert.ok(n !== undefined, sent['to client'])
-  const { request, response } = (await visitor.send(`exchanges/${n}`)).json().data
+  const { request, response } = await visitor.exchangeOf(n ?? '')
   assert.equal(textOf(request), masked(sent['to server']))
   assert.equal(textOf(response), sent['to client'])
   return { request, response, sent }
@@ -86,6 +84,16 @@ test('the transcript has the bytes of the wire: lines, order and spelling of the
   const head = await agrees(`HEAD ${place}/routeRestreinte HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookies()}`)
   assert.match(head.response.line, / 200 /)
   assert.equal(head.response.body, '')
+})
+
+test('the transcript has the bytes of the wire at the other servers, too, which have listeners of their own', async () => {
+  const fields = `Host: ${host}\r\nCookie: ${cookies()}`
+  const refused = await agrees(
+    `GET /demonstration/other-server/me HTTP/1.1\r\n${fields}\r\nauthorization: Bearer a.b.c`,
+  )
+  assert.match(refused.response.line, / 401 /)
+  const signedIn = await agrees(`POST /demonstration/servers/memory/me HTTP/1.1\r\n${fields}\r\nContent-Length: 0`)
+  assert.match(signedIn.response.line, / 204 /)
 })
 
 test('the transcript has neither the secret of the visitor nor the cookie of the visit, which the wire has (S14)', async () => {

@@ -32,10 +32,7 @@ test('the inbox says that the password was changed, with a link to the sign-in t
   assert.equal(changed.status, 204)
   const [notice, ...others] = await noticesOf(own)
   assert.equal(others.length, 0)
-  assert.match(
-    notice?.body ?? '',
-    /with Firefox on Linux, from the address 127\.0\.0\.1, on \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
-  )
+  assert.match(notice?.body ?? '', /with Firefox on Linux, from the address 127\.0\.0\.1\. If/)
   const current = (await app.get('/api/me/sessions', own)).json().data.items[0].id
   assert.deepEqual([notice?.url, notice?.category], [`${app.url}/account#session-${current}`, 'security'])
   assert.equal(notice?.data.sessionId, current)

@@ -229,6 +229,6 @@ suite('CARILLON_RETURN_URLS', async () => {
     assert.equal(back.location, `/sign-in?after=provider&return_to=${encodeURIComponent(listed)}`)
     assert.equal((await ann.send(back.location)).location, listed)
     assert.doesNotMatch(await providerLink(`${page}/go`), /shop\.example/)
-    assert.equal((await ann.send(`/sign-in?after=provider&return_to=${page}/go`)).location, '/account')
+    assert.equal((await ann.send(`/sign-in?after=provider&return_to=${page}/go`)).location, '/inbox')
   })
 })

@@ -49,7 +49,7 @@ test('a new user signs in with a session, and the same user the next time', asyn
   assert.deepEqual([me.username, me.displayName, me.email], [null, 'Ann Lee', 'ann@example.org'])
   assert.equal((await app.store.read(findUser, me.id))?.emailVerifiedAt, app.now())
   const again = browser()
-  assert.equal((await again.signIn('staff', 'ann')).location, '/account')
+  assert.equal((await again.signIn('staff', 'ann')).location, '/inbox')
   assert.equal((await app.get('/api/me', again.proof)).json().data.user.id, me.id)
   const restricted = await app.get('/routeRestreinte', again.proof)
   assert.deepEqual(restricted.json().data, { userId: me.id, username: null, proof: 'session' })

@@ -128,7 +128,7 @@ for (const path of ['/routeRestreinte', '/api/notifications', '/api/session', '/
     assert.equal((await app.get('/routeRestreinte', token)).status, 401)
     const own = await app.signIn(user, 'stateful')
     const [notice] = (await app.list(own, '?category=security')).items
-    assert.equal(notice?.title, 'Someone presented an old copy of your sign-in')
+    assert.equal(notice?.title, 'Someone used an old copy of your sign-in')
     const { items } = (await app.get('/api/me/activity', own)).json().data
     const [entry, ...others] = items.filter(({ event }: { event: string }) => event === 'old-session-presented')
     assert.deepEqual([entry.actor, others], ['service', []])

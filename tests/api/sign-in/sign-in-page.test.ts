@@ -32,10 +32,10 @@ const right = { username: ann.username, password: ann.password }
 const sentenceIn = ({ text }: HttpResponse) => /role="alert">([^<]*)</.exec(text)?.[1]
 const isPage = ({ headers }: HttpResponse) => headers.get('content-type') === 'text/html; charset=utf-8'
 
-test('the form leads with 303 and a session to return_to, or to the account page', async () => {
+test('the form leads with 303 and a session to return_to, or to the inbox', async () => {
   for (const [place, location] of [
-    [undefined, '/bell/account'],
-    ['', '/bell/account'],
+    [undefined, '/bell/inbox'],
+    ['', '/bell/inbox'],
     ['/bell/inbox?category=a#b', '/bell/inbox?category=a#b'],
     ['/other-application', '/other-application'],
     [`${shop}/orders?id=7#top`, `${shop}/orders?id=7#top`],
@@ -55,7 +55,7 @@ test('none of many tricks in return_to leads to another site, in the form and in
     // NUL is refused in every request, before anything reads the form.
     const isRefused = trick.includes('\0')
     const { status, headers } = await send({ ...right, return_to: trick })
-    const expected = isRefused ? [400, null] : [303, '/bell/account']
+    const expected = isRefused ? [400, null] : [303, '/bell/inbox']
     assert.deepEqual([status, headers.get('location')], expected, JSON.stringify(trick))
     const page = await app.get(`/sign-in?return_to=${encodeURIComponent(trick)}`, asBrowser)
     const found = [page.status, /name="return_to"/.test(page.text)]
@@ -63,13 +63,13 @@ test('none of many tricks in return_to leads to another site, in the form and in
     assert.ok(!page.text.includes(evil), JSON.stringify(trick))
   }
   for (const query of ['return_to=/a&return_to=/b', 'return_to=%ff', 'return_to', `return_to=${'/a'.repeat(4_000)}`])
-    assert.match((await app.get(`/sign-in?${query}`, asBrowser)).text, /data-next="\/bell\/account"/)
+    assert.match((await app.get(`/sign-in?${query}`, asBrowser)).text, /data-next="\/bell\/inbox"/)
 })
 
 test('nor does a user who is signed in already get to another site, by the button or on the way back from a provider (P1)', async () => {
   const proof = { ...asBrowser, ...(await app.signIn(ann, 'stateful')) }
   const accepted = [
-    ...tricks.filter((trick) => !trick.includes('\0')).map((trick) => [trick, '/bell/account']),
+    ...tricks.filter((trick) => !trick.includes('\0')).map((trick) => [trick, '/bell/inbox']),
     [`${shop}/a`, `${shop}/a`],
   ]
   for (const [wanted = '', place] of accepted) {
@@ -87,10 +87,10 @@ test('a browser gets a page for every refusal, with its status, the username and
     [await send(wrong), 401, 'The username or the password is wrong.'],
     [await send({ username: 'nobody', password: 'x' }), 401, 'The username or the password is wrong.'],
     [await send({ ...right, password: 'x'.repeat(300) }), 401, 'The username or the password is wrong.'],
-    [await send({ username: ann.username, password: '' }), 400, 'Write your username and your password.'],
-    [await send({}), 400, 'Write your username and your password.'],
+    [await send({ username: ann.username, password: '' }), 400, 'Enter your username and password.'],
+    [await send({}), 400, 'Enter your username and password.'],
     [await send({ challenge: 'none', code: '123456', username: 'ann' }), 401, 'This took longer than 5 minutes'],
-    [await send({ challenge: 'none', code: ' ', username: 'ann' }), 400, 'Write a code.'],
+    [await send({ challenge: 'none', code: ' ', username: 'ann' }), 400, 'Enter a code.'],
     [await send({ ...right, password: 'x'.repeat(20_000) }), 413, 'The service refused this.'],
   ]
   for (const [response, status, sentence] of cases) {

@@ -9,20 +9,23 @@ import { startTestService } from '../../support/service.ts'
 const service = await startTestService()
 const proxy = await TcpProxy.to(Number(new URL(service.url).port))
 const pages = await BrowserPages.start({ service, url: proxy.urlFor(service.url).replace(/\/$/, '') })
+// One address has two demonstrations at most: the tests share a profile, whose first tab stays open.
+const beside = await pages.open('/sign-in')
 after(async () => {
+  await beside[Symbol.asyncDispose]()
   await pages[Symbol.asyncDispose]()
   await proxy[Symbol.asyncDispose]()
 })
 
 test('a server that dies in the middle of a step: a sentence, the last step stays, and "Try again" goes on', async () => {
-  await using walk = await WalkPage.open(pages, '/demonstration#sign-in')
-  walk.opened.expects(/ERR_\w+ \w+ .*\/demonstration/)
+  await using walk = await WalkPage.open(pages, '/demonstration#sign-in', { beside })
+  walk.opened.expects(/ERR_\w+ \w+ .*\/demonstration/, /^401 /)
   await walk.arrived('sign-in')
   proxy.isRefusing = true
   proxy.disconnect()
   await walk.page.locator('#next').click()
   await walk.opened.alerts('The service does not respond.')
-  assert.equal(await walk.page.locator('h2#sign-in').count(), 1, 'what was displayed stays')
+  assert.equal(await walk.page.getByRole('heading', { name: 'Sign in' }).count(), 1, 'what was displayed stays')
   await walk.opened.isAccessible('demonstration-unreachable')
   proxy.isRefusing = false
   await walk.page.getByRole('button', { name: 'Try again' }).click()
@@ -31,26 +34,26 @@ test('a server that dies in the middle of a step: a sentence, the last step stay
 })
 
 test('a demonstration that is gone says so, and starts again at the same step', async () => {
-  await using walk = await WalkPage.open(pages, '/demonstration#with-proof')
-  walk.opened.expects(/^404 /)
+  await using walk = await WalkPage.open(pages, '/demonstration#with-proof', { beside })
+  walk.opened.expects(/^404 /, /^401 /)
   await walk.arrived('with-proof')
   // Another tab of this browser starts anew: the world of this one is removed.
   await walk.page.evaluate(() => fetch('demonstration/visits', { method: 'POST' }))
   await walk.page.locator('#next').click()
-  await walk.opened.alerts('Your copy of the service is gone')
+  await walk.opened.alerts('Your own service is gone')
   await walk.page.getByRole('button', { name: 'Start again' }).click()
-  await walk.arrived('list')
+  await walk.arrived('inbox')
 })
 
 test('a browser that keeps no cookies is told so, and not that it is signed out', async () => {
-  await using walk = await WalkPage.open(pages)
+  await using walk = await WalkPage.open(pages, '/demonstration', { beside })
   await walk.page.route('**/demonstration/visits', async (route) => {
     const response = await route.fetch()
     const { 'set-cookie': _, ...headers } = response.headers()
     await walk.opened.context.clearCookies()
     await route.fulfill({ response, headers })
   })
-  walk.opened.expects(/^404 GET .*\/demonstration\/visit$/)
+  walk.opened.expects(/^404 GET .*\/demonstration\/visit$/, /^401 /)
   await walk.page.locator('#next').click()
   await walk.opened.alerts('Your browser does not keep the cookie of this page.')
   await walk.page.unroute('**/demonstration/visits')
@@ -58,46 +61,39 @@ test('a browser that keeps no cookies is told so, and not that it is signed out'
   await walk.arrived('without-proof')
 })
 
-test('a proof that an experiment has ended: the step shows the response as it is, and offers to start again', async () => {
-  await using walk = await WalkPage.open(pages, '/demonstration#sign-in')
+test('a proof that has ended: the step shows the responses as they are, and offers to start again', async () => {
+  await using walk = await WalkPage.open(pages, '/demonstration#sign-in', { beside })
   walk.opened.expects(/^401 /)
   await walk.arrived('sign-in')
-  await walk.page.evaluate(() =>
-    fetch('demonstration/controls', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ action: 'revoke' }),
-    }),
-  )
+  await walk.page.evaluate(() => fetch('demonstration/service/logout', { method: 'POST' }))
   await walk.next('with-proof')
-  await walk.opened.alerts('An experiment has ended the token')
-  assert.equal(await walk.status('session'), '401 Unauthorized')
-  await walk.page.getByRole('button', { name: 'Start again' }).first().click()
-  await walk.page.locator('.finding').waitFor()
-  assert.equal(await walk.status('session'), '200 OK')
+  await walk.opened.alerts('This is not the response of this step')
+  assert.deepEqual(await walk.statuses('session'), [401, 401])
+  await walk.page.getByRole('button', { name: 'Start again' }).click()
+  await walk.page.getByRole('alert').waitFor({ state: 'detached' })
+  assert.deepEqual(await walk.statuses('session'), [200, 401])
 })
 
-test('after an experiment that signed in anew, a step displays the proof that it sent, and its row', async () => {
-  await using walk = await WalkPage.open(pages, '/demonstration#with-proof')
-  await walk.arrived('with-proof')
-  const experiment = walk.page.locator('#experiment-restart')
-  await experiment.locator('> summary').click()
-  for (const label of await experiment.getByText('The proof is still accepted').all()) await label.click()
-  await experiment.getByRole('button').first().click()
-  await experiment.getByText('You predicted this.').first().waitFor()
-  await walk.next('list')
-  for (const lane of ['session', 'token'] as const) {
-    const kept = (await walk.lane(lane).locator('.block').textContent()) ?? '?'
-    const { head } = await walk.displayed(lane, 'request')
-    assert.ok(head.join('\n').includes(kept), `${lane}: ${kept}`)
-  }
-  assert.equal(await walk.lane('session').locator('.row').count(), 1)
+test('an experiment whose server dies: a sentence, the predictions are kept, and the next run works', async () => {
+  await using walk = await WalkPage.open(pages, '/demonstration#experiment-stolen', { beside })
+  const { page } = walk
+  walk.opened.expects(/ERR_CONNECTION_REFUSED POST .*visits/)
+  await page.route('**/demonstration/visits', (route) => route.abort('connectionrefused'))
+  for (const line of await page.locator('.predictions fieldset').all()) await line.getByRole('radio').first().check()
+  await page.getByRole('button', { name: 'Run it' }).click()
+  await walk.opened.alerts('The service does not respond.')
+  assert.equal(await page.getByRole('radio', { checked: true }).count(), 4)
+  await page.unroute('**/demonstration/visits')
+  await page.getByRole('button', { name: 'Run it' }).click()
+  await page.locator('.verdicts').waitFor({ timeout: 30_000 })
 })
 
 test('without the clipboard the command is displayed and selected', async () => {
-  await using walk = await WalkPage.open(pages, '/demonstration#without-proof')
+  await using walk = await WalkPage.open(pages, '/demonstration#without-proof', { beside })
   await walk.arrived('without-proof')
   await walk.page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  walk.opened.expects(/^401 /)
+  await walk.unfold('token')
   await walk.lane('token').getByRole('button', { name: 'Copy as curl' }).click()
   await walk.page.getByText('press Ctrl+C').waitFor()
   assert.match(await walk.page.evaluate(() => String(getSelection())), /^curl -si/)
@@ -109,14 +105,14 @@ test('without script, the page says what it needs', async () => {
   assert.match((await opened.page.locator('noscript').textContent()) ?? '', /needs JavaScript/)
 })
 
-test('when all places are taken, the page says in how many minutes to try again', async () => {
+test('when its address has all its places, the page says in how many minutes to try again', async () => {
   let status = 201
   for (let n = 0; n < 20 && status === 201; n++)
     status = (await service.request('/demonstration/visits', { method: 'POST' })).status
-  assert.equal(status, 503)
+  assert.equal(status, 429)
   await using opened = await pages.open('/demonstration')
-  opened.expects(/^503 POST .*\/demonstration\/visits$/)
+  opened.expects(/^429 POST .*\/demonstration\/visits$/)
   await opened.page.locator('#next').click()
-  await opened.alerts(/All places of the demonstration are taken\. Try again in \d+ minutes?\./)
+  await opened.alerts(/There were too many requests from your address\. Try again in \d+ min\./)
   await opened.isAccessible('demonstration-full')
 })

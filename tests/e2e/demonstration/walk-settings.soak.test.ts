@@ -1,19 +1,9 @@
-// The demonstration as the settings change it: without a trace, switched off, and below paths.
+// The demonstration as the settings change it: switched off, and below paths.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 import { WalkPage } from '../../support/pages/walk-page.ts'
-
-test('without the trace, the page shows no call in the server, and does not claim that the database was not asked', async () => {
-  await using pages = await BrowserPages.start({ env: { CARILLON_DEMONSTRATION_TRACE: 'off' } })
-  await using walk = await WalkPage.open(pages, '/demonstration#with-proof')
-  await walk.arrived('with-proof')
-  const { page } = walk
-  await page.getByText('The trace of the server is off here').waitFor()
-  assert.equal(await page.locator('.diagram li').count(), 4)
-  assert.equal(await page.getByText('not asked').count(), 0)
-})
 
 test('a demonstration that is switched off is a page that says so, and no other page links to it', async () => {
   await using pages = await BrowserPages.start({ env: { CARILLON_DEMONSTRATION: 'off' } })
@@ -26,10 +16,10 @@ test('a demonstration that is switched off is a page that says so, and no other 
 test('the walk works with a prefix of the pages behind a proxy that strips a path; its cookies stay below it', async () => {
   const { service, url, stop } = await startBehindPath('/bell', { CARILLON_PAGES_PREFIX: '/hello' })
   await using pages = await BrowserPages.start({ service, url })
-  await using walk = await WalkPage.open(pages, '/hello/demonstration#mark-all')
-  await walk.arrived('mark-all')
-  assert.equal(await walk.status('session'), '204 No Content')
-  assert.equal(await walk.status('token'), '204 No Content')
+  await using walk = await WalkPage.open(pages, '/hello/demonstration#inbox')
+  await walk.arrived('inbox')
+  walk.opened.expects(/^401 /)
+  for (const lane of ['session', 'token'] as const) assert.deepEqual(await walk.statuses(lane), [200, 204, 204])
   for (const { name, path } of await walk.opened.context.cookies())
     assert.equal(path, '/bell/hello/demonstration', name)
   await stop()
@@ -39,7 +29,7 @@ test('before the first step, the page fits a phone of 320 px in each language', 
   await using pages = await BrowserPages.start()
   for (const language of ['en', 'de', 'fr']) {
     await using opened = await pages.open('/demonstration', { language, width: 320 })
-    await opened.page.locator('.own-world').waitFor()
+    await opened.page.locator('#next').waitFor()
     assert.equal(await opened.page.evaluate(() => document.documentElement.scrollWidth), 320, language)
   }
 })

@@ -4,20 +4,130 @@ import { execFile } from 'node:child_process'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expectedStatus, stepIds } from '../../../pages/demonstration/steps.ts'
-import { lanes } from '../../../pages/demonstration/world.ts'
+import { expected, stepIds } from '../../../demonstration/page/walk.ts'
+import { lanes } from '../../../demonstration/page/world.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 import { RecordingProxy, WalkPage } from '../../support/pages/walk-page.ts'
 import { startTestService } from '../../support/service.ts'
-import { isSoak, soakTest } from '../../support/soak.ts'
+import { soakTest } from '../../support/soak.ts'
 
-// One service has ten demonstrations at most, and each test takes one of them.
 const service = await startTestService()
 const proxy = await RecordingProxy.to(service.url)
 const pages = await BrowserPages.start({ service, url: proxy.url })
+// One address has two demonstrations at most: the tests share a profile, whose first tab stays open.
+const beside = await pages.open('/sign-in')
 after(async () => {
+  await beside[Symbol.asyncDispose]()
   await pages[Symbol.asyncDispose]()
   await proxy[Symbol.asyncDispose]()
+})
+
+const refused = [/^401 GET .*\/routeRestreinte$/]
+const refusedElsewhere = [...refused, /^401 GET .*\/other-server\/me$/]
+
+async function open(path = '/demonstration', complaints = refused): Promise<WalkPage> {
+  const walk = await WalkPage.open(pages, path, { beside })
+  walk.opened.expects(...complaints)
+  return walk
+}
+
+test('one button begins the walk; each step displays every byte of its messages as a recording proxy saw them', async () => {
+  await using walk = await open('/demonstration', refusedElsewhere)
+  let words = await wordsOf(walk)
+  await walk.page.getByRole('button', { name: 'Start', exact: true }).waitFor()
+  assert.equal(await walk.page.locator('#walk').getByRole('button').count(), 1)
+  for (const id of stepIds) {
+    await walk.next(id)
+    words += await wordsOf(walk)
+    for (const lane of lanes) {
+      assert.deepEqual(await walk.statuses(lane), expected[id][lane], `${id} ${lane}`)
+      for (const [at, message] of (await walk.displayed(lane)).entries())
+        assert.ok(proxy.saw(at % 2 === 0 ? 'to server' : 'to client', message), `${id} ${message.head.join('\n')}`)
+    }
+    assert.equal(await walk.page.evaluate(() => location.hash), `#${id}`)
+  }
+  assert.ok(words <= 900, `the walk has ${words} words`)
+  assert.ok(!proxy.saw('to client', { head: ['HTTP/1.1 200 OK'], body: 'nothing like this' }), 'it can fail')
+})
+
+async function wordsOf({ page }: WalkPage): Promise<number> {
+  return (await page.locator('#walk').allInnerTexts())
+    .join()
+    .split(/\s+/)
+    .filter((word) => /\p{L}/u.test(word)).length
+}
+
+test('each step has at most two screens on a phone, and fits its width, in each language', async () => {
+  for (const language of ['en', 'de', 'fr']) {
+    await using walk = await open()
+    const { page } = walk
+    await page.setViewportSize({ width: 390, height: 844 })
+    await walk.speak(language)
+    walk.opened.expects(/^401 GET .*\/other-server\/me$/)
+    for (const id of stepIds) {
+      await walk.next(id)
+      const [width, height] = await page.evaluate(() => {
+        const { scrollWidth, scrollHeight } = document.documentElement
+        return [scrollWidth, scrollHeight]
+      })
+      assert.equal(width, 390, `${language} ${id}`)
+      assert.ok(Number(height) <= 2 * 844, `${language} ${id}: ${height} px`)
+    }
+  }
+})
+
+test('only the session needs the database; the signature is checked, with its algorithm and key, by both servers', async () => {
+  await using walk = await open('/demonstration#with-proof', refusedElsewhere)
+  await walk.arrived('with-proof')
+  const [[session], [token]] = [await walk.displayed('session'), await walk.displayed('token')]
+  assert.match(String(session?.head.join('\n')), /^Cookie: .*carillon-demonstration=[\w-]{36}\.[\w-]{43}/m)
+  assert.doesNotMatch(String(session?.head.join('\n')), /^Authorization:/im)
+  assert.match(String(token?.head.join('\n')), /^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+$/m)
+  assert.doesNotMatch(String(token?.head.join('\n')), /^Cookie:/im)
+  const list = async (lane: 'session' | 'token') =>
+    (await walk.lane(lane).locator('.legend li').allTextContents()).join('\n')
+  assert.match(await list('session'), /^This server › Database: look up session, [\d.]+ ms$/m)
+  assert.doesNotMatch(await list('token'), /Database/)
+  assert.match(await list('token'), /^This server: check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m)
+  assert.match(await list('token'), /^Other server: check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m)
+})
+
+test('a reader who edits the token sees its signature refused, and accepted again', async () => {
+  await using walk = await open('/demonstration#with-proof', refusedElsewhere)
+  const { page } = walk
+  await walk.arrived('with-proof')
+  await page.getByText(/The signature is valid: EdDSA, key [\w-]{8}/).waitFor()
+  await page.getByRole('button', { name: 'Make me “admin”' }).click()
+  await page.getByText('The token is about: admin').waitFor()
+  await page.getByText('The signature is not valid: 401').waitFor()
+  await page.locator('.piece-2.is-bad').waitFor()
+  assert.equal(await page.getByLabel('Your token').getAttribute('aria-invalid'), 'true')
+  await page.getByRole('button', { name: 'Put it back' }).click()
+  await page.getByText('The signature is valid').waitFor()
+})
+
+test('the sign-in explains each field of both proofs, and says what is stored for other reasons', async () => {
+  await using walk = await open('/demonstration#sign-in')
+  await walk.arrived('sign-in')
+  const names = (await walk.page.locator('.fields dt code').allTextContents()).map((name) => name.trim())
+  for (const name of [
+    'secret',
+    'Path',
+    'Max-Age',
+    'HttpOnly',
+    'SameSite',
+    'secret_hash',
+    'alg',
+    'kid',
+    'sub',
+    'exp',
+    'sid',
+  ])
+    assert.ok(names.includes(name), `${name} of ${names.join()}`)
+  for (const lane of lanes) {
+    await walk.lane(lane).getByText('Stored for other reasons').waitFor({ state: 'attached' })
+    assert.match((await walk.lane(lane).locator('svg').textContent()) ?? '', /aside: audit line.*aside: known device/s)
+  }
 })
 
 const curl = fileURLToPath(new URL('../../support/http/curl.ts', import.meta.url))
@@ -28,140 +138,63 @@ async function printed(command: string): Promise<string> {
   return (await promisify(execFile)('bash', ['-c', script])).stdout
 }
 
-test('each step works in both lanes, and displays every byte of its messages as a recording proxy saw them', async () => {
-  await using walk = await WalkPage.open(pages)
-  for (const id of stepIds) {
-    await walk.next(id)
-    await walk.opened.hasFocus((await walk.page.locator(`h2#${id}`).textContent())?.trim() ?? id)
-    for (const lane of lanes) {
-      assert.ok((await walk.status(lane)).startsWith(String(expectedStatus[id])), `${id} ${lane}`)
-      const [request, response] = [await walk.displayed(lane, 'request'), await walk.displayed(lane, 'response')]
-      assert.ok(proxy.saw('to server', request), `${id} ${lane}: ${request.head.join('\n')}`)
-      assert.ok(proxy.saw('to client', response), `${id} ${lane}: ${response.head.join('\n')}\n${response.body}`)
-    }
-    assert.equal(await walk.page.evaluate(() => location.hash), `#${id}`)
-  }
-  assert.ok(
-    !proxy.saw('to client', { head: ['HTTP/1.1 200 OK'], body: 'nothing like this' }),
-    'the comparison can fail',
-  )
-})
-
-test('the lanes differ in their proof alone; diagram and plain list show the look-up of the session, and no question for the token', async () => {
-  await using walk = await WalkPage.open(pages, '/demonstration#with-proof')
-  await walk.arrived('with-proof')
-  const session = (await walk.displayed('session', 'request')).head.join('\n')
-  const token = (await walk.displayed('token', 'request')).head.join('\n')
-  assert.match(session, /^Cookie: .*carillon-demonstration=[\w-]{36}\.[\w-]{43}/m)
-  assert.doesNotMatch(session, /^Authorization:/im)
-  assert.match(token, /^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+$/m)
-  assert.doesNotMatch(token, /^Cookie:/im)
-
-  const figure = (lane: string) => walk.page.locator(`.diagram.lane-${lane}`)
-  assert.ok((await figure('session').locator('svg .to-store').count()) > 0)
-  assert.equal(await figure('token').locator('svg .to-store').count(), 0)
-  const list = (lane: string) => figure(lane).locator('ol.for-readers li').allTextContents()
-  const [first = '', second = '', third = ''] = await list('session')
-  assert.equal(first, 'Browser to server: GET /routeRestreinte, with the cookie.')
-  assert.match(second, /^Server to database: look the session up, [\d.]+ ms\.$/)
-  assert.equal(third, 'Server to browser: 200 OK.')
-  assert.doesNotMatch((await list('token')).join('\n'), /database/)
-})
-
-test('the sign-in shows the row that was stored beside "nothing was stored", and explains each field of both proofs', async () => {
-  await using walk = await WalkPage.open(pages, '/demonstration#sign-in')
-  await walk.arrived('sign-in')
-  const { page } = walk
-  const row = walk.lane('session').locator('.row')
-  assert.match((await row.textContent()) ?? '', /secret_hash/)
-  assert.equal(await walk.lane('token').locator('.row').count(), 0)
-  assert.match((await walk.lane('token').locator('.nothing').textContent()) ?? '', /Nothing was stored/)
-  const names = await page.locator('.apart dt').allTextContents()
-  for (const name of ['secret', 'Path', 'Max-Age', 'HttpOnly', 'SameSite', 'alg', 'kid', 'sub', 'exp', 'signature'])
-    assert.ok(names.map((one) => one.trim()).includes(name), `${name} of ${names.join()}`)
-  const reasons = await page.locator('.apart .why').allTextContents()
-  assert.equal(reasons.length, names.length)
-  assert.ok(!reasons.includes(''), 'each field has an explanation')
-})
-
-/** The first three have all that differs between commands: no proof, a body, a cookie and a token. */
-const copiedSteps = process.env.SOAK === undefined ? stepIds.slice(0, 3) : stepIds
-
 test('"Copy as curl" copies a command that sends the same request again, with no secret among its arguments', async () => {
-  await using walk = await WalkPage.open(pages)
+  await using walk = await open('/demonstration', refusedElsewhere)
   await walk.opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  for (const id of copiedSteps) {
+  for (const id of stepIds.slice(0, 3)) {
     await walk.next(id)
     for (const lane of lanes) {
-      await walk.lane(lane).getByRole('button', { name: 'Copy as curl' }).click()
+      await walk.unfold(lane)
+      await walk.lane(lane).getByRole('button', { name: 'Copy as curl' }).first().click()
       await walk.lane(lane).getByText('Copied.').waitFor()
       const command = await walk.page.evaluate(() => navigator.clipboard.readText())
       assert.doesNotMatch(command.split('<<')[0] ?? '', /Bearer|cookie|password/i)
       const text = await printed(command)
-      assert.ok(text.startsWith(`HTTP/1.1 ${expectedStatus[id]}\r\n`), `${id} ${lane}: ${command}\n${text}`)
+      assert.ok(text.startsWith(`HTTP/1.1 ${expected[id][lane][0]}\r\n`), `${id} ${lane}: ${command}\n${text}`)
     }
   }
 })
 
-soakTest('a link to a step shows that step, and the back button the step before', async () => {
-  await using walk = await WalkPage.open(pages, '/demonstration#list')
-  await walk.arrived('list')
-  await walk.next('mark-one')
+test('a link to a step shows that step, and the back button the step before', async () => {
+  await using walk = await open('/demonstration#sign-in')
+  await walk.arrived('sign-in')
+  await walk.opened.hasFocus('Sign in')
+  await walk.page.locator('#next').click()
+  await walk.arrived('with-proof')
   await walk.page.goBack()
-  await walk.arrived('list')
+  await walk.arrived('sign-in')
+  walk.opened.expects(/^401 GET .*\/other-server\/me$/)
 })
 
-soakTest(
-  'the walk goes by keyboard alone: Tab to the button, Enter, and the focus is on the heading of the step',
-  async () => {
-    await using walk = await WalkPage.open(pages)
-    const { page } = walk
-    await page.locator('#next').waitFor()
-    const press = async (key: string, label: RegExp) => {
-      for (let n = 0; n < 30 && !label.test(await walk.opened.focused()); n++) await page.keyboard.press(key)
-      await walk.opened.hasFocus(label)
-      await page.keyboard.press('Enter')
-    }
-    await press('Tab', /^Start: ask without proof$/)
-    await walk.arrived('without-proof')
-    await press('Shift+Tab', /^Next: Sign in$/)
-    await walk.arrived('sign-in')
-    await walk.opened.hasFocus(/^Sign in/)
-  },
-)
+soakTest('the walk goes by keyboard alone: the focus is on the heading of each step', async () => {
+  await using walk = await open()
+  const { page } = walk
+  await page.locator('#next').waitFor()
+  for (let n = 0; n < 30 && (await walk.opened.focused()) !== 'Start'; n++) await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await walk.arrived('without-proof')
+  await walk.opened.hasFocus('Ask without a proof')
+})
 
-// Every third one; with SOAK=1 all.
-test('every state is accessible, in both themes, wide and at 320 px (axe)', async () => {
-  await using walk = await WalkPage.open(pages)
+test('the start and each step are accessible, in both themes, wide and at 320 px (axe)', async () => {
+  await using walk = await open('/demonstration', refusedElsewhere)
   await walk.page.locator('#next').waitFor()
   await walk.opened.isAccessible('demonstration-start')
-  for (const [index, id] of stepIds.entries()) {
+  for (const id of stepIds) {
     await walk.next(id)
-    if (isSoak || index % 3 === 0) await walk.opened.isAccessible(`demonstration-${id}`)
+    await walk.opened.isAccessible(`demonstration-${id}`)
   }
 })
-
-for (const [language, title, label] of [
-  ['de', 'Sitzung oder Token: beiden bei der Arbeit zusehen', 'Das behält der Server'],
-  ['fr', 'Session ou jeton : regardez-les travailler', 'Le serveur garde'],
-] as const)
-  soakTest(`the demonstration speaks the language of its reader: ${language}`, async () => {
-    await using walk = await WalkPage.open(pages, '/demonstration#sign-in', { language })
-    await walk.arrived('sign-in')
-    await walk.opened.heading(title)
-    assert.equal(await walk.page.getByText(label, { exact: true }).count(), 2)
-    const text = (await walk.page.locator('main').textContent()) ?? ''
-    assert.doesNotMatch(text, /The server|The browser|Next:|Step \d/)
-  })
 
 test("the visitor's own sign-in stays as it is, and its cookie is not displayed", async () => {
   const user = await service.user()
-  await using walk = await WalkPage.open(pages, '/demonstration#mark-all', { user })
-  await walk.arrived('mark-all')
+  await pages.signIn(beside.context, user)
+  await using walk = await open('/demonstration#inbox', refusedElsewhere)
+  await walk.arrived('inbox')
   const own = (await walk.opened.context.cookies(`${proxy.url}/`)).find(({ name }) => /^(__Host-)?carillon$/.test(name))
   assert.ok(own, 'the profile is signed in')
-  const { head } = await walk.displayed('session', 'request')
-  assert.match(head.join('\n'), new RegExp(`${RegExp.escape(own.name)}=…`))
+  const [message] = await walk.displayed('session')
+  assert.match(String(message?.head.join('\n')), new RegExp(`${RegExp.escape(own.name)}=…`))
   assert.ok(!(await walk.page.content()).includes(own.value.slice(40)), 'the secret is nowhere in the page')
   const response = await walk.opened.context.request.get(`${proxy.url}/api/me`)
   assert.equal(response.status(), 200)

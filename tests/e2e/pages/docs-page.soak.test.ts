@@ -68,7 +68,7 @@ test('a button copies an example, or says that the browser does not allow it', a
   const { page } = opened
   const copy = () => page.locator('#markRead > pre + button')
   await copy().click()
-  await becomes(async () => (await copy().textContent()) ?? '', 'The browser does not allow it')
+  await becomes(async () => (await copy().textContent()) ?? '', 'Your browser blocked it')
   await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await copy().click()
   await becomes(async () => (await copy().textContent()) ?? '', 'Copied')

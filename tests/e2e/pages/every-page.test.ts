@@ -73,7 +73,7 @@ test('an address that does not exist is a page for a browser, with a way back an
   const { status, text } = await service.get('/acount/settings', browser)
   assert.equal(status, 404)
   assert.match(text, /<html lang="de">/)
-  assert.match(text, /Diese Seite gibt es nicht\./)
+  assert.match(text, /Unter dieser Adresse gibt es keine Seite\./)
   assert.match(text, /<a class="button" href="\.\.\/">/)
   assert.match(text, /<form class="sign-out" method="post" action="\.\.\/sign-out">/)
   const program = await service.get('/acount/settings', { accept: '*/*' })

@@ -84,7 +84,7 @@ for (const [purpose, title, doneTitle] of [
 
       await using used = await pages.open(link)
       used.expects(/^422 POST/)
-      await isTitled(used, 'This link does not work any more')
+      await isTitled(used, 'This link is no longer valid')
       await used.page.getByText('To get a new link,').waitFor()
       await used.isAccessible(`${purpose}-used`)
       assert.ok(await canSignIn(ann, newPassword))
@@ -117,7 +117,7 @@ test('a link that ends while its page is open is refused when the password is se
   await isTitled(opened, 'Choose a new password')
   assert.equal((await service.post('/password/reset', { token: tokenOf(link), newPassword })).status, 204)
   await send(opened, 'seven quiet lanterns at sea')
-  await isTitled(opened, 'This link does not work any more')
+  await isTitled(opened, 'This link is no longer valid')
   assert.ok(await canSignIn(ann, newPassword))
 })
 
@@ -126,11 +126,11 @@ test('a password that is refused has its reason beside the field, and the link s
   await using opened = await pages.open(await linkFor(ann))
   opened.expects(/^400 POST/, /^413 POST/)
   for (const [password, reason] of [
-    ['', 'Write at least 15 characters.'],
-    ['short', 'Write at least 15 characters.'],
-    ['violet otter '.repeat(30), 'Write at most 256 characters.'],
+    ['', 'Enter at least 15 characters.'],
+    ['short', 'Enter at least 15 characters.'],
+    ['violet otter '.repeat(30), 'Enter at most 256 characters.'],
     ['password12345678', 'Choose another one: many people use this password, so it is easy to guess.'],
-    ['grey heron\u0007 over the weir', 'Write it without line breaks and other characters that cannot be seen.'],
+    ['grey heron\u0007 over the weir', 'Enter it without line breaks or other invisible characters.'],
     ['wendy-harbour-1', 'Choose another one: this is little more than your username or the name of this service.'],
   ] as const) {
     await send(opened, password)
@@ -140,9 +140,9 @@ test('a password that is refused has its reason beside the field, and the link s
     await opened.hasFocus(/^(New p|P)assword$/)
   }
   await send(opened, 'é'.repeat(10_000))
-  await opened.alerts('Write at most 256 characters.')
+  await opened.alerts('Enter at most 256 characters.')
   await send(opened, 'short')
-  await opened.alerts('Write at least 15 characters.')
+  await opened.alerts('Enter at least 15 characters.')
   await opened.isAccessible('refused')
   await send(opened, newPassword)
   await isTitled(opened, 'Your password is set')
@@ -186,7 +186,7 @@ soakTest(
     const link = await linkFor(await service.user())
     for (const broken of [`${publicUrl}/reset`, `${publicUrl}/invite#`, link.slice(0, -3)]) {
       await using opened = await pages.open(broken)
-      await isTitled(opened, 'This page needs the whole link')
+      await isTitled(opened, 'The link is incomplete')
       assert.equal(await opened.page.getByRole('main').getByRole('button').count(), 0)
       if (broken.endsWith('/reset')) await opened.isAccessible('missing')
       if (!broken.includes('/reset')) continue
@@ -212,7 +212,7 @@ soakTest('the password is hidden until the user shows it, and is hidden again wh
   assert.equal(await type(), 'password')
   await opened.page.getByRole('button', { name: 'Show password' }).click()
   await fieldOf(opened).press('Enter')
-  await opened.alerts('Write at least 15 characters.')
+  await opened.alerts('Enter at least 15 characters.')
   assert.equal(await type(), 'password')
 })
 

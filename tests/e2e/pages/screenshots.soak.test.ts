@@ -65,15 +65,16 @@ const pictures: Picture[] = [
     path: '/demonstration',
     width: 1100,
     height: 636,
-    // Its third step, in which the diagrams of the two lanes differ most. The times in them are a few pixels.
+    // Its third step, in which the pictures of the two lanes differ most. The times and keys in them are a few pixels.
     async ready(opened) {
       const { page } = opened
       opened.expects(/^401 GET/)
       for (const step of [/^Start/, /^Next: Sign in/, /^Next: With proof/])
         await page.getByRole('button', { name: step }).click()
-      await page.getByRole('button', { name: /^Next: List/ }).waitFor()
+      await page.getByRole('button', { name: /^Next: Use it/ }).waitFor()
+      await page.getByText('The signature is valid').waitFor()
       await page
-        .getByRole('navigation', { name: 'The walk' })
+        .getByRole('navigation', { name: 'The demonstration' })
         .evaluate((steps) => scrollTo(0, steps.getBoundingClientRect().top + scrollY - 16))
     },
   },

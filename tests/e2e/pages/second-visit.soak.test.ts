@@ -25,7 +25,7 @@ const ofAll = {
   '/forgot': 'h1',
   [await linkFor('reset')]: '#password',
   [await linkFor('invite')]: '#password',
-  '/demonstration': '#experiments h2',
+  '/demonstration': '#next',
   '/docs': '#routes-filter',
 }
 const ofUsers = { '/': 'h1', '/docs': '#routes-filter', '/account': 'account-activity li', '/inbox': 'article' }

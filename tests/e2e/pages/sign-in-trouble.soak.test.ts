@@ -37,7 +37,7 @@ test('below a path and with a prefix, a user without script signs in, signs out,
   await send(opened, { ...ann, password: 'not the password' })
   await opened.alerts('The username or the password is wrong.')
   await send(opened, ann)
-  await page.waitForURL(`${pages.url}/hello/account`)
+  await page.waitForURL(`${pages.url}/hello/inbox`)
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.waitForURL(`${pages.url}/hello/sign-in`)
   await opened.heading('Sign in')
@@ -49,7 +49,7 @@ test('a user who signs out a moment after signing in is not told that the browse
     await using opened = await plain.open('/sign-in')
     const { page } = opened
     await send(opened, ann)
-    await page.waitForURL(`${plain.url}/account`)
+    await page.waitForURL(`${plain.url}/inbox`)
     await page.goto(plain.url + place)
     await page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await page.waitForURL(`${plain.url}/sign-in`)
@@ -110,7 +110,7 @@ test('an empty form is refused beside its field, and without mail the page says 
   opened.expects(/^400 POST \/bell\/hello\/forgot$/)
   await opened.page.getByLabel('Username or e-mail address').fill('   ')
   await opened.page.getByRole('button', { name: 'Send the link' }).click()
-  await opened.alerts('Write your username or your e-mail address.')
+  await opened.alerts('Enter your username or e-mail address.')
   await opened.isAccessible('forgot-empty')
   await using without = await plain.open('/sign-in')
   assert.equal(await without.page.getByText('Forgot your password?').count(), 0)
@@ -124,7 +124,7 @@ test('a service that does not respond, or a proxy in its place, leaves everythin
   await using opened = await plain.open('/sign-in')
   const { page } = opened
   opened.expects(/^net::ERR_CONNECTION_REFUSED HEAD/, /^502 HEAD/)
-  const noResponse = 'There was no response. What you wrote is still here.'
+  const noResponse = 'There was no response. What you typed is still here.'
   await page.route('**/sign-in', (route) => route.abort('connectionrefused'))
   await send(opened, ann)
   await opened.alerts(noResponse)
@@ -136,7 +136,7 @@ test('a service that does not respond, or a proxy in its place, leaves everythin
   await opened.alerts(noResponse)
   await page.unroute('**/sign-in')
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL(`${plain.url}/account`)
+  await page.waitForURL(`${plain.url}/inbox`)
 })
 
 test('a browser that blocks cookies, or loses the one of the sign-in, gets a sentence that says so', async () => {
@@ -173,6 +173,6 @@ test('a form of another site gets a page that says what to do, and signs nobody 
   assert.deepEqual(await opened.context.cookies(plain.url), [])
   await opened.isAccessible('sign-in-cross-site')
   await send(opened, ann)
-  await opened.page.waitForURL(`${plain.url}/account`)
+  await opened.page.waitForURL(`${plain.url}/inbox`)
   other.close()
 })

@@ -74,7 +74,7 @@ test('a user signs in with a passkey alone, and with the password and the passke
   const { page } = opened
   const { cdp, authenticatorId } = await withAuthenticator(opened)
   await sendPassword(opened, ann)
-  await page.waitForURL(`${atLocalhost}/account`)
+  await page.waitForURL(`${atLocalhost}/inbox`)
   await addPasskey(opened)
 
   await signOut(opened)
@@ -92,7 +92,7 @@ test('a user signs in with a passkey alone, and with the password and the passke
   await opened.alerts('No passkey was used.')
   await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
   await page.getByRole('button', { name: 'Use your passkey' }).click()
-  await page.waitForURL(`${atLocalhost}/account`)
+  await page.waitForURL(`${atLocalhost}/inbox`)
 
   await signOut(opened)
   await sendPassword(opened, ann)
@@ -111,7 +111,7 @@ test('a passkey that the service does not know, and a browser without passkeys, 
   const { page } = opened
   await withAuthenticator(opened)
   await sendPassword(opened, ann)
-  await page.waitForURL(`${atLocalhost}/account`)
+  await page.waitForURL(`${atLocalhost}/inbox`)
   await addPasskey(opened)
   const { key } = await app.producerKey(['users'])
   const erased = await app.request(`/api/users/${ann.id}`, {
@@ -192,7 +192,7 @@ test('a sign-in that fails at the provider, or comes back in another browser, is
   opened.expects(/^403 GET \/login\/with\/staff\/callback$/)
   const query = new URLSearchParams({ error: 'access_denied', state, iss: provider.url })
   await page.goto(`${pages.url}/login/with/staff/callback?${query}`)
-  await opened.heading('Die Anmeldung mit Harbour Staff hat nicht geklappt')
+  await opened.heading('Die Anmeldung mit Harbour Staff ist fehlgeschlagen')
   await opened.alerts('Sie wurde abgebrochen oder abgelehnt')
   await opened.isAccessible('provider-refused')
   await page.getByRole('link', { name: 'Zurück' }).click()

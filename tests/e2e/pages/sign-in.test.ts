@@ -35,10 +35,10 @@ for (const way of ways)
   test(`a user signs in with a password and gets to the account page, or back to the application (${named(way)})`, async () => {
     const ann = await service.user()
     for (const [query, address] of [
-      ['', `${pages.url}/account`],
+      ['', `${pages.url}/inbox`],
       [`?return_to=${encodeURIComponent(`${shop}/orders?id=7#top`)}`, `${shop}/orders?id=7#top`],
-      ['?return_to=https%3A%2F%2Fevil.example%2F', `${pages.url}/account`],
-      ['?return_to=%2Faccount%3Fx&return_to=%2F', `${pages.url}/account`],
+      ['?return_to=https%3A%2F%2Fevil.example%2F', `${pages.url}/inbox`],
+      ['?return_to=%2Faccount%3Fx&return_to=%2F', `${pages.url}/inbox`],
       ['?return_to=%2Faccount%23sessions&utm_source=mail', `${pages.url}/account#sessions`],
     ] as const) {
       await using opened = await pages.open(`/sign-in${query}`, way)
@@ -94,7 +94,7 @@ test('a whole sign-in works by keyboard alone', async () => {
   assert.equal(await opened.page.getByLabel('Password', { exact: true }).getAttribute('type'), 'text')
   await keyboard.press('Tab')
   await keyboard.press('Enter')
-  await opened.page.waitForURL(`${pages.url}/account`)
+  await opened.page.waitForURL(`${pages.url}/inbox`)
 })
 
 test('who is signed in already continues or signs out', async () => {
@@ -120,7 +120,7 @@ for (const way of ways)
     opened.expects(/^401 POST \/sign-in$/)
     await send(opened, ann)
     await opened.heading('Second step')
-    await page.getByText(`Now show that it is you, ${ann.username}.`).waitFor()
+    await page.getByText(`Your password is correct, ${ann.username}.`).waitFor()
     if (way.hasScript !== false) {
       await opened.hasFocus('Code')
       await opened.isAccessible('second-step')
@@ -140,7 +140,7 @@ for (const way of ways)
     await page.getByText('Use a recovery code').click()
     await page.getByLabel('Recovery code').fill((recoveryCodes[0] ?? '').toUpperCase())
     await page.getByRole('button', { name: 'Continue' }).last().click()
-    await page.waitForURL(`${pages.url}/account`)
+    await page.waitForURL(`${pages.url}/inbox`)
 
     await page.goto(`${pages.url}/sign-in`)
     await page.locator('main').getByRole('button', { name: 'Sign out' }).click()

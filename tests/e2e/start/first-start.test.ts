@@ -55,7 +55,7 @@ test('requests for /readyz write no line of the log while the service starts', a
     else await sleep(5)
   }
   await running.isReady()
-  const warnings = running.lines.filter(({ level, event }) => level >= 40 && event !== 'plain-http')
+  const warnings = running.lines.filter(({ level }) => level >= 40)
   assert.deepEqual([warnings, running.stderr], [[], ''])
 })
 
@@ -104,7 +104,7 @@ async function runSession(script: string, { folder, url }: { folder: Folder; url
   return [login, restricted, sent, listed].map((response) => response.json())
 }
 
-test('the first sign-in and the log name the address on which the service listens, and then the public URL', async () => {
+test('the first sign-in names the public URL, and the log also the address on which the service listens', async () => {
   using folder = new Folder()
   const env = { CARILLON_PUBLIC_URL: 'https://bell.example.org' }
   await using running = await CarillonProcess.ready(folder, { env })
@@ -113,10 +113,7 @@ test('the first sign-in and the log name the address on which the service listen
   assert.equal(started?.url, 'https://bell.example.org')
   assert.ok((await fetch(`${started?.listensOn}/readyz`, { headers: { host: 'bell.example.org' } })).ok)
   const [first = ''] = firstSignInText(folder).split('\n')
-  assert.ok(
-    first?.startsWith(`Carillon is listening on ${started?.listensOn}. Its public URL is ${started?.url}.`),
-    first,
-  )
+  assert.ok(first.startsWith(`Open ${started?.url}/ in a browser`), first)
 })
 
 test('on PostgreSQL the first sign-in is written to the folder data, too', async () => {
@@ -173,9 +170,13 @@ test('on a terminal the first sign-in is printed once, and written to no file', 
   using folder = new Folder()
   await using running = new CarillonProcess(folder, asTerminal)
   const session = await untilPrinted(running, 'Carillon is listening')
+  const lines = session.trimEnd().split('\n')
+  assert.ok(lines.length <= 12, session)
+  assert.match(lines[0] ?? '', /^Open http:\/\/localhost:\d+\/ in a browser/)
+  assert.match(lines.at(-1) ?? '', /http:\/\/127\.0\.0\.1:\d+/)
+  assert.doesNotMatch(session, /CARILLON_|HTTP/)
   assert.equal(session.match(/^password: [a-z2-9]{5}(-[a-z2-9]{5}){3}$/gm)?.length, 1)
   assert.equal(session.match(/^key: crl_/gm)?.length, 1)
-  assert.match(session, /curl .*\/login/)
   assert.equal(hasFirstSignIn(folder), false)
   assert.deepEqual(await inStore(folder), made)
   await running.end('SIGTERM')

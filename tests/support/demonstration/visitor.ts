@@ -1,27 +1,35 @@
 // For tests: a visitor of the demonstration. Keeps the cookies as a browser does, and sends requests in both lanes.
-import type { HttpResponse, TestService } from '../service.ts'
+import type { Action, Exchange, State } from '../../../demonstration/server/api.ts'
+import type { HttpResponse } from '../service.ts'
 
 const json = { 'content-type': 'application/json' }
 
+/** A service, or a process of the demonstration alone. */
+type App = { request: (path: string, init: RequestInit) => Promise<HttpResponse> }
 type Sent = { method?: string; body?: unknown; headers?: Record<string, string> }
 
 export class Visitor {
-  readonly #app: TestService
+  readonly #app: App
   readonly cookies = new Map<string, string>()
   id = ''
   user = { username: '', password: '' }
   cookieName = ''
   base = ''
 
-  constructor(app: TestService) {
+  constructor(app: App) {
     this.#app = app
   }
 
-  static async of(app: TestService): Promise<Visitor> {
-    const visitor = new Visitor(app)
-    const response = await visitor.start()
+  static async of(app: App): Promise<Visitor> {
+    return new Visitor(app).again()
+  }
+
+  /** Starts, or starts again, without a cookie of the world before. */
+  async again(): Promise<this> {
+    const response = await this.start()
     if (response.status !== 201) throw new Error(`no demonstration: ${response.status} ${response.text}`)
-    return visitor
+    for (const name of [...this.cookies.keys()]) if (!name.includes('carillon-visit')) this.cookies.delete(name)
+    return this
   }
 
   get cookie(): string {
@@ -56,8 +64,13 @@ export class Visitor {
   }
 
   /** A request of the token lane: no cookie. */
-  token(path: string, token: string | undefined, { method = 'GET', body }: Sent = {}): Promise<HttpResponse> {
-    return this.#app.request(`/demonstration/service/${path}`, {
+  token(path: string, token: string | undefined, sent: Sent = {}): Promise<HttpResponse> {
+    return this.without(`service/${path}`, token, sent)
+  }
+
+  /** The same below `demonstration/`: at any server. */
+  without(path: string, token: string | undefined, { method = 'GET', body }: Sent = {}): Promise<HttpResponse> {
+    return this.#app.request(`/demonstration/${path}`, {
       method,
       headers: {
         'carillon-visit': this.id,
@@ -77,16 +90,26 @@ export class Visitor {
     return response.json().token
   }
 
-  async control(action: string, more: object = {}): Promise<HttpResponse> {
+  async control(action: Action, more: object = {}): Promise<HttpResponse> {
     return this.send('controls', { method: 'POST', body: { action, ...more } })
   }
 
-  async exchange(response: HttpResponse) {
-    const n = response.headers.get('carillon-exchange')
+  /** The data of a control that succeeds. */
+  async done<Data = Record<string, unknown>>(action: Action, more: object = {}): Promise<Data> {
+    const response = await this.control(action, more)
+    if (response.status !== 200) throw new Error(`${action}: ${response.status} ${response.text}`)
+    return response.json().data
+  }
+
+  async exchange(response: HttpResponse): Promise<Exchange> {
+    return this.exchangeOf(response.headers.get('carillon-exchange'))
+  }
+
+  async exchangeOf(n: number | string | null): Promise<Exchange> {
     return (await this.send(`exchanges/${n}`)).json().data
   }
 
-  async state() {
+  async state(): Promise<State> {
     return (await this.send('visit')).json().data
   }
 }

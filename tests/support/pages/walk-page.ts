@@ -1,11 +1,12 @@
-// For tests: the walk of the demonstration as a reader sees it, and the bytes that were on the wire meanwhile.
+// For tests: the demonstration as a reader sees it, and the bytes that were on the wire meanwhile.
 import type { Locator } from 'playwright-core'
-import type { StepId } from '../../../pages/demonstration/steps.ts'
-import type { Lane } from '../../../pages/demonstration/world.ts'
+import { type ExperimentId, hashOf } from '../../../demonstration/page/places.ts'
+import type { StepId } from '../../../demonstration/page/walk.ts'
+import type { Lane } from '../../../demonstration/page/world.ts'
 import { TcpProxy } from '../network/tcp-proxy.ts'
 import type { BrowserPage, BrowserPages, PageOptions } from './browser-page.ts'
 
-/** One message as the page displays it, with all fields. */
+/** One message as the page displays it. */
 export type Displayed = { head: string[]; body: string }
 
 export class WalkPage implements AsyncDisposable {
@@ -13,8 +14,6 @@ export class WalkPage implements AsyncDisposable {
 
   constructor(opened: BrowserPage) {
     this.opened = opened
-    // The first step, which shows that there is no answer without proof.
-    opened.expects(/^401 GET .*\/routeRestreinte$/)
   }
 
   static async open(pages: BrowserPages, path = '/demonstration', options: PageOptions = {}): Promise<WalkPage> {
@@ -25,6 +24,21 @@ export class WalkPage implements AsyncDisposable {
     return this.opened.page
   }
 
+  /** Loads the page again in this language. */
+  async speak(language: string): Promise<void> {
+    await this.page.route('**/demonstration', (route) =>
+      route.continue({ headers: { ...route.request().headers(), 'accept-language': language } }),
+    )
+    await this.page.reload()
+    await this.page.locator(`html[lang=${language}] .steps`).waitFor()
+  }
+
+  /** Opens what is folded in a lane. */
+  async unfold(lane: Lane): Promise<void> {
+    const fold = this.lane(lane).locator('.fold')
+    if ((await fold.getAttribute('open')) === null) await fold.locator('> summary').click()
+  }
+
   /** Presses the button for the next step. */
   async next(id: StepId): Promise<void> {
     await this.page.locator('#next').click()
@@ -32,24 +46,37 @@ export class WalkPage implements AsyncDisposable {
   }
 
   async arrived(id: StepId): Promise<void> {
-    await this.page.locator(`h2#${id}`).waitFor({ timeout: 20_000 })
+    await this.page.locator(`.steps [aria-current][href="#${id}"]`).waitFor({ timeout: 30_000 })
   }
 
   lane(lane: Lane): Locator {
     return this.page.locator(`.lane.lane-${lane}`)
   }
 
-  async status(lane: Lane): Promise<string> {
-    return (await this.lane(lane).locator('.status').textContent()) ?? ''
+  /** The statuses of the exchanges of a lane, in order. */
+  async statuses(lane: Lane): Promise<number[]> {
+    return (await this.lane(lane).locator('.exchange .status').allTextContents()).map(Number)
   }
 
-  async displayed(lane: Lane, kind: 'request' | 'response'): Promise<Displayed> {
-    const message = this.lane(lane).locator(`.message.${kind}`)
-    if ((await message.getByRole('button').getAttribute('aria-expanded')) === 'false')
-      await message.getByRole('button').click()
-    const head = await message.locator('.wire > .line').allTextContents()
-    const body = await message.locator('.body').allTextContents()
-    return { head, body: body.join('') }
+  /** Requests and responses in turn. */
+  async displayed(lane: Lane): Promise<Displayed[]> {
+    const texts = await this.lane(lane).locator('pre.wire').allTextContents()
+    return texts.map((text) => {
+      const [head = '', ...body] = text.split('\n\n')
+      return { head: head.split('\n'), body: body.join('\n\n') }
+    })
+  }
+
+  /** Predicts one answer for each line, and runs the experiment. */
+  async experiment(id: ExperimentId, answer: 'first' | 'last' = 'first'): Promise<Locator> {
+    await this.page.evaluate((hash) => location.assign(hash), hashOf({ kind: 'experiment', id }))
+    await this.page.locator(`input[name^="${id} "]`).first().waitFor()
+    for (const line of await this.page.locator('.predictions fieldset').all())
+      await line.getByRole('radio')[answer]().check()
+    await this.page.locator('.predictions button').click()
+    const result = this.page.locator('.result')
+    await result.waitFor({ timeout: 60_000 })
+    return result
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,12 +3,12 @@ import type { Texts } from '../en/requests.ts'
 export const texts: Texts = (plurals) => ({
   failures: {
     NETWORK:
-      'Es kam keine Antwort. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal. Ihre Eingaben sind nicht verloren.',
+      'Der Dienst antwortet nicht. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal. Ihre Eingaben sind noch da.',
     UNREADABLE: 'Die Antwort kam nicht von diesem Dienst. Versuchen Sie es später noch einmal.',
-    UNAUTHORIZED: 'Ihre Anmeldung ist beendet.',
+    UNAUTHORIZED: 'Sie sind abgemeldet.',
     INVALID_CREDENTIALS: 'Das stimmt nicht. Prüfen Sie die Eingabe und versuchen Sie es noch einmal.',
     SECOND_FACTOR_REQUIRED:
-      'Dafür brauchen Sie Ihren zweiten Faktor, den dieser Browser nicht verwenden kann. Nehmen Sie einen anderen Browser oder ein anderes Gerät.',
+      'Dafür brauchen Sie Ihren zweiten Faktor, den dieser Browser nicht verwenden kann. Verwenden Sie einen anderen Browser oder ein anderes Gerät.',
     FORBIDDEN: 'Der Dienst hat das abgelehnt. Laden Sie die Seite neu und versuchen Sie es noch einmal.',
     FACTOR_UNREADABLE:
       'Dieser Dienst kann die Codes Ihrer Authenticator-App nicht mehr prüfen. Verwenden Sie einen Passkey oder einen Wiederherstellungscode, oder bitten Sie die Betreiber dieses Dienstes, die App aus Ihrem Konto zu entfernen.',
@@ -31,11 +31,11 @@ export const texts: Texts = (plurals) => ({
   tryAgain: 'Noch einmal versuchen',
   signInAgain: 'Neu anmelden',
   passwordFaults: {
-    too_short: plurals({ one: 'Schreiben Sie mindestens # Zeichen.', other: 'Schreiben Sie mindestens # Zeichen.' }),
-    too_long: 'Schreiben Sie höchstens 256 Zeichen.',
+    too_short: plurals({ one: 'Geben Sie mindestens # Zeichen ein.', other: 'Geben Sie mindestens # Zeichen ein.' }),
+    too_long: 'Geben Sie höchstens 256 Zeichen ein.',
     too_common: 'Wählen Sie ein anderes: Viele Menschen verwenden dieses Passwort, es ist leicht zu erraten.',
     contains_name:
       'Wählen Sie ein anderes: Dieses besteht fast nur aus Ihrem Benutzernamen oder dem Namen dieses Dienstes.',
-    unusable: 'Schreiben Sie es ohne Zeilenumbrüche und andere unsichtbare Zeichen.',
+    unusable: 'Geben Sie es ohne Zeilenumbrüche und andere unsichtbare Zeichen ein.',
   },
 })

@@ -5,16 +5,16 @@ export type Texts = typeof texts
 
 export const texts = (plurals: Plurals) => ({
   failures: {
-    NETWORK: 'There was no response. Check your connection, then try again. Nothing that you typed is lost.',
+    NETWORK: 'There was no response. Check your connection, then try again. What you typed is still here.',
     UNREADABLE: 'The response did not come from this service. Try again later.',
-    UNAUTHORIZED: 'Your sign-in has ended.',
-    INVALID_CREDENTIALS: 'This is not right. Check it and try again.',
+    UNAUTHORIZED: 'You are signed out.',
+    INVALID_CREDENTIALS: 'This is not correct. Check it, then try again.',
     SECOND_FACTOR_REQUIRED:
       'This needs your second factor, which this browser cannot use. Use another browser or device.',
     FORBIDDEN: 'The service refused this. Load the page again and try again.',
     FACTOR_UNREADABLE:
       'This service can no longer check the codes of your authenticator app. Use a passkey or a recovery code, or ask the people who run this service to remove the app from your account.',
-    NOT_FOUND: 'This does not exist any more. Load the page again.',
+    NOT_FOUND: 'This no longer exists. Load the page again.',
     CONFLICT: 'This was changed elsewhere at the same time. Load the page again.',
     PAYLOAD_TOO_LARGE: 'This is too long.',
     TOO_MANY_REQUESTS: 'There were too many attempts.',
@@ -29,10 +29,10 @@ export const texts = (plurals: Plurals) => ({
   /** The link after the sentence of UNAUTHORIZED. */
   signInAgain: 'Sign in again',
   passwordFaults: {
-    too_short: plurals({ one: 'Write at least # character.', other: 'Write at least # characters.' }),
-    too_long: 'Write at most 256 characters.',
+    too_short: plurals({ one: 'Enter at least # character.', other: 'Enter at least # characters.' }),
+    too_long: 'Enter at most 256 characters.',
     too_common: 'Choose another one: many people use this password, so it is easy to guess.',
     contains_name: 'Choose another one: this is little more than your username or the name of this service.',
-    unusable: 'Write it without line breaks and other characters that cannot be seen.',
+    unusable: 'Enter it without line breaks or other invisible characters.',
   },
 })

@@ -10,7 +10,7 @@ type Reset = { username: string; until: string; service: string }
 /** What every page has: navigation, sign-out, and the sentences for failures. */
 const frame = {
   /** For search engines and link previews. */
-  description: (service: string) => `${service}: sign in, read your notifications and look after your account.`,
+  description: (service: string) => `${service}: sign in, read your notifications and manage your account.`,
   skipToContent: 'Skip to the content',
   navigation: 'Pages',
   inbox: 'Inbox',
@@ -24,13 +24,14 @@ const frame = {
   needsScript: 'This page needs JavaScript. Allow it in your browser, then load the page again.',
   unsupportedBrowser:
     'This page did not start. Load it again. If that does not help, your browser may be too old, or an extension may block it.',
-  failureTitle: 'This did not work',
+  failureTitle: 'Something went wrong',
+  notFoundTitle: 'Page not found',
   failures: {
     FORBIDDEN: 'The form was sent from another site, so it was refused. Open this page again and send it from here.',
-    NOT_FOUND: 'There is no such page.',
+    NOT_FOUND: 'There is no page at this address. Check it for a typing error.',
     TOO_MANY_REQUESTS: 'There were too many attempts. Wait a moment, then try again.',
     UNAVAILABLE: 'The service is busy or stopping. Nothing is lost. Try again in a moment.',
-    INVALID_REQUEST: 'The service did not understand the form. Open this page again.',
+    INVALID_REQUEST: 'The form was incomplete. Open this page again.',
     INTERNAL: 'The service failed. Try again later.',
     other: 'The service refused this. Open the page again.',
   },
@@ -55,16 +56,15 @@ const signIn = {
   withPasskey: 'Sign in with a passkey',
   withProvider: (name: string) => `Sign in with ${name}`,
   failures: {
-    INVALID_REQUEST: 'Write your username and your password.',
+    INVALID_REQUEST: 'Enter your username and password.',
     INVALID_CREDENTIALS: 'The username or the password is wrong. Check both, then try again.',
-    UNAUTHORIZED: 'This took longer than 5 minutes, or it was completed in another window. Write your password again.',
-    FORBIDDEN:
-      'This password was reported as known to others, so it no longer works on a new device. Set a new one first.',
+    UNAUTHORIZED: 'This took longer than 5 minutes, or it was completed in another window. Enter your password again.',
+    FORBIDDEN: 'Someone else may know this password, so it does not work on new devices. Set a new one first.',
   },
   second: {
     title: 'Second step',
-    intro: (username: string) => `The password is right. Now show that it is you, ${username}.`,
-    introWithoutName: 'Now show that it is you.',
+    intro: (username: string) => `Your password is correct, ${username}. One more step to sign in.`,
+    introWithoutName: 'One more step to sign in.',
     code: 'Code',
     codeHint: 'Six digits, from your authenticator app.',
     submit: 'Continue',
@@ -73,9 +73,9 @@ const signIn = {
       'Your passkey needs JavaScript and a browser that supports passkeys. A recovery code always works.',
     recovery: 'Use a recovery code',
     recoveryCode: 'Recovery code',
-    recoveryHint: 'One of those that you saved when you set up the second step. Each of them works once.',
+    recoveryHint: 'One of the codes that you saved when you set up the second step. Each works once.',
     wrong: 'This code is wrong, or it was used before. Wait for the next one, or use another recovery code.',
-    empty: 'Write a code.',
+    empty: 'Enter a code.',
     startAgain: 'Start again',
   },
   signedIn: {
@@ -84,46 +84,53 @@ const signIn = {
     continue: 'Continue',
     continueTo: (host: string) => `Continue to ${host}`,
   },
+  /** After a sign-out, on this page. */
+  signedOut: 'You are signed out.',
   cookiesBlocked:
     'Your browser blocks cookies for this site, and without a cookie it cannot stay signed in. Allow cookies, then load the page again.',
   stillSignedOut:
     'You signed in a moment ago, but your browser did not keep the cookie. Allow cookies for this site, then sign in again.',
-  noResponse: 'There was no response. What you wrote is still here. Check your connection, then try again.',
+  noResponse: 'There was no response. What you typed is still here. Check your connection, then try again.',
   passkeyNotUsed: 'No passkey was used. Try again, or sign in in another way.',
-  passkeyUnknown: 'This passkey is not known here. Sign in in another way.',
-  passkeyFailed: 'The sign-in with the passkey failed. Try again in a moment, or sign in in another way.',
+  passkeyUnknown: 'This passkey does not belong to an account here. Sign in in another way.',
+  passkeyFailed: 'Signing in with the passkey failed. Try again in a moment, or sign in in another way.',
   forgotten: {
     title: 'Forgot your password?',
-    intro: 'We send a link with which you choose a new password. It goes to the e-mail address of your account.',
+    intro: 'We send a link to the e-mail address of your account. With it, you choose a new password.',
     label: 'Username or e-mail address',
     submit: 'Send the link',
-    empty: 'Write your username or your e-mail address.',
+    empty: 'Enter your username or e-mail address.',
     sentTitle: 'Check your mail',
     sent: 'If this account exists and has an e-mail address, the link is on its way. It arrives within a few minutes; look in the spam folder too.',
-    notSent: 'No mail? Ask the people who gave you your account.',
+    notSent: 'No mail? Ask the person who gave you your account.',
     noMail:
-      'This service sends no mail. Ask the people who gave you your account, or who run this service: they can make a link with which you choose a new password.',
+      'This service sends no mail. Ask the person who gave you your account for a link with which you choose a new password.',
     back: 'Back to sign-in',
   },
   provider: {
-    title: (name: string) => `The sign-in with ${name} did not work`,
+    title: (name: string) => `Signing in with ${name} failed`,
     INVALID_REQUEST:
-      'It was not begun in this browser, it took longer than 10 minutes, or it was completed before. Begin again.',
+      'It was not started in this browser, took longer than 10 minutes, or is already complete. Start again.',
     FORBIDDEN: (name: string) =>
       `It was cancelled or refused, or your account at ${name} does not belong to an active user here. Try again, or sign in in another way.`,
     CONFLICT: (name: string) =>
       `This account at ${name} belongs to another user here, or another one is already linked to you. Nothing was changed.`,
-    UNAVAILABLE: (name: string) => `${name} cannot be reached now. Try again in a moment, or sign in in another way.`,
+    UNAVAILABLE: (name: string) =>
+      `${name} cannot be reached at the moment. Try again in a moment, or sign in in another way.`,
   },
 }
 
 export const texts = (plurals: Plurals) => ({
   frame,
   signIn,
+  demonstrationPage: {
+    title: 'Session or token: watch both at work',
+    lead: 'You sign in once. At your next click, how does the server know that it is still you? Try both answers.',
+  },
   /** The front door: the page at `/`, for a reader who is signed in or not. */
   front: {
     welcome: (service: string) => `Welcome to ${service}`,
-    welcomeText: 'Sign in to read your notifications and to look after your account.',
+    welcomeText: 'Sign in to read your notifications and manage your account.',
     hello: (user: string) => `Hello, ${user}`,
     unread: plurals({ one: 'You have # unread notification.', other: 'You have # unread notifications.' }),
     nothingUnread: 'You have read everything.',
@@ -133,8 +140,8 @@ export const texts = (plurals: Plurals) => ({
     demonstrationText: 'See how a session and a token differ: side by side, with real requests.',
     documentationText: 'Every route of the API, with examples to copy.',
     firstStartTitle: 'First time here?',
-    firstStart: (username: string) =>
-      `Sign in as ${username}. The first start printed the password on the terminal, or wrote it to this file in the data folder:`,
+    firstStart:
+      'Sign in with the username and password that the first start printed on the terminal, or wrote to this file in the data folder:',
     noUsersTitle: 'There is no user yet',
     noUsers: 'Add one on the command line, then sign in:',
   },
@@ -145,6 +152,20 @@ export const texts = (plurals: Plurals) => ({
     allCategories: 'All categories',
     settings: 'Settings',
   },
+  /** On the inbox page, while there is one user. */
+  firstSteps: {
+    title: 'First steps',
+    send: 'Send me a notification',
+    sent: 'Sent. It is at the top of your inbox.',
+    refused: 'Not sent. You can send ten an hour, as long as you are the only user.',
+    bell: 'Two lines put the bell into a page of yours:',
+    user: 'Add a user:',
+    key: 'Make a key, with which your application sends notifications:',
+    notification: {
+      title: 'It works',
+      body: 'This notification arrived while the page was open. Nobody had to reload it.',
+    },
+  },
   /** The page of the API's description, at `/docs`. The description itself is in English only. */
   docs: {
     intro: 'Every route of the API, its shapes and examples to copy.',
@@ -152,7 +173,7 @@ export const texts = (plurals: Plurals) => ({
     noMatch: 'No route matches.',
     copy: 'Copy',
     copied: 'Copied',
-    notCopied: 'The browser does not allow it',
+    notCopied: 'Your browser blocked it',
   },
   /** The pages to which a one-time link leads: /reset for a new password, /invite for a first one. */
   password: {
@@ -164,7 +185,7 @@ export const texts = (plurals: Plurals) => ({
     invite: {
       title: 'Choose a password',
       label: 'Password',
-      newLink: 'To get a new link, write to the people who invited you.',
+      newLink: 'To get a new link, ask the person who invited you.',
     },
     username: 'Your username:',
     show: 'Show password',
@@ -175,12 +196,14 @@ export const texts = (plurals: Plurals) => ({
     done: 'Sign in with it here, or in your application.',
     doneElsewhere: 'Every other device that was signed in to your account is signed out.',
     signedIn: 'You are signed in. Next time, sign in with this password.',
-    invalidTitle: 'This link does not work any more',
+    invalidTitle: 'This link is no longer valid',
     invalid:
-      'It was used before, is too old, or was replaced by a newer one. If you have set a password with it, sign in with that password.',
-    missingTitle: 'This page needs the whole link',
+      'It has been used, has expired, or was replaced by a newer one. If you set a password with it, sign in with that password.',
+    missingTitle: 'The link is incomplete',
     missing:
-      'Open the link that you received again, or copy all of it into the address bar. It ends with # and 43 characters.',
+      'Open the link from the mail again, or copy all of it into the address bar. It ends with # and 43 characters.',
+    /** Leads on from there. */
+    requestLink: 'Request a new link',
   },
   /** The notices about changes of an account, in the inbox and in mails. */
   notices: {
@@ -192,19 +215,21 @@ export const texts = (plurals: Plurals) => ({
       'passkey-added': 'A passkey was added to your account',
       'factor-removed': 'A second factor or passkey was removed from your account',
       'factors-reset': 'All second factors and passkeys were removed from your account',
-      'recovery-codes-created': 'New recovery codes were made for your account',
+      'recovery-codes-created': 'New recovery codes were created for your account',
       'provider-linked': 'An account at another service was linked to yours',
       'provider-unlinked': 'An account at another service was unlinked from yours',
-      'old-session-presented': 'Someone presented an old copy of your sign-in',
+      'old-session-presented': 'Someone used an old copy of your sign-in',
     },
     unknownDevice: 'an unknown device',
-    byUser: (device: string, address: string, time: string) =>
-      `This was done with ${device}, from the address ${address}, on ${time}.`,
-    byOperator: (time: string) => `This was done by the operator of the service, on ${time}.`,
-    byApplication: (time: string) => `This was done by your application, on ${time}.`,
-    byUnknown: (time: string) => `This happened on ${time}.`,
+    newDevice: (device: string) => `New sign-in from ${device}`,
+    newDeviceText: (device: string, address: string) =>
+      `Someone signed in to your account with ${device}, from the address ${address}. If that was not you, open this and choose “That was not me”.`,
+    byUser: (device: string, address: string) => `This was done with ${device}, from the address ${address}.`,
+    byOperator: 'This was done by the operator of the service.',
+    byApplication: 'This was done by your application.',
+    byUnknown: 'The service noticed this.',
     advice: 'If you did not expect it, check your account and set a new password.',
-    ended: 'That sign-in was ended. Sign in again, check your account and set a new password.',
+    ended: 'The device was signed out. Sign in again, check your account and set a new password.',
   },
   /** The mails to users, as plain text. `before` and `after`: the paragraphs around the link; `link`: its text in the HTML part. */
   mails: {

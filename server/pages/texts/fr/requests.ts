@@ -3,9 +3,9 @@ import type { Texts } from '../en/requests.ts'
 export const texts: Texts = (plurals) => ({
   failures: {
     NETWORK:
-      'Il n’y a pas eu de réponse. Vérifiez votre connexion, puis réessayez. Rien de ce que vous avez saisi n’est perdu.',
+      'Le service ne répond pas. Vérifiez votre connexion, puis réessayez. Ce que vous avez saisi est toujours là.',
     UNREADABLE: 'La réponse ne venait pas de ce service. Réessayez plus tard.',
-    UNAUTHORIZED: 'Votre connexion a pris fin.',
+    UNAUTHORIZED: 'Vous êtes déconnecté.',
     INVALID_CREDENTIALS: 'Ce n’est pas correct. Vérifiez votre saisie, puis réessayez.',
     SECOND_FACTOR_REQUIRED:
       'Cette action demande votre second facteur, que ce navigateur ne peut pas utiliser. Prenez un autre navigateur ou un autre appareil.',
@@ -25,11 +25,11 @@ export const texts: Texts = (plurals) => ({
   tryAgain: 'Réessayer',
   signInAgain: 'Se reconnecter',
   passwordFaults: {
-    too_short: plurals({ one: 'Écrivez au moins # caractère.', other: 'Écrivez au moins # caractères.' }),
-    too_long: 'Écrivez au plus 256 caractères.',
+    too_short: plurals({ one: 'Saisissez au moins # caractère.', other: 'Saisissez au moins # caractères.' }),
+    too_long: 'Saisissez au plus 256 caractères.',
     too_common: 'Choisissez-en un autre : beaucoup de gens utilisent ce mot de passe, il est facile à deviner.',
     contains_name:
       'Choisissez-en un autre : celui-ci n’est guère plus que votre nom d’utilisateur ou le nom de ce service.',
-    unusable: 'Écrivez-le sans retours à la ligne ni autres caractères invisibles.',
+    unusable: 'Saisissez-le sans retours à la ligne ni autres caractères invisibles.',
   },
 })

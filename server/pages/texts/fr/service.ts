@@ -15,14 +15,15 @@ const frame: Texts['frame'] = {
   needsScript: 'Cette page a besoin de JavaScript. Autorisez-le dans votre navigateur, puis rechargez la page.',
   unsupportedBrowser:
     'Cette page n’a pas démarré. Rechargez-la. Si cela n’aide pas, votre navigateur est peut-être trop ancien, ou une extension la bloque.',
-  failureTitle: 'Cela n’a pas fonctionné',
+  failureTitle: 'Une erreur est survenue',
+  notFoundTitle: 'Page introuvable',
   failures: {
     FORBIDDEN:
       'Le formulaire venait d’un autre site et a donc été refusé. Rouvrez cette page et envoyez-le depuis celle-ci.',
-    NOT_FOUND: 'Cette page n’existe pas.',
+    NOT_FOUND: 'Il n’y a pas de page à cette adresse. Vérifiez que vous l’avez bien saisie.',
     TOO_MANY_REQUESTS: 'Il y a eu trop de tentatives. Attendez un instant, puis réessayez.',
     UNAVAILABLE: 'Le service est occupé ou s’arrête. Rien n’est perdu. Réessayez dans un instant.',
-    INVALID_REQUEST: 'Le service n’a pas compris le formulaire. Rouvrez cette page.',
+    INVALID_REQUEST: 'Le formulaire était incomplet. Rouvrez cette page.',
     INTERNAL: 'Une erreur s’est produite dans le service. Réessayez plus tard.',
     other: 'Le service a refusé cette demande. Rouvrez la page.',
   },
@@ -44,28 +45,28 @@ const signIn: Texts['signIn'] = {
   withPasskey: 'Se connecter avec une clé d’accès',
   withProvider: (name) => `Se connecter avec ${name}`,
   failures: {
-    INVALID_REQUEST: 'Écrivez votre nom d’utilisateur et votre mot de passe.',
+    INVALID_REQUEST: 'Saisissez votre nom d’utilisateur et votre mot de passe.',
     INVALID_CREDENTIALS: 'Le nom d’utilisateur ou le mot de passe est incorrect. Vérifiez les deux, puis réessayez.',
     UNAUTHORIZED:
-      'Cela a duré plus de 5 minutes, ou a été terminé dans une autre fenêtre. Écrivez de nouveau votre mot de passe.',
+      'Cela a duré plus de 5 minutes, ou a été terminé dans une autre fenêtre. Saisissez de nouveau votre mot de passe.',
     FORBIDDEN:
-      'Ce mot de passe a été signalé comme connu d’autres personnes et ne fonctionne donc plus sur un nouvel appareil. Choisissez-en d’abord un nouveau.',
+      'Quelqu’un d’autre connaît peut-être ce mot de passe : il ne fonctionne donc plus sur un nouvel appareil. Choisissez-en d’abord un nouveau.',
   },
   second: {
     title: 'Deuxième étape',
-    intro: (username) => `Le mot de passe est correct. Montrez maintenant que c’est bien vous, ${username}.`,
-    introWithoutName: 'Montrez maintenant que c’est bien vous.',
+    intro: (username) => `Votre mot de passe est correct, ${username}. Encore une étape pour vous connecter.`,
+    introWithoutName: 'Encore une étape pour vous connecter.',
     code: 'Code',
     codeHint: 'Six chiffres, donnés par votre application d’authentification.',
     submit: 'Continuer',
     withPasskey: 'Utiliser votre clé d’accès',
     passkeyNeedsScript:
-      'Votre clé d’accès a besoin de JavaScript et d’un navigateur qui connaît les clés d’accès. Un code de secours fonctionne toujours.',
+      'Votre clé d’accès a besoin de JavaScript et d’un navigateur qui prend en charge les clés d’accès. Un code de secours fonctionne toujours.',
     recovery: 'Utiliser un code de secours',
     recoveryCode: 'Code de secours',
-    recoveryHint: 'Un de ceux que vous avez gardés en préparant la deuxième étape. Chacun ne sert qu’une fois.',
+    recoveryHint: 'L’un des codes que vous avez gardés en configurant la deuxième étape. Chacun ne sert qu’une fois.',
     wrong: 'Ce code est incorrect ou a déjà servi. Attendez le suivant, ou utilisez un autre code de secours.',
-    empty: 'Écrivez un code.',
+    empty: 'Saisissez un code.',
     startAgain: 'Recommencer',
   },
   signedIn: {
@@ -74,32 +75,33 @@ const signIn: Texts['signIn'] = {
     continue: 'Continuer',
     continueTo: (host) => `Continuer vers ${host}`,
   },
+  signedOut: 'Vous êtes déconnecté.',
   cookiesBlocked:
     'Votre navigateur bloque les cookies de ce site, et sans cookie il ne peut pas rester connecté. Autorisez les cookies, puis rechargez la page.',
   stillSignedOut:
     'Vous venez de vous connecter, mais votre navigateur n’a pas gardé le cookie. Autorisez les cookies de ce site, puis reconnectez-vous.',
   noResponse:
-    'Il n’y a pas eu de réponse. Ce que vous avez écrit est toujours là. Vérifiez votre connexion, puis réessayez.',
+    'Le service ne répond pas. Ce que vous avez saisi est toujours là. Vérifiez votre connexion, puis réessayez.',
   passkeyNotUsed: 'Aucune clé d’accès n’a été utilisée. Réessayez, ou connectez-vous d’une autre manière.',
-  passkeyUnknown: 'Cette clé d’accès n’est pas connue ici. Connectez-vous d’une autre manière.',
+  passkeyUnknown: 'Cette clé d’accès n’appartient à aucun compte ici. Connectez-vous d’une autre manière.',
   passkeyFailed:
     'La connexion avec la clé d’accès a échoué. Réessayez dans un instant, ou connectez-vous d’une autre manière.',
   forgotten: {
     title: 'Mot de passe oublié ?',
     intro:
-      'Nous envoyons un lien avec lequel vous choisissez un nouveau mot de passe. Il va à l’adresse e-mail de votre compte.',
+      'Nous envoyons un lien à l’adresse e-mail de votre compte. Il vous permet de choisir un nouveau mot de passe.',
     label: 'Nom d’utilisateur ou adresse e-mail',
     submit: 'Envoyer le lien',
-    empty: 'Écrivez votre nom d’utilisateur ou votre adresse e-mail.',
+    empty: 'Saisissez votre nom d’utilisateur ou votre adresse e-mail.',
     sentTitle: 'Consultez votre messagerie',
     sent: 'Si ce compte existe et a une adresse e-mail, le lien est en route. Il arrive en quelques minutes ; regardez aussi dans les indésirables.',
-    notSent: 'Pas de message ? Demandez aux personnes qui vous ont donné votre compte.',
+    notSent: 'Pas de message ? Adressez-vous à la personne qui vous a donné votre compte.',
     noMail:
-      'Ce service n’envoie pas d’e-mails. Demandez aux personnes qui vous ont donné votre compte, ou qui gèrent ce service : elles peuvent créer un lien avec lequel vous choisissez un nouveau mot de passe.',
+      'Ce service n’envoie pas d’e-mails. Demandez à la personne qui vous a donné votre compte un lien pour choisir un nouveau mot de passe.',
     back: 'Retour à la connexion',
   },
   provider: {
-    title: (name) => `La connexion avec ${name} n’a pas fonctionné`,
+    title: (name) => `La connexion avec ${name} a échoué`,
     INVALID_REQUEST:
       'Elle n’a pas commencé dans ce navigateur, a duré plus de 10 minutes ou était déjà terminée. Recommencez.',
     FORBIDDEN: (name) =>
@@ -114,6 +116,10 @@ const signIn: Texts['signIn'] = {
 export const texts = (plurals: Plurals): Texts => ({
   frame,
   signIn,
+  demonstrationPage: {
+    title: 'Session ou jeton : regardez-les travailler',
+    lead: 'Vous vous connectez une fois. Au clic suivant, comment le serveur sait-il que c’est encore vous ? Essayez les deux réponses.',
+  },
   front: {
     welcome: (service) => `Bienvenue sur ${service}`,
     welcomeText: 'Connectez-vous pour lire vos notifications et gérer votre compte.',
@@ -125,8 +131,8 @@ export const texts = (plurals: Plurals): Texts => ({
     demonstrationText: 'Voyez ce qui distingue une session d’un jeton : côte à côte, avec de vraies requêtes.',
     documentationText: 'Chaque route de l’API, avec des exemples à copier.',
     firstStartTitle: 'Première visite ?',
-    firstStart: (username) =>
-      `Connectez-vous en tant que ${username}. Le premier démarrage a affiché le mot de passe dans le terminal, ou l’a écrit dans ce fichier du dossier de données :`,
+    firstStart:
+      'Connectez-vous avec le nom d’utilisateur et le mot de passe que le premier démarrage a affichés dans le terminal, ou écrits dans ce fichier du dossier de données :',
     noUsersTitle: 'Il n’y a pas encore d’utilisateur',
     noUsers: 'Ajoutez-en un en ligne de commande, puis connectez-vous :',
   },
@@ -136,13 +142,26 @@ export const texts = (plurals: Plurals): Texts => ({
     allCategories: 'Toutes les catégories',
     settings: 'Réglages',
   },
+  firstSteps: {
+    title: 'Premiers pas',
+    send: 'M’envoyer une notification',
+    sent: 'Envoyée. Elle est en haut de votre boîte de réception.',
+    refused: 'Non envoyée. Dix par heure sont possibles, tant que vous êtes le seul utilisateur.',
+    bell: 'Deux lignes ajoutent la cloche à l’une de vos pages :',
+    user: 'Ajouter un utilisateur :',
+    key: 'Créer une clé, avec laquelle votre application envoie des notifications :',
+    notification: {
+      title: 'Tout fonctionne',
+      body: 'Cette notification est arrivée pendant que la page était ouverte. Personne n’a dû la recharger.',
+    },
+  },
   docs: {
     intro: 'Toutes les routes de l’API, leurs données et des exemples à copier ; les descriptions sont en anglais.',
     filter: 'Filtrer les routes',
     noMatch: 'Aucune route ne correspond.',
     copy: 'Copier',
     copied: 'Copié',
-    notCopied: 'Le navigateur ne le permet pas',
+    notCopied: 'Bloqué par le navigateur',
   },
   password: {
     reset: {
@@ -153,7 +172,7 @@ export const texts = (plurals: Plurals): Texts => ({
     invite: {
       title: 'Choisir un mot de passe',
       label: 'Mot de passe',
-      newLink: 'Pour obtenir un nouveau lien, écrivez aux personnes qui vous ont invité.',
+      newLink: 'Pour obtenir un nouveau lien, adressez-vous à la personne qui vous a invité.',
     },
     username: 'Votre nom d’utilisateur :',
     show: 'Afficher le mot de passe',
@@ -164,12 +183,13 @@ export const texts = (plurals: Plurals): Texts => ({
     done: 'Connectez-vous avec ce mot de passe ici ou dans votre application.',
     doneElsewhere: 'Tous les autres appareils qui étaient connectés à votre compte sont déconnectés.',
     signedIn: 'Vous êtes connecté. La prochaine fois, connectez-vous avec ce mot de passe.',
-    invalidTitle: 'Ce lien ne fonctionne plus',
+    invalidTitle: 'Ce lien n’est plus valable',
     invalid:
-      'Il a déjà servi, il est trop ancien ou un lien plus récent le remplace. Si vous avez choisi un mot de passe avec ce lien, connectez-vous avec celui-ci.',
-    missingTitle: 'Cette page a besoin du lien entier',
+      'Il a déjà servi, il a expiré ou un lien plus récent le remplace. Si vous avez choisi un mot de passe avec ce lien, connectez-vous avec celui-ci.',
+    missingTitle: 'Le lien est incomplet',
     missing:
-      'Ouvrez de nouveau le lien que vous avez reçu, ou copiez-le en entier dans la barre d’adresse. Il se termine par # et 43 caractères.',
+      'Ouvrez de nouveau le lien du message, ou copiez-le en entier dans la barre d’adresse. Il se termine par # et 43 caractères.',
+    requestLink: 'Demander un nouveau lien',
   },
   notices: {
     titles: {
@@ -186,13 +206,16 @@ export const texts = (plurals: Plurals): Texts => ({
       'old-session-presented': 'Quelqu’un a utilisé une ancienne copie de votre connexion',
     },
     unknownDevice: 'un appareil inconnu',
-    byUser: (device, address, time) => `Cela a été fait avec ${device}, depuis l’adresse ${address}, le ${time}.`,
-    byOperator: (time) => `Cela a été fait par les responsables du service, le ${time}.`,
-    byApplication: (time) => `Cela a été fait par votre application, le ${time}.`,
-    byUnknown: (time) => `Cela a été fait le ${time}.`,
+    newDevice: (device) => `Nouvelle connexion avec ${device}`,
+    newDeviceText: (device, address) =>
+      `Quelqu’un s’est connecté à votre compte avec ${device}, depuis l’adresse ${address}. Si ce n’était pas vous, ouvrez ceci et choisissez « Ce n’était pas moi ».`,
+    byUser: (device, address) => `Cela a été fait avec ${device}, depuis l’adresse ${address}.`,
+    byOperator: 'Cela a été fait par les responsables du service.',
+    byApplication: 'Cela a été fait par votre application.',
+    byUnknown: 'Le service l’a remarqué.',
     advice: 'Si vous ne vous y attendiez pas, vérifiez votre compte et choisissez un nouveau mot de passe.',
     ended:
-      'Cette connexion a été fermée. Reconnectez-vous, vérifiez votre compte et choisissez un nouveau mot de passe.',
+      'L’appareil a été déconnecté. Reconnectez-vous, vérifiez votre compte et choisissez un nouveau mot de passe.',
   },
   mails: {
     reset: ({ username, until, service }) => ({

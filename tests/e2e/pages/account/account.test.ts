@@ -118,7 +118,7 @@ soakTest(
     const select = opened.page.getByRole('combobox', { name: 'Sprache', exact: true })
     assert.equal(await select.inputValue(), 'de-CH')
     assert.deepEqual(await select.locator('option').allInnerTexts(), [
-      'Wie im Browser eingestellt',
+      'Wie im Browser',
       'English',
       'Deutsch',
       'Français',
@@ -134,7 +134,7 @@ test('a user changes the password: this sign-in stays, every other ends, and the
   await password(opened, 'Current password').fill(ann.password)
   await password(opened, 'New password').fill(newPassword)
   await button(opened, 'Change the password').click()
-  await says(opened, 'Your password is changed. Every other device is signed out.')
+  await says(opened, 'Your password was changed. All other devices are signed out.')
   for (const label of ['Current password', 'New password'])
     await becomes(() => password(opened, label).inputValue(), '')
   await opened.isAccessible('account-password-changed')
@@ -151,13 +151,13 @@ test('a password that is refused has its reason beside its field, in the languag
   const [current, next] = [password(opened, 'Current password'), password(opened, 'New password')]
   const change = button(opened, 'Change the password')
   await change.click()
-  await opened.alerts('Write your current password first.')
+  await opened.alerts('Enter your current password first.')
   await current.fill(wendy.password)
   for (const [tried, reason] of [
-    ['', 'Write at least 15 characters.'],
-    ['short', 'Write at least 15 characters.'],
-    ['violet otter '.repeat(30), 'Write at most 256 characters.'],
-    ['é'.repeat(10_000), 'Write at most 256 characters.'],
+    ['', 'Enter at least 15 characters.'],
+    ['short', 'Enter at least 15 characters.'],
+    ['violet otter '.repeat(30), 'Enter at most 256 characters.'],
+    ['é'.repeat(10_000), 'Enter at most 256 characters.'],
     ['password12345678', 'many people use this password'],
     ['wendy-harbour-1', 'little more than your username'],
   ] as const) {
@@ -192,7 +192,7 @@ soakTest('passwords are hidden until the user shows them, and hidden again when 
   assert.deepEqual(await types(), ['text', 'text'])
   assert.equal(await button(opened, 'Show passwords').getAttribute('aria-pressed'), 'true')
   await button(opened, 'Change the password').click()
-  await opened.alerts('Write your current password first.')
+  await opened.alerts('Enter your current password first.')
   assert.deepEqual(await types(), ['password', 'password'])
 })
 
@@ -212,7 +212,7 @@ soakTest('a demand for a new password is displayed until there is one', async ()
   await password(opened, 'Current password').fill(ann.password)
   await password(opened, 'New password').fill(newPassword)
   await password(opened, 'New password').press('Enter')
-  await says(opened, 'Your password is changed.')
+  await says(opened, 'Your password was changed.')
   await page.getByText('so they may know your password').waitFor({ state: 'detached' })
 })
 
@@ -236,7 +236,7 @@ soakTest('an address of a part of the page scrolls to it, marks it and moves the
   const marked = page.locator('section.target')
   await marked.waitFor()
   await page.locator('section#preferences.target:focus').waitFor()
-  await page.getByRole('navigation', { name: 'Parts of this page' }).getByRole('link', { name: 'Password' }).click()
+  await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Password' }).click()
   await page.locator('section#password.target:focus').waitFor()
   assert.equal(await marked.count(), 1)
   const { y = -1 } = (await section(opened, 'password').boundingBox()) ?? {}
@@ -282,7 +282,7 @@ soakTest('without an answer, nothing typed is lost, and the same button works la
     assert.equal(await password(opened, 'New password').inputValue(), newPassword)
   }
   await button(opened, 'Change the password').click()
-  await says(opened, 'Your password is changed.')
+  await says(opened, 'Your password was changed.')
 })
 
 soakTest('a page whose first request fails says so and offers to try again', async () => {
@@ -303,7 +303,7 @@ test('if the sign-in ends while the page is open, a link leads to the sign-in pa
   await opened.context.clearCookies()
   await field(opened, 'Display name').fill('Ann')
   await button(opened, 'Save').click()
-  await opened.alerts('Your sign-in has ended.')
+  await opened.alerts('You are signed out.')
   const link = opened.page.getByRole('link', { name: 'Sign in again' })
   assert.equal(await link.getAttribute('href'), 'sign-in?return_to=%2Faccount')
   await opened.isAccessible('account-signed-out')
@@ -375,7 +375,7 @@ test('the account page works by keyboard alone', async () => {
   await page.keyboard.type(newPassword)
   await tabTo('Change the password')
   await page.keyboard.press('Enter')
-  await says(opened, 'Your password is changed.')
+  await says(opened, 'Your password was changed.')
   // It stays where it was.
   await opened.hasFocus('Change the password')
 })

@@ -1,0 +1,39 @@
+// A request of the demonstration as a command for a terminal, which sends the same request again.
+import type { Exchange } from '../server/api.ts'
+import { cookieSentBy, fieldOf } from './proof-parts.ts'
+
+/** `address`: of the request. `cookieName`: of the session in this world; no other cookie is in the command. */
+export function curlOf({ request }: Pick<Exchange, 'request'>, { address, cookieName }: CurlPlace): string {
+  const method = request.line.split(' ', 1)[0] ?? 'GET'
+  const field = (name: string) => headerOf(name, fieldOf({ request }, name))
+  const visible = [...field('carillon-visit'), ...field('content-type')]
+  const secret = [...field('authorization'), ...headerOf('cookie', cookieSentBy({ request }, cookieName))]
+  const hasBody = request.body !== ''
+  // A secret goes through the standard input: arguments are visible to every user of the machine.
+  const input = hasBody ? request.body : secret.join('\n')
+  const parts = [
+    'curl -si',
+    ...(method === (hasBody ? 'POST' : 'GET') ? [] : [`-X ${method}`]),
+    ...visible.map((header) => `-H ${quoted(header)}`),
+    ...(hasBody ? ['-d @-'] : secret.length > 0 ? ['-H @-'] : []),
+    quoted(address),
+  ]
+  const command = parts.join(' \\\n  ').replace(' \\\n  -X', ' -X')
+  return input === '' ? command : `${command} <<'END'\n${input}\nEND`
+}
+
+type CurlPlace = { address: string; cookieName: string }
+
+/** The address of a request, from the path in its record. `base`: relative to the page. */
+export function addressOf({ request }: Pick<Exchange, 'request'>, page: string, base: string): string {
+  const path = request.line.split(' ')[1] ?? ''
+  return new URL(base + path.replace(/^.*?\/demonstration\//, ''), page).href
+}
+
+function headerOf(name: string, value: string | undefined): string[] {
+  return value === undefined ? [] : [`${name}: ${value}`]
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,187 @@
+// Draws a picture: four places, what each keeps, numbered arrows, and an envelope that travels along them. Below it stands the same as a list.
+import { html, nothing, svg } from 'lit/html.js'
+import type { Texts } from '../texts/en.ts'
+import type { Hop, PlaceId, Scene, Thing } from './picture.ts'
+
+const places: readonly PlaceId[] = ['browser', 'server', 'store', 'other']
+const lineHeight = 26
+const wireHeight = 40
+/** A longer list would take more room than the picture. */
+const maxOpen = 6
+/** The average letter of a label, in pixels. */
+const letterWidth = 6.1
+const hopMs = 750
+
+type Box = { x: number; y: number; w: number; h: number }
+type Point = readonly [x: number, y: number]
+type Drawn = { hop: Hop; n: number; from: Point; to: Point }
+
+/** `key`: changes with what is displayed; a new picture moves once. `width`: in pixels. */
+export function pictureView(
+  texts: Texts,
+  scene: Scene,
+  { key, title, width }: { key: string; title: string; width: number },
+) {
+  const wayOf = ({ from, to }: Hop) => (from === to ? scene.names[to] : `${scene.names[from]} › ${scene.names[to]}`)
+  const legend = html`<ol class="legend" aria-label=${title}>
+    ${scene.hops.map((hop) => html`<li class="tone-${hop.tone}"><span class="way-of">${wayOf(hop)}: </span>${hop.sentence}</li>`)}
+  </ol>`
+  return html`<figure class="picture" data-key=${key}>
+    ${drawing(scene, width)}
+    ${scene.hops.length > maxOpen ? html`<details><summary>${texts.words}<span class="for-readers">: ${title}</span></summary>${legend}</details>` : legend}
+    <button type="button" class="quiet play" @click=${playThis}>${texts.play}</button>
+  </figure>`
+}
+
+function drawing(scene: Scene, width: number) {
+  const { boxes, height } = boxesOf(scene, width)
+  const drawn = drawnHops(scene, boxes)
+  return svg`<svg width=${width} height=${height} viewBox="0 0 ${width} ${height}" aria-hidden="true">
+    ${places.map((place) => boxView(scene, place, boxes[place], drawn))}
+    ${drawn.map((one) => (one.hop.from === one.hop.to ? nothing : arrowView(one)))}
+    <g class="traveller" data-path=${JSON.stringify(pathOf(drawn))}>${envelope()}</g>
+  </svg>`
+}
+
+const isBetween = ({ from, to }: Hop, one: PlaceId, other: PlaceId) =>
+  (from === one && to === other) || (from === other && to === one)
+
+function boxesOf({ hops, things }: Scene, width: number): { boxes: Record<PlaceId, Box>; height: number } {
+  const w = Math.min(190, Math.max(104, Math.floor(width * 0.36)))
+  // Room below the upper boxes for the arrows down; those to the other server have two labels.
+  const gap = hops.some(({ to }) => to === 'other') ? 66 : 46
+  const linesOf = (place: PlaceId) =>
+    things.filter(({ at }) => at === place).length + hops.filter((hop) => hop.from === place && hop.to === place).length
+  const heightOf = (place: PlaceId) => 38 + Math.max(1, linesOf(place)) * lineHeight
+  const wires = hops.filter((hop) => isBetween(hop, 'browser', 'server')).length
+  const top = Math.max(heightOf('browser'), heightOf('server'), 24 + wires * wireHeight)
+  const bottom = Math.max(heightOf('store'), heightOf('other'))
+  const [right, below] = [width - w - 1, top + gap]
+  return {
+    height: below + bottom + 2,
+    boxes: {
+      browser: { x: 1, y: 1, w, h: top },
+      server: { x: right, y: 1, w, h: top },
+      other: { x: 1, y: below, w, h: bottom },
+      store: { x: right, y: below, w, h: bottom },
+    },
+  }
+}
+
+/** Wires lie one below the other, arrows down one beside the other. */
+function drawnHops({ hops }: Scene, boxes: Record<PlaceId, Box>): Drawn[] {
+  const { browser, server, store, other } = boxes
+  const used = { wire: 0, store: 0, other: 0 }
+  const downs = hops.filter((hop) => hop.to === 'store').length
+  const step = Math.min(34, (server.w - 22) / Math.max(1, downs - 1))
+  const endsOf = (hop: Hop): [Point, Point] => {
+    const box = boxes[hop.from]
+    const middle: Point = [box.x + box.w / 2, box.y + box.h / 2]
+    if (hop.from === hop.to) return [middle, middle]
+    if (hop.to === 'store') {
+      const x = server.x + server.w / 2 + (used.store++ - (downs - 1) / 2) * step
+      return [
+        [x, server.y + server.h],
+        [x, store.y],
+      ]
+    }
+    if (isBetween(hop, 'browser', 'other')) {
+      const x = browser.x + 22 + used.other++ * 34
+      return inOrder(hop, [x, browser.y + browser.h], [x, other.y])
+    }
+    const y = 42 + used.wire++ * wireHeight
+    return inOrder(hop, [browser.x + browser.w, y], [server.x, y])
+  }
+  return hops.map((hop, at) => {
+    const [from, to] = endsOf(hop)
+    return { hop, n: at + 1, from, to }
+  })
+}
+
+const inOrder = ({ from }: Hop, atBrowser: Point, atServer: Point): [Point, Point] =>
+  from === 'browser' ? [atBrowser, atServer] : [atServer, atBrowser]
+
+function boxView(scene: Scene, place: PlaceId, box: Box, drawn: readonly Drawn[]) {
+  const { x, y, w, h } = box
+  const isUsed = scene.hops.some(({ from, to }) => from === place || to === place)
+  const works = drawn.filter(({ hop }) => hop.from === place && hop.to === place)
+  const things = scene.things.filter(({ at }) => at === place)
+  const lineY = (at: number) => y + 32 + at * lineHeight
+  return svg`<g class="place ${isUsed ? '' : 'is-idle'}">
+    <rect x=${x} y=${y} width=${w} height=${h - 1} rx="12"></rect>
+    <text class="place-name" x=${x + w / 2} y=${y + 21} text-anchor="middle">${scene.names[place]}</text>
+    ${things.map((thing, at) => thingView(thing, { x: x + 8, y: lineY(at), w: w - 16 }))}
+    ${works.map(({ hop, n }, at) => workView(hop, n, { x: x + 8, y: lineY(things.length + at), w: w - 34 }))}
+  </g>`
+}
+
+function thingView({ text, tone, isNew }: Thing, { x, y, w }: Omit<Box, 'h'>) {
+  return svg`<g class="thing tone-${tone} ${isNew ? 'is-new' : ''}">
+    <rect x=${x} y=${y} width=${w} height=${lineHeight - 5} rx="7"></rect>
+    ${fitted(text, [x + w / 2, y + 15], w - 8, 'middle')}
+  </g>`
+}
+
+function workView({ label, tone }: Hop, n: number, { x, y, w }: Omit<Box, 'h'>) {
+  return svg`<g class="work tone-${tone}">${badge(n, [x + 9, y + 11])}${fitted(label, [x + 22, y + 15], w, 'start')}</g>`
+}
+
+/** A text that is narrowed if its room is too small for it. */
+function fitted(text: string, [x, y]: Point, room: number, anchor: 'start' | 'middle') {
+  const length = text.length * letterWidth > room ? room : nothing
+  return svg`<text x=${x} y=${y} text-anchor=${anchor} textLength=${length} lengthAdjust="spacingAndGlyphs">${text}</text>`
+}
+
+/** An arrow with its number at its beginning, its label, and the envelope in the middle of a wire. */
+function arrowView({ hop, n, from, to }: Drawn) {
+  const isWire = from[1] === to[1]
+  const [dx, dy] = [Math.sign(to[0] - from[0]), Math.sign(to[1] - from[1])]
+  const middle: Point = [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]
+  const tip = `M${to[0] - 8 * dx - 4 * dy} ${to[1] - 8 * dy - 4 * dx} L${to[0]} ${to[1]} L${to[0] - 8 * dx + 4 * dy} ${to[1] - 8 * dy + 4 * dx}`
+  const label = isWire
+    ? svg`<g class="label">${fitted(hop.label, [middle[0], middle[1] - 12], Math.abs(to[0] - from[0]) - 8, 'middle')}</g>`
+    : hop.to === 'store'
+      ? nothing
+      : svg`<text class="label" x=${from[0] + (hop.to === 'other' ? 48 : 14)} y=${middle[1] + (hop.to === 'other' ? -9 : 16)}>${hop.label}</text>`
+  return svg`<g class="arrow tone-${hop.tone}">
+    <line x1=${from[0]} y1=${from[1]} x2=${to[0]} y2=${to[1]}></line><g class="tip"><path d=${tip}></path></g>
+    ${isWire ? svg`<g transform="translate(${middle[0]} ${middle[1]})">${envelope()}</g>` : nothing}
+    ${label} ${badge(n, isWire ? [from[0] + 14 * dx, from[1]] : middle)}
+  </g>`
+}
+
+function badge(n: number, [x, y]: Point) {
+  return svg`<circle class="badge" cx=${x} cy=${y} r="8.5"></circle><text class="badge-text" x=${x} y=${y + 4} text-anchor="middle">${n}</text>`
+}
+
+const envelope = () =>
+  svg`<g class="envelope"><rect x="-11" y="-7.5" width="22" height="15" rx="2"></rect><path d="M-11 -6 L0 2 L11 -6"></path></g>`
+
+type Stop = { from: Point; to: Point; tone: string }
+const pathOf = (drawn: readonly Drawn[]): Stop[] => drawn.map(({ hop, from, to }) => ({ from, to, tone: hop.tone }))
+
+function playThis({ currentTarget }: Event): void {
+  const figure = (currentTarget as HTMLElement).closest<HTMLElement>('.picture')
+  if (figure) void play(figure)
+}
+
+/** Moves the envelope along the arrows, unless the reader prefers no motion: the numbers say the order, too. */
+export async function play(figure: HTMLElement): Promise<void> {
+  const traveller = figure.querySelector<SVGGElement>('.traveller')
+  if (traveller === null || matchMedia('(prefers-reduced-motion: reduce)').matches) return
+  for (const earlier of traveller.getAnimations()) earlier.cancel()
+  const stops: Stop[] = JSON.parse(traveller.dataset.path ?? '[]')
+  const frame = ([x, y]: Point) => ({ transform: `translate(${x}px, ${y}px)`, opacity: 1 })
+  for (const { from, to, tone } of stops) {
+    traveller.setAttribute('class', `traveller tone-${tone}`)
+    const move = traveller.animate([frame(from), frame(to)], { duration: hopMs, easing: 'ease-in-out' })
+    // It is cancelled if the picture is played again.
+    if (
+      !(await move.finished.then(
+        () => true,
+        () => false,
+      ))
+    )
+      return
+  }
+}

@@ -1,0 +1,141 @@
+// What a picture shows, made from recorded exchanges: who keeps what, and what went from where to where. It knows no SVG.
+import type { Exchange, Row, Step } from '../server/api.ts'
+import type { Texts } from '../texts/en.ts'
+import { cookieSentBy, cookieSetBy, fieldOf } from './proof-parts.ts'
+import type { Lane } from './world.ts'
+
+export type PlaceId = 'browser' | 'server' | 'store' | 'other'
+export type Tone = 'session' | 'token' | 'plain' | 'good' | 'bad'
+export type Thing = { at: PlaceId; text: string; tone: Tone; isNew?: boolean }
+/** `label`: on the arrow. `sentence`: in the list below the picture. A hop from a place to itself is work that is done there. */
+export type Hop = { from: PlaceId; to: PlaceId; label: string; sentence: string; tone: Tone }
+export type Scene = { names: Readonly<Record<PlaceId, string>>; things: readonly Thing[]; hops: readonly Hop[] }
+export type Words = { texts: Texts; language: string; cookieName: string }
+export type Proof = 'none' | 'cookie' | 'token' | 'password'
+
+/** 401 of a status line such as `HTTP/1.1 401 Unauthorized`. */
+export const statusOf = ({ response }: Pick<Exchange, 'response'>) => Number(/ (\d{3})\b/.exec(response.line)?.[1])
+
+/** `GET /routeRestreinte` of a request line: as the server sees it, without the query and the version. */
+export function lineOf({ request: { line } }: Pick<Exchange, 'request'>): string {
+  const route = line.replace(/ \S*\/demonstration\/(service|other-server)\b/, ' ').replace(/\?.*| HTTP\/.*/, '')
+  return route.replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
+}
+
+/** Who keeps what after these exchanges of one lane, and what travelled in them. */
+export function sceneOf(lane: Lane, exchanges: readonly Exchange[], words: Words): Scene {
+  const { places } = words.texts
+  const [first] = exchanges
+  const who = first?.by === 'thief' ? places.thief : first?.by === 'other-site' ? places.site : places.browser
+  const names = { browser: who, server: places.server, store: places.store, other: places.other }
+  return {
+    names,
+    things: thingsOf(lane, exchanges, words),
+    hops: exchanges.flatMap((exchange) => hopsOf(exchange, words)),
+  }
+}
+
+function hopsOf(exchange: Exchange, words: Words): Hop[] {
+  const { texts, cookieName } = words
+  const to = exchange.to === 'service' ? 'server' : 'other'
+  const proof = proofOf(exchange, cookieName)
+  const line = lineOf(exchange)
+  const status = exchange.response.line.split(' ').slice(1).join(' ')
+  const brought = broughtBy(exchange, cookieName)
+  const request: Hop = {
+    from: 'browser',
+    to,
+    label: line.replace(/.*[ /](?=[\w-]+$)/, '/'),
+    sentence: `${line}, ${texts.proofs[proof]}`,
+    tone: proof === 'cookie' ? 'session' : proof === 'token' ? 'token' : 'plain',
+  }
+  const response: Hop = {
+    from: to,
+    to: 'browser',
+    label: String(statusOf(exchange)),
+    sentence: `${status}${brought ? `, ${texts.brings[brought]}` : ''}`,
+    tone: statusOf(exchange) >= 400 ? 'bad' : brought === undefined ? 'good' : brought,
+  }
+  return [request, ...exchange.steps.flatMap((step) => workOf(step, to, words)), response]
+}
+
+export function proofOf(exchange: Exchange, cookieName: string): Proof {
+  if (exchange.request.body.includes('"password"')) return 'password'
+  if (fieldOf(exchange, 'authorization') !== undefined) return 'token'
+  return cookieSentBy(exchange, cookieName) === undefined ? 'none' : 'cookie'
+}
+
+function broughtBy(exchange: Exchange, cookieName: string): Lane | undefined {
+  if (/"token":"/.test(exchange.response.body)) return 'token'
+  return cookieSetBy(exchange, cookieName)?.value ? 'session' : undefined
+}
+
+function workOf(step: Step, to: 'server' | 'other', { texts, language }: Words): Hop[] {
+  const { name, detail, ms, algorithm, kid } = step
+  const known: Readonly<Record<string, string>> = texts.calls
+  const label = known[`${name} ${detail}`] ?? known[name]
+  // Without a token there is nothing to check.
+  if (label === undefined || (name === 'signatures.check' && kid === undefined)) return []
+  const isOfStore = name.startsWith('store.')
+  const what = algorithm === undefined ? label : `${label} (${algorithm}, ${texts.key} ${kid?.slice(0, 8)})`
+  const isBad = detail === 'invalid'
+  const tone = isBad ? 'bad' : isOfStore ? 'session' : name === 'signatures.check' ? 'token' : 'plain'
+  return [{ from: to, to: isOfStore ? 'store' : to, label, sentence: `${what}, ${msText(ms, language)}`, tone }]
+}
+
+export function msText(ms: number, language: string): string {
+  return `${new Intl.NumberFormat(language, { maximumSignificantDigits: 2 }).format(ms)} ms`
+}
+
+/** What belongs to the proof of the lane, at each place. `isNew`: these exchanges brought it. */
+function thingsOf(lane: Lane, exchanges: readonly Exchange[], words: Words): Thing[] {
+  const { cookieName } = words
+  const { things } = words.texts
+  const last = exchanges.at(-1)
+  if (last === undefined) return []
+  const isThief = last.by === 'thief'
+  const isBrought = exchanges.some((one) => broughtBy(one, cookieName) === lane)
+  const has =
+    isBrought || exchanges.some((one) => proofOf(one, cookieName) === (lane === 'session' ? 'cookie' : 'token'))
+  const held =
+    lane === 'session' ? (isThief ? things.copiedCookie : things.cookie) : isThief ? things.copiedToken : things.token
+  const inBrowser: Thing = has
+    ? { at: 'browser', text: held, tone: lane, isNew: isBrought }
+    : { at: 'browser', text: things.nothing, tone: 'plain' }
+  const hasRow = lane === 'session' && sessionRowOf(last) !== undefined
+  const revoked = lane === 'token' ? rowsOf(last, 'token_cutoff').length : 0
+  return [
+    inBrowser,
+    ...keptThings(words.texts, lane, { hasRow, isNew: isBrought, revoked }),
+    ...(isBrought ? [things.audit, things.device].map((text) => ({ at: 'store', text, tone: 'plain' }) as const) : []),
+  ]
+}
+
+type Kept = { hasRow: boolean; isNew?: boolean; revoked?: number }
+
+/** What the servers keep of the proof of a lane. `revoked`: how many sign-ins of this user are in the list of revocations. */
+export function keptThings({ things }: Texts, lane: Lane, { hasRow, isNew = false, revoked = 0 }: Kept): Thing[] {
+  const row: Thing = hasRow
+    ? { at: 'store', text: things.row, tone: 'session', isNew }
+    : { at: 'store', text: lane === 'session' ? things.noRow : things.noRowForIt, tone: 'plain' }
+  if (lane === 'session') return [row, { at: 'other', text: things.publicKey, tone: 'plain' }]
+  const revocations: Thing[] = [
+    { at: 'server', text: things.revoked(revoked), tone: 'bad' },
+    { at: 'store', text: things.revoked(revoked), tone: 'bad' },
+  ]
+  return [
+    { at: 'server', text: things.keyPair, tone: 'token' },
+    ...(revoked > 0 ? revocations : [row]),
+    { at: 'other', text: things.publicKey, tone: 'token' },
+  ]
+}
+
+export function rowsOf({ rows: { after } }: Exchange, table: string): readonly Row[] {
+  return after.filter((row) => row.table === table)
+}
+
+/** The newest session of the user: the one of the cookie. */
+export function sessionRowOf(last: Exchange): Row | undefined {
+  const rows = rowsOf(last, 'session')
+  return rows.toSorted((one, other) => Number(other.columns.created_at) - Number(one.columns.created_at))[0]
+}

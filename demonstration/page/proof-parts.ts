@@ -1,0 +1,92 @@
+// Takes a proof apart: the cookie of a session into its name, value and attributes, and a token into header, claims and signature.
+import type { Exchange } from '../server/api.ts'
+
+/** `name`: finds the explanation. `time`: what a number of seconds since 1970 means. */
+export type Part = { name: string; value: string; time?: number }
+export type CookieParts = { name: string; value: string; parts: readonly Part[] }
+export type TokenParts = {
+  pieces: readonly string[]
+  header: readonly Part[]
+  claims: readonly Part[]
+  signature: Part
+}
+
+/** The cookie of that name in the response; undefined if it sets none. */
+export function cookieSetBy({ response }: Pick<Exchange, 'response'>, cookieName: string): CookieParts | undefined {
+  const set = response.fields.filter(([name]) => name.toLowerCase() === 'set-cookie').map(([, text]) => text)
+  const line = set.find((text) => text.startsWith(`${cookieName}=`))
+  if (line === undefined) return undefined
+  const [pair = '', ...attributes] = line.split('; ')
+  const value = pair.slice(cookieName.length + 1)
+  const dot = value.indexOf('.')
+  return {
+    name: cookieName,
+    value,
+    parts: [
+      { name: 'name', value: cookieName },
+      { name: 'user', value: value.slice(0, dot) },
+      { name: 'secret', value: value.slice(dot + 1) },
+      ...attributes.map((attribute) => {
+        const [name = '', setting = ''] = attribute.split('=')
+        return { name, value: setting }
+      }),
+    ],
+  }
+}
+
+/** Name and value of that cookie, as the request presents it. */
+export function cookieSentBy(exchange: Pick<Exchange, 'request'>, cookieName: string): string | undefined {
+  const pairs = fieldOf(exchange, 'cookie')?.split('; ') ?? []
+  return pairs.find((pair) => pair.startsWith(`${cookieName}=`))
+}
+
+export function tokenSentBy(exchange: Pick<Exchange, 'request'>): string | undefined {
+  return /^Bearer (.+)$/i.exec(fieldOf(exchange, 'authorization') ?? '')?.[1]
+}
+
+export function fieldOf({ request }: Pick<Exchange, 'request'>, name: string): string | undefined {
+  return request.fields.find(([one]) => one.toLowerCase() === name)?.[1]
+}
+
+const times = ['iat', 'exp', 'auth_time']
+
+/** Undefined if it is no signed token (RFC 7515, section 7.1). */
+export function tokenParts(token: string): TokenParts | undefined {
+  const pieces = token.split('.')
+  const [header, claims] = [objectIn(pieces[0]), objectIn(pieces[1])]
+  if (pieces.length !== 3 || header === undefined || claims === undefined) return undefined
+  return { pieces, header, claims, signature: { name: 'signature', value: pieces[2] ?? '' } }
+}
+
+function objectIn(piece = ''): Part[] | undefined {
+  try {
+    return Object.entries(jsonIn(piece)).map(([name, value]) => ({
+      name,
+      value: typeof value === 'string' ? value : JSON.stringify(value),
+      ...(times.includes(name) && typeof value === 'number' && { time: value * 1000 }),
+    }))
+  } catch {
+    return undefined
+  }
+}
+
+/** The object in a piece of a token. Throws if there is none. */
+export function jsonIn(piece = ''): Record<string, unknown> {
+  const text = atob(piece.replaceAll('-', '+').replaceAll('_', '/'))
+  return JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (character) => character.charCodeAt(0))))
+}
+
+/** Another user in the claims, with the signature as it was. */
+export function withName(token: string, name: string): string {
+  const [header = '', claims, signature = ''] = token.split('.')
+  return [header, pieceOf({ ...jsonIn(claims), preferred_username: name }), signature].join('.')
+}
+
+/** A header that says that there is no signature (RFC 7519, section 6), and none. */
+export function withoutSignature(token: string): string {
+  const [header, claims = ''] = token.split('.')
+  return [pieceOf({ ...jsonIn(header), alg: 'none' }), claims, ''].join('.')
+}
+
+const pieceOf = (members: object) =>
+  btoa(JSON.stringify(members)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')

@@ -1,0 +1,98 @@
+// The token, for the reader to edit: the other server, which has only the public key, checks each change.
+import { html } from 'lit/html.js'
+import type { Step } from '../server/api.ts'
+import { tokenParts, withName } from './proof-parts.ts'
+import type { Stage } from './stage.ts'
+import { elsewhere, type World, WorldError } from './world.ts'
+
+/** So that the reader can type before the token is sent. */
+const pauseMs = 300
+
+export class SignatureCheck {
+  text = ''
+  /** The check in the other server; undefined until it has responded. */
+  outcome: { isValid: boolean; step: Step | undefined } | undefined
+  readonly #world: World
+  readonly #changed: () => void
+  #real = ''
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(world: World, changed: () => void) {
+    this.#world = world
+    this.#changed = changed
+  }
+
+  /** Shows this token, which the walk has sent already. */
+  begin(token: string): void {
+    if (token === this.#real) return
+    this.#real = token
+    this.restore()
+  }
+
+  restore(): void {
+    this.edit(this.#real)
+  }
+
+  /** Another user in the claims, with the signature as it was. */
+  forge(): void {
+    this.edit(withName(this.#real, 'admin'))
+  }
+
+  edit(text: string): void {
+    // A field of a request has no other characters.
+    this.text = text.replaceAll(/[^\w.-]/g, '')
+    this.outcome = undefined
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.#send(this.text), pauseMs)
+    this.#changed()
+  }
+
+  async #send(token: string): Promise<void> {
+    const send = () => this.#world.send('token', { ...elsewhere, token: token || '-' })
+    const sent = await this.#world.alone(send).catch((error: unknown) => {
+      if (!(error instanceof WorldError)) throw error
+    })
+    if (sent === undefined || token !== this.text) return
+    const step = sent.exchange.steps.find(({ name }) => name === 'signatures.check')
+    this.outcome = { isValid: sent.status === 200, step }
+    this.#changed()
+  }
+}
+
+export function signatureView({ texts, isWide }: Stage, check: SignatureCheck) {
+  const { signature } = texts
+  const { text, outcome } = check
+  const isBad = outcome !== undefined && !outcome.isValid
+  const name = tokenParts(text)?.claims.find((claim) => claim.name === 'preferred_username')?.value
+  return html`<details class="fold signature" ?open=${isWide}>
+    <summary>${signature.title}</summary>
+    <p>${signature.intro}</p>
+    <label for="edited-token">${signature.label}</label>
+    <textarea
+      id="edited-token"
+      rows="4"
+      spellcheck="false"
+      autocomplete="off"
+      autocapitalize="off"
+      aria-invalid=${isBad}
+      aria-describedby="signature-outcome"
+      .value=${text}
+      @input=${({ target }: Event) => check.edit((target as HTMLTextAreaElement).value)}
+    ></textarea>
+    <p class="pieces" aria-hidden="true">
+      ${text.split('.').map((piece, at) => html`<span class="piece-${at} ${isBad && at === 2 ? 'is-bad' : ''}">${piece.slice(0, 10)}…</span>`)}
+    </p>
+    <p id="signature-outcome" role="status" class=${isBad ? 'fault' : 'done'}>${outcomeText(texts, outcome)}</p>
+    <p class="note">${signature.says}<b>${name ?? signature.unreadable}</b></p>
+    <p class="buttons">
+      <button type="button" @click=${() => check.forge()}>${signature.forge}</button>
+      <button type="button" @click=${() => check.restore()}>${signature.restore}</button>
+    </p>
+  </details>`
+}
+
+function outcomeText({ signature }: Stage['texts'], outcome: SignatureCheck['outcome']) {
+  if (outcome === undefined) return signature.checking
+  const { algorithm = '?', kid = '?' } = outcome.step ?? {}
+  return outcome.isValid ? signature.valid(algorithm, kid.slice(0, 8)) : signature.invalid
+}

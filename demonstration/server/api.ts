@@ -1,0 +1,116 @@
+// What the page of the demonstration sends and gets. All addresses are below `demonstration/`, relative to the page:
+//
+//   POST visits                 a new world for this browser, in place of the one that it has: 201 with `Visit`, and its cookie
+//   GET  visit                  the present `State`
+//   GET  exchanges/:n           an `Exchange`, by the number in the field `Carillon-Exchange` of its response
+//   POST controls               changes the world: an action of `Controls` with its fields, `{ action: 'advance', seconds: 960 }`
+//   *    service/...            this server: the product itself, such as `service/routeRestreinte`
+//   GET  other-server/me        another server, which has only the public key. It reads `Authorization` alone
+//   *    servers/:way/me        five servers behind a balancer, in turn; the way is `memory`, `store` or `key`.
+//                               GET checks the proof. POST with the way `memory` signs in at one of the five (a cookie of its own)
+//   GET  other-site?visit=ID    a page that posts a form to the world; only at the address `otherSite` of the visit
+//
+// Requests without a cookie name the world with the field `Carillon-Visit`, which proves nothing. Responses with data are
+// `{ success: true, data }`, failures `{ success: false, error: { code, message } }` as those of the service.
+
+/** `service`: this server. Its first part is the address below `demonstration/`. */
+export type Target = 'service' | 'other-server' | 'servers'
+
+/** Where something lies: in the database, or in the memory of another server. `server-1` to `server-5` are behind the balancer. */
+export type Place = 'database' | 'other-server' | `server-${number}`
+
+/**
+ * Tables of the database: `session`, `token_cutoff` (the list of revoked sign-ins, of which this server has a copy in memory),
+ * `signing_key`, and for other reasons than the proof, the same in both lanes: `known_device`, `audit`, `inbox`. In the memory of
+ * `other-server`: `public_key`. Of `server-1` to `server-5`: `memory_session`. Secrets are in it as they are stored: as hashes.
+ */
+export type Row = { place: Place; table: string; columns: Readonly<Record<string, string | number | null>> }
+
+/** Order and spelling of the fields are those of the wire. */
+export type Message = { line: string; fields: readonly (readonly [name: string, value: string])[]; body: string }
+
+/**
+ * A call of a part of the server. `name`: part and method, such as `store.findSession`, `accessTokens.verify`, `keys.find` or
+ * `signatures.check`. `detail`: the kind of its result, never a value that may be a secret: `found`, `none`, `yes`, `no`, `failed`,
+ * `3 rows`. `algorithm` and `kid` only at `signatures.check`, whose detail is `valid` or `invalid`; at another server also `expired`:
+ * the signature is valid, and the time is over. Other servers have `keys.fetch` (of the key set) and `memory.find`, too.
+ */
+export type Step = { name: string; detail: string; ms: number; algorithm?: string; kid?: string }
+
+export type Exchange = {
+  n: number
+  /** `thief`: another browser at another address, which has only what it copied. `other-site`: the form of another site. */
+  by: 'browser' | 'thief' | 'other-site'
+  to: Target
+  /** Of the five servers, the one that had the request: 1 to 5. */
+  server: number | null
+  /** By the clock of the world, in milliseconds since 1970. */
+  at: number
+  request: Message
+  /** The line is empty until the response has begun. */
+  response: Message
+  steps: readonly Step[]
+  rows: { before: readonly Row[]; after: readonly Row[] }
+}
+
+export type Visit = {
+  id: string
+  user: { username: string; password: string }
+  /** The names of the world's cookies: the session's, and the one of the way `memory`. */
+  cookieName: string
+  memoryCookieName: string
+  /** The path of all of them. */
+  base: string
+  /** ISO 8601, by the clock of the machine. */
+  expiresAt: string
+  /** The origin that stands for another site, such as `http://localhost:7464`; null if this service has one public name. */
+  otherSite: string | null
+}
+
+export type State = Visit & {
+  /** The clock of the world, and how far it is ahead. */
+  now: number
+  offsetMs: number
+  /** Milliseconds since 1970, by the clock of the machine; null without an outage. */
+  outageEndsAt: number | null
+  rows: readonly Row[]
+}
+
+/** The user has signed in before each measurement. `token` is for `proof: 'token'`. */
+export type Measured = {
+  requests: number
+  /** The median of 50 requests, one after the other. */
+  ms: number
+  /** Reads of the database, and bytes of requests and responses, of 100 requests. */
+  lookUps: number
+  bytes: number
+}
+
+/** `in`: the fields beside `action`. `out`: the data of the response. */
+export type Controls = {
+  /** A fresh database, user, clock, keys and servers, in the same world. All proofs end. */
+  reset: { in: object; out: State }
+  /** The clock goes forward, at most 35 days at once. */
+  advance: { in: { seconds: number }; out: { now: number; offsetMs: number } }
+  /** At most 10 seconds; 0 ends it. */
+  outage: { in: { seconds: number }; out: { endsAt: number | null } }
+  deliver: { in: { title: string }; out: { id: string } }
+  /** The thief copies the session cookie that this request brings, and this token. */
+  steal: { in: { token?: string }; out: object }
+  /** The thief sends a request with its copy. `n` is the number of the exchange. */
+  thief: {
+    in: { proof: 'session' | 'token'; method: string; path: string }
+    out: { n: number; status: number }
+  }
+  /** 100 requests `GET` with the session cookie of this request, or with this token; they are in no exchange. */
+  measure: { in: { proof: 'session' | 'token'; path: string; token?: string }; out: Measured }
+  /** The next key is in the key set at once, and signs from `startsAt` on, six minutes of the world later (`advance`). */
+  'rotate-key': { in: object; out: { kid: string; startsAt: number } }
+  /** A thief has the private key, and signs a token for any name with it. */
+  forge: { in: { username: string }; out: { token: string; kid: string } }
+  /** This server refuses every token of the key at once, and signs with a new one. */
+  'drop-key': { in: { kid: string }; out: { kid: string } }
+  /** The other server reads the key set of this server again. */
+  'read-keys': { in: object; out: { kids: string[] } }
+}
+export type Action = keyof Controls

@@ -1,0 +1,20 @@
+// The process of the demonstration. The service starts it (server/demonstration/child.ts), sends its settings over the channel between the
+// two, and then passes requests on to its listener. It ends with that channel, however the service ends.
+import { setPriority, tmpdir } from 'node:os'
+import type { ChildSettings } from '../../server/demonstration/child.ts'
+import { serveDemonstration } from './serve.ts'
+
+/** Readers of the demonstration never delay the service's users. */
+const niceness = 10
+
+// Ctrl-C on a terminal reaches this process, too. The service ends it after its own last request.
+process.on('SIGINT', () => {})
+process.once('message', async (settings: ChildSettings) => {
+  setPriority(niceness)
+  const sources = { wall: Date.now, monotonic: () => performance.now() }
+  const { port, end } = await serveDemonstration(settings, { parent: tmpdir(), sources })
+  const stop = () => end().finally(() => process.exit())
+  if (!process.connected) return stop()
+  process.once('disconnect', () => void stop())
+  process.send?.(port)
+})

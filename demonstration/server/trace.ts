@@ -1,0 +1,85 @@
+// What the server does for one request of the demonstration: each call of a part of the service, with its duration. The parts are wrapped
+// when a world is composed, so that the service itself has no code for it and no cost.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { nameOf } from '../../server/store/operations.ts'
+import type { Store } from '../../server/store/store.ts'
+import type { Step } from './api.ts'
+
+const requests = new AsyncLocalStorage<Step[]>()
+
+/** Runs `serve`; every call of an observed part that it causes is added to `steps`. */
+export function tracing(steps: Step[], serve: () => void): void {
+  requests.run(steps, serve)
+}
+
+type Method = (...values: unknown[]) => unknown
+
+/** The same part, whose methods note themselves while a request is traced. */
+export function observed<Part extends object>(name: string, part: Part): Part {
+  const methods = new Map<PropertyKey, Method>()
+  return new Proxy(part, {
+    get(target, key) {
+      const value = Reflect.get(target, key, target)
+      if (typeof value !== 'function' || typeof key === 'symbol') return value
+      const method = methods.get(key) ?? noting(`${name}.${key}`, value.bind(target))
+      methods.set(key, method)
+      return method
+    },
+  })
+}
+
+function noting(name: string, method: Method): Method {
+  return (...values) => {
+    // Names the key whose signature is checked next.
+    const step = name === 'keys.find' ? { kid: values[0] as string } : {}
+    return noted(name, () => method(...values), step)
+  }
+}
+
+/** The store, whose operations note themselves while a request is traced. `onRead` is called for each read. */
+export function observedStore(store: Store, onRead: () => void): Store {
+  const read: Store['read'] = (operation, ...input) => {
+    onRead()
+    return noted(`store.${nameOf(operation)}`, () => store.read(operation, ...input))
+  }
+  const write: Store['write'] = (operation, input) =>
+    noted(`store.${nameOf(operation)}`, () => store.write(operation, input))
+  return Object.setPrototypeOf({ read, write }, store)
+}
+
+export function noted<Result>(name: string, run: () => Result, more: Partial<Step> = {}): Result {
+  const steps = requests.getStore()
+  if (steps === undefined) return run()
+  const step: Step = { name, detail: 'failed', ms: 0, ...more }
+  const place = steps.push(step)
+  const from = performance.now()
+  const end = (detail: string) => {
+    step.ms = Math.round((performance.now() - from) * 1_000) / 1_000
+    step.detail = detail
+    if (name === 'signatures.enqueue') nameSignature(step, steps.slice(0, place))
+  }
+  const result = run()
+  if (!(result instanceof Promise)) end(kindOf(result))
+  else
+    result.then(
+      (value) => end(kindOf(value)),
+      () => end('failed'),
+    )
+  return result
+}
+
+/** The service accepts one algorithm, Ed25519. The key is the one that it has just looked up. */
+function nameSignature(step: Step, before: readonly Step[]): void {
+  const { kid } = before.findLast(({ name }) => name === 'keys.find') ?? {}
+  const detail = step.detail === 'found' ? 'valid' : 'invalid'
+  Object.assign(step, { name: 'signatures.check', detail, algorithm: 'EdDSA', kid })
+}
+
+/** A word such as `done` is an outcome; any other text could be a secret. */
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return 'none'
+  if (Array.isArray(value)) return `${value.length} rows`
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'object') return 'found'
+  return typeof value === 'string' && /^[a-z-]{1,20}$/.test(value) ? value : 'value'
+}
