@@ -24,7 +24,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/guards': 200,
   'server/guessing': 600,
   'server/http': 2250,
-  'server/inbox': 1900,
+  'server/inbox': 1800,
   'server/issuers': 500,
   'server/links': 750,
   'server/live': 850,

@@ -12,6 +12,7 @@ import {
   confirmFactor,
   factorsOf,
   findChallenge,
+  offeredFactors,
   removeExpiredChallenges,
   removeFactor,
   replaceRecoveryCodes,
@@ -423,6 +424,7 @@ const paths: Path[] = [
     reads: [user, factors],
   },
   { of: 'factorsOf', run: () => store.read(factorsOf, 'u1'), reads: [factors, recoveryCodes, 'sorted'] },
+  { of: 'offeredFactors', run: () => store.read(offeredFactors, 'u1'), reads: [factors, recoveryCodes, 'sorted'] },
   {
     of: 'confirmFactor',
     run: () => store.write(confirmFactor, { userId: 'u1', factorId: 'f1', step: 1, at: 1, recoveryCodeHashes: ['h'] }),
