@@ -1,8 +1,8 @@
 // Turns a producer's request into notifications in inboxes, exactly once per Idempotency-Key.
 import { hash } from 'node:crypto'
+import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import { iso } from '../basics/times.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
 import type { DeliveryBody } from './delivery.schemas.ts'
@@ -26,6 +26,8 @@ type DeliveryOptions = {
 type CheckedKey = { secretHash: string; checkAgain: () => Promise<{ secretHash: string }> }
 
 const maxDataBytes = 8 * 1024
+/** Each time the key was rotated between its check and the commit. */
+const maxChecksAgain = 3
 /** How long a retry with the same key gets the first response again. */
 const keptForMs = 24 * 3_600_000
 /** RFC 9110, section 5.6.2: visible ASCII characters. */
@@ -103,9 +105,12 @@ export class Deliveries {
       secretHash: checkedKey?.secretHash,
     }
     let outcome = await store.write(deliver, delivery)
-    // The key was rotated between its check and the commit.
-    while (outcome === 'refused')
+    for (let n = 0; outcome === 'refused' && n < maxChecksAgain; n++)
       outcome = await store.write(deliver, { ...delivery, secretHash: (await checkedKey?.checkAgain())?.secretHash })
+    if (outcome === 'refused')
+      throw new CarillonError('UNAVAILABLE', 'The producer key changes too often', {
+        remedy: 'Send the request again.',
+      })
     if (outcome === 'mismatch')
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
         remedy: 'Use a new key.',
