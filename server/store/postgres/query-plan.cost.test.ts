@@ -11,11 +11,13 @@ import {
   addFactor,
   confirmFactor,
   factorsOf,
+  factorsSealedOtherwise,
   findChallenge,
   offeredFactors,
   removeExpiredChallenges,
   removeFactor,
   replaceRecoveryCodes,
+  resealFactors,
   spendChallenge,
   useChallenge,
   useFactor,
@@ -49,7 +51,6 @@ import {
   unlinkProviderAccount,
   useProviderAccount,
 } from '../../providers/provider-accounts.store.ts'
-import { factorsSealedOtherwise, resealFactors } from '../../sealing/sealed-texts.store.ts'
 import {
   addSession,
   confirmSession,
