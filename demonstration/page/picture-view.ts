@@ -24,7 +24,7 @@ export function pictureView(
 ) {
   const wayOf = ({ from, to }: Hop) => (from === to ? scene.names[to] : `${scene.names[from]} › ${scene.names[to]}`)
   const legend = html`<ol class="legend" aria-label=${title}>
-    ${scene.hops.map((hop) => html`<li class="tone-${hop.tone}"><span class="way-of">${wayOf(hop)}: </span>${hop.sentence}</li>`)}
+    ${scene.hops.map((hop) => html`<li class="tone-${hop.tone}"><span class="way-of">${wayOf(hop)} · </span>${hop.sentence}</li>`)}
   </ol>`
   return html`<figure class="picture" data-key=${key}>
     ${drawing(scene, width)}
