@@ -279,7 +279,6 @@ export const texts: Texts = {
       stolen: 'Sekunden nach der Abmeldung, bis ein gestohlener Nachweis nutzlos ist',
     },
     stolen: (here, there) => `${here} bei diesem Server, ${there} beim anderen`,
-    empty: 'noch nicht gemessen',
     shared: 'Diese Werte kamen mit dem Link. Messen Sie Ihre eigenen.',
     share: 'Link zu diesem Ergebnis kopieren',
     copied: 'Kopiert. Der Link enthält diese Werte.',

@@ -275,7 +275,6 @@ export const texts = {
       stolen: 'After a sign-out, seconds until a stolen proof is useless',
     },
     stolen: (here: string, there: string) => `${here} at this server, ${there} at the other one`,
-    empty: 'not measured yet',
     shared: 'These values came with the link. Measure your own.',
     share: 'Copy the link to this result',
     copied: 'Copied. The link has these values.',

@@ -279,7 +279,6 @@ export const texts: Texts = {
       stolen: 'Secondes après la déconnexion avant qu’une preuve volée soit inutile',
     },
     stolen: (here, there) => `${here} à ce serveur, ${there} à l’autre`,
-    empty: 'pas encore mesuré',
     shared: 'Ces valeurs sont venues avec le lien. Mesurez les vôtres.',
     share: 'Copier le lien vers ce résultat',
     copied: 'Copié. Le lien contient ces valeurs.',
