@@ -4,11 +4,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TimeSources } from '../../server/basics/clock.ts'
 import { createLog } from '../../server/basics/log.ts'
-import type { ChildSettings } from '../../server/demonstration/child.ts'
 import { passedField } from '../../server/demonstration/pass-on.ts'
 import { type HashCost, Passwords } from '../../server/passwords/passwords.ts'
 import { removeLeftovers } from './folders.ts'
 import { Requests } from './requests.ts'
+import type { ChildSettings } from './settings.ts'
 import { Worlds } from './worlds.ts'
 
 /** `parent`: the folder for temporary files. */

@@ -49,7 +49,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
     ],
   },
   // The process that it starts. What that runs knows the service, and not the other way round.
-  { room: ['server/demonstration/**'], knows: [...rooms, 'demonstration/server/main.ts'] },
+  { room: ['server/demonstration/**'], knows: [...rooms, 'demonstration/server/{main,settings}.ts'] },
   { room: ['server/{writes,routes}.ts'], knows: [...rooms, 'server/demonstration/**'] },
   { room: ['server/{open-store,writer}.ts'], knows: ['server/writes.ts', 'server/store/**'] },
   {
