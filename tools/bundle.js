@@ -44,7 +44,7 @@ export async function bundleAll(folder) {
 }
 
 /**
- * Returns the paths of the modules. `required`: what validators.ts requires, as CommonJS.
+ * Returns the paths of the modules. `required`: what the validation of requests requires, as CommonJS.
  * @param {string} folder @param {(id: string) => boolean} isInside @param {Record<string, string>} required
  */
 async function bundled(folder, isInside, required = {}) {
@@ -139,7 +139,7 @@ const compilerInside = {
   name: 'compiler-inside',
   /** @param {string} code @param {string} id */
   transform(code, id) {
-    if (!id.endsWith('validators.ts')) return
+    if (!id.startsWith(server) || !code.includes("resolve('fastify')")) return
     return code
       .replace(
         "createRequire(createRequire(import.meta.url).resolve('fastify'))",

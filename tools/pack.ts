@@ -66,6 +66,7 @@ function buildNode(folder: string): void {
     version,
     description,
     license,
+    type: 'module',
     exports: { './package.json': './package.json' },
     engines: { node: '<24' },
     optionalDependencies,

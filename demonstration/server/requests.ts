@@ -2,8 +2,8 @@
 // checks that the service has sent them, and takes away what the service has added.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
+import { iso } from '../../server/basics/clock.ts'
 import { CarillonError, noSuchRoute } from '../../server/basics/errors.ts'
-import { iso } from '../../server/basics/times.ts'
 import { passedField } from '../../server/demonstration/pass-on.ts'
 import { cookieText, sessionSecret } from '../../server/http/request/credentials.ts'
 import { isCrossSite } from '../../server/http/requests.ts'

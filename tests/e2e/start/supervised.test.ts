@@ -1,0 +1,61 @@
+// Under a supervisor: the unit for systemd, what the service tells systemd, a reload, and the health check of a container.
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CarillonProcess, carillon, Folder } from '../../support/processes/carillon-process.ts'
+
+/** A program of that name that notes what it was to send: the real one needs the socket of systemd. */
+function noteNotices(folder: Folder): { env: Record<string, string>; notices: () => string[] } {
+  const [program, file] = [folder.file('systemd-notify'), folder.file('notices')]
+  writeFileSync(program, `#!/bin/sh\necho "$1" >> '${file}'\n`, { mode: 0o755 })
+  const env = { PATH: `${folder.path}:${process.env.PATH}`, NOTIFY_SOCKET: '/run/none', WATCHDOG_USEC: '100000' }
+  return { env, notices: () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []) }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(10)
+}
+
+test('the service tells systemd that it is ready, works and stops; a reload changes nothing and is logged', async () => {
+  using folder = new Folder()
+  const { env, notices } = noteNotices(folder)
+  await using running = await CarillonProcess.ready(folder, { env })
+  await until(() => notices().includes('READY=1') && notices().includes('WATCHDOG=1'))
+  running.child.kill('SIGHUP')
+  await until(() => running.lines.some(({ event }) => event === 'reload-ignored'))
+  const check = (port: string) => carillon(folder, ['healthcheck', '--port', port])
+  const healthy = await check(new URL(running.url).port)
+  assert.deepEqual([healthy.status, healthy.stdout], [0, 'ready\n'], healthy.stderr)
+  const { version, commit } = (await (await fetch(`${running.url}/livez`)).json()).data
+  const printed = await carillon(folder, ['-V'])
+  assert.equal(printed.stdout, `${version} (${commit})\n`)
+  assert.equal((await running.end('SIGTERM')).status, 0)
+  await until(() => notices().includes('STOPPING=1'))
+  const gone = await check(new URL(running.url).port)
+  assert.equal(gone.status, 1)
+  assert.match(gone.stderr, /^carillon: http:\S+\/readyz is not ready: .+\n$/)
+})
+
+test('a unit has the settings of its environment: files as credentials, and no secret in the clear', async () => {
+  using folder = new Folder()
+  const secret = folder.file('secret')
+  writeFileSync(secret, 'x'.repeat(40))
+  const env = { CARILLON_SECRET_FILE: secret, CARILLON_NAME: 'A "b" 10%' }
+  const { stdout, stderr } = await carillon(folder, ['install-service', '--print', '--program', '/usr/bin/carillon'], {
+    env,
+  })
+  for (const line of [
+    'ExecStart=/usr/bin/carillon serve',
+    `LoadCredential=CARILLON_SECRET:${secret}`,
+    'Environment=CARILLON_SECRET_FILE=%d/CARILLON_SECRET',
+    'Environment="CARILLON_NAME=A \\"b\\" 10%%"',
+    'DynamicUser=yes',
+    'TimeoutStopSec=16',
+  ])
+    assert.ok(stdout.split('\n').includes(line), `${line}\n${stdout}${stderr}`)
+  const refused = await carillon(folder, ['install-service', '--print'], { env: { CARILLON_SECRET: 'x'.repeat(40) } })
+  assert.equal(refused.status, 2)
+  assert.match(refused.stderr, /put the value of CARILLON_SECRET into a file, and set CARILLON_SECRET_FILE/)
+  assert.equal(refused.stdout, '')
+})

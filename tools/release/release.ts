@@ -1,0 +1,120 @@
+// `npm run release -- --dry-run`: builds everything that a release has into dist/, installs and starts it, and names what a release refuses.
+// Without --dry-run it then publishes, from CI only. docs/release.md has the steps.
+import { createHash } from 'node:crypto'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { pack } from '../pack.ts'
+import { buildDeb } from './deb.ts'
+import { run } from './run.ts'
+import { buildWheel } from './wheel.ts'
+
+process.chdir(fileURLToPath(new URL('../..', import.meta.url)))
+const dist = 'dist'
+const isDryRun = process.argv.includes('--dry-run')
+const { version, repository } = JSON.parse(readFileSync('package.json', 'utf8'))
+/** Of a release, not of the everyday run, so they are no dependencies (docs/decisions/0002-dependencies.md). */
+const linters = { publint: 'publint@0.3.25', attw: '@arethetypeswrong/cli@0.18.5' }
+const sbomTool = '@cyclonedx/cyclonedx-npm@6.0.1'
+
+const refusals = await refusalsOf()
+for (const refusal of refusals) console.log(`a release refuses: ${refusal}`)
+if (refusals.length > 0 && !isDryRun) process.exit(1)
+
+rmSync(dist, { recursive: true, force: true })
+const packages = await step('packages', () => pack(dist))
+await step('publint and are-the-types-wrong', () => packages.forEach(lint))
+await step('installed and started', () =>
+  run('node', ['--test', 'tests/e2e/packages/packages.test.ts'], { ...process.env, SOAK: '1' }),
+)
+await step('Debian', () => tryDeb(buildDeb(dist, version)))
+await step('Python', () => buildWheel(dist, version))
+await step('bill of materials', writeSbom)
+await step('notes and checksums', writeNotes)
+if (isDryRun) console.log('A dry run: nothing was published.')
+else for (const file of packages) run('npm', ['publish', file, '--provenance', '--access', 'public'])
+
+async function step<Result>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
+  const startedAt = performance.now()
+  const result = await work()
+  console.log(`${name}: ${Math.round((performance.now() - startedAt) / 1000)} s`)
+  return result
+}
+
+async function refusalsOf(): Promise<string[]> {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: isInCi } = process.env
+  const tags = run('git', ['tag', '--points-at', 'HEAD']).split('\n')
+  const checks: [boolean, string][] = [
+    [repository.url.includes('OWNER'), `repository in package.json is a placeholder: ${repository.url}`],
+    [!tags.includes(`v${version}`), `this commit has no tag v${version}`],
+    [run('git', ['status', '--porcelain']) !== '', 'files differ from the commit'],
+    [sectionOf(version) === undefined, `CHANGELOG.md has no section ${version}`],
+    [!isInCi, 'this is not CI: npm gives provenance to what a workflow built only'],
+  ]
+  const wrong = ['server', 'client', 'element'].filter((folder) => versionsIn(folder).some((one) => one !== version))
+  return [
+    ...checks.flatMap(([isRefused, reason]) => (isRefused ? [reason] : [])),
+    ...wrong.map((folder) => `${folder}/package.json names another version than ${version}`),
+  ]
+}
+
+function versionsIn(folder: string): string[] {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  return [manifest.version, manifest.dependencies?.['carillon-client'] ?? version]
+}
+
+function lint(file: string): void {
+  run('npm', ['exec', '--yes', `--package=${linters.publint}`, '--', 'publint', file, '--strict'])
+  const isTyped = /carillon-(client|inbox)-/.test(file)
+  const attw = ['exec', '--yes', `--package=${linters.attw}`, '--', 'attw', file, '--profile', 'esm-only']
+  if (isTyped) run('npm', attw)
+}
+
+/** In a root of its own: install, the command, upgrade, remove. */
+function tryDeb(file: string): void {
+  const root = mkdtempSync(join(tmpdir(), 'carillon-root-'))
+  const dpkg = (...args: string[]) =>
+    run('dpkg', [`--root=${root}`, '--force-not-root,script-chrootless,depends,bad-path', ...args])
+  try {
+    run('mkdir', [
+      '-p',
+      join(root, 'var/lib/dpkg/updates'),
+      join(root, 'var/lib/dpkg/info'),
+      join(root, 'var/lib/carillon'),
+    ])
+    writeFileSync(join(root, 'var/lib/dpkg/status'), '')
+    writeFileSync(join(root, 'var/lib/carillon/data'), 'kept')
+    for (const action of ['--install', '--install']) dpkg(action, file)
+    const program = join(root, 'usr/lib/carillon/node_modules')
+    run(join(program, `node-linux-${process.arch}/bin/node`), [join(program, 'carillon/bin/launch.js'), '-V'])
+    dpkg('--remove', 'carillon')
+    const left = readFileSync(join(root, 'var/lib/carillon/data'), 'utf8')
+    if (left !== 'kept' || globSync(join(root, 'usr/lib/carillon')).length > 0)
+      throw new Error('the package leaves files')
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+function writeSbom(): void {
+  const options = ['--workspace', 'server', '--omit', 'dev', '--output-reproducible', '--output-file']
+  const cyclonedx = ['exec', '--yes', `--package=${sbomTool}`, '--', 'cyclonedx-npm', ...options]
+  run('npm', [...cyclonedx, join(dist, `carillon-${version}.cdx.json`)])
+}
+
+/** The notes are the section of the changelog. */
+function writeNotes(): void {
+  writeFileSync(join(dist, 'notes.md'), sectionOf(version) ?? sectionOf('Unreleased') ?? '')
+  const files = globSync(join(dist, 'carillon*')).sort()
+  const sums = files.map(
+    (file) => `${createHash('sha256').update(readFileSync(file)).digest('hex')}  ${basename(file)}`,
+  )
+  writeFileSync(join(dist, 'SHA256SUMS'), `${sums.join('\n')}\n`)
+  for (const line of sums) console.log(line)
+}
+
+function sectionOf(heading: string): string | undefined {
+  const sections = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m)
+  return sections.find((section) => section.startsWith(heading))?.replace(/^.*\n+/, '')
+}
