@@ -27,9 +27,9 @@ export function pictureView(
     ${scene.hops.map((hop) => html`<li class="tone-${hop.tone}"><span class="way-of">${wayOf(hop)} · </span>${hop.sentence}</li>`)}
   </ol>`
   return html`<figure class="picture" data-key=${key}>
+    <button type="button" class="quiet play" @click=${playThis}>${texts.play}</button>
     ${drawing(scene, width)}
     ${scene.hops.length > maxOpen ? html`<details><summary>${texts.words}<span class="for-readers">: ${title}</span></summary>${legend}</details>` : legend}
-    <button type="button" class="quiet play" @click=${playThis}>${texts.play}</button>
   </figure>`
 }
 

@@ -62,6 +62,7 @@ test('each step has at most two screens on a phone, and fits its width, in each 
     await using walk = await open()
     const { page } = walk
     await page.setViewportSize({ width: 390, height: 844 })
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
     await walk.speak(language)
     walk.opened.expects(/^401 GET .*\/other-server\/me$/)
     for (const id of stepIds) {
