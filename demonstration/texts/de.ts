@@ -2,8 +2,6 @@
 import type { Texts } from './en.ts'
 
 export const texts: Texts = {
-  title: 'Sitzung oder Token: beiden bei der Arbeit zusehen',
-  lead: 'Sie melden sich einmal an. Woher weiß der Server beim nächsten Klick, dass Sie es sind? Probieren Sie beide Antworten.',
   walk: 'Die Vorführung',
   laneNames: { session: 'Sitzung', token: 'Token' },
   ideas: {

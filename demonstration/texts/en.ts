@@ -2,8 +2,6 @@
 export type Texts = typeof texts
 
 export const texts = {
-  title: 'Session or token: watch both at work',
-  lead: 'You sign in once. At your next click, how does the server know that it is still you? Try both answers.',
   walk: 'The demonstration',
   laneNames: { session: 'Session', token: 'Token' },
   ideas: {
