@@ -848,7 +848,10 @@ type Step = {
 }
 
 /** Parts of operations of several files. */
-const shared = new Set(['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword'])
+const shared = new Set([
+  ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword'],
+  ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMadeRead'],
+])
 
 test('the plan of every operation is checked', () => {
   const checked = new Set(paths.map(({ of }) => of))
