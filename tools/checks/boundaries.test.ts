@@ -84,7 +84,6 @@ const roomsOfPackages: Record<string, string[]> = {
   'ipaddr.js': ['server/basics/ip-addresses.ts'],
   jose: ['server/{tokens,issuers,providers,sealing}/**'],
   nodemailer: ['server/mail/**'],
-  kysely: ['server/store/**'],
   'openid-client': ['server/providers/**'],
   otpauth: ['server/factors/**'],
   pg: ['server/store/postgres/**', 'server/doctor/store/postgres.ts'],
