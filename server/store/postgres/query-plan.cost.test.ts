@@ -11,10 +11,13 @@ import {
   addFactor,
   confirmFactor,
   factorsOf,
+  factorsSealedOtherwise,
   findChallenge,
+  offeredFactors,
   removeExpiredChallenges,
   removeFactor,
   replaceRecoveryCodes,
+  resealFactors,
   spendChallenge,
   useChallenge,
   useFactor,
@@ -48,13 +51,12 @@ import {
   unlinkProviderAccount,
   useProviderAccount,
 } from '../../providers/provider-accounts.store.ts'
-import { factorsSealedOtherwise, resealFactors } from '../../sealing/sealed-texts.store.ts'
-import { findSession } from '../../sessions/find-session.store.ts'
 import {
   addSession,
   confirmSession,
   endSessions,
   findRenewedSession,
+  findSession,
   removeStaleSessions,
   renewSession,
   signInOfSession,
@@ -441,6 +443,7 @@ const paths: Path[] = [
     reads: [user, factors],
   },
   { of: 'factorsOf', run: () => store.read(factorsOf, 'u1'), reads: [factors, recoveryCodes, 'sorted'] },
+  { of: 'offeredFactors', run: () => store.read(offeredFactors, 'u1'), reads: [factors, recoveryCodes, 'sorted'] },
   {
     of: 'confirmFactor',
     run: () => store.write(confirmFactor, { userId: 'u1', factorId: 'f1', step: 1, at: 1, recoveryCodeHashes: ['h'] }),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lastSettingsEntry, listAudit } from '../../audit/audit.store.ts'
-import { factorsOf, findChallenge } from '../../factors/factors.store.ts'
+import { factorsOf, factorsSealedOtherwise, findChallenge, offeredFactors } from '../../factors/factors.store.ts'
 import { guessRefusals } from '../../guessing/guesses.store.ts'
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import * as changes from '../../inbox/sqlite/changes.ts'
@@ -13,8 +13,7 @@ import * as runs from '../../inbox/sqlite/runs.ts'
 import { findLink } from '../../links/links.store.ts'
 import { findProducer, listProducers } from '../../producers/producers.store.ts'
 import { providerAccounts } from '../../providers/provider-accounts.store.ts'
-import { factorsSealedOtherwise } from '../../sealing/sealed-texts.store.ts'
-import * as sessions from '../../sessions/find-session.store.ts'
+import * as sessions from '../../sessions/sessions.store.ts'
 import { findRenewedSession } from '../../sessions/sessions.store.ts'
 import { listSignIns } from '../../sessions/sign-ins.store.ts'
 import { signingKeys } from '../../tokens/signing-keys.store.ts'
@@ -115,6 +114,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'listAudit', run: listAudit({ userId: 'u', limit: 1 }), path: 'audit by key' },
   { of: 'lastSettingsEntry', run: lastSettingsEntry(), path: 'whole audit USING INDEX audit_of_settings' },
   { of: 'factorsOf', run: factorsOf('u'), path: 'factor by key, recovery_code by key' },
+  { of: 'offeredFactors', run: offeredFactors('u'), path: 'factor by key, recovery_code by key' },
   { of: 'findChallenge', run: findChallenge({ userId: 'u', hash: 'h', at: 1 }), path: 'challenge by key' },
   { of: 'providerAccounts', run: providerAccounts('u'), path: 'provider_account by provider_account_by_owner' },
   { of: 'findLink', run: findLink('h'), path: 'one_time_link by one_time_link_by_hash' },

@@ -117,8 +117,8 @@ export const texts = (plurals: Plurals): Texts => ({
   frame,
   signIn,
   demonstrationPage: {
-    title: 'Session ou jeton : regardez-les travailler',
-    lead: 'Vous vous connectez une fois. Au clic suivant, comment le serveur sait-il que c’est encore vous ? Essayez les deux réponses.',
+    title: 'Session ou jeton : regardez-les travailler',
+    lead: 'Vous vous connectez une fois. Au clic suivant, comment le serveur sait-il que c’est encore vous ? Essayez les deux réponses.',
   },
   front: {
     welcome: (service) => `Bienvenue sur ${service}`,
@@ -229,7 +229,7 @@ export const texts = (plurals: Plurals): Texts => ({
       after: ['Si ce n’était pas vous, ignorez ce message : votre mot de passe reste le même.'],
     }),
     changes: ({ count, title, lines, service }) => ({
-      subject: `${count === 1 ? title : `${count} modifications de votre compte`} (${service})`,
+      subject: `${count === 1 ? title : `${count} modifications de votre compte`} (${service})`,
       before: lines,
       link: 'Ouvrir votre compte',
       after: [],
