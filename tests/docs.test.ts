@@ -174,9 +174,10 @@ async function startOnEmptyFolder(): Promise<Service> {
 async function addressOf(child: ChildProcess): Promise<string> {
   let address = ''
   for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
-    const { url, file } = JSON.parse(line)
-    address = url ?? address
-    if (file !== undefined) break
+    const { event, url } = JSON.parse(line)
+    if (event !== 'started') continue
+    address = url
+    break
   }
   child.stdout?.resume()
   assert.notEqual(address, '', 'the service did not start')

@@ -229,7 +229,7 @@ export const texts = (plurals: Plurals): Texts => ({
       after: ['Si ce n’était pas vous, ignorez ce message : votre mot de passe reste le même.'],
     }),
     changes: ({ count, title, lines, service }) => ({
-      subject: `${count === 1 ? title : `${count} modifications de votre compte`} (${service})`,
+      subject: `${count === 1 ? title : `${count} modifications de votre compte`} (${service})`,
       before: lines,
       link: 'Ouvrir votre compte',
       after: [],
