@@ -11,10 +11,8 @@ import { DeviceTokens } from './guessing/device-tokens.ts'
 import { Guesses, limitChanges } from './guessing/guesses.ts'
 import { createApp } from './http/app.ts'
 import type { Readiness } from './http/health.routes.ts'
-import type { Notices } from './mail/notices.ts'
-import { docsPath } from './pages/docs/docs.routes.ts'
-import { documentationOf } from './pages/docs/documentation.ts'
-import { failurePage } from './pages/failure-page.ts'
+import { docsPath, documentationOf } from './pages/docs/docs.routes.ts'
+import { failurePage } from './pages/page.ts'
 import { ServedScripts } from './pages/served-scripts.ts'
 import { type HashCost, Passwords } from './passwords/passwords.ts'
 import { ProducerKeys } from './producers/producer-key.ts'
@@ -81,13 +79,11 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { log, clock, own, url, demonstration } = environment
   const { now } = clock
   const { observed = unobserved } = own ?? {}
-  let notices: Notices | undefined
   const lines = new AuditLines(log)
+  // Marks and deliveries record no change by a user, so no limit stands before their writes.
+  const unlimited: Store = Object.setPrototypeOf({ write: store.write }, store)
   limitChanges(store, now)
-  store.onRecorded(async (entries) => {
-    for (const entry of entries) lines.write(entry)
-    await Promise.all(entries.map((entry) => notices?.note(entry)))
-  })
+  store.onRecorded(lines.writeAll)
   const secrets = await sealingSecrets(config, store)
   void reportPreviousSecret(store, secrets, log)
   const sealing = new Sealing(secrets, () => secretsIn(config))
@@ -102,13 +98,13 @@ export async function compose(store: Store, config: Config, environment: Environ
   })
   const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config, log) }
   const users = { store, passwords, ...rules, now, revocations: proofs.revocations }
-  const notifications = composeNotifications(store, config, environment)
+  const notifications = composeNotifications(unlimited, config, environment)
   const { live, changes, deliveries } = notifications
   proofs.revocations.onRevocation((userId) => live.checkProofs(userId))
   proofs.keys.onDropped(() => live.checkEveryProof())
   const signInLog = new SignInLog({ log, rows: { store, now }, nameHash: nameHasher(sealing) })
   const { sendMail: mail, ...mails } = linksAndMails(config, { users, guesses, signInLog, publicUrl: url, log })
-  notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
+  const notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const site = siteOf(config, url, own?.cookies)
   const settings = pageSettings(config)
@@ -148,7 +144,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     },
     async end() {
       proofs.keys.end()
-      await Promise.all([mails.forgotten?.end(), notices?.end()])
+      await Promise.all([mails.forgotten?.end(), notices.end()])
       for (const counted of [signInLog, lines]) counted.end()
       await signInLog.stored()
     },

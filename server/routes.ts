@@ -31,7 +31,6 @@ import * as passwords from './links/passwords.routes.ts'
 import * as live from './live/live.routes.ts'
 import * as docsPage from './pages/docs/docs.routes.ts'
 import * as scripts from './pages/scripts.routes.ts'
-import * as theme from './pages/theme.routes.ts'
 import * as wellKnown from './pages/well-known.routes.ts'
 import * as providerAccounts from './providers/provider-accounts.routes.ts'
 import * as providers from './providers/providers.routes.ts'
@@ -137,8 +136,8 @@ const api = {
     getDocsStyle: route('GET', '/docs/style.css', open, docsPage.style),
   },
   pages: {
-    getPageTheme: route('GET', '/carillon-theme.css', open, theme.theme),
-    getPageLogo: route('GET', '/carillon-logo', open, theme.logo),
+    getPageTheme: route('GET', '/carillon-theme.css', open, scripts.theme),
+    getPageLogo: route('GET', '/carillon-logo', open, scripts.logo),
     getSecurityTxt: route('GET', '/.well-known/security.txt', open, wellKnown.securityTxt),
     getPasskeyEndpoints: route('GET', '/.well-known/passkey-endpoints', open, wellKnown.passkeyEndpoints),
     getStart: route('GET', '/', unscopedVisitor, frontPage.front),

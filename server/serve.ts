@@ -47,7 +47,7 @@ export async function startService(config: Config, { log, clock, hashCost }: Sur
   const store = await openLogged(config, log)
   try {
     // The database's clock, if it has one, is the same for every process of the service.
-    const sources = clock ?? { wall: store.clock ?? Date.now, monotonic: () => performance.now() }
+    const sources = clock ?? { wall: store.clock ?? Date.now, monotonic: performance.now.bind(performance) }
     const furthest = new Clock(sources, (aheadMs) => warnOfSetBack(log, aheadMs))
     return await serve(store, config, { log, clock: furthest, hashCost })
   } catch (error) {

@@ -1,8 +1,8 @@
 // The requests that the service passes on: to the servers of a world, or to read and to change a world (api.ts). Before anything else it
 // checks that the service has sent them, and takes away what the service has added.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { iso } from '../../server/basics/clock.ts'
 import { CarillonError, noSuchRoute } from '../../server/basics/errors.ts'
-import { iso } from '../../server/basics/times.ts'
 import type { ChildSettings } from '../../server/demonstration/child.ts'
 import { passedField } from '../../server/demonstration/pass-on.ts'
 import { cookieText, sessionSecret } from '../../server/http/request/credentials.ts'

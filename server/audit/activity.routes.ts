@@ -1,4 +1,4 @@
-import { iso } from '../basics/times.ts'
+import { iso } from '../basics/clock.ts'
 import { forUser } from '../http/operation.ts'
 import { sendPageOf } from '../http/response/send.ts'
 import type { AuditEntry } from '../store/events.ts'

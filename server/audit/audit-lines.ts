@@ -26,6 +26,11 @@ export class AuditLines {
     this.#log = log
   }
 
+  /** One function, for the store to call after a commit. */
+  readonly writeAll = async (entries: readonly AuditEntry[]): Promise<void> => {
+    for (const entry of entries) this.write(entry)
+  }
+
   write(entry: AuditEntry): void {
     const { event, actor, count } = entry
     const isLimited = actor !== 'user' && imported.has(event)
@@ -56,7 +61,9 @@ export class AuditLines {
 export function writeLine(log: Log, entry: AuditEntry, { isCount = entry.count > 1 } = {}): void {
   const { id: auditId, at: _, formerEmail: __, event, address, detail, count, ...more } = entry
   const facts = { ...more, auditId, ...(isCount && { count }) }
-  const others = Object.entries({ ...detail, settings: null, ...facts }).filter(([, value]) => value !== null && value !== undefined)
+  const others = Object.entries({ ...detail, settings: null, ...facts }).filter(
+    ([, value]) => value !== null && value !== undefined,
+  )
   // The event comes first and the address second: a filter of lines such as fail2ban finds them before any text of a client.
   log.info({ event, ...(address !== null && { address }), ...Object.fromEntries(others) }, messageOf(event))
 }

@@ -1,6 +1,6 @@
 // `carillon backup`: writes the whole database to a new file; the service may be running.
 import { Command } from 'commander'
-import { iso } from '../basics/times.ts'
+import { iso } from '../basics/clock.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
 import { configOf, withSettings } from './settings.ts'
 import { interruptible } from './terminal/interruption.ts'

@@ -1,6 +1,6 @@
 // `carillon key`: add, list, rotate, revoke the keys of producers.
 import { Command } from 'commander'
-import { iso } from '../basics/times.ts'
+import { iso } from '../basics/clock.ts'
 import { ProducerKeys, type Scope, scopes } from '../producers/producer-key.ts'
 import { listProducers } from '../producers/producers.store.ts'
 import type { Store } from '../store/store.ts'

@@ -1,8 +1,8 @@
 // `carillon keys`: list, rotate, drop the keys that sign access tokens. The keys of producers: key.ts.
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
-import { iso } from '../basics/times.ts'
 import type { Config } from '../config/settings.ts'
 import { sealingSecrets } from '../start/sealing-secret.ts'
 import type { Store } from '../store/store.ts'

@@ -1,8 +1,8 @@
 // Turns a producer's request into notifications in inboxes, exactly once per Idempotency-Key.
 import { hash } from 'node:crypto'
+import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import { iso } from '../basics/times.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
 import type { DeliveryBody } from './delivery.schemas.ts'

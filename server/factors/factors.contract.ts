@@ -1,7 +1,6 @@
 // The promises about second factors, recovery codes and challenges.
 import assert from 'node:assert/strict'
-import { findSession } from '../sessions/find-session.store.ts'
-import { confirmSession } from '../sessions/sessions.store.ts'
+import { confirmSession, findSession } from '../sessions/sessions.store.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { tokenRevocations } from '../tokens/tokens.store.ts'
 import { deleteUser } from '../users/erasure.store.ts'

@@ -3,7 +3,7 @@
 import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
-import { iso } from '../basics/times.ts'
+import { iso } from '../basics/clock.ts'
 import type { Store } from '../store/store.ts'
 
 export type DelayedAccount = { userId: string; kind: string; until: number }

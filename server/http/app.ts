@@ -1,22 +1,12 @@
 // The Fastify instance that serves the route table: limits, request checks before any route, and one place for every failure.
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { CarillonError } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
-import {
-  endAndDrop,
-  endSlowReaders,
-  hasResponse,
-  isBodyUnread,
-  isDropping,
-  noteEarlyResponse,
-  sendBeforeBody,
-} from './connections.ts'
-import type { FailurePage, Operation, Route, Tag } from './operation.ts'
-import { acceptBodies } from './request/bodies.ts'
-import { compilersFactory } from './request/validation.ts'
+import { endAndDrop, endSlowReaders, hasResponse, isDropping, noteEarlyResponse } from './connections.ts'
+import type { Operation, Route, Tag } from './operation.ts'
+import { acceptBodies, compilersFactory } from './request/bodies.ts'
 import { addRoute, checkRequests, parseQuery, requestIds, targetToRoute } from './requests.ts'
-import { rawFailure, sendFailure } from './response/failure.ts'
+import { type BoundFailurePage, rawFailure, sendFailure } from './response/failure.ts'
 import { RequestLog } from './response/request-log.ts'
 import { securityHeaders } from './response/security-headers.ts'
 import { acceptsHtml } from './response/send.ts'
@@ -33,8 +23,6 @@ declare module 'fastify' {
     failurePage?: BoundFailurePage | undefined
   }
 }
-
-type BoundFailurePage = (error: CarillonError, exchange: Parameters<FailurePage<never>>[2]) => Promise<string>
 
 type AppOptions<Needs> = {
   routes: readonly Route<Needs>[]
@@ -100,12 +88,7 @@ export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppO
     const isForBrowsers = tag === 'pages' || ofRoute !== undefined || (request.is404 && request.method === 'GET')
     const page =
       failurePage !== undefined && isForBrowsers && acceptsHtml(request) ? (ofRoute ?? failurePage) : undefined
-    const sendAsPage = (known: CarillonError) => {
-      page?.(known, { request, reply })
-        .then((text) => sendDocument(known, text, { request, reply }))
-        .catch((cause: unknown) => sendFailure(requestLog, cause, { request, reply }))
-    }
-    sendFailure(requestLog, error, { request, reply, ...(page && { sendAsPage }) })
+    sendFailure(requestLog, error, { request, reply, page })
   }
 
   function refuseSocket(socket: Socket | null, cause: string | undefined) {
@@ -127,17 +110,6 @@ export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppO
   if (log.isLevelEnabled('debug')) logResponses(app, log)
   for (const each of routes) addRoute(app, each, parts)
   return app
-}
-
-function sendDocument(
-  { status }: CarillonError,
-  text: string,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-): void {
-  reply.code(status)
-  // A form of another site is refused before its body is read.
-  if (isBodyUnread(request.raw)) sendBeforeBody(request, reply, text)
-  else reply.send(text)
 }
 
 function logResponses(app: FastifyInstance, log: Log): void {

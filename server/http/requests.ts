@@ -78,13 +78,16 @@ export function addRoute<Needs>(
       failurePage: failurePage && ((error, exchange) => failurePage(parts, error, exchange)),
     },
     ...(bodyLimit && { bodyLimit }),
-    onRequest: (request, _reply, done) => {
-      const admit = (caller: unknown) => {
-        request.caller = caller
-        done()
-      }
-      guard.admit(parts, request).then(admit, done)
-    },
+    // The caller of an open route is null, as that of every request before its guard.
+    ...(guard.name !== 'open' && {
+      onRequest: (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
+        const admit = (caller: unknown) => {
+          request.caller = caller
+          done()
+        }
+        guard.admit(parts, request).then(admit, done)
+      },
+    }),
     ...(query && { preValidation: readQuery(query) }),
     handler: operation.responses === undefined ? handleEmpty : handle,
   })

@@ -1,6 +1,6 @@
 // Marks notifications as read or unread. Each change of an inbox raises its version by 1. PostgreSQL runs the usual marks by a function of
 // its own (postgres/marks.ts).
-import { iso } from '../basics/times.ts'
+import { iso } from '../basics/clock.ts'
 import type { WriteForms } from '../store/operations.ts'
 import {
   get,

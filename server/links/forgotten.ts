@@ -1,10 +1,10 @@
 // "I forgot my password": sends a link by e-mail. The request has its response before any of this runs, so that neither the response nor
 // its time says whether there is such a user. What waits is bounded, and is finished before the process ends.
 import type { Source } from '../audit/entry.ts'
+import { displayTime } from '../basics/clock.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
-import { displayTime } from '../basics/times.ts'
 import type { Guess, Guesses } from '../guessing/guesses.ts'
 import { findableUsername } from '../users/username.ts'
 import { findUserByUsername, findUsersByEmail, type User } from '../users/users.store.ts'

@@ -1,6 +1,6 @@
 // The promises about one-time links: each is used once, three newer ones or a new password void it, and an expired one does nothing.
 import assert from 'node:assert/strict'
-import { findSession } from '../sessions/find-session.store.ts'
+import { findSession } from '../sessions/sessions.store.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'

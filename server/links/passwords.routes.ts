@@ -1,8 +1,8 @@
 // The routes of passwords: a new one by the signed-in user or by a one-time link, and the links that an application requests for its users.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
 import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
-import { iso } from '../basics/times.ts'
 import { offeredFactors } from '../factors/factors.store.ts'
 import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'

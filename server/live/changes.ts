@@ -14,12 +14,13 @@ export class ChangesSince {
   readonly #streamLimits: StreamLimits
   /** The held requests of each user, as the functions that wake them. */
   readonly #waiting = new Map<string, Set<(value?: unknown) => void>>()
+  /** Ends the listening for change signals, which lasts while requests are held. */
+  #stopListening: (() => void) | undefined
   #isEnding = false
 
   constructor({ store, streamLimits }: { store: Store; streamLimits: StreamLimits }) {
     this.#store = store
     this.#streamLimits = streamLimits
-    store.onChange((signal) => this.#onSignal(signal))
   }
 
   /** The `data` of the response as JSON text. Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot be held. */
@@ -63,6 +64,7 @@ export class ChangesSince {
     const { promise: changed, resolve } = Promise.withResolvers<unknown>()
     const waiting = this.#waiting.get(userId) ?? new Set()
     this.#waiting.set(userId, waiting.add(resolve))
+    this.#stopListening ??= this.#store.onChange((one) => this.#onSignal(one))
     const timer = setTimeout(resolve, Math.max(ms, 0))
     signal.addEventListener('abort', resolve)
     const forget = () => {
@@ -70,6 +72,9 @@ export class ChangesSince {
       signal.removeEventListener('abort', resolve)
       waiting.delete(resolve)
       if (waiting.size === 0 && this.#waiting.get(userId) === waiting) this.#waiting.delete(userId)
+      if (this.#waiting.size > 0) return
+      this.#stopListening?.()
+      this.#stopListening = undefined
     }
     return { changed, forget }
   }

@@ -7,7 +7,7 @@ import { changesSince, readInbox } from '../inbox/inbox.store.ts'
 import type { Changes, InboxState } from '../inbox/inbox-state.ts'
 import type { ChangeSignal } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { erasedKey, isErasedKey } from '../tokens/erased-key.ts'
+import { erasedKey, isErasedKey } from '../tokens/tokens.store.ts'
 import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent } from './events.ts'
 import { bytesOf, LiveStream, type Watcher } from './live-stream.ts'
 import { inboxTagOf, maxBehind, reached, versionIn } from './position.ts'
@@ -70,12 +70,13 @@ export class Live {
   readonly #reading: WorkQueue<Subscription>
   readonly #ticking: NodeJS.Timeout
   #ticks = 0
+  /** Ends the listening for change signals, which lasts while there are streams. */
+  #stopListening: (() => void) | undefined
   #isEnding = false
 
   constructor(dependencies: LiveDependencies) {
     this.#dependencies = dependencies
     this.#reading = new WorkQueue((subscription) => this.#readChecked(subscription), dependencies.onFailure)
-    dependencies.store.onChange((signal) => this.#onSignal(signal))
     this.#ticking = setInterval(() => this.#tick(), tickMs).unref()
   }
 
@@ -149,6 +150,7 @@ export class Live {
   }
 
   #add(subscription: Subscription, stream: LiveStream): void {
+    this.#stopListening ??= this.#dependencies.store.onChange((signal) => this.#onSignal(signal))
     this.#subscriptions.set(subscription.userId, subscription)
     this.#slots[subscription.slot]?.add(subscription)
     subscription.streams = [...subscription.streams, stream]
@@ -163,6 +165,9 @@ export class Live {
     this.#subscriptions.delete(subscription.userId)
     this.#slots[subscription.slot]?.delete(subscription)
     this.#reading.remove(subscription)
+    if (this.#subscriptions.size > 0) return
+    this.#stopListening?.()
+    this.#stopListening = undefined
   }
 
   #begin(subscription: Subscription, stream: LiveStream, { from, inbox }: Beginning): void {

@@ -3,9 +3,9 @@
 // cannot be recorded without its notice. Each links to the account page, where the user can say that it was another person.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deviceLabel } from '../audit/entry.ts'
+import { displayTime, iso } from '../basics/clock.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
-import { displayTime, iso } from '../basics/times.ts'
 import type { Guesses } from '../guessing/guesses.ts'
 import { languageFor } from '../pages/language.ts'
 import { type TextsOf, textsOf } from '../pages/texts/texts.ts'
@@ -69,6 +69,9 @@ export class Notices {
 
   constructor(options: NoticeOptions) {
     this.#options = options
+    options.store.onRecorded(async (entries) => {
+      await Promise.all(entries.map((entry) => this.note(entry)))
+    })
   }
 
   get ofNewDevices(): boolean {

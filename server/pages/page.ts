@@ -1,10 +1,14 @@
-// What all pages of the service share on the server: who reads the page, in which language, with which files, and what it may load.
+// What all pages of the service share on the server: who reads the page, in which language, with which files, and what it may load; and the page
+// of a failure on a route that browsers load, with a way back.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { CarillonError } from '../basics/errors.ts'
 import type { Subject } from '../http/callers.ts'
+import { sessionSecrets } from '../http/request/credentials.ts'
 import { pathOf } from '../http/requests.ts'
 import { sendCompressed } from '../http/response/encoded-file.ts'
 import type { Site } from '../http/site.ts'
 import type { Page, View } from './frame.ts'
+import { html } from './html.ts'
 import type { ServedScripts } from './served-scripts.ts'
 
 /** The settings of the pages. `prefix`: '' or such as `/hello`, where they are inside the service. */
@@ -110,4 +114,31 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
       vary: 'Accept-Encoding, Accept-Language, Cookie',
     })
     .type('text/html; charset=utf-8')
+}
+
+/** The page of a failure on a route that has none of its own. */
+export async function failurePage(
+  needs: PageNeeds,
+  error: CarillonError,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): Promise<string> {
+  // The store may be what failed, so the user is not read.
+  const canSignOut = sessionSecrets(request.raw.headers.cookie, needs.site.cookie.name).length > 0
+  const view = { ...(await viewOf(needs, request)), canSignOut }
+  const { failureTitle, back } = view.texts
+  const page = {
+    title: failureTitle,
+    main: html`<h1>${failureTitle}</h1>
+<p role="alert">${commonSentence(view, error)}</p>
+<p><a class="button" href="${view.root || './'}">${back}</a></p>`,
+  }
+  return writePage(reply, { view, page })
+}
+
+export function commonSentence(
+  { texts }: Pick<WholePage['view'], 'texts'>,
+  { code }: Pick<CarillonError, 'code'>,
+): string {
+  const sentences: Readonly<Record<string, string>> = texts.failures
+  return sentences[code] ?? texts.failures.other
 }

@@ -1,12 +1,13 @@
-// What a page loads: the bell and inbox as custom elements, the client alone, and the files of the service's own pages. Their short names redirect to names with
-// a hash of the content, which browsers may keep for ever.
+// What a page loads: the bell and inbox as custom elements, the client alone, the files of the service's own pages, and what the operator has
+// chosen for these. Short names of scripts redirect to names with a hash of the content, which browsers may keep for ever.
 import { type Exchange, forAnyone } from '../http/operation.ts'
 import { comesFromOtherSite } from '../http/requests.ts'
 import { sendEncoded } from '../http/response/encoded-file.ts'
-import type { PageNeeds } from './page.ts'
+import { sendStyleSheet } from '../http/response/send.ts'
+import type { PageNeeds, Pages } from './page.ts'
 
 /**
- * A page of any site may load these; only one of an allowed origin may use them as modules (other-sites.ts). A browser must not keep what an origin
+ * A page of any site may load these; only one of an allowed origin may use them as modules (requests.ts). A browser must not keep what an origin
  * received before it was allowed.
  */
 function allowLoading({ site }: PageNeeds, { request, reply }: Exchange, cacheControl: string) {
@@ -57,3 +58,26 @@ function typeOf(name: string): string {
   if (name.endsWith('.css')) return 'text/css; charset=utf-8'
   return name.endsWith('.svg') ? 'image/svg+xml' : 'text/javascript; charset=utf-8'
 }
+
+export const theme = forAnyone({
+  summary: 'The style sheet with the accent colour of `CARILLON_ACCENT`; empty without that setting',
+  responses: { 200: 'css' },
+  async handle({ pages }: { pages: Pages }, _, reply) {
+    const { themeCss } = await import('./theme.ts')
+    return sendStyleSheet(reply, pages.accent === undefined ? '' : themeCss(pages.accent))
+  },
+})
+
+export const logo = forAnyone({
+  summary: 'The picture of `CARILLON_LOGO`, or the bell of Carillon',
+  responses: { 200: 'image' },
+  /** The default policy allows nothing, so a script in an SVG does not run if the picture is opened by itself. */
+  async handle({ pages }: { pages: Pages }, _, reply) {
+    const { logo: chosen, scripts } = pages
+    const { bytes, type } = chosen ?? {
+      ...scripts.file(scripts.hashed('favicon.svg'), undefined),
+      type: 'image/svg+xml',
+    }
+    return reply.header('cache-control', 'public, max-age=300').type(type).send(bytes)
+  },
+})

@@ -1,5 +1,5 @@
 import { sourceOf } from '../audit/entry.ts'
-import { iso } from '../basics/times.ts'
+import { iso } from '../basics/clock.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'

@@ -1,8 +1,8 @@
 // The page of a sign-in with a provider that failed.
 import type { CarillonError } from '../basics/errors.ts'
-import { commonSentence } from '../pages/failure-page.ts'
 import type { Page, View } from '../pages/frame.ts'
 import { html } from '../pages/html.ts'
+import { commonSentence } from '../pages/page.ts'
 
 /** `name`: the provider's, if it is known. `back`: where the button leads. */
 export async function providerFailurePage(

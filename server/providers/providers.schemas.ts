@@ -1,7 +1,7 @@
 // The shapes of signing in by a provider, and of the accounts there that a user has linked.
 import { id, time } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
-import { maxReturnToLength } from '../http/request/return-to.ts'
+import { maxReturnToLength } from '../pages/places.ts'
 import { byDefault, variantOr } from '../sessions/sessions.schemas.ts'
 
 const place = (description: string) => t.text(1, maxReturnToLength, description)

@@ -1,23 +1,22 @@
 // The last step of every sign-in, whatever the user proved: issues a session or a token, ends the proofs that the request presents,
-// and returns the response.
+// and returns the response. A sign-out ends them, too.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { auditEntry, deviceLabel, type RequestSource } from '../audit/entry.ts'
+import { auditEntry, deviceLabel, type RequestSource, type Source } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
 import { CarillonError, invalidCredentials } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { networkOfClient } from '../basics/ip-addresses.ts'
-import { iso } from '../basics/times.ts'
 import { type DeviceTokens, presentedDevices } from '../guessing/device-tokens.ts'
 import type { Guesses } from '../guessing/guesses.ts'
 import { presentedTokens, sessionSecrets, setCookie } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import type { AccessTokens } from '../tokens/access-token.ts'
+import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
 import { displayUser } from '../users/display-user.ts'
 import type { User } from '../users/users.store.ts'
 import type { UserDependencies } from '../users/users.ts'
-import type { SeenDevice } from './devices.store.ts'
-import { endPresented, endTokens } from './end-presented.ts'
+import type { SeenDevice } from './sessions.store.ts'
 import type { Sessions } from './sessions.ts'
 import { noteDevice } from './sign-ins.store.ts'
 
@@ -136,4 +135,26 @@ async function issueSession(dependencies: SessionNeeds, user: User, issue: Issue
   setCookie(reply, cookie, secret)
   setCookie(reply, deviceCookie, devices.afterSignIn(presented, user))
   return { expiresAt: iso(expiresAt), variant: 'stateful', familiarity }
+}
+
+/** Checked in one request. No client sends more than one, and each costs the check of a signature, even without a proof. */
+const maxTokens = 4
+
+/**
+ * Ends every session and every token of these that is valid, of either variant. A forged, foreign or expired one ends nothing. With
+ * `source`, each end is a sign-out for the audit log.
+ */
+export async function endPresented(
+  { sessions, accessTokens }: Pick<SessionNeeds, 'sessions' | 'accessTokens'>,
+  { secrets, tokens, source }: { secrets: readonly string[]; tokens: readonly string[]; source?: Source },
+): Promise<void> {
+  await Promise.all([sessions.revoke(secrets, source), endTokens(accessTokens, tokens, source)])
+}
+
+/** Ends the whole sign-in of each token, renewed tokens included. Only its issuer can end a foreign token. */
+async function endTokens(accessTokens: AccessTokens, tokens: readonly string[], source?: Source): Promise<void> {
+  const subjects = await Promise.all(tokens.slice(0, maxTokens).map((token) => accessTokens.verifyOurs(token)))
+  const signIns = new Map<string, TokenSubject>()
+  for (const subject of subjects) if (subject !== null) signIns.set(subject.signInId, subject)
+  await Promise.all([...signIns.values()].map((subject) => accessTokens.revoke(subject, source)))
 }

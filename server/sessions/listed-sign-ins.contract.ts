@@ -6,9 +6,7 @@ import type { AuditEntry } from '../store/events.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { findUser } from '../users/users.store.ts'
-import type { SeenDevice } from './devices.store.ts'
-import { findSession } from './find-session.store.ts'
-import { addSession, signInOfSession } from './sessions.store.ts'
+import { addSession, findSession, type SeenDevice, signInOfSession } from './sessions.store.ts'
 import { endOtherSignIns, endSignIn, listSignIns, noteDevice } from './sign-ins.store.ts'
 
 const revocationExpiresAt = at(965)

@@ -4,8 +4,7 @@ import { at, newId, type Person, type PromiseOf, type World } from '../store/con
 import { revokeIssuedTokens, revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { findUser } from '../users/users.store.ts'
-import { findSession, type SessionKey } from './find-session.store.ts'
-import { addSession, signInOfSession, touchSession } from './sessions.store.ts'
+import { addSession, findSession, type SessionKey, signInOfSession, touchSession } from './sessions.store.ts'
 
 const revocationExpiresAt = at(965)
 

@@ -3,8 +3,15 @@ import assert from 'node:assert/strict'
 import { readInbox } from '../inbox/inbox.store.ts'
 import { at, maxAtOnce, newId, type Person, type PromiseOf } from '../store/contract/world.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
-import { findSession, type SessionKey } from './find-session.store.ts'
-import { addSession, findRenewedSession, removeStaleSessions, renewSession, touchSession } from './sessions.store.ts'
+import {
+  addSession,
+  findRenewedSession,
+  findSession,
+  removeStaleSessions,
+  renewSession,
+  type SessionKey,
+  touchSession,
+} from './sessions.store.ts'
 import { endSignIn } from './sign-ins.store.ts'
 
 const revocationExpiresAt = at(3_600)

@@ -1,7 +1,7 @@
 import { auditEntry, sourceOf } from '../audit/entry.ts'
 import type { EventName } from '../audit/events.ts'
+import { iso } from '../basics/clock.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
-import { iso } from '../basics/times.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
 import type { Subject } from '../http/callers.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'

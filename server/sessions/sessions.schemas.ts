@@ -1,9 +1,9 @@
-// The shapes of a sign-in: what every way to sign in takes and returns, and the list of the user's sign-ins.
+// The shapes of a sign-in and of access tokens: what every way to sign in takes and returns, the list of the user's sign-ins, and the public keys.
 import { maxDeviceTokenLength } from '../guessing/device-tokens.ts'
 import { expiresAt, id, limit, pageOf, time, timeOf, uuid } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
+import { maxTokenLifeSeconds } from '../tokens/read-token.ts'
 import { User } from '../users/users.schemas.ts'
-import { token } from './tokens.schemas.ts'
 
 const variant = t.oneOf(['stateful', 'stateless'])
 export const variantOr = (otherwise: string) =>
@@ -15,6 +15,8 @@ export const deviceToken = (note = deviceTokenNote) => t.optional(t.text(0, maxD
 /** What a sign-in may say besides its proof. */
 export const ofSignIn = { variant: variantOr(byDefault), deviceToken: deviceToken() }
 export const password = t.example(t.text(1, 256), 'plum orchard gate 41')
+
+const token = t.example(t.string(), 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMTlhOWIzZSJ9.c2lnbmF0dXJl')
 
 const stateful = { User, expiresAt, variant: t.constant('stateful') }
 const StatefulLogin = t.component('StatefulLogin', stateful, 'The session is in the cookie')
@@ -49,3 +51,21 @@ export const DisownedResponse = t.dataOf(
     deviceToken: t.optional(t.string('For a caller with a token: the device token from before is void')),
   }),
 )
+
+/** What an application requests for its user. */
+const lifetime = { minimum: 1, maximum: maxTokenLifeSeconds, default: maxTokenLifeSeconds, description: 'Seconds' }
+export const IssueBody = t.component('TokenRequest', {
+  scope: t.oneOf(['inbox'], 'What the token opens'),
+  lifetime: t.optional(t.example(t.integer(lifetime), 600)),
+})
+export const TokenResponse = t.dataOf(t.component('Token', { token, expiresAt }))
+
+const key = t.example(t.record(t.anything), {
+  kty: 'OKP',
+  crv: 'Ed25519',
+  x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+  kid: 'u5Yk0cKRdvGBvsY7',
+  alg: 'EdDSA',
+  use: 'sig',
+})
+export const KeySet = t.component('KeySet', { keys: t.array(key) })

@@ -1,9 +1,85 @@
-// Adds, renews, touches and ends sessions. Each engine finds a session in a form of its own: find-session.store.ts.
+// Adds, finds, renews, touches and ends sessions, and keeps the devices that a user has signed in from, by label and network. Each engine finds
+// a session with the version of its user's inbox, in one statement of its own, because every request with a cookie does.
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, lockUsers, type Read, record, run, send, signal, type Write } from '../store/statements.ts'
+import type { ReadForms } from '../store/operations.ts'
+import type { Database } from '../store/postgres/connection/connection.ts'
+import type { Reader } from '../store/sqlite/reader.ts'
+import {
+  all,
+  get,
+  lock,
+  lockUsers,
+  type Read,
+  record,
+  run,
+  send,
+  signal,
+  userBytes,
+  type Write,
+} from '../store/statements.ts'
 import { revoke } from '../tokens/tokens.store.ts'
-import { type Familiarity, note, type SeenDevice } from './devices.store.ts'
-import type { LiveSession, SessionKey } from './find-session.store.ts'
+
+/** A session is stored under its user, so that a look-up touches only rows of that user. */
+export type SessionKey = { userId: string; secretHash: string }
+
+export type LiveSession = {
+  userId: string
+  username: string | null
+  /** Names the sign-in in lists, in tokens and in the audit log. */
+  signInId: string
+  /** When the user last proved a password or a factor. */
+  confirmedAt: number
+  createdAt: number
+  lastSeenAt: number
+  /** The version of the user's inbox as the same read saw it. */
+  inboxVersion: number
+}
+
+type SessionRow = [
+  username: string,
+  createdAt: number,
+  lastSeenAt: number,
+  signInId: string,
+  confirmedAt: number,
+  inboxVersion: number,
+]
+
+function liveSessionOf(userId: string, row: SessionRow): LiveSession {
+  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion] = row
+  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion }
+}
+
+/** The columns of a SessionRow. */
+const columns = `s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
+    coalesce(i.version, 0)`
+
+export const sessionWithInbox = `
+  select ${columns}
+  from session s left join inbox i on i.user_id = ?
+  where s.user_id = ? and s.secret_hash = ?`
+
+async function findOnSqlite(reader: Reader, key: SessionKey): Promise<LiveSession | undefined> {
+  const { userId, secretHash } = key
+  const row = reader.kept<SessionRow>(key, sessionWithInbox, () => [userBytes(userId), userId, secretHash])
+  return row && liveSessionOf(userId, row)
+}
+
+const sessionText = `
+  select ${columns}
+  from session s left join inbox i on i.user_id = $1
+  where s.user_id = $1 and s.secret_hash = $2`
+
+async function findOnPostgres(db: Database, { userId, secretHash }: SessionKey): Promise<LiveSession | undefined> {
+  const row = await db.one('session', sessionText, [userId, secretHash])
+  return row && liveSessionOf(userId, row as unknown as SessionRow)
+}
+
+/** Finds a session whose user is not disabled. The caller checks if it has expired. */
+export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
+  name: 'findSession',
+  sqlite: findOnSqlite,
+  postgres: findOnPostgres,
+}
 
 /** A session that was created or last used outside of these bounds had expired. */
 export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
@@ -205,4 +281,39 @@ export function* removeStaleSessions(bounds: {
       select user_id, secret_hash from session
       where created_at < ${createdBefore} or last_seen_at < ${lastSeenBefore} or last_seen_at > ${lastSeenAfter}
       limit 1000)`
+}
+
+/**
+ * `isKnown`: the device proved by other means that the user has signed in from it before. `keep`: how many are kept for a user.
+ * `deviceGeneration`: that of the user when the proof was checked. If it was raised since, because the user disowned a sign-in,
+ * set a password by a link or was disabled, the sign-in is refused.
+ */
+export type SeenDevice = { label: string; network: string; isKnown: boolean; keep: number; deviceGeneration?: number }
+
+/** 'first': the user has no known device, and this is now the first. 'new': it is not known, and is not kept by this call. */
+export type Familiarity = 'first' | 'known' | 'new'
+
+/** The caller has locked the user. */
+type Note = { userId: string; device: SeenDevice; at: number }
+
+export function* note({ userId, device, at }: Note): Write<Familiarity> {
+  const { label, network, isKnown, keep } = device
+  const changed = yield* run`
+    update known_device set last_seen_at = case when last_seen_at < ${at} then ${at} else last_seen_at end
+    where user_id = ${userId} and label = ${label} and network = ${network}`
+  if (changed > 0) return 'known'
+  const isFirst = (yield* get`select 1 from known_device where user_id = ${userId} limit 1`) === undefined
+  if (!isFirst && !isKnown) return 'new'
+  yield* send`
+    insert into known_device (user_id, label, network, first_seen_at, last_seen_at)
+    values (${userId}, ${label}, ${network}, ${at}, ${at})`
+  yield* send`
+    delete from known_device where user_id = ${userId} and (label, network) in (
+      select label, network from known_device where user_id = ${userId}
+      order by last_seen_at desc, first_seen_at desc, label, network limit 1000 offset ${keep})`
+  return isKnown ? 'known' : 'first'
+}
+
+export function* forgetDevices(userId: string): Write<void> {
+  yield* send`delete from known_device where user_id = ${userId}`
 }

@@ -9,18 +9,19 @@ import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
 import type { User } from '../users/users.store.ts'
-import type { Familiarity } from './devices.store.ts'
-import { findSession, type SessionKey } from './find-session.store.ts'
 import {
   addSession,
   confirmSession,
   type EndedSession,
   endSessions,
+  type Familiarity,
   findRenewedSession,
+  findSession,
   type LiveBounds,
   type NewSession,
   removeStaleSessions,
   renewSession,
+  type SessionKey,
   signInOfSession,
   touchSession,
 } from './sessions.store.ts'
@@ -160,10 +161,10 @@ export class Sessions {
     return outcome === 'done' ? renewed : null
   }
 
-  /** Ends the sessions with these secrets in one transaction. Returns those that were alive. With `source`, it is a sign-out for the audit log. */
-  async revoke(secrets: readonly string[], source?: Source): Promise<EndedSession[]> {
+  /** Ends the sessions with these secrets in one transaction. With `source`, it is a sign-out for the audit log. */
+  async revoke(secrets: readonly string[], source?: Source): Promise<void> {
     const keys = keysOf(secrets)
-    if (keys.length === 0) return []
+    if (keys.length === 0) return
     const { store, now } = this.#options
     const at = now()
     const live = this.liveBounds()
@@ -177,7 +178,6 @@ export class Sessions {
     })
     for (const { userId, signInId, hadTokens } of ended) if (hadTokens) this.#note({ userId, signInId }, at)
     await this.#endCopied(keys)
-    return ended.filter((session) => at < this.#endOf(session, at))
   }
 
   async removeStale(): Promise<void> {

@@ -4,7 +4,7 @@ import { at, newId, type Person, type PromiseOf, type World } from '../store/con
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { findCredentials, findUser } from '../users/users.store.ts'
-import { findSession } from './find-session.store.ts'
+import { findSession } from './sessions.store.ts'
 import { endOtherSignIns } from './sign-ins.store.ts'
 
 const revocationExpiresAt = at(965)

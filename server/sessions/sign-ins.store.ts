@@ -2,10 +2,8 @@
 import { firstIdAt } from '../basics/ids.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, lockUsers, type Read, record, send, type Write } from '../store/statements.ts'
-import { type Excepted, endProofs, isExceptionAlive } from '../tokens/proofs.store.ts'
-import { revoke, type UserChange } from '../tokens/tokens.store.ts'
-import { type Familiarity, forgetDevices, note, type SeenDevice } from './devices.store.ts'
-import type { LiveBounds } from './sessions.store.ts'
+import { type Excepted, endProofs, isExceptionAlive, revoke, type UserChange } from '../tokens/tokens.store.ts'
+import { type Familiarity, forgetDevices, type LiveBounds, note, type SeenDevice } from './sessions.store.ts'
 
 /** Which sign-ins are alive: sessions within the bounds, and stateless sign-ins whose tokens can still be renewed. */
 export type AliveSignIns = { sessions: LiveBounds; tokensSince: number }

@@ -2,8 +2,8 @@
 // the public keys. A sign-in by token is in sign-in.ts.
 import type { FastifyReply } from 'fastify'
 import { recorded } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
-import { iso } from '../basics/times.ts'
 import type { Subject } from '../http/callers.ts'
 import { forAnyone, forProducer, forUser, type GuardedRequest, operationFor } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/credentials.ts'
@@ -16,8 +16,7 @@ import type { SigningKeys } from '../tokens/signing-keys.ts'
 import { displayUser } from '../users/display-user.ts'
 import { findEnabledUser, findUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
 import type { SessionNeeds } from './finish-sign-in.ts'
-import { StatelessLogin } from './sessions.schemas.ts'
-import { IssueBody, KeySet, TokenResponse } from './tokens.schemas.ts'
+import { IssueBody, KeySet, StatelessLogin, TokenResponse } from './sessions.schemas.ts'
 
 type Needs = Pick<SessionNeeds, 'site' | 'store' | 'sessions' | 'accessTokens'>
 type IssueNeeds = UserNeeds & { accessTokens: AccessTokens }

@@ -5,11 +5,17 @@ import { CarillonError, invalidCredentials, invalidField, invalidRequest, second
 import { relyingPartyFor } from '../factors/passkeys/ceremonies.ts'
 import { type FactorNeeds, signInByFactor } from '../factors/second-factor.routes.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
-import { maxReturnToLength } from '../http/request/return-to.ts'
 import { acceptsHtml } from '../http/response/send.ts'
-import { commonSentence } from '../pages/failure-page.ts'
-import { type PageNeeds, type Reader, sendPage, viewOf, type WholePage, writePage } from '../pages/page.ts'
-import { acceptedPlace, originOf, pagePath } from '../pages/places.ts'
+import {
+  commonSentence,
+  type PageNeeds,
+  type Reader,
+  sendPage,
+  viewOf,
+  type WholePage,
+  writePage,
+} from '../pages/page.ts'
+import { acceptedPlace, maxReturnToLength, originOf, pagePath } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { endSignIn, signInByPassword } from './sign-in.routes.ts'
 import { SignInForm } from './sign-in.schemas.ts'

@@ -1,7 +1,6 @@
 // What the service deletes and replaces at its start and every hour.
 import { removeOldAudit } from '../audit/audit.store.ts'
-import type { Clock } from '../basics/clock.ts'
-import { iso } from '../basics/times.ts'
+import { type Clock, iso } from '../basics/clock.ts'
 import type { Config } from '../config/settings.ts'
 import type { Deliveries } from '../delivery/deliver.ts'
 import { removeExpiredChallenges } from '../factors/factors.store.ts'

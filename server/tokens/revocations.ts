@@ -2,9 +2,10 @@
 // at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
 import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { erasedKey, isErasedKey } from './erased-key.ts'
 import { Reloads } from './reloads.ts'
 import {
+  erasedKey,
+  isErasedKey,
   issuedSignIns,
   type NewRevocation,
   revokeIssuedTokens,

@@ -4,8 +4,8 @@
 import type { KeyObject } from 'node:crypto'
 import type { JWK } from 'jose'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
-import { iso } from '../basics/times.ts'
 import type { Sealing, Secrets } from '../sealing/secrets.ts'
 import type { Store } from '../store/store.ts'
 import {

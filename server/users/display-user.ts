@@ -1,5 +1,5 @@
 // How a user appears in responses: as the API's spec has it, as an application sees its users, and as the user sees the own sign-in.
-import { iso } from '../basics/times.ts'
+import { iso } from '../basics/clock.ts'
 import type { Subject } from '../http/callers.ts'
 import type { User } from './users.store.ts'
 

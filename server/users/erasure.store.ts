@@ -10,8 +10,7 @@ import {
   userKey,
   type Write,
 } from '../store/statements.ts'
-import { erasedKey } from '../tokens/erased-key.ts'
-import { revoke, type UserChange } from '../tokens/tokens.store.ts'
+import { erasedKey, revoke, type UserChange } from '../tokens/tokens.store.ts'
 
 /**
  * Erases a user. In one step it removes every row of the user (with sessions, inbox and revocations), and takes the user and the

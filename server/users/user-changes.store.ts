@@ -1,8 +1,7 @@
 // Changes of a user that end proofs: disabling the user, a new password, a reset of the second factors.
 import type { Audited } from '../store/events.ts'
 import { get, lockUser, lockUsers, record, run, send, type Write } from '../store/statements.ts'
-import { type Excepted, endProofs, isExceptionAlive } from '../tokens/proofs.store.ts'
-import type { UserChange } from '../tokens/tokens.store.ts'
+import { type Excepted, endProofs, isExceptionAlive, type UserChange } from '../tokens/tokens.store.ts'
 
 /** A user whose credential generation was raised. */
 type Raised = { generation: number }

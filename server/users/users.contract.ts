@@ -1,6 +1,6 @@
 // The promises about users: a username belongs to one user, and disabling a user ends every session and token at once.
 import assert from 'node:assert/strict'
-import { findSession } from '../sessions/find-session.store.ts'
+import { findSession } from '../sessions/sessions.store.ts'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
 import { tokenRevocations } from '../tokens/tokens.store.ts'
 import { putUsers } from './put-users.store.ts'

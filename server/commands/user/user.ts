@@ -1,6 +1,6 @@
 // `carillon user`: all its subcommands, but for the import (user-import.ts) and the second factors (user-factors.ts).
 import { Command } from 'commander'
-import { iso } from '../../basics/times.ts'
+import { iso } from '../../basics/clock.ts'
 import type { Config } from '../../config/settings.ts'
 import { createLink } from '../../links/links.ts'
 import { linkSettings } from '../../start/password-settings.ts'

@@ -1,6 +1,6 @@
 // The result of examining a database, and the findings that both engines share.
+import { iso } from '../../basics/clock.ts'
 import { firstIdAt } from '../../basics/ids.ts'
-import { iso } from '../../basics/times.ts'
 import { fillingTable, type Move, movingTable } from '../../store/transfer-state.ts'
 import type { SigningKey } from '../../tokens/signing-keys.store.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'

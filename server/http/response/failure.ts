@@ -2,8 +2,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, invalidRequest, noSuchRoute, statusOf } from '../../basics/errors.ts'
 import { isBodyUnread, sendBeforeBody } from '../connections.ts'
-import { faultsOf } from '../request/validation.ts'
+import { faultsOf } from '../request/bodies.ts'
 import type { RequestLog } from './request-log.ts'
+import { jsonType } from './send.ts'
 
 const maxFaults = 20
 
@@ -22,28 +23,35 @@ export function envelope(error: CarillonError, requestId: string): string {
   })
 }
 
+export type BoundFailurePage = (error: CarillonError, exchange: Pick<Failed, 'request' | 'reply'>) => Promise<string>
+
 type Failed = {
   request: FastifyRequest
   reply: FastifyReply
-  /** Sends the body in place of the envelope. */
-  sendAsPage?: (error: CarillonError) => void
+  /** The body in place of the envelope. */
+  page?: BoundFailurePage | undefined
 }
 
-export function sendFailure(log: RequestLog, failure: unknown, { request, reply, sendAsPage }: Failed): void {
+export function sendFailure(log: RequestLog, failure: unknown, { request, reply, page }: Failed): void {
   const error = asCarillonError(failure, request)
   if (error.status >= 429)
     log.note(error, failure, { requestId: request.id, method: request.method, route: request.routeOptions.url })
   if (error.status === 401) reply.header('www-authenticate', challenge(request))
   if (error.challenge !== undefined) reply.header('www-authenticate', error.challenge)
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
-  if (sendAsPage !== undefined) {
-    sendAsPage(error)
-    return
+  reply.code(error.status)
+  const send = (text: string) => {
+    // A form of another site is refused before its body is read.
+    if (isBodyUnread(request.raw)) sendBeforeBody(request, reply, text)
+    else reply.send(text)
   }
-  reply.code(error.status).type('application/json; charset=utf-8')
-  const text = envelope(error, request.id)
-  if (isBodyUnread(request.raw)) sendBeforeBody(request, reply, text)
-  else reply.send(text)
+  if (page === undefined) {
+    reply.type(jsonType)
+    send(envelope(error, request.id))
+  } else
+    page(error, { request, reply })
+      .then(send)
+      .catch((cause: unknown) => sendFailure(log, cause, { request, reply }))
 }
 
 /** RFC 6750, section 3: the challenge has a reason only if the request presented a token. */
@@ -88,7 +96,7 @@ export function rawFailure(cause = '', requestId: string, headers: Readonly<Reco
   const body = envelope(new CarillonError(code, message), requestId)
   const fields = {
     ...headers,
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': jsonType,
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   }

@@ -1,6 +1,6 @@
 // Marks on PostgreSQL. Concurrent ones are written together, by functions/mark-together.sql, and one alone by the same. What is rare runs
 // alone as on SQLite (marks.store.ts): what a read-all covered, a read-all that leaves something unread or has categories, Citus.
-import { iso } from '../../basics/times.ts'
+import { iso } from '../../basics/clock.ts'
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../../store/postgres/connection/gathering.ts'
 import type { MarkAllRead, MarkRead, OneNotification } from '../inbox-state.ts'

@@ -1,10 +1,32 @@
-import type { Document } from '../../http/openapi/openapi.ts'
-import { forAnyone, forVisitor } from '../../http/operation.ts'
-import { acceptedOf, sendEncoded } from '../../http/response/encoded-file.ts'
+// The description of the API: as JSON, and as a page. Its texts are the same for every reader. Each is made at its first request and kept:
+// anyone can request it.
+import { readFileSync } from 'node:fs'
+import { version } from '../../basics/version.ts'
+import { type Document, openApi as openApiOf } from '../../http/openapi/openapi.ts'
+import { forAnyone, forVisitor, type Route } from '../../http/operation.ts'
+import { acceptedOf, KeptTexts, sendEncoded } from '../../http/response/encoded-file.ts'
 import { jsonType, sendStyleSheet } from '../../http/response/send.ts'
 import type { View } from '../frame.ts'
 import { type PageNeeds, setPageHeaders, viewOf } from '../page.ts'
-import type { Documentation } from './documentation.ts'
+
+/** `kept`: the document as JSON and the variants of its page. */
+export type Documentation = { document: () => Document; style: () => string; kept: KeptTexts }
+
+export function documentationOf(
+  routes: readonly Route[],
+  { url, cookieName }: { url: () => string; cookieName: string },
+): Documentation {
+  return {
+    document: once(() => openApiOf(routes, { version, url: url(), cookieName })),
+    style: once(() => readFileSync(new URL('documentation.css', import.meta.url), 'utf8')),
+    kept: new KeptTexts(),
+  }
+}
+
+function once<Value extends string | object>(make: () => Value): () => Value {
+  let made: Value | undefined
+  return () => (made ??= make())
+}
 
 const headers = { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' }
 

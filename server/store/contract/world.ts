@@ -1,16 +1,15 @@
 // What the tests of the contract are written with: people, deliveries to them (letters), and their inboxes as they see them.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { iso } from '../../basics/clock.ts'
 import { CarillonError } from '../../basics/errors.ts'
-import { iso } from '../../basics/times.ts'
 import { deliver } from '../../delivery/delivery.store.ts'
 import type { Delivery, DeliveryOutcome, Recipient } from '../../delivery/delivery.ts'
 import { readCounts, readNotification, readPage } from '../../inbox/inbox.store.ts'
 import type { Filter, Page, PageQuery } from '../../inbox/inbox-state.ts'
 import { type Content, contentOf } from '../../inbox/notification-json.ts'
 import { addProducer } from '../../producers/producers.store.ts'
-import type { SessionKey } from '../../sessions/find-session.store.ts'
-import { addSession, type EndedSession, endSessions } from '../../sessions/sessions.store.ts'
+import { addSession, type EndedSession, endSessions, type SessionKey } from '../../sessions/sessions.store.ts'
 import { addUser, findUser } from '../../users/users.store.ts'
 import type { Store } from '../store.ts'
 

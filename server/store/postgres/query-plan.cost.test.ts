@@ -49,12 +49,12 @@ import {
   useProviderAccount,
 } from '../../providers/provider-accounts.store.ts'
 import { factorsSealedOtherwise, resealFactors } from '../../sealing/sealed-texts.store.ts'
-import { findSession } from '../../sessions/find-session.store.ts'
 import {
   addSession,
   confirmSession,
   endSessions,
   findRenewedSession,
+  findSession,
   removeStaleSessions,
   renewSession,
   signInOfSession,

@@ -5,7 +5,7 @@ import { WorkInTurns } from '../../basics/event-loop.ts'
 import type { ChangeSignal, RecordListener } from '../events.ts'
 import { outcomeUnknown, wentAway } from '../unavailable.ts'
 import { asStoreError } from './database.ts'
-import type { FileLoss, FileNumber } from './file/guard.ts'
+import type { FileLoss, FileNumber } from './file/identity.ts'
 import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writes-in-transit.ts'
 
 /** In the unit of `weight`. A commit of that many takes a tenth of a second. */

@@ -1,6 +1,6 @@
 // What the main thread and the writer thread send to each other.
 import type { AuditEntry, ChangeSignal } from '../events.ts'
-import type { FileLoss } from './file/guard.ts'
+import type { FileLoss } from './file/identity.ts'
 
 /** The name of a write that changes nothing, to try a commit. */
 export const changeNothing = 'changeNothing'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect, openDatabase } from '../database.ts'
 import { newFolder } from '../testing/folder.ts'
-import { FileGuard } from './guard.ts'
+import { FileGuard } from './identity.ts'
 
 const pageSize = 4_096
 

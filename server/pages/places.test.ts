@@ -1,8 +1,8 @@
 // A sign-in sends a browser to a path here or to a page of an allowed origin, and to no other place, however the text is written.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { evil, tricks } from '../../../tests/support/http/return-to-tricks.ts'
-import { returnTo } from './return-to.ts'
+import { evil, tricks } from '../../tests/support/http/return-to-tricks.ts'
+import { returnTo } from './places.ts'
 
 const places = {
   publicUrl: 'https://example.org/bell',
