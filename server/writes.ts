@@ -8,7 +8,6 @@ import * as marks from './inbox/marks.store.ts'
 import * as links from './links/links.store.ts'
 import * as producers from './producers/producers.store.ts'
 import * as providerAccounts from './providers/provider-accounts.store.ts'
-import * as sealedTexts from './sealing/sealed-texts.store.ts'
 import * as sessions from './sessions/sessions.store.ts'
 import * as signIns from './sessions/sign-ins.store.ts'
 import type { WriteOperation, Writes } from './store/operations.ts'
@@ -28,7 +27,6 @@ const files = {
   links,
   producers,
   providerAccounts,
-  sealedTexts,
   sessions,
   signIns,
   signingKeys,

@@ -14,11 +14,8 @@ export const list = forUser({
   async handle({ store }: { store: Store }, request, reply) {
     const { userId } = request.caller
     const { limit = 20, after } = request.query
-    const found = await store.read(listAudit, {
-      userId,
-      limit: limit + 1,
-      ...(after !== undefined && { before: after }),
-    })
+    const query = { userId, limit: limit + 1, ...(after !== undefined && { before: after }) }
+    const found = await store.read(listAudit, query)
     return sendPageOf(reply, { found, limit, display: displayActivity })
   },
 })

@@ -23,8 +23,7 @@ type Row = Omit<AuditEntry, 'detail'> & { detail: string | null }
 
 /** Lists entries by id, newest first, at most `limit` of them. */
 export function* listAudit(query: AuditQuery): Read<AuditEntry[]> {
-  const rows = yield* entriesOf(query)
-  return rows.map(toEntry)
+  return (yield* entriesOf(query)).map(toEntry)
 }
 
 function entriesOf(query: AuditQuery): Read<Row[]> {

@@ -47,23 +47,12 @@ export function signOutEntry(source: Source, { variant, ...facts }: SignOut): Au
 
 /** `detail` must not contain a secret. */
 export function auditEntry(source: Source, { event, at, ...facts }: Facts): AuditEntry {
-  const { userId = null, signInId = null, nameHash = null, detail = null } = facts
+  const { userId = null, signInId = null, nameHash = null, detail: given = null } = facts
   const { actor, address, userAgent, requestId, by } = source
-  return {
-    id: newOrderedId(at),
-    at,
-    event,
-    actor,
-    userId,
-    ...(facts.username !== undefined && { username: facts.username }),
-    address,
-    userAgent,
-    requestId,
-    signInId,
-    nameHash,
-    detail: by === undefined ? detail : { ...detail, by },
-    count: 1,
-  }
+  const from = { actor, address, userAgent, requestId, signInId, nameHash }
+  const named = facts.username === undefined ? {} : { username: facts.username }
+  const detail = by === undefined ? given : { ...given, by }
+  return { id: newOrderedId(at), at, event, userId, ...named, ...from, detail, count: 1 }
 }
 
 // A device in the words of its user, such as "Firefox on Linux", from the User-Agent field. A client can send any text there, so the label is

@@ -21,15 +21,8 @@ export async function makeChallenge(
 ): Promise<string> {
   const { userId, purpose, data, lifetimeMs = challengeLifetimeMs, audit } = wanted
   const challenge = `${userId}.${randomBytes(32).toString('base64url')}`
-  const expiresAt = now() + lifetimeMs
-  await store.write(addChallenge, {
-    userId,
-    hash: hashOf(challenge),
-    purpose,
-    data: JSON.stringify(data),
-    expiresAt,
-    audit,
-  })
+  const kept = { userId, hash: hashOf(challenge), purpose, data: JSON.stringify(data), expiresAt: now() + lifetimeMs }
+  await store.write(addChallenge, { ...kept, audit })
   return challenge
 }
 

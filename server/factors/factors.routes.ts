@@ -4,21 +4,14 @@ import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { findEnabledUser } from '../users/users.ts'
-import {
-  FactorAddedResponse,
-  FactorListResponse,
-  NewTotpBody,
-  RecoveryCodesResponse,
-  TotpConfirmation,
-  TotpResponse,
-} from './factors.schemas.ts'
+import * as shapes from './factors.schemas.ts'
 import { type Factor, factorsOf } from './factors.store.ts'
 import { addTotp, confirmTotp, removeFactor, renewRecoveryCodes } from './factors.ts'
 import type { FactorNeeds } from './second-factor.routes.ts'
 
 export const list = forUser({
   summary: 'The second factors of the signed-in user, without their secrets',
-  responses: { 200: FactorListResponse },
+  responses: { 200: shapes.FactorListResponse },
   async handle({ factors }: Pick<FactorNeeds, 'factors'>, { caller }, reply) {
     const found = await factors.store.read(factorsOf, caller.userId)
     return sendData(reply, { items: found.factors.map(displayFactor), recoveryCodesLeft: found.recoveryCodesLeft })
@@ -27,8 +20,8 @@ export const list = forUser({
 
 export const startTotp = forUser({
   summary: 'Adds an authenticator app; it counts after its first code: confirmTotp',
-  body: NewTotpBody,
-  responses: { 201: TotpResponse },
+  body: shapes.NewTotpBody,
+  responses: { 201: shapes.TotpResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { label } = request.body ?? {}
@@ -39,18 +32,15 @@ export const startTotp = forUser({
 
 export const endTotp = forUser({
   summary: 'Confirms an authenticator app by a first code; with the first factor, recovery codes',
-  body: TotpConfirmation,
-  responses: { 200: FactorAddedResponse },
+  body: shapes.TotpConfirmation,
+  responses: { 200: shapes.FactorAddedResponse },
   refusals: ['INVALID_CREDENTIALS', 'FACTOR_UNREADABLE', 'NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { id, code } = request.body
     const { userId } = request.caller
     const source = sourceOf(dependencies, request)
-    const { factor, recoveryCodes } = await confirmTotp(dependencies.factors, userId, {
-      id: id.toLowerCase(),
-      code,
-      source,
-    })
+    const first = { id: id.toLowerCase(), code, source }
+    const { factor, recoveryCodes } = await confirmTotp(dependencies.factors, userId, first)
     await renewOwnCookie(dependencies, { request, reply })
     return sendData(reply, { ...displayFactor(factor), ...(recoveryCodes && { recoveryCodes }) })
   },
@@ -69,7 +59,7 @@ export const remove = forUser({
 
 export const recoveryCodes = forUser({
   summary: 'New recovery codes, displayed once; those before end',
-  responses: { 201: RecoveryCodesResponse },
+  responses: { 201: shapes.RecoveryCodesResponse },
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const source = sourceOf(dependencies, request)

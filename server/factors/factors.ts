@@ -7,14 +7,8 @@ import type { Guesses } from '../guessing/guesses.ts'
 import type { Sealing } from '../sealing/secrets.ts'
 import type { Store } from '../store/store.ts'
 import type { User } from '../users/users.store.ts'
-import {
-  addFactor,
-  confirmFactor,
-  type Factor,
-  factorsOf,
-  removeFactor as removeStoredFactor,
-  replaceRecoveryCodes,
-} from './factors.store.ts'
+import type { Factor } from './factors.store.ts'
+import * as stored from './factors.store.ts'
 import { newRecoveryCodes } from './recovery-codes.ts'
 import { type NewTotp, newTotp, stepOfCode } from './totp.ts'
 
@@ -44,7 +38,7 @@ export async function addTotp(
   const totp = await newTotp({ issuer: new URL(publicUrl()).hostname, account })
   const sealedSecret = await sealing.seal('factors', JSON.stringify({ factorId: id, secret: totp.secret }))
   const factor = { id, kind: 'totp', label, sealedSecret, createdAt: at, confirmedAt: null } as const
-  const outcome = await store.write(addFactor, { userId: user.id, factor, maxFactors, recoveryCodeHashes: [] })
+  const outcome = await store.write(stored.addFactor, { userId: user.id, factor, maxFactors, recoveryCodeHashes: [] })
   if (outcome !== 'done') throw tooManyFactors()
   return { id, ...totp }
 }
@@ -60,7 +54,9 @@ export async function confirmTotp(
   { id, code, source }: { id: string; code: string; source: Source },
 ): Promise<{ factor: Factor; recoveryCodes?: string[] }> {
   const { store, now } = dependencies
-  const factor = (await store.read(factorsOf, userId)).factors.find((one) => one.id === id && one.kind === 'totp')
+  const factor = (await store.read(stored.factorsOf, userId)).factors.find(
+    (one) => one.id === id && one.kind === 'totp',
+  )
   if (factor === undefined) throw noSuchFactor()
   if (factor.confirmedAt !== null) throw confirmedAlready()
   const at = now()
@@ -69,7 +65,7 @@ export async function confirmTotp(
   const { codes, hashes } = newRecoveryCodes()
   const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail: { factorId: id, kind: 'totp' } })]
   const change = { userId, factorId: id, step, at, recoveryCodeHashes: hashes, audit }
-  const outcome = await store.write(confirmFactor, change)
+  const outcome = await store.write(stored.confirmFactor, change)
   if (outcome === 'absent') throw noSuchFactor()
   if (outcome === 'refused') throw confirmedAlready()
   const confirmed = { ...factor, confirmedAt: at, lastUsedAt: at }
@@ -95,7 +91,7 @@ export async function removeFactor(
   { id, source }: { id: string; source: Source },
 ): Promise<void> {
   const audit = [auditEntry(source, { event: 'factor-removed', at: now(), userId, detail: { factorId: id } })]
-  const outcome = await store.write(removeStoredFactor, { userId, factorId: id, audit })
+  const outcome = await store.write(stored.removeFactor, { userId, factorId: id, audit })
   if (outcome === 'absent') throw noSuchFactor()
   if (outcome === 'last')
     throw new CarillonError('CONFLICT', 'This passkey is the only way to sign in to this account', {
@@ -112,7 +108,7 @@ export async function renewRecoveryCodes(
   const at = now()
   const { codes, hashes } = newRecoveryCodes()
   const audit = [auditEntry(source, { event: 'recovery-codes-created', at, userId })]
-  const outcome = await store.write(replaceRecoveryCodes, { userId, at, recoveryCodeHashes: hashes, audit })
+  const outcome = await store.write(stored.replaceRecoveryCodes, { userId, at, recoveryCodeHashes: hashes, audit })
   if (outcome === 'done') return codes
   throw conflict('There is no second factor to recover', 'Add one first.')
 }

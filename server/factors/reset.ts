@@ -1,14 +1,13 @@
 // Removes every second factor of a user who has lost them, or those of all users that a lost secret had sealed: for an operator.
 import { recorded } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
-import type { SealedFactor } from '../sealing/sealed-texts.store.ts'
 import type { Sealing } from '../sealing/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
 import { resetFactors as resetStoredFactors } from '../users/user-changes.store.ts'
 import type { User } from '../users/users.store.ts'
 import { endProofs, type UserDependencies } from '../users/users.ts'
-import { removeFactor } from './factors.store.ts'
+import { removeFactor, type SealedFactor } from './factors.store.ts'
 import { factorsOf } from './re-sealing.ts'
 
 /** Ends every session and token, because a lost phone may be signed in. Returns how many factors there were. Throws NOT_FOUND. */

@@ -8,17 +8,8 @@ import type { Sealing } from '../sealing/secrets.ts'
 import type { AuditEntry, Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import type { DelayedAccounts } from './delayed-accounts.ts'
-import {
-  clearGuesses,
-  forgetGuesses,
-  type GuessLimit,
-  type GuessLimits,
-  type GuessRate,
-  type GuessRefusal,
-  guessRefusals,
-  removeOldGuesses,
-  reserveGuess,
-} from './guesses.store.ts'
+import type { GuessLimit, GuessLimits, GuessRate, GuessRefusal } from './guesses.store.ts'
+import * as stored from './guesses.store.ts'
 
 /**
  * Each kind has counts of its own: a right password must not allow more guesses of the code. The rate of an address is one for all, but
@@ -141,15 +132,15 @@ export class Guesses {
 
   /** After a link set the password of the user: guesses of the one before say nothing of it. Those of a second factor still count. */
   async forgetPasswordGuesses(userId: string): Promise<void> {
-    await this.#options.store.write(forgetGuesses, { prefix: `${guessPrefixOf(userId)}password` })
+    await this.#options.store.write(stored.forgetGuesses, { prefix: `${guessPrefixOf(userId)}password` })
   }
 
   /** After a passkey, which proves more than a password and a code: forgets the guesses of strangers, and not those on known devices. */
   async forgetStrangers(userId: string): Promise<void> {
     const { store } = this.#options
     const counts = ['password', 'second-factor'].map((kind) => guessPrefixOf(userId) + kind)
-    await store.write(clearGuesses, { limits: counts.map(countOf) })
-    for (const count of counts) await store.write(forgetGuesses, { prefix: `${count} address ` })
+    await store.write(stored.clearGuesses, { limits: counts.map(countOf) })
+    for (const count of counts) await store.write(stored.forgetGuesses, { prefix: `${count} address ` })
   }
 
   #hash(text: string): string {
@@ -170,7 +161,7 @@ export class Guesses {
 
   async removeOld(): Promise<void> {
     const { store, now } = this.#options
-    while ((await store.write(removeOldGuesses, now())) > 0);
+    while ((await store.write(stored.removeOldGuesses, now())) > 0);
   }
 }
 
@@ -189,13 +180,13 @@ export class Guess {
   /** Throws TOO_MANY_REQUESTS like `begin`, and counts nothing. */
   async refuseIfDelayed(): Promise<void> {
     const limits = this.#limits()
-    this.#refuse(await this.#options.store.read(guessRefusals, limits), limits.at)
+    this.#refuse(await this.#options.store.read(stored.guessRefusals, limits), limits.at)
   }
 
   /** Counts the guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
   async begin(): Promise<this> {
     const limits = this.#limits()
-    this.#refuse(await this.#options.store.write(reserveGuess, limits), limits.at)
+    this.#refuse(await this.#options.store.write(stored.reserveGuess, limits), limits.at)
     return this
   }
 
@@ -204,7 +195,7 @@ export class Guess {
    * forgotten.
    */
   async succeed(): Promise<void> {
-    await this.#options.store.write(clearGuesses, this.#counted)
+    await this.#options.store.write(stored.clearGuesses, this.#counted)
   }
 
   #limits(): GuessLimits {
@@ -261,7 +252,7 @@ export function limitChanges(store: Store, now: () => number): void {
       const result = await write(operation, input)
       const rate = counted.get(entry.id)
       // The change had no effect.
-      if (rate !== undefined) await write(clearGuesses, { limits: [rate] })
+      if (rate !== undefined) await write(stored.clearGuesses, { limits: [rate] })
       return result
     } finally {
       counted.delete(entry.id)
@@ -278,7 +269,7 @@ function limitedEntry(input: unknown): AuditEntry | undefined {
 async function countChange(write: Store['write'], { userId, event }: AuditEntry, at: number): Promise<GuessRate> {
   // It ends with the user, as the counts of guesses do.
   const rate = { key: `${guessPrefixOf(userId ?? '')}${limited[event as EventName]}`, ...changeLimit }
-  const [refusal] = await write(reserveGuess, { limits: [rate], at })
+  const [refusal] = await write(stored.reserveGuess, { limits: [rate], at })
   if (refusal === undefined) return rate
   const seconds = Math.ceil((refusal.notBefore - at) / 1_000)
   const remedy = `Try again in ${seconds} s. Notifications can be read and marked meanwhile.`

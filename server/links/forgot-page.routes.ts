@@ -2,8 +2,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type CarillonError, invalidField } from '../basics/errors.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
+import type { Page, View } from '../pages/frame.ts'
+import { type Html, html } from '../pages/html.ts'
 import { commonSentence, type PageNeeds, type Reader, sendPage, viewOf, writePage } from '../pages/page.ts'
 import { pagePath } from '../pages/places.ts'
+import type { TextsOf } from '../pages/texts/texts.ts'
 import { type ForgotNeeds, requestReset } from './passwords.routes.ts'
 import { ForgotForm } from './passwords.schemas.ts'
 
@@ -45,11 +48,48 @@ type Shown = { user?: Reader | undefined; isSent?: boolean; error?: CarillonErro
 
 async function pageFor(dependencies: PageNeeds, request: FastifyRequest, { user, isSent, error }: Shown) {
   const view = await viewOf(dependencies, request, user)
-  const pages = await import('./forgot-page.ts')
   const given = { view, texts: (await view.textsOf('service')).signIn.forgotten }
-  if (!dependencies.pages.hasMail) return { view, page: pages.withoutMailPage(given) }
-  if (isSent) return { view, page: pages.sentPage(given) }
+  if (!dependencies.pages.hasMail) return { view, page: withoutMailPage(given) }
+  if (isSent) return { view, page: sentPage(given) }
   const isEmpty = error?.code === 'INVALID_REQUEST' && request.body != null
   const fault = error && (isEmpty ? given.texts.empty : commonSentence(view, error))
-  return { view, page: pages.forgotPage(given, fault) }
+  return { view, page: formPage(given, fault) }
+}
+
+type Given = { view: View; texts: TextsOf<'service'>['signIn']['forgotten'] }
+
+function formPage(given: Given, fault = ''): Page {
+  const { view, texts } = given
+  return framed(
+    given,
+    texts.title,
+    html`<p>${texts.intro}</p>
+<form method="post" action="${view.pages}forgot">
+<p id="fault" class="fault" role="alert">${fault}</p>
+<div class="field"><label for="account">${texts.label}</label>
+<input id="account" name="account" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="254" autofocus${fault !== '' && html` aria-invalid="true" aria-describedby="fault"`}></div>
+<p><button type="submit" class="primary whole">${texts.submit}</button></p>
+</form>`,
+  )
+}
+
+function sentPage(given: Given): Page {
+  const { texts } = given
+  return framed(given, texts.sentTitle, html`<p role="status">${texts.sent}</p>\n<p class="hint">${texts.notSent}</p>`)
+}
+
+function withoutMailPage(given: Given): Page {
+  return framed(given, given.texts.title, html`<p>${given.texts.noMail}</p>`)
+}
+
+function framed({ view, texts }: Given, title: string, main: Html): Page {
+  return {
+    title,
+    styles: ['sign-in.css'],
+    main: html`<div class="card narrow">
+<h1>${title}</h1>
+${main}
+<p class="centered"><a href="${view.pages}sign-in">${texts.back}</a></p>
+</div>`,
+  }
 }

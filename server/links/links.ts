@@ -2,8 +2,8 @@
 // `#`, which browsers neither send nor log. E-mail is in forgotten.ts.
 import { randomBytes } from 'node:crypto'
 import { recorded } from '../audit/entry.ts'
-import { CarillonError } from '../basics/errors.ts'
-import type { Attempt } from '../passwords/hash-queue.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
+import type { Attempt } from '../passwords/passwords.ts'
 import { passwordFaults } from '../passwords/policy.ts'
 import { hashOf } from '../sealing/secrets.ts'
 import { refuseFaults } from '../users/entry.ts'
@@ -32,30 +32,24 @@ export async function createLink(
   { purpose, email }: Wanted,
 ): Promise<MadeLink> {
   const user = await findUser(dependencies, key)
-  refuseWithoutPassword(user)
+  const { id: userId, username } = user
+  if (username === null)
+    throw conflict(
+      'This user has no username and cannot sign in with a password',
+      'Give the user one first: PATCH with { "username": "..." }, or carillon user rename.',
+    )
   const token = randomBytes(32).toString('base64url')
   const at = dependencies.now()
   const expiresAt = at + lifetimeMs
   const detail = { purpose, ...(email !== undefined && { mailed: true }) }
-  const { id: userId, username } = user
   const entry = recorded(dependencies, { event: 'link-created', userId, username, detail })
   const link = { userId, purpose, tokenHash: hashOf(token), at, expiresAt, email: email ?? null, ...entry }
-  if ((await dependencies.store.write(addLink, link)) === 'absent') throw disabled()
-  return { url: `${pageOf(purpose)}#${token}`, expiresAt, user }
-}
-
-function refuseWithoutPassword(user: User): asserts user is User & { username: string } {
-  if (user.disabledAt !== null) throw disabled()
-  if (user.username !== null) return
-  throw new CarillonError('CONFLICT', 'This user has no username and cannot sign in with a password', {
-    remedy: 'Give the user one first: PATCH with { "username": "..." }, or carillon user rename.',
-  })
-}
-
-function disabled(): CarillonError {
-  return new CarillonError('CONFLICT', 'This user is disabled and gets no link', {
-    remedy: 'Enable the user first: PATCH with { "disabled": false }, or carillon user enable.',
-  })
+  if ((await dependencies.store.write(addLink, link)) === 'done')
+    return { url: `${pageOf(purpose)}#${token}`, expiresAt, user: { ...user, username } }
+  throw conflict(
+    'This user is disabled and gets no link',
+    'Enable the user first: PATCH with { "disabled": false }, or carillon user enable.',
+  )
 }
 
 /** The same error for a used, expired, replaced, unknown and malformed token. */

@@ -19,15 +19,7 @@ import { changePassword, findEnabledUser, type UserNeeds, userKey, usersFor } fr
 import type { Forgotten, ForgottenPasswords } from './forgotten.ts'
 import type { Link } from './links.store.ts'
 import { createLink, findLiveLink, type LinkSettings, linkInvalid, resetPassword } from './links.ts'
-import {
-  ForgotBody,
-  LinkBody,
-  LinkFactsResponse,
-  LinkTokenBody,
-  PasswordChangeBody,
-  ResetBody,
-  UserLinkResponse,
-} from './passwords.schemas.ts'
+import * as shapes from './passwords.schemas.ts'
 
 /** `forgotten`: undefined without a mail server. */
 export type ForgotNeeds = { site: Site; forgotten: ForgottenPasswords | undefined }
@@ -37,8 +29,8 @@ const passwordBodyLimit = 16 * 1024
 
 export const linkFor = forProducer({
   summary: 'A link by which this user sets a password, once; the last three of a purpose are valid',
-  body: LinkBody,
-  responses: { 201: UserLinkResponse },
+  body: shapes.LinkBody,
+  responses: { 201: shapes.UserLinkResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: UserNeeds & { links: LinkSettings }, request, reply) {
     const users = usersFor(dependencies, request)
@@ -52,7 +44,7 @@ export const linkForExternal = { ...linkFor, summary: 'The same, by external id'
 export const reset = forAnyone({
   summary:
     'Set a new password with the token of a one-time link: every session and token of the user ends; with `variant`, the user is signed in',
-  body: ResetBody,
+  body: shapes.ResetBody,
   bodyLimit: passwordBodyLimit,
   responses: { 200: Login, 204: 'none' },
   refusals: ['LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
@@ -114,8 +106,8 @@ async function presentedLink(dependencies: FactorNeeds, token: string, source: R
 
 export const readLink = forAnyone({
   summary: 'Whose password a one-time link sets, for the page that it leads to; the link stays usable',
-  body: LinkTokenBody,
-  responses: { 200: LinkFactsResponse },
+  body: shapes.LinkTokenBody,
+  responses: { 200: shapes.LinkFactsResponse },
   refusals: ['LINK_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { token } = request.body
@@ -128,7 +120,7 @@ export const readLink = forAnyone({
 
 export const forgot = forAnyone({
   summary: 'Send a link to set a new password by e-mail; the response is the same whether there is such a user or not',
-  body: ForgotBody,
+  body: shapes.ForgotBody,
   responses: { 202: 'none' },
   refusals: ['NOT_FOUND'],
   /** Whether the service can send mail at all says nothing about a user, and a page needs to know it: 404 then, and not a false 202. */
@@ -152,7 +144,7 @@ export function requestReset(dependencies: ForgotNeeds, whose: Forgotten, reques
 export const change = forUser({
   summary:
     'Set a new password with the current one: every other session and token of the user ends, this sign-in stays',
-  body: PasswordChangeBody,
+  body: shapes.PasswordChangeBody,
   bodyLimit: passwordBodyLimit,
   refusals: ['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   /** The current password is proof enough that the user is there: the sign-in may be older than ten minutes. */

@@ -9,7 +9,7 @@ import { CarillonError } from '../basics/errors.ts'
 const maxSize = 1024 * 1024
 const prefixLength = 5
 
-type BreachOptions = {
+export type BreachOptions = {
   /** The five digits are appended to it. Without a slash at its end. */
   url: string
   timeoutMs: number
@@ -17,30 +17,21 @@ type BreachOptions = {
   onFailure: (error: unknown) => void
 }
 
-export class Breaches {
-  readonly #options: BreachOptions
-
-  constructor(options: BreachOptions) {
-    this.#options = options
-  }
-
-  /** False if the service cannot be reached in time: a user can set a new password while another service is down. */
-  async has(password: string): Promise<boolean> {
-    const { url, timeoutMs, onFailure } = this.#options
-    const digest = hash('sha1', password, 'hex').toUpperCase()
-    const [prefix, suffix] = [digest.slice(0, prefixLength), digest.slice(prefixLength)]
-    // Rows without a meaning are added, so that the length of the answer does not reveal the prefix.
-    const headers = { 'add-padding': 'true', 'user-agent': 'carillon' }
-    try {
-      const response = await boundedFetch(`${url}/${prefix}`, { headers }, { timeoutMs, maxSize, fault })
-      if (response.status !== 200) throw fault(`the answer has the status ${response.status}`)
-      // A line is `<35 digits>:<how often>`; a padding row has 0.
-      const rows = (await response.text()).split('\n').map((line) => line.trim().toUpperCase().split(':'))
-      return rows.some(([found, count]) => found === suffix && Number(count) > 0)
-    } catch (error) {
-      onFailure(error)
-      return false
-    }
+/** False if the service cannot be reached in time: a user can set a new password while another service is down. */
+export async function isBreached(password: string, { url, timeoutMs, onFailure }: BreachOptions): Promise<boolean> {
+  const digest = hash('sha1', password, 'hex').toUpperCase()
+  const [prefix, suffix] = [digest.slice(0, prefixLength), digest.slice(prefixLength)]
+  // Rows without a meaning are added, so that the length of the answer does not reveal the prefix.
+  const headers = { 'add-padding': 'true', 'user-agent': 'carillon' }
+  try {
+    const response = await boundedFetch(`${url}/${prefix}`, { headers }, { timeoutMs, maxSize, fault })
+    if (response.status !== 200) throw fault(`the answer has the status ${response.status}`)
+    // A line is `<35 digits>:<how often>`; a padding row has 0.
+    const rows = (await response.text()).split('\n').map((line) => line.trim().toUpperCase().split(':'))
+    return rows.some(([found, count]) => found === suffix && Number(count) > 0)
+  } catch (error) {
+    onFailure(error)
+    return false
   }
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CarillonError } from '../basics/errors.ts'
-import { HashQueue } from './hash-queue.ts'
+import { HashQueue } from './passwords.ts'
 
 function queue({ maxAtOnce = 2, maxWaiting = 64, maxWaitMs = 60_000, refusalDelayMs = 0 } = {}) {
   const hashQueue = new HashQueue({ maxAtOnce, maxWaiting, maxWaitMs, refusalDelayMs })

@@ -2,7 +2,7 @@
 // section 3.1.1.2; and the lists of stolen passwords if the operator turned that check on.
 import type { Fault } from '../basics/errors.ts'
 import { type BlockList, isListed, loadBlockList, minOwnLength, repeatedPiece } from './block-list.ts'
-import type { Breaches } from './breaches.ts'
+import { type BreachOptions, isBreached } from './breaches.ts'
 import { maxPasswordLength, preparePassword } from './passwords.ts'
 
 /** Code points; stops counting beyond `maxPasswordLength`, so that its cost is bounded. */
@@ -13,7 +13,7 @@ export function passwordLength(password: string): number {
 export type PasswordRules = {
   passwordMinLength: number
   /** Absent if the check is off. */
-  breaches?: Breaches | undefined
+  breaches?: BreachOptions | undefined
 }
 
 /** `username` is prepared; '' for none. `field` is the name of the password in the request. */
@@ -28,7 +28,7 @@ export async function passwordFaults(
   const prepared = preparePassword(password)
   const fault = policyFault(prepared, { username, minLength, blocked })
   if (fault !== undefined) return [{ field, ...fault }]
-  if (!(await breaches?.has(prepared))) return []
+  if (breaches === undefined || !(await isBreached(prepared, breaches))) return []
   return [{ field, reason: 'choose another: this one is in a list of stolen passwords', code: 'too_common' }]
 }
 

@@ -6,14 +6,8 @@ import { BoundedCache } from '../basics/bounded-cache.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { equalHashes, hashOf } from '../sealing/secrets.ts'
 import type { Store } from '../store/store.ts'
-import {
-  addProducer,
-  findProducer,
-  type Producer,
-  revokeProducer,
-  rotateProducer,
-  touchProducer,
-} from './producers.store.ts'
+import type { Producer } from './producers.store.ts'
+import * as stored from './producers.store.ts'
 
 export const scopes = ['send', 'users'] as const
 /** A producer whose key may have been checked up to a second ago: the delivery checks it again, and calls `checkAgain` if it changed. */
@@ -55,7 +49,7 @@ export class ProducerKeys {
     const detail = { keyId: id, name, scopes: wanted.scopes.join(','), ...(application && { application }) }
     const entry = recorded(this.#dependencies, { event: 'key-created', detail })
     const producer = { ...wanted, id, application, secretHash: hashOf(secret), createdAt: now() }
-    await store.write(addProducer, { ...producer, ...entry })
+    await store.write(stored.addProducer, { ...producer, ...entry })
     return { id, key: `crl_${id}_${secret}` }
   }
 
@@ -64,14 +58,14 @@ export class ProducerKeys {
     const presented = parseKey(key)
     if (presented === null) return null
     const { store, now } = this.#dependencies
-    const producer = await store.read(findProducer, presented.id)
+    const producer = await store.read(stored.findProducer, presented.id)
     const at = now()
     if (producer === undefined || !isValid(producer, { ...presented, at })) return null
     this.#remembered.set(producer.id, { producer, at }, 1)
     if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
       // The request does not wait for it, and a failure loses only the time of this use.
       const done = () => {}
-      store.write(touchProducer, { producerId: producer.id, at }).then(done, done)
+      store.write(stored.touchProducer, { producerId: producer.id, at }).then(done, done)
     }
     return producer
   }
@@ -99,7 +93,7 @@ export class ProducerKeys {
     const detail = { keyId: producerId, previousUntil }
     const entry = recorded(this.#dependencies, { event: 'key-rotated', detail })
     const rotation = { producerId, secretHash: hashOf(secret), previousUntil, ...entry }
-    const outcome = await store.write(rotateProducer, rotation)
+    const outcome = await store.write(stored.rotateProducer, rotation)
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}, or it is revoked`)
     return { key: `crl_${producerId}_${secret}`, previousUntil }
   }
@@ -108,7 +102,7 @@ export class ProducerKeys {
   async revoke(producerId: string): Promise<void> {
     const { store, now } = this.#dependencies
     const entry = recorded(this.#dependencies, { event: 'key-revoked', detail: { keyId: producerId } })
-    const outcome = await store.write(revokeProducer, { producerId, at: now(), ...entry })
+    const outcome = await store.write(stored.revokeProducer, { producerId, at: now(), ...entry })
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)
   }
 }

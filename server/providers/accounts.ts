@@ -9,12 +9,7 @@ import { readProfile } from '../users/profile.ts'
 import type { User } from '../users/users.store.ts'
 import type { Linking } from './flow.ts'
 import type { Identity, Provider } from './provider.ts'
-import {
-  addProviderUser,
-  linkProviderAccount,
-  unlinkProviderAccount,
-  useProviderAccount,
-} from './provider-accounts.store.ts'
+import * as stored from './provider-accounts.store.ts'
 
 export type ProviderDependencies = {
   store: Store
@@ -34,12 +29,12 @@ export async function userOfAccount(
   const { createUsers, name } = provider.setting
   const { issuer, subject } = identity
   const at = now()
-  const known = await store.write(useProviderAccount, { issuer, subject, at })
+  const known = await store.write(stored.useProviderAccount, { issuer, subject, at })
   if (known !== undefined || !createUsers) return known
   const id = newId(at)
   const profile = await newProfile(identity)
   const audit = [auditEntry(source, { event: 'user-created', at, userId: id, detail: { provider: name } })]
-  return store.write(addProviderUser, { issuer, subject, newId: id, ...profile, at, audit })
+  return store.write(stored.addProviderUser, { issuer, subject, newId: id, ...profile, at, audit })
 }
 
 /** The same for an unknown and for a disabled user. */
@@ -62,15 +57,8 @@ export async function linkAccount(
   const at = now()
   const { email } = await newProfile(identity)
   const audit = [auditEntry(source, { event: 'provider-linked', at, userId, signInId, detail: { provider: name } })]
-  const outcome = await store.write(linkProviderAccount, {
-    issuer,
-    subject,
-    userId,
-    checkedGeneration,
-    email,
-    at,
-    audit,
-  })
+  const change = { issuer, subject, userId, checkedGeneration, email, at, audit }
+  const outcome = await store.write(stored.linkProviderAccount, change)
   if (outcome === 'refused') throw signInEnded()
   if (outcome === 'taken')
     throw conflict(`This account at ${displayName} is linked to another user`, 'Nothing was changed.')
@@ -94,7 +82,7 @@ export async function unlinkAccount(
   const detail = { provider: name }
   const audit = [auditEntry(source, { event: 'provider-unlinked', at: now(), userId, signInId, detail })]
   const issuers = [...all.values()].map(({ setting }) => setting.issuer)
-  const outcome = await store.write(unlinkProviderAccount, { userId, issuer, issuers, audit })
+  const outcome = await store.write(stored.unlinkProviderAccount, { userId, issuer, issuers, audit })
   if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
   if (outcome === 'last')
     throw new CarillonError('CONFLICT', `Your account at ${displayName} is your only way to sign in`, {

@@ -11,7 +11,8 @@ import { visitor } from '../guards/guards.ts'
 import { forAnyone, type GuardedRequest } from '../http/operation.ts'
 import { cookiePairs, sessionSecret, setCookie } from '../http/request/credentials.ts'
 import { sendObject } from '../http/response/send.ts'
-import { type PageNeeds, viewOf, writePage } from '../pages/page.ts'
+import { html } from '../pages/html.ts'
+import { commonSentence, type PageNeeds, viewOf, writePage } from '../pages/page.ts'
 import { acceptedPlace, originOf, pagePath } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
@@ -99,13 +100,21 @@ function unknownPage(origin = 'no origin'): CarillonError {
 
 /** The tab is at the address of the redirect, where nothing else is: the page leads back to where the sign-in began, if that is known. */
 async function failurePage(dependencies: ProviderNeeds, error: CarillonError, { request, reply }: Exchange) {
-  const place = await placeOfFlow(dependencies, request)
-  const { providerFailurePage } = await import('./provider-failure-page.ts')
   const view = await viewOf(dependencies, request)
+  const { provider: texts } = (await view.textsOf('service')).signIn
   const { provider: wanted } = request.params as { provider: string }
   const name = dependencies.providers.all.get(wanted)?.setting.displayName
-  const back = place ?? pagePath(dependencies, 'sign-in')
-  return writePage(reply, { view, page: await providerFailurePage(view, error, { name, back }) })
+  const title = name === undefined ? view.texts.failureTitle : texts.title(name)
+  const sentences: Readonly<Record<string, string | ((name: string) => string) | undefined>> = name ? texts : {}
+  const found = sentences[error.code]
+  const sentence = typeof found === 'function' ? found(name ?? '') : (found ?? commonSentence(view, error))
+  const back = (await placeOfFlow(dependencies, request)) ?? pagePath(dependencies, 'sign-in')
+  const main = html`<div class="card narrow">
+<h1>${title}</h1>
+<p class="fault" role="alert">${sentence}</p>
+<p><a class="button" href="${back}">${view.texts.back}</a></p>
+</div>`
+  return writePage(reply, { view, page: { title, styles: ['sign-in.css'], main } })
 }
 
 type Begin = { provider: Provider; begun: Parameters<typeof beginFlow>[0] }

@@ -9,7 +9,7 @@ import { type ForgottenOptions, ForgottenPasswords } from '../links/forgotten.ts
 import type { LinkSettings } from '../links/links.ts'
 import { Mailer } from '../mail/mail.ts'
 import type { UserMail } from '../mail/user-mail.ts'
-import { Breaches } from '../passwords/breaches.ts'
+import type { BreachOptions } from '../passwords/breaches.ts'
 
 const breachTimeoutMs = 2_000
 
@@ -56,12 +56,12 @@ function addressAt(publicUrl: string): string {
 }
 
 /** Undefined if the check is off. Without a log, a failure is not reported. */
-export function breachesOf({ breachUrl: url }: Config, log?: Log): Breaches | undefined {
+export function breachesOf({ breachUrl: url }: Config, log?: Log): BreachOptions | undefined {
   if (url === 'off') return undefined
   const onFailure = (error: unknown) =>
     log?.warn(
       { event: 'breach-check-failed', reason: messageOf(error) },
       'a new password was not compared with the lists of stolen ones',
     )
-  return new Breaches({ url, timeoutMs: breachTimeoutMs, onFailure })
+  return { url, timeoutMs: breachTimeoutMs, onFailure }
 }

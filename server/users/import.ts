@@ -7,14 +7,8 @@ import { type CheckedEntry, parseEntry, readEntry } from './entry.ts'
 import { profileAt } from './profile.ts'
 import { putUsers } from './put-users.store.ts'
 import { setPassword } from './user-changes.store.ts'
-import {
-  findCredentials,
-  findUser,
-  findUserByExternalId,
-  findUserByUsername,
-  type User,
-  updateUser,
-} from './users.store.ts'
+import type { User } from './users.store.ts'
+import * as stored from './users.store.ts'
 import {
   disableUser,
   enableUser,
@@ -139,10 +133,12 @@ type Existing = { user: User | undefined; conflict?: Conflict }
 
 async function existingOf(dependencies: UserDependencies, { username, externalId }: CheckedEntry): Promise<Existing> {
   const { store, application } = dependencies
-  const byName = username === null ? undefined : await store.read(findUserByUsername, username)
+  const byName = username === null ? undefined : await store.read(stored.findUserByUsername, username)
   if (externalId === null && (byName === undefined || isInReach(dependencies, byName))) return { user: byName }
   const user =
-    externalId === null ? undefined : await store.read(findUserByExternalId, { application, issuer: '', externalId })
+    externalId === null
+      ? undefined
+      : await store.read(stored.findUserByExternalId, { application, issuer: '', externalId })
   if (byName === undefined || byName.id === user?.id) return { user }
   return { user, conflict: { field: 'username', reason: 'is taken', isTaken: true } }
 }
@@ -157,7 +153,7 @@ async function storeEntry(
   if (existing !== undefined) await change(dependencies, existing, entry)
   if (disabled === true && user.disabledAt === null) await disableUser(dependencies, { id: user.id })
   if (disabled === false && user.disabledAt !== null) await enableUser(dependencies, { id: user.id })
-  return { user: (await dependencies.store.read(findUser, user.id)) ?? user, created: existing === undefined }
+  return { user: (await dependencies.store.read(stored.findUser, user.id)) ?? user, created: existing === undefined }
 }
 
 async function change(dependencies: UserDependencies, user: User, { username, passwordHash, profile }: CheckedEntry) {
@@ -166,9 +162,10 @@ async function change(dependencies: UserDependencies, user: User, { username, pa
   if (renamed) await refuseAddress(dependencies, username, user.id)
   const fields = { ...(renamed && { username }), ...profile }
   const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
-  const outcome = await store.write(updateUser, { ...changed, ...recordedChange(dependencies, user, fields) })
+  const outcome = await store.write(stored.updateUser, { ...changed, ...recordedChange(dependencies, user, fields) })
   if (outcome === 'username-taken') throw taken('username', username)
-  if (username === null || passwordHash === null || (await store.read(findCredentials, username)) !== undefined) return
+  if (username === null || passwordHash === null || (await store.read(stored.findCredentials, username)) !== undefined)
+    return
   // Setting a password enables the user.
   const facts = { event: 'password-changed', userId: user.id, username: user.username } as const
   await endProofs(dependencies, setPassword, { userId: user.id, passwordHash }, facts)

@@ -12,7 +12,7 @@ const plainName = /^[!-~]{1,64}$/
 export function prepareUsername(text: string): string {
   if (plainName.test(text)) return text.toLowerCase()
   if (text.length > maxInput) refuse(tooLong)
-  const prepared = settle(text)
+  const prepared = applyRules(text)
   if (prepared === '') refuse('write at least one character')
   if ([...prepared].length > maxUsernameLength) refuse(tooLong)
   return prepared
@@ -33,16 +33,10 @@ const tooLong = `write at most ${maxUsernameLength} characters`
 /** UTF-16 units. NFC makes one code point of at most four, of two units each. */
 const maxInput = maxUsernameLength * 4 * 2
 
-// RFC 8264, section 7, demands a form that the rules do not change again, and allows four passes to reach it. Without
-// contextual code points, which are refused, no text is known that needs a second pass; such a text would be refused.
-function settle(text: string): string {
-  const prepared = applyRules(text)
-  return applyRules(prepared) === prepared
-    ? prepared
-    : refuse('write it with other characters: these have no stable form')
-}
-
-/** RFC 8265, section 3.3.3: width, class, case, normal form, direction; the order is the standard's. */
+/**
+ * RFC 8265, section 3.3.3: width, class, case, normal form, direction; the order is the standard's. RFC 8264, section 7, demands a form that
+ * the rules do not change again: without contextual code points, which are refused, one pass reaches it.
+ */
 function applyRules(text: string): string {
   const narrowed = text.replace(otherWidths, (character) => character.normalize('NFKC'))
   for (const character of narrowed) refuseOutsideClass(character)

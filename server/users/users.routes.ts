@@ -6,17 +6,7 @@ import { forProducer } from '../http/operation.ts'
 import { sendData, sendPageOf } from '../http/response/send.ts'
 import { displayAccount } from './display-user.ts'
 import { type EntryFault, importUsers } from './import.ts'
-import {
-  NewUser,
-  UncheckedEntries,
-  UserAccountResponse,
-  UserChange,
-  UserEntries,
-  UserPageResponse,
-  UserProfile,
-  UserPutsResponse,
-  UserQuery,
-} from './users.schemas.ts'
+import * as shapes from './users.schemas.ts'
 import { listUsers, type User } from './users.store.ts'
 import { addUser, changeUser, deleteUser, findUser, putUser, type UserNeeds, userKey, usersFor } from './users.ts'
 
@@ -27,8 +17,8 @@ const entriesLimit = 4 * 1024 * 1024
 
 export const list = forProducer({
   summary: 'The users in the order of their creation, in pages; all, or those that a search finds',
-  query: UserQuery,
-  responses: { 200: UserPageResponse },
+  query: shapes.UserQuery,
+  responses: { 200: shapes.UserPageResponse },
   async handle(dependencies: UserNeeds, request, reply) {
     const { limit = 20, after = '', ...filter } = request.query
     const { store, application } = usersFor(dependencies, request)
@@ -39,9 +29,9 @@ export const list = forProducer({
 
 export const create = forProducer({
   summary: 'Create a user who signs in here, by username and a password or the hash of one',
-  body: NewUser,
+  body: shapes.NewUser,
   bodyLimit: profileLimit,
-  responses: { 201: UserAccountResponse },
+  responses: { 201: shapes.UserAccountResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: UserNeeds, request, reply) {
     return sendUser(reply.code(201), await addUser(usersFor(dependencies, request), request.body))
@@ -50,11 +40,11 @@ export const create = forProducer({
 
 export const putMany = forProducer({
   summary: 'Create or change up to 1,000 users by external id: all of them, or none if one has a fault',
-  body: UserEntries,
-  shallowBody: UncheckedEntries,
+  body: shapes.UserEntries,
+  shallowBody: shapes.UncheckedEntries,
   bodyLimit: entriesLimit,
   maxFields: maxKeys,
-  responses: { 200: UserPutsResponse },
+  responses: { 200: shapes.UserPutsResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: UserNeeds, request, reply) {
     const { users } = request.body
@@ -79,9 +69,9 @@ function refusalOf(faults: readonly EntryFault[]): CarillonError {
 
 export const put = forProducer({
   summary: 'Create the user with this external id (201), or change the fields that are given (200)',
-  body: UserProfile,
+  body: shapes.UserProfile,
   bodyLimit: profileLimit,
-  responses: { 200: UserAccountResponse, 201: UserAccountResponse },
+  responses: { 200: shapes.UserAccountResponse, 201: shapes.UserAccountResponse },
   async handle(dependencies: UserNeeds, request, reply) {
     const users = usersFor(dependencies, request)
     const { externalId } = userKey(request) as { externalId: string }
@@ -92,7 +82,7 @@ export const put = forProducer({
 
 export const one = forProducer({
   summary: 'A user, by id',
-  responses: { 200: UserAccountResponse },
+  responses: { 200: shapes.UserAccountResponse },
   async handle(dependencies: UserNeeds, request, reply) {
     return sendUser(reply, await findUser(usersFor(dependencies, request), userKey(request)))
   },
@@ -102,9 +92,9 @@ export const oneExternal = { ...one, summary: 'A user, by external id' }
 
 export const change = forProducer({
   summary: 'Change the fields that are given, by id',
-  body: UserChange,
+  body: shapes.UserChange,
   bodyLimit: profileLimit,
-  responses: { 200: UserAccountResponse },
+  responses: { 200: shapes.UserAccountResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: UserNeeds, request, reply) {
     return sendUser(reply, await changeUser(usersFor(dependencies, request), userKey(request), request.body))

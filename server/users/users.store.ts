@@ -130,11 +130,10 @@ export function* findUsersByEmail(query: { email: string; limit: number; canSign
  * only its users.
  */
 export function* listUsers(query: UserQuery): Read<User[]> {
-  const rows = yield* usersOf(query)
-  return rows.map(toUser)
+  return (yield* rowsOf(query)).map(toUser)
 }
 
-function usersOf(query: UserQuery): Read<UserRow[]> {
+function rowsOf(query: UserQuery): Read<UserRow[]> {
   const { after, limit, externalId, issuer, application } = query
   const search = lowerCase(query.search ?? '')
   const prefix = prefixOf(application)

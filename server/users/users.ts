@@ -16,24 +16,14 @@ import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { type Excepted, erasedKey, type UserChange as StoredChange } from '../tokens/tokens.store.ts'
 import { readEntry, refuseFaults } from './entry.ts'
-import { deleteUser as deleteStoredUser } from './erasure.store.ts'
+import * as erasure from './erasure.store.ts'
 import { externalIdFault, type GivenProfile, profileAt, readProfile } from './profile.ts'
 import { putUsers } from './put-users.store.ts'
-import { disableUser as disableStoredUser, setPassword as setStoredPassword } from './user-changes.store.ts'
+import * as changes from './user-changes.store.ts'
 import { findableUsername, prepareUsername } from './username.ts'
 import type { NewUser as NewUserBody, UserChange } from './users.schemas.ts'
-import {
-  addUser as addStoredUser,
-  enableUser as enableStoredUser,
-  findUser as findStoredUser,
-  findUserByExternalId,
-  findUserByUsername,
-  findUsersByEmail,
-  listUsers,
-  type NewUser,
-  type User,
-  updateUser,
-} from './users.store.ts'
+import type { NewUser, User } from './users.store.ts'
+import * as stored from './users.store.ts'
 
 /** The name of the user whom the first start adds. */
 export const firstUsername = 'operator'
@@ -76,16 +66,16 @@ export async function addUser(dependencies: UserDependencies, wanted: Wanted): P
 type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string | null } & GivenProfile
 
 /** Throws CONFLICT with the field that is taken. */
-export async function storeUser(dependencies: UserDependencies, stored: Stored): Promise<User> {
+export async function storeUser(dependencies: UserDependencies, wanted: Stored): Promise<User> {
   const { store, now, application = '' } = dependencies
   const createdAt = now()
-  const { passwordHash, ...fields } = stored
+  const { passwordHash, ...fields } = wanted
   await refuseAddress(dependencies, fields.username)
   const none = { displayName: null, application, issuer: '', locale: null, email: null, emailVerifiedAt: null }
   const user = { id: newId(createdAt), createdAt, ...none, ...profileAt(fields, createdAt) }
   if (user.email === null) user.emailVerifiedAt = null
   const entry = { event: 'user-created', userId: user.id, username: user.username } as const
-  const outcome = await store.write(addStoredUser, { ...user, passwordHash, ...recorded(dependencies, entry) })
+  const outcome = await store.write(stored.addUser, { ...user, passwordHash, ...recorded(dependencies, entry) })
   if (outcome === 'username-taken') throw taken('username', user.username)
   if (outcome === 'external-id-taken') throw taken('externalId', user.externalId)
   const unchanged = { credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
@@ -99,7 +89,7 @@ export async function refuseAddress(
   userId?: string,
 ): Promise<void> {
   if (!username?.includes('@')) return
-  const owners = await store.read(findUsersByEmail, { email: username, limit: 2, canSignIn: true })
+  const owners = await store.read(stored.findUsersByEmail, { email: username, limit: 2, canSignIn: true })
   if (owners.some(({ id }) => id !== userId)) throw taken('username', username)
 }
 
@@ -133,7 +123,7 @@ export async function newUserOf(
 ) {
   const { store, application, source = serviceSource } = dependencies
   const wanted = { application, issuer: '', externalId }
-  const before = profile.email === undefined ? undefined : await store.read(findUserByExternalId, wanted)
+  const before = profile.email === undefined ? undefined : await store.read(stored.findUserByExternalId, wanted)
   const [change] = (before && recordedChange(dependencies, before, profile).audit) ?? []
   const { detail = null, formerEmail = null } = change ?? {}
   const userId = newId(at)
@@ -156,11 +146,11 @@ export function isInReach({ application = '' }: Pick<UserDependencies, 'applicat
 }
 
 async function lookUp({ store, application }: Finding, key: UserKey): Promise<User | undefined> {
-  if ('id' in key) return store.read(findStoredUser, key.id)
+  if ('id' in key) return store.read(stored.findUser, key.id)
   if ('externalId' in key)
-    return store.read(findUserByExternalId, { application, issuer: '', externalId: key.externalId })
+    return store.read(stored.findUserByExternalId, { application, issuer: '', externalId: key.externalId })
   const username = findableUsername(key.username)
-  return username === undefined ? undefined : store.read(findUserByUsername, username)
+  return username === undefined ? undefined : store.read(stored.findUserByUsername, username)
 }
 
 function noSuchUser(key: UserKey): CarillonError {
@@ -178,7 +168,7 @@ export async function changeUser(dependencies: UserDependencies, key: UserKey, c
   await refuseAddress(dependencies, username, user.id)
   const fields = { ...(username !== undefined && { username }), ...profile }
   const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
-  const outcome = await store.write(updateUser, { ...changed, ...recordedChange(dependencies, user, fields) })
+  const outcome = await store.write(stored.updateUser, { ...changed, ...recordedChange(dependencies, user, fields) })
   if (outcome === 'username-taken') throw taken('username', username)
   if (change.disabled === true) await disableUser(dependencies, { id: user.id })
   if (change.disabled === false) await enableUser(dependencies, { id: user.id })
@@ -220,7 +210,7 @@ export async function setPassword(
   if (!isGenerated) refuseFaults(await passwordFaults(dependencies, { username: username ?? '', password }))
   const passwordHash = await dependencies.passwords.hash(password)
   const facts = { event: 'password-changed', userId, username } as const
-  await endProofs(dependencies, setStoredPassword, { userId, passwordHash }, facts)
+  await endProofs(dependencies, changes.setPassword, { userId, passwordHash }, facts)
 }
 
 /** Sets the password that the user chose: the caller's own sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that sign-in has ended since. */
@@ -232,7 +222,7 @@ export async function changePassword(
   refuseFaults(await passwordFaults(dependencies, { username, password, field: 'newPassword' }))
   const passwordHash = await dependencies.passwords.hash(password)
   const facts = { event: 'password-changed', userId, username, signInId: except.exceptSignInId ?? null } as const
-  const outcome = await endProofs(dependencies, setStoredPassword, { userId, passwordHash, ...except }, facts)
+  const outcome = await endProofs(dependencies, changes.setPassword, { userId, passwordHash, ...except }, facts)
   if (outcome !== 'done') throw notAuthenticated()
 }
 
@@ -240,7 +230,7 @@ export async function changePassword(
 export async function disableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
   const { id: userId, username } = user
-  await endProofs(dependencies, disableStoredUser, { userId }, { event: 'user-disabled', userId, username })
+  await endProofs(dependencies, changes.disableUser, { userId }, { event: 'user-disabled', userId, username })
   return user
 }
 
@@ -248,7 +238,7 @@ export async function disableUser(dependencies: UserDependencies, key: UserKey):
 export async function enableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
   const entry = recorded(dependencies, { event: 'user-enabled', userId: user.id, username: user.username })
-  await dependencies.store.write(enableStoredUser, { userId: user.id, ...entry })
+  await dependencies.store.write(stored.enableUser, { userId: user.id, ...entry })
   return user
 }
 
@@ -260,7 +250,7 @@ export async function deleteUser(dependencies: UserDependencies, key: UserKey): 
   const user = await findUser(dependencies, key)
   // Nothing of the entry leads to the user, except for somebody who has the id.
   const facts = { event: 'user-erased', detail: { user: erasedKey(user.id) } } as const
-  const outcome = await endProofs(dependencies, deleteStoredUser, { userId: user.id }, facts)
+  const outcome = await endProofs(dependencies, erasure.deleteUser, { userId: user.id }, facts)
   if (outcome === 'absent') throw noSuchUser(key)
   return user
 }
@@ -286,19 +276,19 @@ export function makePassphrase(): string {
 
 /** Throws UNAUTHORIZED if the caller's user was disabled or deleted since the proof began. */
 export async function findEnabledUser({ store }: { store: Store }, { userId }: Subject) {
-  const user = await store.read(findStoredUser, userId)
+  const user = await store.read(stored.findUser, userId)
   if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
   return user
 }
 
 /** The enabled user of a proof, who reads a page; undefined without one. */
 export async function readerOf({ store }: { store: Store }, subject: Subject | null): Promise<User | undefined> {
-  const user = subject === null ? undefined : await store.read(findStoredUser, subject.userId)
+  const user = subject === null ? undefined : await store.read(stored.findUser, subject.userId)
   return user?.disabledAt === null ? user : undefined
 }
 
 export async function hasOneUser({ store }: { store: Store }): Promise<boolean> {
-  return (await store.read(listUsers, { after: '', limit: 2 })).length === 1
+  return (await store.read(stored.listUsers, { after: '', limit: 2 })).length === 1
 }
 
 /** The user whom the path names. Throws NOT_FOUND for an empty external id: `/api/users/external/` is not a route. */

@@ -117,12 +117,8 @@ type NewPasskey = Wish & { user: { id: string; name: string; displayName: string
  * The passkey can be found without a username, and the authenticator verifies its user (by a PIN or a fingerprint): otherwise it could
  * not take the place of a password. No attestation: which product created it decides nothing here.
  */
-export async function creationOptions({
-  relyingParty,
-  challenge,
-  user,
-  existing,
-}: NewPasskey): Promise<CreationOptions> {
+export async function creationOptions(wish: NewPasskey): Promise<CreationOptions> {
+  const { relyingParty, challenge, user, existing } = wish
   const { generateRegistrationOptions } = await import('@simplewebauthn/server')
   return generateRegistrationOptions({
     rpID: relyingParty.id,
@@ -180,11 +176,8 @@ function refuseWithReason(error: unknown): never {
 }
 
 /** `allowed`: the passkeys of a user who is known; empty if the browser offers every one that it has for this service. */
-export async function requestOptions({
-  relyingParty,
-  challenge,
-  allowed,
-}: Wish & { allowed: Known }): Promise<RequestOptions> {
+export async function requestOptions(wish: Wish & { allowed: Known }): Promise<RequestOptions> {
+  const { relyingParty, challenge, allowed } = wish
   const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
   return generateAuthenticationOptions({
     rpID: relyingParty.id,

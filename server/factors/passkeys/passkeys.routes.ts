@@ -11,18 +11,12 @@ import { displayFactor } from '../factors.routes.ts'
 import { FactorAddedResponse } from '../factors.schemas.ts'
 import { type FactorNeeds, findWaiting, passkeyLimits } from '../second-factor.routes.ts'
 import { type Assertion, type Registration, relyingPartyFor } from './ceremonies.ts'
-import {
-  NewPasskeyBody,
-  PasskeyCreationOptionsResponse,
-  PasskeyOptionsBody,
-  PasskeyRequestOptions,
-  PasskeySignInBody,
-} from './passkeys.schemas.ts'
+import * as shapes from './passkeys.schemas.ts'
 import { addPasskey, namedUser, offerCreation, offerUse, provePasskey, usePasskey } from './passkeys.ts'
 
 export const creationOptions = forUser({
   summary: 'What a browser needs to create a passkey: parseCreationOptionsFromJSON() reads it',
-  responses: { 200: PasskeyCreationOptionsResponse },
+  responses: { 200: shapes.PasskeyCreationOptionsResponse },
   refusals: ['UNPROCESSABLE'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const relyingParty = relyingPartyFor(dependencies, request)
@@ -33,19 +27,15 @@ export const creationOptions = forUser({
 
 export const add = forUser({
   summary: 'Adds the passkey that the browser created; with the first factor, recovery codes',
-  body: NewPasskeyBody,
+  body: shapes.NewPasskeyBody,
   ...passkeyLimits,
   responses: { 201: FactorAddedResponse },
   refusals: ['CONFLICT', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { response, label } = request.body
     const { userId } = request.caller
-    const of = {
-      userId,
-      label,
-      relyingParty: relyingPartyFor(dependencies, request),
-      source: sourceOf(dependencies, request),
-    }
+    const relyingParty = relyingPartyFor(dependencies, request)
+    const of = { userId, label, relyingParty, source: sourceOf(dependencies, request) }
     const { factor, recoveryCodes } = await addPasskey(dependencies.factors, response as Registration, of)
     await renewOwnCookie(dependencies, { request, reply })
     return sendData(reply.code(201), { ...displayFactor(factor), ...(recoveryCodes && { recoveryCodes }) })
@@ -54,8 +44,8 @@ export const add = forUser({
 
 export const requestOptions = forAnyone({
   summary: 'What a browser needs to use a passkey, for every purpose: parseRequestOptionsFromJSON() reads it',
-  body: PasskeyOptionsBody,
-  responses: { 200: PasskeyRequestOptions },
+  body: shapes.PasskeyOptionsBody,
+  responses: { 200: shapes.PasskeyRequestOptions },
   refusals: ['UNAUTHORIZED', 'UNPROCESSABLE', 'UNAVAILABLE'],
   /** Anyone may request it. It stores nothing, and it says something of a user only to a client that knows the password. */
   async handle(dependencies: FactorNeeds, request, reply) {
@@ -68,7 +58,7 @@ export const requestOptions = forAnyone({
 
 export const login = forAnyone({
   summary: 'Sign in with a passkey alone; the response is that of /login',
-  body: PasskeySignInBody,
+  body: shapes.PasskeySignInBody,
   ...passkeyLimits,
   responses: { 200: Login },
   refusals: ['INVALID_CREDENTIALS', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],

@@ -7,15 +7,8 @@ import { newId } from '../../basics/ids.ts'
 import type { Guess } from '../../guessing/guesses.ts'
 import type { Audited } from '../../store/events.ts'
 import { findUser, type User } from '../../users/users.store.ts'
-import {
-  addFactor,
-  type ChallengeKey,
-  type Factor,
-  type FactorOutcome,
-  factorsOf,
-  spendChallenge,
-  useFactor,
-} from '../factors.store.ts'
+import type { ChallengeKey, Factor, FactorOutcome } from '../factors.store.ts'
+import * as stored from '../factors.store.ts'
 import { type FactorDependencies, maxFactors, tooManyFactors } from '../factors.ts'
 import { newRecoveryCodes } from '../recovery-codes.ts'
 import {
@@ -51,7 +44,7 @@ export async function offerCreation(
     relyingParty,
     challenge: newChallenge(sealing, { ceremony: 'create', userId: id }, now()),
     user: { id, name, displayName: displayName ?? name },
-    existing: passkeysIn(await store.read(factorsOf, id)),
+    existing: passkeysIn(await store.read(stored.factorsOf, id)),
   })
 }
 
@@ -75,13 +68,8 @@ export async function addPasskey(
   const { codes, hashes } = newRecoveryCodes()
   const detail = { factorId: factor.id, kind: factor.kind }
   const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail })]
-  const outcome = await dependencies.store.write(addFactor, {
-    userId,
-    factor,
-    maxFactors,
-    recoveryCodeHashes: hashes,
-    audit,
-  })
+  const change = { userId, factor, maxFactors, recoveryCodeHashes: hashes, audit }
+  const outcome = await dependencies.store.write(stored.addFactor, change)
   if (outcome === 'full') throw tooManyFactors()
   if (outcome === 'taken') throw new CarillonError('CONFLICT', 'You have this passkey already')
   if (outcome === 'absent') throw notAuthenticated()
@@ -94,7 +82,7 @@ export async function offerUse(
   { store, sealing, now }: FactorDependencies,
   { relyingParty, userId }: { relyingParty: RelyingParty; userId?: string | undefined },
 ): Promise<object> {
-  const allowed = userId === undefined ? [] : passkeysIn(await store.read(factorsOf, userId))
+  const allowed = userId === undefined ? [] : passkeysIn(await store.read(stored.factorsOf, userId))
   return requestOptions({ relyingParty, challenge: newChallenge(sealing, { ceremony: 'get' }, now()), allowed })
 }
 
@@ -116,7 +104,7 @@ export async function provePasskey(
   const owner = userId ?? namedUser(response)
   // A passkey of another user must not complete the sign-in of this one.
   if (owner === undefined || (namedUser(response) ?? owner) !== owner) throw wrongPasskey()
-  const [user, factors] = await Promise.all([store.read(findUser, owner), store.read(factorsOf, owner)])
+  const [user, factors] = await Promise.all([store.read(findUser, owner), store.read(stored.factorsOf, owner)])
   const credential = passkeysIn(factors).find(({ credentialId }) => credentialId === response.id)
   if (user === undefined || user.disabledAt !== null || credential === undefined) throw wrongPasskey()
   const signCount = await verifyAssertion(response, { relyingParty, challenge, credential })
@@ -144,7 +132,14 @@ export async function usePasskey(
   const { id: userId } = user
   const at = now()
   await spend(dependencies, userId, challenge)
-  const outcome = await store.write(useFactor, { userId, factorId, at, signCount, challenge: secondFactor, audit })
+  const outcome = await store.write(stored.useFactor, {
+    userId,
+    factorId,
+    at,
+    signCount,
+    challenge: secondFactor,
+    audit,
+  })
   if (outcome !== 'refused') {
     await guess.succeed()
     return outcome
@@ -169,7 +164,7 @@ function refuseStrange({ sealing, now }: FactorDependencies, challenge: string, 
 
 /** After everything else is known to be right, so that only a user with a passkey can write to the store. */
 async function spend({ store }: FactorDependencies, userId: string, challenge: SpentChallenge): Promise<void> {
-  if (!(await store.write(spendChallenge, { userId, ...challenge })))
+  if (!(await store.write(stored.spendChallenge, { userId, ...challenge })))
     throw refusal('The challenge was used already', 'Request new options.')
 }
 

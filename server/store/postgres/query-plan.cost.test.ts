@@ -11,10 +11,12 @@ import {
   addFactor,
   confirmFactor,
   factorsOf,
+  factorsSealedOtherwise,
   findChallenge,
   removeExpiredChallenges,
   removeFactor,
   replaceRecoveryCodes,
+  resealFactors,
   spendChallenge,
   useChallenge,
   useFactor,
@@ -48,7 +50,6 @@ import {
   unlinkProviderAccount,
   useProviderAccount,
 } from '../../providers/provider-accounts.store.ts'
-import { factorsSealedOtherwise, resealFactors } from '../../sealing/sealed-texts.store.ts'
 import {
   addSession,
   confirmSession,

@@ -1,8 +1,7 @@
 // The promises about texts that are sealed again with another secret.
 import assert from 'node:assert/strict'
-import { addFactor as addStoredFactor, factorsOf } from '../factors/factors.store.ts'
 import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
-import { factorsSealedOtherwise, resealFactors } from './sealed-texts.store.ts'
+import { addFactor as addStoredFactor, factorsOf, factorsSealedOtherwise, resealFactors } from './factors.store.ts'
 
 export function sealedTextPromises(promise: PromiseOf): void {
   promise('lists the factors that were sealed otherwise, in batches, and no passkey', async (world) => {
