@@ -27,7 +27,7 @@ const demonstrationFolder = join(root, 'demonstration', 'page')
 
 /** The scripts of the pages, bundled together: what two pages need is a chunk that a browser loads once. */
 const pages = {
-  'page-account': join(pagesFolder, 'account', 'account-page.ts'),
+  'page-account': join(pagesFolder, 'account', 'account-frame.ts'),
   'page-password': join(pagesFolder, 'password', 'password-page.ts'),
   'page-inbox': join(pagesFolder, 'inbox', 'inbox-page.ts'),
   'page-sign-in': join(pagesFolder, 'sign-in', 'sign-in-page.ts'),

@@ -3,7 +3,7 @@
 import type { Auth, Carillon, Notification } from 'carillon-client'
 import { LitElement, type PropertyDeclarations } from 'lit'
 import { InboxSource } from './inbox-source.ts'
-import type { Strings } from './languages/strings.ts'
+import type { Strings } from './languages/en/inbox.ts'
 import { defaultServer } from './shared-client.ts'
 
 export class CarillonElement extends LitElement {

@@ -18,5 +18,5 @@ declare global {
   }
 }
 
-export type { Strings } from './languages/strings.ts'
+export type { Strings } from './languages/en/inbox.ts'
 export { CarillonBell, CarillonInbox }

@@ -1,9 +1,9 @@
 // Finds the texts for a language tag: `de-CH` gets German texts with Swiss numbers. English is part of the bundle; the other
 // languages are loaded when an element needs them.
 import { retriedImport } from '../retried-import.ts'
+import type { Language, Strings } from './en/inbox.ts'
 import { texts as english } from './en/inbox.ts'
 import { badgeOf, pluralsOf } from './plurals.ts'
-import type { Language, Strings } from './strings.ts'
 
 const loaders: { readonly [language: string]: () => Promise<{ texts: Language }> } = {
   ar: () => import('./ar/inbox.ts'),

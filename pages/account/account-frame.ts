@@ -1,4 +1,4 @@
-// <account-frame>: the account page around its sections: navigation, the demand for a new password, the dialog that confirms a
+// The script of the account page. <account-frame>: the page around its sections: navigation, the demand for a new password, the dialog that confirms a
 // sign-in, and the part of the page that the address names.
 import type { Me } from 'carillon-client'
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
@@ -12,7 +12,7 @@ import { sections } from './sections.ts'
 /** The attributes of the element in which the service starts the page. */
 type Place = Pick<Account, 'root' | 'pages' | 'passwordMinLength' | 'offered'>
 
-export class AccountFrame extends PageElement {
+class AccountFrame extends PageElement {
   static override properties: PropertyDeclarations = {
     account: { state: true },
     failure: { state: true },
@@ -165,3 +165,8 @@ async function readTexts(language: PageLanguage): Promise<Pick<Account, 'texts' 
 
 customElements.define('account-frame', AccountFrame)
 customElements.define('confirm-dialog', ConfirmDialog)
+
+const container = document.getElementById('account')
+const { root = '', pages = '', passwordMin, providers = '[]' } = container?.dataset ?? {}
+const offered = JSON.parse(providers) as Account['offered']
+container?.append(new AccountFrame({ root, pages, passwordMinLength: Number(passwordMin), offered }))

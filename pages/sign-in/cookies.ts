@@ -26,14 +26,15 @@ const signOutMark = 'carillon-signed-out'
 /** The page after a sign-out tells the other tabs of this browser. */
 export function tellSignOut(): void {
   try {
-    localStorage.setItem(signOutMark, String(Date.now()))
+    localStorage.setItem(signOutMark, '')
+    localStorage.removeItem(signOutMark)
   } catch {
     // Each tab learns of it with its next request.
   }
 }
 
 export function onSignOut(listen: () => void): void {
-  addEventListener('storage', ({ key }) => key === signOutMark && listen())
+  addEventListener('storage', ({ key, newValue }) => key === signOutMark && newValue !== null && listen())
 }
 
 /** `isSignedOut`: the page asks for the password, and nothing was refused. */

@@ -46,7 +46,7 @@ export type SecondFactorKind = (typeof secondFactorKinds)[number]
 /** A failure that its reader can understand and act on. `cause` goes to the log only. */
 export class CarillonError extends Error {
   readonly code: ErrorCode
-  readonly #problem: string
+  readonly problem: string
   /** What the reader can do about it; undefined if the problem says enough. */
   readonly remedy: string | undefined
   readonly details: readonly Fault[] | undefined
@@ -79,17 +79,13 @@ export class CarillonError extends Error {
     super(options.remedy === undefined ? problem : `${problem}. ${options.remedy}`, { cause: options.cause })
     this.name = 'CarillonError'
     this.code = code
-    this.#problem = problem
+    this.problem = problem
     this.remedy = options.remedy
     this.details = options.details
     this.challenge = options.challenge
     this.secondFactor = options.secondFactor
     this.report = options.report ?? 'failure'
     this.retryAfter = options.retryAfter ?? (statusOf[code] === 503 ? 1 : undefined)
-  }
-
-  get problem(): string {
-    return this.#problem
   }
 
   get status(): number {

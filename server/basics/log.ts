@@ -16,7 +16,7 @@ const redact = [...secrets, ...secrets.map((name) => `*.${name}`), 'req.headers'
 const serializers = {
   err(error: unknown) {
     if (!(error instanceof Error)) return error
-    const { message, stack, ...more } = stdSerializers.err(error)
+    const { message, stack, problem: _, ...more } = stdSerializers.err(error)
     return { ...more, message: escapeControls(message), stack: escapeControls(stack) }
   },
 }

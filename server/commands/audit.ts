@@ -80,12 +80,12 @@ async function entriesOf(store: Store, { since, last, userId }: Wanted): Promise
   const filter = { ...(userId !== undefined && { userId }), ...(at !== undefined && { since: at }) }
   const entries: AuditEntry[] = []
   const wanted = since === undefined ? last : Number.POSITIVE_INFINITY
-  for (let isEnd = wanted === 0; !isEnd; ) {
-    const before = entries.at(-1)?.id
+  while (entries.length < wanted) {
     const limit = Math.min(pageSize, wanted - entries.length)
+    const before = entries.at(-1)?.id
     const page = await store.read(listAudit, { ...filter, ...(before !== undefined && { before }), limit })
     entries.push(...page)
-    isEnd = page.length < limit || entries.length >= wanted
+    if (page.length < limit) break
   }
   return entries.toReversed()
 }
@@ -149,10 +149,7 @@ function coloured(lines: readonly string[], entries: readonly AuditEntry[], titl
 }
 
 function emptyText({ user, since }: Options): string {
-  if (user !== undefined) return `There are no entries about ${user}${since === undefined ? ' yet' : ' since then'}`
-  return since === undefined
-    ? 'There are no entries yet: the first sign-in, refusal or change of a user makes one'
-    : 'There are no entries since then'
+  return `There are no entries${user === undefined ? '' : ` about ${user}`} ${since === undefined ? 'yet' : 'since then'}`
 }
 
 type NameOf = (userId: string) => Promise<string>

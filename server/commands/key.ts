@@ -85,16 +85,10 @@ async function revokeOne(keys: ProducerKeys, id: string, options: Output): Promi
 
 async function listAll(store: Store, options: Output): Promise<void> {
   const producers = await store.read(listProducers)
-  const rows = producers.map((producer) => [
-    producer.id,
-    producer.name,
-    producer.application || '-',
-    producer.scopes.join(','),
-    day(producer.createdAt),
-    day(producer.expiresAt),
-    day(producer.lastUsedAt),
-    day(producer.revokedAt),
-  ])
+  const rows = producers.map(({ id, name, application, scopes: allowed, ...at }) => {
+    const days = [at.createdAt, at.expiresAt, at.lastUsedAt, at.revokedAt].map(day)
+    return [id, name, application || '-', allowed.join(','), ...days]
+  })
   const value = producers.map(({ secretHash: _, previousSecretHash: __, application, ...rest }) => {
     return { ...rest, application: application || null }
   })

@@ -60,7 +60,8 @@ async function move(options: Options, transfer: Transfer): Promise<void> {
     () => withProgress(options, (report) => moveDatabase({ ...moved, report })),
   )
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-  const secretFile = secret === undefined ? existingSecretFile(from) : undefined
+  const beside = secret === undefined && from.engine === 'sqlite' ? secretFileOf(resolve(from.path)) : ''
+  const secretFile = existsSync(beside) ? beside : undefined
   print(
     options,
     { from: displayDatabase(from), to: displayDatabase(to), rows, tables, ...(secretFile && { secretFile }) },
@@ -87,12 +88,6 @@ async function giveUp(options: Options, { giveUpMove }: Transfer): Promise<void>
 
 function fromOption({ from }: Options): GivenOption {
   return { option: 'from', name: 'CARILLON_DATABASE_URL', value: from }
-}
-
-function existingSecretFile(from: Database): string | undefined {
-  if (from.engine !== 'sqlite') return undefined
-  const file = secretFileOf(resolve(from.path))
-  return existsSync(file) ? file : undefined
 }
 
 function secretAdvice(file: string | undefined, to: Database): string {

@@ -1,4 +1,5 @@
 // `carillon send`: sends a notification by HTTP, as any producer does.
+import type { DeliveryRequest } from 'carillon-client'
 import { Command } from 'commander'
 import { CarillonError } from '../basics/errors.ts'
 import { configOf, withSettings } from './settings.ts'
@@ -50,20 +51,12 @@ async function send(command: Command, options: Options): Promise<void> {
   const { url, producerKey } = configOf(command, 'send')
   if (producerKey === undefined)
     throw new WrongUse('Set CARILLON_PRODUCER_KEY, or CARILLON_PRODUCER_KEY_FILE, to a key from: carillon key add NAME')
+  // JSON leaves out what is undefined.
   const request = {
-    recipients: [
-      ...to.map((username) => ({ username })),
-      ...externalId.map((id) => ({ externalId: id, ...(issuer !== undefined && { issuer }) })),
-    ],
-    title,
-    ...(options.refuseUnknown && { unknownRecipients: 'refuse' as const }),
-    ...(body !== undefined && { body }),
-    ...(link !== undefined && { url: link }),
-    ...(category !== undefined && { category }),
-    ...(data !== undefined && { data: readObject(data) }),
-    ...(key !== undefined && { key }),
-    ...(again === true && { again }),
-  }
+    recipients: [...to.map((username) => ({ username })), ...externalId.map((id) => ({ externalId: id, issuer }))],
+    unknownRecipients: options.refuseUnknown && 'refuse',
+    ...{ title, body, url: link, category, data: data === undefined ? data : readObject(data), key, again },
+  } as DeliveryRequest
   const nameOf = (field: string) => names.find((_, n) => field === `recipients.${n}`) ?? field
   const { createProducer } = await import('carillon-client')
   const producer = createProducer({ baseUrl: url, key: producerKey })

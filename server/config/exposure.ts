@@ -4,9 +4,9 @@ import { isOnThisMachine, postgresServer } from './database-url.ts'
 import type { Config } from './settings.ts'
 import { type Environment, formatDuration, isLoopback, type SettingFault } from './values.ts'
 
-/** A setting that could not be read is absent from `config`, and its exposures are not reported. */
+/** A setting that could not be read is absent from `config`, and what is wrong with it and others is not reported. */
 export function exposures(config: Partial<Config>, env: Environment): SettingFault[] {
-  return [...exposedHttp(config), ...exposedOrigins(config), ...exposedDatabases(config, env)]
+  return [...exposedHttp(config), ...exposedOrigins(config), ...exposedDatabases(config, env), ...conflicts(config)]
 }
 
 const readable = 'others on the network can read passwords'
@@ -69,8 +69,7 @@ export function databaseTls(
   return insecureDatabase ? 'none' : 'refused'
 }
 
-/** A setting that could not be read is absent from the argument, and its conflicts are not reported. */
-export function conflicts({
+function conflicts({
   sessionIdleMs,
   sessionLifetimeMs,
   tokenLifetimeMs,

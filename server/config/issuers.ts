@@ -1,7 +1,7 @@
 // Reads CARILLON_ISSUERS: the issuers whose tokens the service accepts beside its own. All mistakes are reported at once, each
 // with the entry, the member, and what to write instead.
 import { type Entry, isText, type Report, readEntries, repeated } from './entries.ts'
-import { applicationForm, isApplication, isLoopback } from './values.ts'
+import { applicationForm, isApplication, isExposed } from './values.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA'] as const
 export type IssuerAlgorithm = (typeof algorithms)[number]
@@ -94,6 +94,6 @@ function reportAddress(member: 'jwks' | 'issuer', address: unknown, report: Repo
 function addressFault(text: string): string | undefined {
   const url = /^https?:\/\/[^\s\\@#]+$/i.test(text) ? URL.parse(text) : null
   if (url === null) return `is ${JSON.stringify(text.slice(0, 80))}, which is no URL to read keys from`
-  if (url.protocol === 'https:' || isLoopback(url.hostname)) return undefined
+  if (!isExposed(url.href)) return undefined
   return `is ${JSON.stringify(text.slice(0, 80))}: plain http beyond this machine, where others on the network can replace the keys`
 }

@@ -2,7 +2,7 @@
 // the member, and what to write instead; none of the messages has a client secret.
 import { readFileSync } from 'node:fs'
 import { type Entry, isText, maxLength, type Report, readEntries, repeated } from './entries.ts'
-import { isLoopback } from './values.ts'
+import { isExposed } from './values.ts'
 
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
 export type IdTokenAlgorithm = (typeof algorithms)[number]
@@ -101,7 +101,7 @@ function readScopes(scopes: unknown = ['openid', 'profile', 'email'], report: Re
 function readEndpointOrigins(issuer: unknown, origins: unknown = [], report: Report): readonly string[] {
   const own = readIssuer(issuer, report)
   const others = Array.isArray(origins) ? origins : [null]
-  const isOrigin = (one: unknown) => typeof one === 'string' && URL.parse(one)?.origin === one && plainFault(one) === ''
+  const isOrigin = (one: unknown) => typeof one === 'string' && URL.parse(one)?.origin === one && !isExposed(one)
   if (others.length > 20 || !others.every(isOrigin))
     report(
       '"origins": write a list of the https origins that the endpoints have, such as ["https://oauth2.example.org"]',
@@ -119,14 +119,8 @@ function readIssuer(issuer: unknown, report: Report): string | undefined {
     )
     return undefined
   }
-  const fault = plainFault(url.href)
-  if (fault !== '') report(`"issuer" is ${JSON.stringify((issuer as string).slice(0, 80))}: ${fault}`)
+  const plain =
+    'plain http beyond this machine, where others on the network can read the client secret; write an https URL'
+  if (isExposed(url.href)) report(`"issuer" is ${JSON.stringify(String(issuer).slice(0, 80))}: ${plain}`)
   return url.origin
-}
-
-/** '' if nobody on the network can read or change what is sent to it. */
-function plainFault(address: string): string {
-  const { protocol, hostname } = new URL(address)
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return ''
-  return 'plain http beyond this machine, where others on the network can read the client secret; write an https URL'
 }

@@ -1,7 +1,7 @@
 // Reads every setting from its option, the environment or its default: a frozen Config, or all faults at once.
 import { readFileSync } from 'node:fs'
 import { CarillonError } from '../basics/errors.ts'
-import { conflicts, exposures } from './exposure.ts'
+import { exposures } from './exposure.ts'
 import { type Config, type Setting, settings } from './settings.ts'
 import { maskPasswords } from './url-passwords.ts'
 import { type Environment, invalid, type SettingFault } from './values.ts'
@@ -21,7 +21,7 @@ export function readSettings(env: Environment, flags: Flags = {}) {
   const unreadable = read.flatMap(({ fault }) => fault ?? [])
   const found = read.filter(({ value }) => value !== undefined).map(({ key, value }) => [key, value])
   const config: Config = Object.freeze(Object.fromEntries(found))
-  const faults = [...unknownNames(env), ...unreadable, ...exposures(config, env), ...conflicts(config)]
+  const faults = [...unknownNames(env), ...unreadable, ...exposures(config, env)]
   return { config: unreadable.length === 0 ? config : undefined, faults }
 }
 

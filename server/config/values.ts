@@ -103,8 +103,7 @@ const longRun = /[\w-]{43}/
 /** A page of an application, whose URL gets a token as its fragment. */
 export function readPage(text: string): string {
   const page = readServiceUrl(text)
-  const { protocol, hostname } = new URL(page)
-  if (protocol !== 'https:' && !isLoopback(hostname))
+  if (isExposed(page))
     invalid('write https://: others on the network could put a script into the page and read the token')
   return longRun.test(page)
     ? invalid('write a URL without 43 letters, digits, - and _ in a row: the token has so many')
@@ -115,8 +114,7 @@ export function readPage(text: string): string {
 export function readBreachUrl(text: string): string {
   if (text === 'off') return text
   const url = readServiceUrl(text)
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' || isLoopback(hostname) ? url : invalid('write https://, or off')
+  return isExposed(url) ? invalid('write https://, or off') : url
 }
 
 /** nodemailer gets the parts, not the text. `isTls`: TLS from the first byte (smtps:); otherwise STARTTLS. */
@@ -219,6 +217,12 @@ function readRange(text: string): string {
 export function isLoopback(host: string): boolean {
   const hostname = URL.parse(`http://${isIPv6(host) ? `[${host}]` : host}`)?.hostname ?? ''
   return hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname)
+}
+
+/** Whether others on the network can read and change what is sent to the URL: plain HTTP beyond this machine. */
+export function isExposed(url: string): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))
 }
 
 /** '' for none, otherwise with a slash at its beginning and none at its end. */

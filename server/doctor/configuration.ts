@@ -5,11 +5,7 @@ import { isLoopback, type SettingFault } from '../config/values.ts'
 import { readKeySet } from '../issuers/key-set.ts'
 import { type Finding, fault, faultOf, ok, warning } from './finding.ts'
 
-export type Settings = {
-  host: string
-  publicUrl?: string
-}
-
+type Settings = { host: string; publicUrl?: string }
 type DatabaseTls = 'refused' | 'none' | 'unverified'
 
 export function settingFaults(faults: readonly SettingFault[]): Finding[] {

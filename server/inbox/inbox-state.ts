@@ -1,39 +1,34 @@
 // What the operations of an inbox take and return, and how both engines make it of their rows.
 
-/** Every change of an inbox updates this row first. The inbox of a user without any delivery equals `emptyInbox`. */
-export type InboxState = {
+/** The state of the inbox of a user without any delivery. Every change of an inbox updates its row first. In the order of the table's columns. */
+export const emptyInbox = {
   /** Raised by one with every change, in the order in which changes become visible. */
-  version: number
-  /** The lowest sequence number in use; 1 without notifications. */
-  firstSeq: number
-  /** The highest sequence number in use, and the last that was given. A notification that was sent again leaves a gap. */
-  lastSeq: number
-  total: number
-  unread: number
-  /** High-water mark: every notification up to this sequence number is read, except those that the user marked as unread since. */
-  readThrough: number
-  /** The version of the last read-all that was not undone. A notification that was marked as unread at an earlier version does not count. */
-  readVersion: number
-  /** How many notifications up to `readThrough` are unread. */
-  markedUnread: number
-  /** The version of the last undo; 0 without one. */
-  resetVersion: number
-  /** No read-all of a category covers a notification above this sequence number; 0 if there was none. */
-  categoryThrough: number
-}
-
-export const emptyInbox: InboxState = {
   version: 0,
+  /** The lowest sequence number in use; 1 without notifications. */
   firstSeq: 1,
+  /** The highest sequence number in use, and the last that was given. A notification that was sent again leaves a gap. */
   lastSeq: 0,
   total: 0,
   unread: 0,
+  /** High-water mark: every notification up to this sequence number is read, except those that the user marked as unread since. */
   readThrough: 0,
+  /** The version of the last read-all that was not undone. A notification that was marked as unread at an earlier version does not count. */
   readVersion: 0,
+  /** How many notifications up to `readThrough` are unread. */
   markedUnread: 0,
+  /** The version of the last undo; 0 without one. */
   resetVersion: 0,
+  /** No read-all of a category covers a notification above this sequence number; 0 if there was none. */
   categoryThrough: 0,
 }
+export type InboxState = typeof emptyInbox
+
+const fields = Object.keys(emptyInbox) as (keyof InboxState)[]
+const columnOf = (field: string) => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** The columns that `toInbox` reads. */
+export const inboxColumns = fields.map(columnOf)
+/** The same of an inbox `i`, each with the name of its field. */
+export const inboxFields = fields.map((field) => `i.${columnOf(field)} as "${field}"`).join()
 
 /** Which notifications are listed: those with this status and, if `categories` is given, with one of them (each named once). */
 export type Filter = { status: 'all' | 'unread' | 'read'; categories?: readonly string[] | undefined }
@@ -87,23 +82,10 @@ export type UndoReadAll = { userId: string; at: number }
 /** How long a read-all can be undone, in milliseconds. */
 export const undoableFor = 10 * 60_000
 
-/** How many columns `toInbox` reads. */
-export const inboxWidth = 10
-
-/** The columns of an inbox in the order of its table, which begin at `at`. */
-export function toInbox(row: readonly unknown[], at = 0): InboxState {
-  return {
-    version: row[at] as number,
-    firstSeq: row[at + 1] as number,
-    lastSeq: row[at + 2] as number,
-    total: row[at + 3] as number,
-    unread: row[at + 4] as number,
-    readThrough: row[at + 5] as number,
-    readVersion: row[at + 6] as number,
-    markedUnread: row[at + 7] as number,
-    resetVersion: row[at + 8] as number,
-    categoryThrough: row[at + 9] as number,
-  }
+export function toInbox(row: readonly unknown[]): InboxState {
+  const inbox = { ...emptyInbox }
+  for (const [place, field] of fields.entries()) inbox[field] = row[place] as number
+  return inbox
 }
 
 export type ChangeRow = [version: number, type: 'created' | 'replaced' | 'read' | 'unread', notification: string]

@@ -7,20 +7,18 @@ import {
   type Counts,
   emptyInbox,
   type InboxState,
+  inboxFields,
   type OneNotification,
   type Page,
   type PageQuery,
 } from './inbox-state.ts'
 import { notificationText } from './notification-json.ts'
 import * as changesOnPostgres from './postgres/changes.ts'
-import * as onPostgres from './postgres/inbox.ts'
+import * as onPostgres from './postgres/pages.ts'
 import * as changesOnSqlite from './sqlite/changes.ts'
-import * as onSqlite from './sqlite/inbox.ts'
+import * as onSqlite from './sqlite/pages.ts'
 
-const columns =
-  new Part(`i.version, i.first_seq as "firstSeq", i.last_seq as "lastSeq", i.total, i.unread, i.read_through as "readThrough",
-  i.read_version as "readVersion", i.marked_unread as "markedUnread", i.reset_version as "resetVersion",
-  i.category_through as "categoryThrough"`)
+const columns = new Part(inboxFields)
 
 export function* readInbox(userId: string): Read<InboxState> {
   return (yield* get<InboxState>`select ${columns} from inbox i where i.user_id = ${userKey(userId)}`) ?? emptyInbox

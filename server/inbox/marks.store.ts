@@ -16,6 +16,7 @@ import {
 } from '../store/statements.ts'
 import { type MarkAllRead, type MarkRead, type OneNotification, type UndoReadAll, undoableFor } from './inbox-state.ts'
 import { markAllReadTogether, markReadTogether, markUnreadTogether } from './postgres/marks.ts'
+import { coversSql } from './read-at.ts'
 
 /** SQLite would take the primary key. Its index has the beginning of the id. */
 const byId = new Part('indexed by notification_by_id', '')
@@ -355,11 +356,7 @@ export const readState =
   i.undo_version, i.category_through`)
 
 /** No read-all of its category covers the notification `n`, or it was marked as unread since. */
-export const isUncovered = new Part(`not exists (
-  select 1 from category_read_mark m
-  where m.user_id = n.user_id and m.category = n.category and m.through_seq >= n.seq
-    and m.version > coalesce(n.unread_version, -1)
-)`)
+export const isUncovered = new Part(`not exists (select 1 from category_read_mark m where ${coversSql('n.user_id')})`)
 
 export function* isUnreadNow(found: ReadState): Write<boolean> {
   const { seq, read_at, unread_version, read_through, read_version } = found

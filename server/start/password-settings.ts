@@ -8,7 +8,7 @@ import { isLoopback } from '../config/values.ts'
 import { type ForgottenOptions, ForgottenPasswords } from '../links/forgotten.ts'
 import type { LinkSettings } from '../links/links.ts'
 import { Mailer } from '../mail/mail.ts'
-import type { UserMail } from '../mail/user-mail.ts'
+import { renderUserMail, type UserMail } from '../mail/user-mail.ts'
 import type { BreachOptions } from '../passwords/breaches.ts'
 
 const breachTimeoutMs = 2_000
@@ -35,14 +35,13 @@ export function linksAndMails(config: Config, { signInLog, publicUrl, ...given }
   return { links, forgotten, sendMail }
 }
 
-/** Sends one mail to one user. Its texts are loaded with the first mail: a start does not need them. */
+/** Sends one mail to one user. */
 function mailerOf(config: Config, publicUrl: () => string): ((mail: UserMail) => Promise<void>) | undefined {
   const { smtpUrl: server, mailFrom, insecureSmtp, pagesName } = config
   if (server === undefined) return undefined
   const needsTls = !insecureSmtp && !isLoopback(server.host)
   let mailer: Mailer | undefined
   return async (mail) => {
-    const { renderUserMail } = await import('../mail/user-mail.ts')
     // The public URL is known only after the service listens.
     const { name = '', address } = mailFrom ?? { address: addressAt(publicUrl()) }
     mailer ??= new Mailer({ server, sender: { name: name || pagesName, address }, needsTls })

@@ -9,14 +9,9 @@ export async function reportPreviousSecret(store: Store, secrets: Secrets, log: 
   try {
     const { countSealedOtherwise } = await import('../factors/re-sealing.ts')
     const { signingKeys, factors } = await countSealedOtherwise(store, new Sealing(secrets))
-    const event = 'previous-secret'
-    if (signingKeys + factors > 0)
-      log.warn({ event, signingKeys, factors }, 'the previous secret is still needed: run carillon secret rotate')
-    else
-      log.info(
-        { event, signingKeys, factors },
-        'the previous secret is no longer needed: remove CARILLON_SECRET_PREVIOUS',
-      )
+    const fields = { event: 'previous-secret', signingKeys, factors }
+    if (signingKeys + factors > 0) log.warn(fields, 'the previous secret is still needed: run carillon secret rotate')
+    else log.info(fields, 'the previous secret is no longer needed: remove CARILLON_SECRET_PREVIOUS')
   } catch (error) {
     log.warn({ event: 'previous-secret', err: error }, 'something in the store was sealed with neither secret')
   }

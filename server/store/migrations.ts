@@ -1,7 +1,6 @@
-// What both engines share of migrating: schema.sql, the numbered SQL files beside it, and the ledger of those that a database has.
-// Kysely's migrator keeps the ledger; it is loaded only if one of them is pending.
+// What both engines share of migrating: schema.sql, the numbered SQL files beside it, and the ledger of those that a database has. The ledger
+// has the name and the columns of Kysely's.
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Dialect } from 'kysely'
 import { CarillonError } from '../basics/errors.ts'
 
 const numbered = /^\d{4}-.+(?=\.sql$)/
@@ -39,31 +38,10 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
   )
 }
 
-type Execute = (sql: string) => Promise<unknown>
-
-/** A migration and its ledger entry are one transaction, which `prepare` runs before. Returns the names of those that it applied. */
-export async function applyPending(
-  dialect: Dialect,
-  known: readonly string[],
-  {
-    apply,
-    prepare,
-  }: { apply: (name: string, execute: Execute) => Promise<unknown> | unknown; prepare?: () => Promise<void> },
-): Promise<string[]> {
-  const { Kysely, sql } = await import('kysely')
-  const { Migrator } = await import('kysely/migration')
-  const db = new Kysely<unknown>({ dialect })
-  const migrationOf = (name: string) => ({
-    up: async (transaction: typeof db) => void (await apply(name, (text) => sql.raw(text).execute(transaction))),
-  })
-  const migrations = Object.fromEntries(known.map((name) => [name, migrationOf(name)]))
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
-  const done: string[] = []
-  for (;;) {
-    await prepare?.()
-    const { error, results = [] } = await migrator.migrateUp()
-    if (error !== undefined) throw error
-    if (results.length === 0) return done
-    done.push(...results.map((result) => result.migrationName))
-  }
+/** The statements that enter a migration in the ledger, in the transaction of the migration. `now`: an expression with the time, ISO 8601. */
+export function entryOf(name: string, now: string): string[] {
+  return [
+    'create table if not exists kysely_migration (name text primary key, timestamp text not null)',
+    `insert into kysely_migration (name, timestamp) values ('${name}', ${now})`,
+  ]
 }

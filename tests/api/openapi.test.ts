@@ -620,6 +620,18 @@ test('the description is correct for a service without a mail server, or a conta
   await without.stop()
 })
 
+test('the description is correct for the test notification of the only user (I9)', async () => {
+  const single = await startTestService()
+  const proof = await single.signIn(await single.user(), 'stateful')
+  const described = api.find('POST', '/api/me/test-notification') as Described
+  for (let n = 0; n < 11; n++) {
+    const response = await single.post('/api/me/test-notification', undefined, proof)
+    const code = response.status === 204 ? '' : ` ${refusalIn(response).code}`
+    note(described, `${api.promises(described, response)}${code}`)
+  }
+  await single.stop()
+})
+
 test('the description is correct for a new password of a signed-in user (I9)', async () => {
   const reader = await app.user('careless')
   const proof = await app.signIn(reader, 'stateful')

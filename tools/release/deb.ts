@@ -11,7 +11,7 @@ const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 const onSystemd = (commands: string) =>
   `#!/bin/sh\nset -e\nif [ -d /run/systemd/system ] && [ -z "$DPKG_ROOT" ]; then\n${commands}fi\n`
 /** Beside the program it would be left by a removal. */
-const cache = 'export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/carillon}"'
+const cache = '[ -n "$NODE_COMPILE_CACHE" ] || export NODE_COMPILE_CACHE="$HOME/.cache/carillon"'
 const scripts: Readonly<Record<string, string>> = {
   postinst: onSystemd('  systemctl daemon-reload\n  systemctl try-restart carillon.service\n'),
   // An upgrade restarts the service afterwards.

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import { soakTest } from '../../../tests/support/soak.ts'
 import { createCarillon, type StreamEvent } from '../../carillon-client.ts'
 import { StreamServer } from '../../testing/stream-server.ts'
 import {
@@ -91,7 +92,7 @@ test('a tab that joins late receives the kept events after its position, or a re
   assert.equal(openStreams.size, 1)
 })
 
-test('the leading tab keeps 100 events for tabs that join later', async () => {
+soakTest('the leading tab keeps 100 events for tabs that join later', async () => {
   await using browser = await startBrowser()
   const ann = await service.user()
   const [first] = await followingTabs(browser, ann, 1)

@@ -2,7 +2,7 @@
 import type { Notification } from 'carillon-client'
 import type * as lit from 'lit'
 import type { TemplateResult } from 'lit'
-import type { Strings } from '../../languages/strings.ts'
+import type { Strings } from '../../languages/en/inbox.ts'
 import type { Times } from '../../times.ts'
 import { safeLink } from './links.ts'
 

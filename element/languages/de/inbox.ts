@@ -1,4 +1,4 @@
-import type { Language } from '../strings.ts'
+import type { Language } from '../en/inbox.ts'
 
 export const texts: Language = (locale, plurals, badge) => ({
   locale,

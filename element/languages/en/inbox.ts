@@ -1,10 +1,18 @@
-import type { Language } from '../strings.ts'
+// The texts of both elements, in English. The other languages have its type. A page can replace each of them by the property `strings`.
+import type { Plurals } from '../plurals.ts'
 
-export const texts: Language = (locale, plurals, badge) => ({
+type Errors = { readonly [code: string]: string; readonly other: string }
+
+/** Makes the texts for a locale of the language, such as `en-GB`. */
+export const texts = (locale: string, plurals: Plurals, badge: (count: number) => string) => ({
+  /** The locale of numbers and dates: the one that was requested, if there are texts in its language. Otherwise `en`. */
   locale,
-  direction: 'ltr',
+  direction: 'ltr' as 'ltr' | 'rtl',
+  /** The heading of the list, and the name of the panel, of the feed and of a bell without unread notifications. */
   title: 'Notifications',
+  /** The name of the bell's button if there are unread notifications. It contains the text of `badge` (WCAG 2.2, 2.5.3). */
   bell: plurals({ other: 'Notifications, # unread' }, badge),
+  /** The name of the tab list, and the tabs. */
   filter: 'Show',
   all: 'All',
   unread: 'Unread',
@@ -15,9 +23,12 @@ export const texts: Language = (locale, plurals, badge) => ({
   loadMore: 'Load more',
   tryAgain: 'Try again',
   signIn: 'Sign in',
+  /** The button that displays notifications which arrived while the list was held. */
   newer: plurals({ other: '# new' }),
+  /** How often a notification was sent: the number, and its name for screen readers. */
   count: plurals({ other: '×#' }),
   countLabel: plurals({ one: 'sent once', two: 'sent twice', other: 'sent # times' }),
+  /** For screen readers, in the name of a notification. */
   itemUnread: 'Unread',
   loading: 'Loading notifications',
   emptyTitle: 'No notifications yet',
@@ -29,6 +40,7 @@ export const texts: Language = (locale, plurals, badge) => ({
   offlineTitle: 'No connection',
   offlineText: 'What you change now is sent when the connection is back.',
   errorTitle: 'Cannot show your notifications',
+  /** By the `code` of the error; `other` for a code that is not here. */
   errors: {
     NETWORK: 'The server does not respond.',
     TOO_MANY_REQUESTS: 'The server is busy. Try again in a moment.',
@@ -36,12 +48,19 @@ export const texts: Language = (locale, plurals, badge) => ({
     NOT_FOUND: 'The notification no longer exists.',
     CONFLICT: 'It is too late for that.',
     other: 'The server reported a problem.',
-  },
+  } as Errors,
+  /** Beside the button `undo`, after all were marked as read. */
   allMarkedAsRead: 'All marked as read',
+  /** Announced in the live region. */
   arrived: plurals({ one: '# new notification', other: '# new notifications' }),
   loaded: plurals({ one: '# more notification', other: '# more notifications' }),
   undone: 'Undone',
+  /** An act of the reader was refused and taken back; followed by the text of `errors`. */
   notMarkedAsRead: 'Not marked as read.',
   notMarkedAsUnread: 'Not marked as unread.',
   notUndone: 'Not undone.',
 })
+
+export type Language = typeof texts
+/** `badge`: the number on the bell, `99+` above 99. */
+export type Strings = ReturnType<Language> & { badge(unread: number): string }

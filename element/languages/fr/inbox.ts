@@ -1,4 +1,4 @@
-import type { Language } from '../strings.ts'
+import type { Language } from '../en/inbox.ts'
 
 // French has a form `many` for millions ("1 million de ..."); with digits it reads as `other`.
 export const texts: Language = (locale, plurals, badge) => ({

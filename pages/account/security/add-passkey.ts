@@ -1,7 +1,7 @@
 // <add-passkey>: names a passkey, creates it in this browser, and adds it to the account. Sends `added` with the recovery codes, if it is
 // the first factor, or `closed`.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { obstacleToPasskeys, pageAtLocalhost } from './new-passkey.ts'
+import { hasPasskeys } from '../passkeys.ts'
 import { Explained, SecuritySection } from './security-section.ts'
 
 type Added = { recoveryCodes?: string[] }
@@ -64,4 +64,18 @@ ${this.panelEnd(obstacle === undefined ? factors.next : undefined)}</form>`
     const url = pageAtLocalhost()
     return html`<p>${factors.passkeyNeedsName} ${url ? html`<a href=${url.href}>${factors.passkeyOpenAt(url.host)}</a>` : nothing}</p>`
   }
+}
+
+/** `address`: browsers have passkeys for host names only, and never for a number such as 127.0.0.1. `unsupported`: this browser has none. */
+function obstacleToPasskeys(): 'address' | 'unsupported' | undefined {
+  if (/^\[|^[\d.]+$/.test(location.hostname)) return 'address'
+  return hasPasskeys() ? undefined : 'unsupported'
+}
+
+/** This page at `localhost`, if it is on this machine. */
+function pageAtLocalhost(): URL | undefined {
+  if (!/^127\.|^\[::1\]$/.test(location.hostname)) return undefined
+  const url = new URL(location.href)
+  url.hostname = 'localhost'
+  return url
 }

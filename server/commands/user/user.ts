@@ -231,14 +231,9 @@ type ListOptions = Output & { search?: string; externalId?: string; application?
 async function listAll(dependencies: UserDependencies, options: ListOptions): Promise<void> {
   const users = await everyUser(dependencies, options)
   const isFiltered = [options.search, options.externalId, options.application].some((filter) => filter !== undefined)
-  const rows = users.map(({ username, externalId, application, id, createdAt, disabledAt }) => [
-    username ?? '-',
-    externalId ?? '-',
-    application || '-',
-    id,
-    day(createdAt),
-    day(disabledAt),
-  ])
+  const rows = users.map(({ username, externalId, application, id, ...at }) => {
+    return [username ?? '-', externalId ?? '-', application || '-', id, day(at.createdAt), day(at.disabledAt)]
+  })
   print(options, users.map(displayAccount), () => {
     if (users.length > 0) return table(['username', 'external id', 'application', 'id', 'created', 'disabled'], rows)
     return isFiltered ? 'No user fits' : 'There are no users yet. Add one with: carillon user add NAME'
@@ -247,11 +242,7 @@ async function listAll(dependencies: UserDependencies, options: ListOptions): Pr
 
 async function everyUser(dependencies: UserDependencies, { search, externalId }: ListOptions): Promise<User[]> {
   const { store, application } = dependencies
-  const filter = {
-    application,
-    ...(search !== undefined && { search }),
-    ...(externalId !== undefined && { externalId }),
-  }
+  const filter = { application, ...(search && { search }), ...(externalId !== undefined && { externalId }) }
   const users: User[] = []
   for (let page: User[] | undefined; page === undefined || page.length === listedAtOnce; users.push(...page))
     page = await store.read(listUsers, { after: users.at(-1)?.id ?? '', limit: listedAtOnce, ...filter })

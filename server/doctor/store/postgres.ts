@@ -71,15 +71,9 @@ async function clock(pool: pg.Pool, now: () => number): Promise<Finding> {
   return clockFinding('clock', { whose: "the database's clock", aheadMs: rows[0].at - (before + now()) / 2 })
 }
 
-type Ground = {
-  replica: boolean
-  readonly: boolean
-  fsync: string
-  commit: string
-  encoding: string
-  most: number
-  taken: number
-}
+type Ground = Record<'replica' | 'readonly', boolean> &
+  Record<'fsync' | 'commit' | 'encoding', string> &
+  Record<'most' | 'taken', number>
 
 /** The settings of the server that durability depends on, for this role in this database. */
 async function ground(pool: pg.Pool): Promise<Finding[]> {

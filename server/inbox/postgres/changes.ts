@@ -5,7 +5,7 @@ import {
   type ChangeRow,
   type Changes,
   type ChangesQuery,
-  inboxWidth,
+  inboxColumns,
   type ReadAllRow,
   toChanges,
   toInbox,
@@ -73,7 +73,7 @@ export async function changesSince(db: Database, query: ChangesQuery): Promise<C
   })
   const behind = inbox.version - version
   if (behind < 0 || version < inbox.resetVersion || behind > maxBehind) return 'reset'
-  const [created, later, readAlls] = row.slice(inboxWidth) as unknown as [string[], string[], string[]]
+  const [created, later, readAlls] = row.slice(inboxColumns.length) as unknown as [string[], string[], string[]]
   const notifications = [...created, ...later].map((json) => JSON.parse(json) as ChangeRow)
   return toChanges(inbox, limit, { notifications, readAlls: readAlls.map((json) => JSON.parse(json) as ReadAllRow) })
 }

@@ -7,8 +7,7 @@ import { ChangeSignals } from '../../store/postgres/change-signals/change-signal
 import { Database } from '../../store/postgres/connection/connection.ts'
 import { openPool } from '../../store/postgres/connection/pool.ts'
 import { changesSince } from './changes.ts'
-import { readPage } from './inbox.ts'
-import { pageParameters, pageStatement } from './pages.ts'
+import { pageParameters, pageStatement, readPage } from './pages.ts'
 
 const count = 20_000
 const { url, drop } = await newDatabase()
@@ -73,7 +72,7 @@ for (const [userId, status] of [
     // The 4,981st one from the newest.
     assert.equal(id, `id${count - (userId === 'ann' ? 1 : 0) - 4_980 * 2}`)
     const { name, text } = pageStatement(page)
-    // Each step of the plan counts its rows: the scan, and the merge of the partitions.
+    // Each step of the plan counts its rows: the scan, the merges of the partitions and of the runs, and the limit.
     const rows = await rowsPassed(() => db.one(name, text, [userId, ...pageParameters(page)]))
     assert.ok(rows > 4_980 && rows < 5 * 4_980, `${rows}`)
   })

@@ -1,10 +1,11 @@
-// The SQL that reads a page of an inbox, and how its row becomes that page. The server assembles
-// the notifications as JSON text. `$1` is the user, `$2` the size of the page, `$3` where it begins.
+// Reads a page of one user's inbox on PostgreSQL, in one statement, which assembles the notifications as JSON text. `$1` is the user, `$2` the
+// size of the page, `$3` where it begins: below a sequence number, or after how many notifications. `$4` has the categories.
+import type { Database } from '../../store/postgres/connection/connection.ts'
 import type { Row } from '../../store/postgres/connection/gathering.ts'
-import { inboxWidth, type Page, type PageRequest, toInbox } from '../inbox-state.ts'
+import { emptyInbox, inboxColumns, type Page, type PageQuery, type PageRequest, toInbox } from '../inbox-state.ts'
+import { countSql, listSql, type Shape } from '../lists.ts'
 import { notificationJsonSql } from '../notification-json.ts'
 import { readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
-import { type FilteredSql, filteredName, filteredPages } from './filtered-pages.ts'
 
 export const readAtText = readAtSql('$1')
 export const readAtByAnyMark = readAtByAnyMarkSql('$1')
@@ -14,94 +15,104 @@ export function textReadAt(readAt: string): string {
   return notificationJsonSql('postgres', readAt)
 }
 
-const notificationText = textReadAt(readAtText)
-const notificationTextByAnyMark = textReadAt(readAtByAnyMark)
-
 /** The user's inbox as the table `box` of one row; all zeros if the user has none yet. */
 export const withInbox = `box as (
-  select version, first_seq, last_seq, total, unread, read_through, read_version, marked_unread, reset_version,
-    category_through
-  from inbox where user_id = $1
+  select ${inboxColumns} from inbox where user_id = $1
   union all
-  select 0, 1, 0, 0, 0, 0, 0, 0, 0, 0 where not exists (select 1 from inbox where user_id = $1)
+  select ${Object.values(emptyInbox)} where not exists (select 1 from inbox where user_id = $1)
 )`
 
 /** A field of `box` as a value, not as a join: a plan that was made without values then always reads a range of the index. */
 export const inboxField = (expression: string) => `(select ${expression} from box)`
 
-type PageSql = { found?: string; rows: string; total: string; hasOlder: string }
+type PageShape = Shape & { isNumbered: boolean }
 
-/** The highest sequence number of a numbered page of all: if numbers are missing, the server passes over the index entries above it. */
-const highest = `(select case
-  when total = last_seq - first_seq + 1 then last_seq - $3::bigint
-  when $3 < total then
-    (select n.seq from notification n where n.user_id = $1 order by n.seq desc limit 1 offset $3::bigint)
-end from box)`
+const matching = { all: 'total', unread: 'unread', read: 'total - unread' }
 
-const allWhere = (condition: string) => `select n.seq, ${notificationText} as text from notification n
-  where n.user_id = $1 and ${condition} order by n.seq desc limit $2`
-
-const pages = {
-  page: { rows: allWhere(`n.seq <= ${highest}`), total: 'box.total', hasOlder: 'box.total > $3::bigint + $2' },
-  before: {
-    rows: allWhere('n.seq < $3'),
-    total: 'box.total',
-    hasOlder: 'coalesce((select min(seq) from picked) > box.first_seq, false)',
-  },
-} satisfies Record<string, PageSql>
-
-/** The row of each chosen sequence number. */
-const rowsOf = 'cross join lateral (select * from notification where user_id = $1 and seq = chosen.seq limit 1) n'
-
-function filteredPage({ found, total }: FilteredSql, text: string): PageSql {
-  return {
-    found,
-    rows: `select n.seq, ${text} as text from (select seq from found order by seq desc limit $2) chosen ${rowsOf}`,
-    total,
-    hasOlder: '(select count(*) from found) > $2',
-  }
+function totalOf({ status, hasCategories }: Shape): string {
+  if (!hasCategories) return inboxField(matching[status])
+  return `(select coalesce(sum(${matching[status]}), 0)::bigint from inbox_category where user_id = $1 and category = any ($4::text[]))`
 }
 
-const tablesOf = ({ found, rows }: PageSql) =>
-  [withInbox, found && `found as (${found})`, `picked as (${rows})`].filter(Boolean).join(', ')
-
-const pageColumns = ({ total, hasOlder }: PageSql) => `
-  box.*, coalesce((select '[' || string_agg(text, ',' order by seq desc) || ']' from picked), '[]'),
-  (select min(seq) from picked), ${hasOlder}, ${total}`
-
-const textOf = (page: PageSql) => `with ${tablesOf(page)} select ${pageColumns(page)} from box`
-const statement = (name: string, page: PageSql) => ({ name, text: textOf(page) })
-
-const statements = {
-  page: statement('page', pages.page),
-  before: statement('before', pages.before),
-}
-const byAnyMark = ({ rows, ...page }: PageSql): PageSql => ({
-  ...page,
-  rows: rows.replaceAll(notificationText, notificationTextByAnyMark),
-})
-const filteredStatements = new Map(
-  [false, true].flatMap((hasCategoryMarks) => {
-    const text = hasCategoryMarks ? notificationTextByAnyMark : notificationText
-    return filteredPages(hasCategoryMarks).map(
-      (page) => [page.name, statement(page.name, filteredPage(page, text))] as const,
-    )
-  }),
-)
-const statementsByAnyMark = {
-  page: statement('pageByAnyMark', byAnyMark(pages.page)),
-  before: statement('beforeByAnyMark', byAnyMark(pages.before)),
+/** Whether the list has every sequence number from its lowest one on. */
+function isDense({ status, hasCategories }: Shape): string {
+  if (hasCategories || status === 'read') return 'false'
+  return status === 'all'
+    ? 'total = last_seq - first_seq + 1'
+    : 'marked_unread = 0 and unread = last_seq - read_through'
 }
 
-/** The first page of all is the one before a sequence number that no notification reaches: gaps make no difference to it. */
-function isBefore(request: PageRequest): boolean {
-  return 'before' in request || (request.page === 1 && request.status !== 'unread')
+/** A page passes over that many notifications. If more are above it, its place is counted first. */
+const maxSkipped = 100
+
+/**
+ * Counts the notifications above a numbered page, in ranges that have most of them if the list is as dense there as in the range before:
+ * `each` is the difference between two of their sequence numbers.
+ */
+function placeSql(shape: PageShape): string {
+  const width = 'ceil(0.9 * skipped * each)::bigint'
+  const range = { low: `walk.below - ${width}`, below: 'walk.below', max: 'walk.skipped + 1' }
+  return `walk (below, skipped, each) as (
+    select case when list.total <= $3 then 0 when is_dense then last_seq + 1 - $3 else last_seq + 1 end,
+      case when list.total <= $3 or is_dense then 0 else $3::bigint end, (last_seq - first_seq + 1) / greatest(list.total, 1)::float8
+    from box cross join lateral (select ${totalOf(shape)} as total, ${isDense(shape)} as is_dense) list
+    union all
+    select case when fits then below - ${width} else below end, case when fits then skipped - found.count else skipped end,
+      case when not fits then each / 2 when found.count = 0 then each * 2 else ${width} / found.count::float8 end
+    from walk cross join lateral (${countSql('postgres', shape, range)}) found
+    cross join lateral (select found.count <= skipped as fits) one
+    where skipped > ${maxSkipped} and below > 0
+  ), place as (select below, skipped from walk order by skipped, below limit 1)`
 }
 
-export function pageStatement(request: PageRequest, hasCategoryMarks = false) {
-  const filtered = filteredStatements.get(filteredName(request, hasCategoryMarks) ?? '')
-  if (filtered !== undefined) return filtered
-  return (hasCategoryMarks ? statementsByAnyMark : statements)[isBefore(request) ? 'before' : 'page']
+type Rows = { text: string; below: string; skipped: string }
+
+/** All notifications are a range of the primary key. */
+function allSql({ text, below, skipped }: Rows): string {
+  return `picked as (
+    select n.seq, ${text} as text from notification n
+    where n.user_id = $1 and n.seq < ${below} order by n.seq desc limit $2 offset ${skipped})`
+}
+
+function filteredSql(shape: Shape, { text, below, skipped }: Rows): string {
+  return `found as (${listSql('postgres', shape, { below, skipped, taken: '$2::bigint + 1' })}),
+  picked as (
+    select n.seq, ${text} as text from (select seq from found order by seq desc limit $2) chosen
+    cross join lateral (select * from notification where user_id = $1 and seq = chosen.seq limit 1) n)`
+}
+
+function textOf(shape: PageShape): string {
+  const { status, hasCategories, isNumbered, hasCategoryMarks } = shape
+  const text = textReadAt(hasCategoryMarks ? readAtByAnyMark : readAtText)
+  const [below, skipped] = isNumbered
+    ? ['(select below from place)', '(select skipped from place)']
+    : ['$3::bigint', '0']
+  const isAll = status === 'all' && !hasCategories
+  const rows = isAll ? allSql({ text, below, skipped }) : filteredSql(shape, { text, below, skipped })
+  const hasOlder = isAll
+    ? 'coalesce((select min(seq) from picked) > box.first_seq, false)'
+    : '(select count(*) from found) > $2'
+  const tables = isNumbered ? `recursive ${withInbox}, ${placeSql(shape)}` : withInbox
+  return `with ${tables}, ${rows}
+  select box.*, coalesce((select '[' || string_agg(text, ',' order by seq desc) || ']' from picked), '[]'),
+    (select min(seq) from picked), ${hasOlder}, ${totalOf(shape)} from box`
+}
+
+const statements = new Map<string, { name: string; text: string }>()
+
+/** The first page is the one below a sequence number that no notification reaches. */
+const isFirst = (request: PageRequest) => 'page' in request && request.page === 1
+
+export function pageStatement(request: PageRequest, hasCategoryMarks = false): { name: string; text: string } {
+  const { status, categories } = request
+  const isNumbered = 'page' in request && !isFirst(request)
+  const hasCategories = categories !== undefined
+  const shape = { status, hasCategories, isNumbered, hasCategoryMarks }
+  const [of, by] = [hasCategories ? 'InCategories' : '', isNumbered ? 'Page' : 'Before']
+  const name = `${status}${of}${by}${hasCategoryMarks ? 'ByAnyMark' : ''}`
+  const known = statements.get(name) ?? { name, text: textOf(shape) }
+  statements.set(name, known)
+  return known
 }
 
 /** From `$2` on. A request may name a place above every bigint, which PostgreSQL would refuse. */
@@ -109,17 +120,28 @@ export function pageParameters(
   request: PageRequest,
 ): [limit: number, place: number, ...categories: (readonly string[])[]] {
   const { limit, categories } = request
-  const place = Math.min(placeOf(request), Number.MAX_SAFE_INTEGER)
+  const place = isFirst(request)
+    ? Number.MAX_SAFE_INTEGER
+    : Math.min('before' in request ? request.before : (request.page - 1) * limit, Number.MAX_SAFE_INTEGER)
   return categories === undefined ? [limit, place] : [limit, place, categories]
 }
 
-function placeOf(request: PageRequest): number {
-  if ('before' in request) return request.before
-  const isByCursor = filteredName(request) === undefined && isBefore(request)
-  return isByCursor ? Number.MAX_SAFE_INTEGER : (request.page - 1) * request.limit
+export async function readPage(db: Database, query: PageQuery): Promise<Page | 'unchanged'> {
+  const { userId, unlessVersion } = query
+  // The version alone costs half as much as a page, and usually nothing has changed.
+  if (unlessVersion !== undefined && (await readVersion(db, userId)) === unlessVersion) return 'unchanged'
+  return db.byMarks(userId, async (hasCategoryMarks) => {
+    const { name, text } = pageStatement(query, hasCategoryMarks)
+    return toPage((await db.one(name, text, [userId, ...pageParameters(query)])) as Row)
+  })
 }
 
-export function toPage(row: Row): Page {
-  const [items, lowest, hasOlder, total] = row.slice(inboxWidth) as [string, number, boolean, number]
+async function readVersion(db: Database, userId: string): Promise<number> {
+  const row = await db.one('inboxVersion', 'select version from inbox where user_id = $1', [userId])
+  return (row?.[0] as number | undefined) ?? 0
+}
+
+function toPage(row: Row): Page {
+  const [items, lowest, hasOlder, total] = row.slice(inboxColumns.length) as [string, number, boolean, number]
   return { inbox: toInbox(row), total, items, next: hasOlder ? lowest : null }
 }

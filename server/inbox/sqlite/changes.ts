@@ -1,9 +1,7 @@
 // Reads what changed in an inbox after a version.
 import type { Reader } from '../../store/sqlite/reader.ts'
 import { type ChangeRow, type Changes, type ChangesQuery, toChanges } from '../inbox-state.ts'
-import { type FoundInbox, inboxOf } from './found-inbox.ts'
-import { notificationSql, readAt, readAtByAnyMark } from './pages.ts'
-import { coveredThrough } from './runs.ts'
+import { coveredThrough, type FoundInbox, inboxOf, notificationSql, readAt, readAtByAnyMark } from './pages.ts'
 
 /** `?2` is the user's readThrough, or where the last read-all of a category ended: no read-all covers what lies beyond it. */
 const readAtBeyond = (at: string) => `case when n.seq > ?2 then n.read_at else ${at} end`

@@ -10,8 +10,7 @@ import { openStore } from '../../open-store.ts'
 import { connect } from '../../store/sqlite/database.ts'
 import type { Reader } from '../../store/sqlite/reader.ts'
 import { changesSince, readInbox, readPage } from '../inbox.store.ts'
-import { inboxOf } from './found-inbox.ts'
-import { seqsAt } from './runs.ts'
+import { inboxOf, statementsOf } from './pages.ts'
 
 type Ids = [string, string, string]
 const count = 200_000
@@ -122,12 +121,13 @@ test('a page of unread notifications passes over none that a read-all of their c
     return statement.all(...values)
   }
   const reader = { all: read, one: (...query: Parameters<typeof read>) => read(...query)[0] } as unknown as Reader
-  const found = inboxOf(reader, cleoId)
-  const request = { limit: 20, status: 'unread', page: 1 } as const
+  const { user } = inboxOf(reader, cleoId)
   for (const categories of [undefined, ['common'], ['common', 'rare']])
     for (const below of [count + 1, count / 2, 1_000]) {
       passed = 0
-      const seqs = seqsAt(reader, { ...request, categories }, { ...found, below, skipped: 0, taken: 2_000 })
+      const shape = { status: 'unread', hasCategories: categories !== undefined, hasCategoryMarks: true } as const
+      const given = categories === undefined ? [] : [JSON.stringify(categories)]
+      const seqs = reader.all<[number]>(statementsOf(shape).seqs, user, 2_000, below, 0, ...given).map(([seq]) => seq)
       const expected = Array.from({ length: below - 1 }, (_, index) => below - 1 - index).filter((seq) => {
         const isRare = seq % 2_000 < 2
         return isRare ? categories?.length !== 1 : seq > count - 1_000 || seq === 2

@@ -1,14 +1,40 @@
-// The state of an inbox and a page of it as JSON text: one row, one string. `limit +?` and not `limit ?` in the SQL: for a bare parameter
-// SQLite lets its value decide about the plan, and prepares the statement again each time.
+// Reads one user's inbox and a page of it as JSON text: one row, one string. `limit +?` and not `limit ?` in the SQL: for a bare parameter
+// SQLite lets its value decide about the plan, and prepares the statement again each time. Changes are in changes.ts.
+import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import type { Reader } from '../../store/sqlite/reader.ts'
-import type { InboxState, Page, PageRequest } from '../inbox-state.ts'
+import { userBytes } from '../../store/statements.ts'
+import {
+  emptyInbox,
+  type InboxState,
+  inboxColumns,
+  type Page,
+  type PageQuery,
+  type PageRequest,
+  toInbox,
+} from '../inbox-state.ts'
+import { countSql, listSql, type Shape } from '../lists.ts'
 import { noItems, notificationJsonSql } from '../notification-json.ts'
 import { readAllOver, readAtAgain, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
-import type { FoundInbox } from './found-inbox.ts'
-import { type Place, seqsAt, totalOf } from './runs.ts'
 
 export const readAt = readAtSql('?1')
 export const readAtByAnyMark = readAtByAnyMarkSql('?1')
+
+export const inboxVersion = 'select version from inbox where user_id = ?'
+export const inboxByUser = `select ${inboxColumns} from inbox where user_id = ?`
+
+/** The key by which everything in an inbox is found. */
+export type FoundInbox = { user: Uint8Array; inbox: InboxState }
+
+export function inboxOf(reader: Reader, userId: string): FoundInbox {
+  const user = userBytes(userId)
+  const row = reader.one(inboxByUser, user)
+  return { user, inbox: row === undefined ? emptyInbox : toInbox(row) }
+}
+
+/** No read-all covers what lies above this sequence number. */
+export function coveredThrough({ readThrough, categoryThrough }: InboxState): number {
+  return Math.max(readThrough, categoryThrough)
+}
 
 /** The JSON text of the notification `n`, which was read at `at`. */
 export function notificationSql(at: string): string {
@@ -41,62 +67,137 @@ export const range = itemsSql(readAtInRange, 'n.seq <= ?4', 'limit +?4 - ?3')
 export const chosenItemsByAnyMark = itemsSql(readAtByAnyMark, 'n.seq in (select value from json_each(?4))')
 export const rangeByAnyMark = itemsSql(readAtByAnyMark, 'n.seq <= ?4', 'limit +?4 - ?3')
 
+export const categoryTotals = `
+  select coalesce(sum(total), 0), coalesce(sum(unread), 0) from inbox_category
+  where user_id = ?1 and category in (select value from json_each(?2))`
+
+const box = 'with box as (select read_through, read_version from inbox where user_id = ?1)'
+const statementOf = (text: string) => `${box} select * from (${text.replaceAll('$', '?')})`
+const place = { below: '?3', taken: '+?2', skipped: '+?4' }
+
+/** The statement that lists the sequence numbers of a page, and the one that counts those of a range. */
+export function statementsOf(shape: Shape) {
+  return {
+    seqs: statementOf(listSql('sqlite', shape, place)),
+    count: statementOf(countSql('sqlite', shape, { below: '?3', low: '?4', max: '+?2' })),
+  }
+}
+
+const statements = new Map<string, ReturnType<typeof statementsOf>>()
+
+function knownStatements({ status, categories }: PageRequest, { categoryThrough }: InboxState) {
+  const shape = { status, hasCategories: categories !== undefined, hasCategoryMarks: categoryThrough > 0 }
+  const key = Object.values(shape).join()
+  const known = statements.get(key) ?? statementsOf(shape)
+  statements.set(key, known)
+  return known
+}
+
+/** A page passes over that many notifications at once. If more are above it, its place is counted first. */
+const maxSkipped = 100
+/** Index entries that are counted in one turn of the event loop: a millisecond. */
+const maxCounted = 10_000
+
+export async function readPage(reader: Reader, query: PageQuery): Promise<Page | 'unchanged'> {
+  const { userId, unlessVersion } = query
+  // The version alone costs half as much as the whole row, and usually nothing has changed.
+  if (
+    unlessVersion !== undefined &&
+    (reader.one<[number]>(inboxVersion, userBytes(userId))?.[0] ?? 0) === unlessVersion
+  )
+    return 'unchanged'
+  const list = listOf(reader, query)
+  const start = placeOf(list)
+  if (start.skipped <= maxSkipped) return pageAt(list, start)
+  return reader.atOneMoment(async (moment) => {
+    const ofMoment = listOf(moment, query)
+    return pageAt(ofMoment, await countedPlace(ofMoment))
+  })
+}
+
+type List = FoundInbox & { reader: Reader; query: PageQuery; total: number; given: string[] }
+
+function listOf(reader: Reader, query: PageQuery): List {
+  const { status, categories } = query
+  const { user, inbox } = inboxOf(reader, query.userId)
+  const given = categories === undefined ? [] : [JSON.stringify(categories)]
+  const [all, unread] =
+    categories === undefined
+      ? [inbox.total, inbox.unread]
+      : (reader.one<[number, number]>(categoryTotals, user, ...given) as [number, number])
+  const total = { all, unread, read: all - unread }[status]
+  return { reader, query, user, inbox, given, total }
+}
+
 /** The list has every sequence number above this one; undefined if some are missing or it has a filter. */
-function denseAbove({ status, categories }: PageRequest, inbox: InboxState): number | undefined {
+function denseAbove({ query: { status, categories }, inbox }: List): number | undefined {
   const { lastSeq, firstSeq, readThrough, markedUnread } = inbox
   if (categories !== undefined || status === 'read') return undefined
   if (status === 'all') return inbox.total === lastSeq - firstSeq + 1 ? firstSeq - 1 : undefined
   return markedUnread === 0 && inbox.unread === lastSeq - readThrough ? readThrough : undefined
 }
 
-const skippedBy = (query: PageRequest) => ('before' in query ? 0 : (query.page - 1) * query.limit)
+/** Where notifications of a list are read: below a sequence number, after `skipped` others. */
+type Place = { below: number; skipped: number }
 
-export function placeOf(query: PageRequest, inbox: InboxState): Place {
-  if ('before' in query) return { below: Math.min(query.before, inbox.lastSeq + 1), skipped: 0 }
-  const skipped = skippedBy(query)
-  if (denseAbove(query, inbox) === undefined) return { below: inbox.lastSeq + 1, skipped }
-  return { below: inbox.lastSeq + 1 - skipped, skipped: 0 }
+function placeOf(list: List): Place {
+  const { query, inbox, total } = list
+  const end = inbox.lastSeq + 1
+  if ('before' in query) return { below: Math.min(query.before, end), skipped: 0 }
+  const skipped = (query.page - 1) * query.limit
+  if (skipped >= total) return { below: 0, skipped: 0 }
+  return denseAbove(list) === undefined ? { below: end, skipped } : { below: end - skipped, skipped: 0 }
 }
 
-/** A page passes over that many notifications in one turn of the event loop. With 20 categories to merge, each costs up to a microsecond. */
-export const maxSkipped = 1_000
-
-/** 'far' if the page begins after more than `maxSkipped` notifications of the list. */
-export function pageOf(
-  reader: Reader,
-  query: PageRequest,
-  { user, inbox, place = placeOf(query, inbox) }: FoundInbox & { place?: Place },
-): Page | 'far' {
-  const total = totalOf(reader, query, { user, inbox })
-  const of = { user, inbox, total }
-  if (skippedBy(query) >= total) return emptyPage(of)
-  const floor = denseAbove(query, inbox)
-  if (floor !== undefined) {
-    const lowest = Math.max(place.below - query.limit, floor + 1)
-    if (lowest >= place.below) return emptyPage(of)
-    const text = inbox.categoryThrough ? rangeByAnyMark : range
-    return readItems(reader, of, { text, lowest, which: place.below - 1, hasMore: lowest > floor + 1 })
+/**
+ * Counts the notifications above the page, in ranges that have most of them if the list is as dense there as in the range before. The event
+ * loop turns in between.
+ */
+async function countedPlace(list: List): Promise<Place> {
+  const { reader, query, user, inbox, given, total } = list
+  const { count: text } = knownStatements(query, inbox)
+  let { below, skipped } = placeOf(list)
+  let seqsOfEach = (inbox.lastSeq - inbox.firstSeq + 1) / total
+  while (skipped > maxSkipped && below > 0) {
+    const max = Math.min(skipped + 1, maxCounted)
+    const width = Math.ceil(0.9 * max * seqsOfEach)
+    const [count] = reader.one<[number]>(text, user, max, below, below - width, ...given) as [number]
+    if (count < max) {
+      below -= width
+      skipped -= count
+      seqsOfEach = count === 0 ? seqsOfEach * 2 : width / count
+    } else seqsOfEach /= 2
+    await yieldToEventLoop()
   }
-  if (place.skipped > maxSkipped) return 'far'
-  // One more than the page has: it says whether more follow.
-  const seqs = seqsAt(reader, query, { user, inbox, ...place, taken: query.limit + 1 })
-  const chosen = seqs.slice(0, query.limit)
-  const lowest = chosen.at(-1)
-  if (lowest === undefined) return emptyPage(of)
-  const text = inbox.categoryThrough ? chosenItemsByAnyMark : chosenItems
-  return readItems(reader, of, { text, lowest, which: JSON.stringify(chosen), hasMore: seqs.length > query.limit })
+  return { below, skipped }
 }
 
-type Of = FoundInbox & { total: number }
+function pageAt(list: List, { below, skipped }: Place): Page {
+  const { reader, query, user, inbox, given } = list
+  const hasCategoryMarks = inbox.categoryThrough > 0
+  const floor = denseAbove(list)
+  if (floor !== undefined) {
+    const lowest = Math.max(below - query.limit, floor + 1)
+    if (lowest >= below) return emptyPage(list)
+    const text = hasCategoryMarks ? rangeByAnyMark : range
+    return readItems(list, { text, lowest, which: below - 1, hasMore: lowest > floor + 1 })
+  }
+  // One more than the page has: it says whether more follow.
+  const rows = reader.all<[number]>(knownStatements(query, inbox).seqs, user, query.limit + 1, below, skipped, ...given)
+  const chosen = rows.slice(0, query.limit).map(([seq]) => seq)
+  const lowest = chosen.at(-1)
+  if (lowest === undefined) return emptyPage(list)
+  const text = hasCategoryMarks ? chosenItemsByAnyMark : chosenItems
+  return readItems(list, { text, lowest, which: JSON.stringify(chosen), hasMore: rows.length > query.limit })
+}
 
-function emptyPage({ inbox, total }: Of): Page {
+function emptyPage({ inbox, total }: List): Page {
   return { inbox, total, items: noItems, next: null }
 }
 
 type Items = { text: string; lowest: number; which: number | string; hasMore: boolean }
 
-function readItems(reader: Reader, { user, inbox, total }: Of, { text, lowest, which, hasMore }: Items): Page {
-  const values = [user, inbox.readThrough, lowest - 1, which]
-  const [items] = reader.one<[string]>(text, ...values) ?? ['']
+function readItems({ reader, user, inbox, total }: List, { text, lowest, which, hasMore }: Items): Page {
+  const [items] = reader.one<[string]>(text, user, inbox.readThrough, lowest - 1, which) ?? ['']
   return { inbox, total, items: `[${items}]`, next: hasMore ? lowest : null }
 }

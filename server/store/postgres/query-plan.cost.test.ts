@@ -13,6 +13,7 @@ import {
   factorsOf,
   factorsSealedOtherwise,
   findChallenge,
+  offeredFactors,
   removeExpiredChallenges,
   removeFactor,
   replaceRecoveryCodes,
@@ -33,7 +34,7 @@ import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store
 import type { PageRequest } from '../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread, undoReadAll } from '../../inbox/marks.store.ts'
 import { changesSince } from '../../inbox/postgres/changes.ts'
-import { readPage } from '../../inbox/postgres/inbox.ts'
+import { readPage } from '../../inbox/postgres/pages.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from '../../links/links.store.ts'
 import {
   addProducer,
@@ -120,10 +121,9 @@ const producer = 'producer by key (id)'
 const inbox = 'inbox by key (user_id)'
 const box = [inbox, 'inbox by key (user_id) alone']
 const notification = 'notification by key (user_id, seq)'
-// If sequence numbers are missing.
-const fromEnd = 'notification by key (user_id) alone'
 const byId = 'notification by notification_by_id (id, user_id)'
 const unread = 'notification by notification_unread (user_id, seq)'
+const readAlone = 'notification by notification_read (user_id, seq)'
 const keyed = 'notification by notification_by_key (user_id, key, application)'
 const changed = 'notification by notification_changed (user_id, changed_version)'
 const mark = 'read_mark by key (user_id, version)'
@@ -192,10 +192,11 @@ const unreadNumbered: PageRequest = { page: 3, limit: 20, status: 'unread' }
 const before: PageRequest = { before: 100, limit: 20, status: 'all' }
 const unreadBefore: PageRequest = { before: 100, limit: 20, status: 'unread' }
 
-const marked = 'notification by notification_marked_unread (user_id, unread_version, seq) alone'
+const marked = 'notification by notification_marked_unread (user_id, unread_version) alone'
 const markedSince = 'many notification by notification_marked_unread (user_id, unread_version)'
-const ofCategory = (isRead: 'read' | 'unread', bounds: string) =>
-  `notification by notification_${isRead}_by_category (user_id, category${bounds}) alone`
+const markedInCategories = `many ${marked.replace(' alone', '')}`
+const ofCategory = (isRead: 'read' | 'unread') =>
+  `notification by notification_${isRead}_by_category (user_id, category, seq) alone`
 const filtered = ['sorted', ...box, notification, ...readMark]
 const counted = 'many inbox_category by key (user_id, category)'
 const categories = ['c1', 'c2']
@@ -227,40 +228,22 @@ const providerPaths: Path[] = [
   { of: 'providerAccounts', run: () => store.read(providerAccounts, 'u1'), reads: ['sorted', accountsOfUser] },
 ]
 
-/** Filtered pages: what they read before a sequence number, and by page number. */
+/** Filtered pages read the same before a sequence number and by page number. */
 const filteredPaths: Path[] = [
-  {
-    filter: { status: 'all' as const, categories },
-    before: [counted, ofCategory('read', ', seq'), ofCategory('unread', ', seq')],
-    numbered: [counted, ofCategory('read', ''), ofCategory('unread', '')],
-  },
-  {
-    filter: { status: 'unread' as const, categories },
-    before: [counted, ofCategory('unread', ', seq'), `many ${marked.replace(' alone', '')}`],
-    numbered: [counted, ofCategory('unread', ', seq'), `many ${marked.replace(' alone', '')}`],
-  },
+  { filter: { status: 'all' as const, categories }, reads: [counted, ofCategory('read'), ofCategory('unread')] },
+  { filter: { status: 'unread' as const, categories }, reads: [counted, ofCategory('unread'), markedInCategories] },
   {
     filter: { status: 'read' as const, categories },
-    before: [counted, ofCategory('read', ', seq'), ofCategory('unread', ', seq'), marked],
-    numbered: [counted, ofCategory('read', ''), ofCategory('unread', ', seq'), marked],
+    reads: [counted, ofCategory('read'), ofCategory('unread'), markedInCategories],
   },
-  {
-    filter: { status: 'read' as const },
-    before: ['notification by notification_read (user_id, seq) alone', `${unread} alone`, marked],
-    numbered: ['notification by notification_read (user_id) alone', `${unread} alone`, marked],
-  },
-].flatMap(({ filter, ...reads }) => [
-  {
+  { filter: { status: 'read' as const }, reads: [`${readAlone} alone`, `${unread} alone`, marked] },
+].flatMap(({ filter, reads }) =>
+  [{ before: 100 }, { page: 3 }].map((place) => ({
     of: 'readPage',
-    run: () => readPage(db, page({ ...filter, limit: 20, before: 100 })),
-    reads: [...filtered, ...reads.before],
-  },
-  {
-    of: 'readPage',
-    run: () => readPage(db, page({ ...filter, limit: 20, page: 3 })),
-    reads: [...filtered, ...reads.numbered],
-  },
-])
+    run: () => readPage(db, page({ ...filter, limit: 20, ...place })),
+    reads: [...filtered, ...reads],
+  })),
+)
 
 const paths: Path[] = [
   { of: 'findUser', run: () => store.read(findUser, 'u1'), reads: [user] },
@@ -442,6 +425,7 @@ const paths: Path[] = [
     reads: [user, factors],
   },
   { of: 'factorsOf', run: () => store.read(factorsOf, 'u1'), reads: [factors, recoveryCodes, 'sorted'] },
+  { of: 'offeredFactors', run: () => store.read(offeredFactors, 'u1'), reads: [factors, recoveryCodes, 'sorted'] },
   {
     of: 'confirmFactor',
     run: () => store.write(confirmFactor, { userId: 'u1', factorId: 'f1', step: 1, at: 1, recoveryCodeHashes: ['h'] }),
@@ -625,7 +609,11 @@ const paths: Path[] = [
   { of: 'touchProducer', run: () => store.write(touchProducer, { producerId: 'p1', at: 1 }), reads: [producer] },
   { of: 'check', run: () => db.check(), reads: [] },
   { of: 'readInbox', run: () => store.read(readInbox, 'u1'), reads: [inbox] },
-  { of: 'readPage', run: () => readPage(db, page(numbered)), reads: [...box, notification, fromEnd, ...readMark] },
+  {
+    of: 'readPage',
+    run: () => readPage(db, page(numbered)),
+    reads: [...filtered, `${readAlone} alone`, `${unread} alone`],
+  },
   { of: 'readPage', run: () => readPage(db, page(before)), reads: [...box, notification, ...readMark] },
   {
     of: 'readPage',
@@ -846,7 +834,10 @@ type Step = {
 }
 
 /** Parts of operations of several files. */
-const shared = new Set(['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword'])
+const shared = new Set([
+  ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword'],
+  ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMadeRead'],
+])
 
 test('the plan of every operation is checked', () => {
   const checked = new Set(paths.map(({ of }) => of))

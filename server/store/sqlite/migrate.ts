@@ -1,7 +1,7 @@
 // Brings a SQLite database to this program's schema: schema.sql and the migrations, each in one transaction with its ledger entry.
 import { setImmediate as turn } from 'node:timers/promises'
-import { applyPending, isInChunks, knownMigrations, refuseNewer as refuseNewerThan, textOf } from '../migrations.ts'
-import type { Database } from './database.ts'
+import { entryOf, isInChunks, knownMigrations, refuseNewer as refuseNewerThan, textOf } from '../migrations.ts'
+import { type Database, inWriteLock } from './database.ts'
 
 const folder = new URL('./schema/', import.meta.url)
 
@@ -9,15 +9,20 @@ const folder = new URL('./schema/', import.meta.url)
 export async function migrate(database: Database, { from = folder }: { from?: URL } = {}): Promise<string[]> {
   const known = knownMigrations(from)
   refuseNewer(database, from)
-  if (appliedMigrations(database).length === known.length) return []
-  return applyPending(await dialectOf(database), known, {
-    async prepare() {
-      const next = known[appliedMigrations(database).length]
-      const text = next === undefined ? '' : textOf(next, from)
-      if (isInChunks(text)) await changeInChunks(database, text)
-    },
-    apply: (name) => database.exec(textOf(name, from)),
-  })
+  const done: string[] = []
+  for (const name of known.slice(appliedMigrations(database).length)) {
+    const text = textOf(name, from)
+    if (isInChunks(text)) await changeInChunks(database, text)
+    if (inWriteLock(database, () => apply(database, name, text))) done.push(name)
+  }
+  return done
+}
+
+/** False if another process has applied it. */
+function apply(database: Database, name: string, text: string): boolean {
+  if (appliedMigrations(database).includes(name)) return false
+  for (const part of [text, ...entryOf(name, "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')")]) database.exec(part)
+  return true
 }
 
 /** The process reacts to signals between two chunks. */
@@ -51,30 +56,4 @@ export function creationOfIndex(name: string): string {
 /** When the database was created: the time of its first migration. */
 export function historyOf(database: Database): string {
   return String(database.prepare('select timestamp from kysely_migration order by name limit 1').get()?.timestamp)
-}
-
-async function dialectOf(database: Database) {
-  const { SqliteAdapter, SqliteDialect } = await import('kysely')
-  const adapter = Object.defineProperty(new SqliteAdapter(), 'supportsTransactionalDdl', { value: true })
-  return Object.assign(new SqliteDialect({ database: asKyselyDatabase(database) }), { createAdapter: () => adapter })
-}
-
-/** The interface that Kysely's SQLite driver needs. Each transaction takes the write lock when it begins. */
-function asKyselyDatabase(database: Database) {
-  return {
-    prepare(sql: string) {
-      const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql)
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters: readonly unknown[]) => statement.all(...(parameters as string[])),
-        run(parameters: readonly unknown[]) {
-          // A full disk has ended the transaction. An error of the rollback would hide that.
-          if (sql === 'rollback' && !database.isTransaction) return { changes: 0, lastInsertRowid: 0 }
-          return statement.run(...(parameters as string[]))
-        },
-        iterate: (parameters: readonly unknown[]) => statement.iterate(...(parameters as string[])),
-      }
-    },
-    close() {},
-  }
 }

@@ -2,14 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lastSettingsEntry, listAudit } from '../../audit/audit.store.ts'
-import { factorsOf, factorsSealedOtherwise, findChallenge } from '../../factors/factors.store.ts'
+import { factorsOf, factorsSealedOtherwise, findChallenge, offeredFactors } from '../../factors/factors.store.ts'
 import { guessRefusals } from '../../guessing/guesses.store.ts'
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
+import type { Shape } from '../../inbox/lists.ts'
 import * as changes from '../../inbox/sqlite/changes.ts'
-import * as foundInbox from '../../inbox/sqlite/found-inbox.ts'
-import * as inbox from '../../inbox/sqlite/inbox.ts'
 import * as pages from '../../inbox/sqlite/pages.ts'
-import * as runs from '../../inbox/sqlite/runs.ts'
 import { findLink } from '../../links/links.store.ts'
 import { findProducer, listProducers } from '../../producers/producers.store.ts'
 import { providerAccounts } from '../../providers/provider-accounts.store.ts'
@@ -40,35 +38,14 @@ const paths: Record<string, Record<string, string>> = {
   sessions: {
     sessionWithInbox: 's by key, i by key',
   },
-  inbox: {
-    inboxVersion: 'inbox by key',
-  },
-  foundInbox: { inboxByUser: 'inbox by key' },
   pages: {
+    inboxVersion: 'inbox by key',
+    inboxByUser: 'inbox by key',
+    categoryTotals: 'inbox_category by key',
     chosenItemsByAnyMark: `n by key, ${readAtByAnyMark}`,
     rangeByAnyMark: `n by key, ${readAtByAnyMark}`,
     chosenItems: `n by key, ${readAtInRange}`,
     range: `n by key, ${readAtInRange}`,
-  },
-  runs: {
-    categoryTotals: 'inbox_category by key',
-    unreadCategories: 'inbox_category by key',
-    // The newest mark of the category bounds the run; only what the user marked as unread is sorted.
-    unreadOfCategoryByAnyMark:
-      'n by notification_unread_by_category alone, m by key, n by notification_marked_unread, m by key, m by key, sorted',
-    allOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
-    unreadOfCategories: 'n by notification_unread_by_category alone, n by notification_unread_by_category alone',
-    readOfCategory: 'n by notification_read_by_category alone, n by notification_unread_by_category alone',
-    allRead: 'n by notification_read alone, n by notification_unread alone',
-    allReadAmongMarkedUnread:
-      'n by notification_read alone, n by notification_marked_unread alone, n by notification_unread alone',
-    // The marked ones are listed once for both categories.
-    readOfCategoriesAmongMarkedUnread:
-      'n by notification_read_by_category alone, n by notification_marked_unread alone, n by notification_unread_by_category alone, n by notification_read_by_category alone, n by notification_unread_by_category alone',
-    // Sorts only the notifications that the user marked as unread since the last read-all.
-    unreadWithMarkedUnread: 'n by notification_unread alone, n by notification_marked_unread alone, sorted',
-    unreadOfCategoryWithMarkedUnread:
-      'n by notification_unread_by_category alone, n by notification_marked_unread, sorted',
   },
   changes: {
     newestUpTo: 'notification by key',
@@ -114,6 +91,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'listAudit', run: listAudit({ userId: 'u', limit: 1 }), path: 'audit by key' },
   { of: 'lastSettingsEntry', run: lastSettingsEntry(), path: 'whole audit USING INDEX audit_of_settings' },
   { of: 'factorsOf', run: factorsOf('u'), path: 'factor by key, recovery_code by key' },
+  { of: 'offeredFactors', run: offeredFactors('u'), path: 'factor by key, recovery_code by key' },
   { of: 'findChallenge', run: findChallenge({ userId: 'u', hash: 'h', at: 1 }), path: 'challenge by key' },
   { of: 'providerAccounts', run: providerAccounts('u'), path: 'provider_account by provider_account_by_owner' },
   { of: 'findLink', run: findLink('h'), path: 'one_time_link by one_time_link_by_hash' },
@@ -145,36 +123,9 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
 /** Their statements are in the modules below. */
 const own = new Set(['findSession', 'readPage', 'changesSince'])
 
-/** These statements are made for each filter. */
-const filter = { categoryCount: 0, hasMarkedUnread: false, hasCategoryMarks: false }
-const filtered = {
-  unreadOfCategories: runs.seqsSql({ ...filter, status: 'unread', categoryCount: 2 }),
-  allOfCategory: runs.seqsSql({ ...filter, status: 'all', categoryCount: 1 }),
-  readOfCategory: runs.seqsSql({ ...filter, status: 'read', categoryCount: 1 }),
-  allRead: runs.seqsSql({ ...filter, status: 'read' }),
-  allReadAmongMarkedUnread: runs.seqsSql({ ...filter, status: 'read', hasMarkedUnread: true }),
-  readOfCategoriesAmongMarkedUnread: runs.seqsSql({
-    ...filter,
-    status: 'read',
-    categoryCount: 2,
-    hasMarkedUnread: true,
-  }),
-  unreadOfCategoryByAnyMark: runs.seqsSql({ ...filter, status: 'unread', categoryCount: 1, hasCategoryMarks: true }),
-  unreadWithMarkedUnread: runs.seqsSql({ ...filter, status: 'unread', hasMarkedUnread: true }),
-  unreadOfCategoryWithMarkedUnread: runs.seqsSql({
-    ...filter,
-    status: 'unread',
-    categoryCount: 1,
-    hasMarkedUnread: true,
-  }),
-}
-
 const modules: Record<string, Record<string, unknown>> = {
   sessions,
-  foundInbox,
-  inbox,
   pages,
-  runs: { ...runs, ...filtered },
   changes,
 }
 const isStatement = (exported: unknown): exported is string => /^\s*select /.test(String(exported))
@@ -208,6 +159,44 @@ for (const [module, exports] of Object.entries(modules)) {
     })
 }
 
+const ofLists = (shape: Omit<Shape, 'hasCategoryMarks'>, ...by: string[]) => ({ shape, by })
+const [unread, unreadByCategory] = ['n by notification_unread alone', 'n by notification_unread_by_category alone']
+const [read, readByCategory] = ['n by notification_read alone', 'n by notification_read_by_category alone']
+const marked = 'n by notification_marked_unread'
+const lists = [
+  ofLists({ status: 'all', hasCategories: false }, read, unread),
+  ofLists({ status: 'all', hasCategories: true }, readByCategory, unreadByCategory),
+  ofLists({ status: 'unread', hasCategories: false }, unread, `${marked} alone`),
+  ofLists({ status: 'unread', hasCategories: true }, unreadByCategory, marked),
+  ofLists({ status: 'read', hasCategories: false }, read, unread, `${marked} alone`),
+  ofLists({ status: 'read', hasCategories: true }, readByCategory, unreadByCategory, marked),
+]
+/** If a read-all of a category covers some, their newest marks bound the runs of all categories. */
+const byMarks = [
+  ...lists.slice(0, 2),
+  ofLists({ status: 'unread', hasCategories: false }, unreadByCategory, marked, 'm by key', 'inbox_category by key'),
+  ofLists({ status: 'unread', hasCategories: true }, unreadByCategory, marked, 'm by key'),
+  ofLists(
+    { status: 'read', hasCategories: false },
+    read,
+    unreadByCategory,
+    marked,
+    'm by key',
+    'inbox_category by key',
+  ),
+  ofLists({ status: 'read', hasCategories: true }, readByCategory, unreadByCategory, marked, 'm by key'),
+]
+for (const [hasCategoryMarks, expected] of [
+  [false, lists],
+  [true, byMarks],
+] as const)
+  for (const { shape, by } of expected)
+    test(`lists of ${JSON.stringify({ ...shape, hasCategoryMarks })} read ${by.join(', ')}`, () => {
+      const others = ['inbox by key', 'sorted']
+      for (const text of Object.values(pages.statementsOf({ ...shape, hasCategoryMarks })))
+        assert.deepEqual(new Set(pathOf(text).filter((step) => !others.includes(step))), new Set(by))
+    })
+
 function pathOf(sql: unknown): string[] {
   const plan = database.prepare(`explain query plan ${sql}`).all()
   return plan.flatMap(({ detail }) => inWords(String(detail)) ?? [])
@@ -215,9 +204,9 @@ function pathOf(sql: unknown): string[] {
 
 /** The rows of a page are merged and joined into one row, in their order and without being stored. */
 const isStreamed =
-  /^((CO-ROUTINE|SCAN) (\(subquery-\d+\)|(first_|later_)?mark)|MERGE \(UNION ALL\)|COMPOUND QUERY|UNION ALL|LEFT|RIGHT)$/
+  /^((CO-ROUTINE|SCAN) (\(subquery-\d+\)|(first_|later_)?mark|one|page)|MERGE \(UNION ALL\)|COMPOUND QUERY|UNION ALL|LEFT|RIGHT)$/
 /** A list in a parameter, and the filter that SQLite makes of a list before it looks a value up in it. */
-const isList = /^(SCAN json_each VIRTUAL TABLE INDEX 1:|CREATE BLOOM FILTER)$/
+const isList = /^(SCAN (json_each|one) VIRTUAL TABLE INDEX 1:|CREATE BLOOM FILTER)$/
 
 /** A step of a plan, or undefined for one that reads no table; https://sqlite.org/eqp.html */
 function inWords(detail: string): string | undefined {

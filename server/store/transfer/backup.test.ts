@@ -6,6 +6,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { soakTest } from '../../../tests/support/soak.ts'
 import { CarillonError } from '../../basics/errors.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
 import { usualPartitions } from '../../open-store.ts'
@@ -248,7 +249,7 @@ test('refuses a target that is not empty and does not change it', async (t) => {
   assert.deepEqual(await checksumsAt(to), before)
 })
 
-test('a restore continues after kill -9, but only with the same backup', async (t) => {
+soakTest('a restore continues after kill -9, but only with the same backup', async (t) => {
   const from = await filledPlace(t, { notifications: 8_000 })
   const [file, other] = [join(await newFolder(t), 'backup'), join(await newFolder(t), 'other')]
   await backUpFrom(from, file)

@@ -173,9 +173,12 @@ async function movesUnderLoad(t: TestContext, { from, to }: { from: string; to: 
   await next.stop()
 }
 
-test('SQLite to PostgreSQL under load: reads work, writes get 503, and no acknowledged delivery is lost', async (t) => {
-  await movesUnderLoad(t, { from: await emptyPlace(t, 'sqlite'), to: await emptyPlace(t, 'postgres') })
-})
+soakTest(
+  'SQLite to PostgreSQL under load: reads work, writes get 503, and no acknowledged delivery is lost',
+  async (t) => {
+    await movesUnderLoad(t, { from: await emptyPlace(t, 'sqlite'), to: await emptyPlace(t, 'postgres') })
+  },
+)
 
 soakTest(
   'PostgreSQL to SQLite under load: reads work, writes get 503, and no acknowledged delivery is lost',

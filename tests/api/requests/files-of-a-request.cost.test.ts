@@ -69,25 +69,25 @@ const passkey = await addPasskey(app, authenticator, await app.user(), 'carillon
 const { username, password } = ann
 
 const requests: Record<string, { most: number; prepare: Parameters<typeof filesOf>[0] }> = {
-  'a list by cookie': { most: 17, prepare: async () => () => app.get('/api/notifications', proof) },
+  'a list by cookie': { most: 15, prepare: async () => () => app.get('/api/notifications', proof) },
   'mark as read': {
-    most: 18,
+    most: 17,
     async prepare() {
       const [id] = await app.deliver({ to: ann, title: 'Paid', category: 'billing' })
       await app.get('/api/notifications', proof)
       return () => app.patch(`/api/notifications/${id}/read`, proof)
     },
   },
-  'a sign-in': { most: 35, prepare: async () => () => app.post('/login', { username, password }) },
+  'a sign-in': { most: 34, prepare: async () => () => app.post('/login', { username, password }) },
   'a sign-in with a passkey': {
-    most: 35,
+    most: 33,
     async prepare() {
       const response = authenticator.get(passkey, (await app.post('/login/passkey/options')).json())
       return () => app.post('/login/passkey', { response })
     },
   },
   'a delivery': {
-    most: 26,
+    most: 25,
     prepare: async () => () =>
       app.post('/api/notifications', { recipients: [{ username }], title: 'Paid' }, { authorization: `Bearer ${key}` }),
   },

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { newDatabase } from '../../support/postgres.ts'
 import { CarillonProcess, type Environment, Folder } from '../../support/processes/carillon-process.ts'
 import { CommandLine } from '../../support/processes/command-line.ts'
+import { soakTest } from '../../support/soak.ts'
 
 const commandLine = new CommandLine()
 after(() => commandLine[Symbol.asyncDispose]())
@@ -172,34 +173,37 @@ suite('import', { concurrency: 1 }, () => {
   })
 
   for (const engine of ['SQLite', 'PostgreSQL'])
-    test(`1,000 users are imported while the service runs on ${engine}, sign in with their old passwords, and the same file changes nothing`, async (t) => {
-      using folder = new Folder()
-      const database = engine === 'SQLite' ? undefined : await newDatabase()
-      if (database !== undefined) t.after(database.drop)
-      const env: Environment = database ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret } : {}
-      await using running = await CarillonProcess.ready(folder, { env })
-      const users = Array.from({ length: 1000 }, (_, n) => ({
-        externalId: `customer-${n}`,
-        ...(n % 2 === 0 && { username: `customer.${n}`, passwordHash }),
-        displayName: `Customer ${n}`,
-        disabled: n === 2,
-      }))
-      writeFileSync(folder.file('users.jsonl'), users.map((one) => JSON.stringify(one)).join('\n'))
-      const user = userOf(folder, env)
-      const file = folder.file('users.jsonl')
-      assert.deepEqual(await user('import', file), { imported: 1000, created: 1000, updated: 0 })
-      const login = async (username: string) => {
-        const body = JSON.stringify({ username, password })
-        const headers = { 'content-type': 'application/json' }
-        return (await fetch(`${running.url}/login`, { method: 'POST', headers, body })).status
-      }
-      assert.deepEqual(
-        [await login('customer.0'), await login('customer.998'), await login('customer.2')],
-        [200, 200, 401],
-      )
-      const before = await user('list')
-      assert.deepEqual(await user('import', file), { imported: 1000, created: 0, updated: 1000 })
-      assert.deepEqual(await user('list'), before)
-      assert.equal(await login('customer.0'), 200)
-    })
+    (engine === 'SQLite' ? test : soakTest)(
+      `1,000 users are imported while the service runs on ${engine}, sign in with their old passwords, and the same file changes nothing`,
+      async (t) => {
+        using folder = new Folder()
+        const database = engine === 'SQLite' ? undefined : await newDatabase()
+        if (database !== undefined) t.after(database.drop)
+        const env: Environment = database ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret } : {}
+        await using running = await CarillonProcess.ready(folder, { env })
+        const users = Array.from({ length: 1000 }, (_, n) => ({
+          externalId: `customer-${n}`,
+          ...(n % 2 === 0 && { username: `customer.${n}`, passwordHash }),
+          displayName: `Customer ${n}`,
+          disabled: n === 2,
+        }))
+        writeFileSync(folder.file('users.jsonl'), users.map((one) => JSON.stringify(one)).join('\n'))
+        const user = userOf(folder, env)
+        const file = folder.file('users.jsonl')
+        assert.deepEqual(await user('import', file), { imported: 1000, created: 1000, updated: 0 })
+        const login = async (username: string) => {
+          const body = JSON.stringify({ username, password })
+          const headers = { 'content-type': 'application/json' }
+          return (await fetch(`${running.url}/login`, { method: 'POST', headers, body })).status
+        }
+        assert.deepEqual(
+          [await login('customer.0'), await login('customer.998'), await login('customer.2')],
+          [200, 200, 401],
+        )
+        const before = await user('list')
+        assert.deepEqual(await user('import', file), { imported: 1000, created: 0, updated: 1000 })
+        assert.deepEqual(await user('list'), before)
+        assert.equal(await login('customer.0'), 200)
+      },
+    )
 })

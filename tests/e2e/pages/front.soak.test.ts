@@ -50,7 +50,7 @@ test('after the first start the page says where the first password is, until the
   {
     await using opened = await pages.open('/', { language: 'fr' })
     await opened.heading('Bienvenue sur Harbour Office')
-    await opened.page.getByText('Connectez-vous en tant que operator.').waitFor()
+    await opened.page.getByText('Connectez-vous avec le nom d’utilisateur').waitFor()
     await opened.isAccessible('front-first-start')
   }
   await service.user('ann')

@@ -116,7 +116,7 @@ test('the first sign-in names the public URL, and the log also the address on wh
   assert.ok(first.startsWith(`Open ${started?.url}/ in a browser`), first)
 })
 
-test('on PostgreSQL the first sign-in is written to the folder data, too', async () => {
+soakTest('on PostgreSQL the first sign-in is written to the folder data, too', async () => {
   using folder = new Folder()
   const database = await newDatabase()
   const env = { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: 'x'.repeat(40) }

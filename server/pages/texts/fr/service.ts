@@ -117,8 +117,8 @@ export const texts = (plurals: Plurals): Texts => ({
   frame,
   signIn,
   demonstrationPage: {
-    title: 'Session ou jeton : regardez-les travailler',
-    lead: 'Vous vous connectez une fois. Au clic suivant, comment le serveur sait-il que c’est encore vous ? Essayez les deux réponses.',
+    title: 'Session ou jeton : regardez-les travailler',
+    lead: 'Vous vous connectez une fois. Au clic suivant, comment le serveur sait-il que c’est encore vous ? Essayez les deux réponses.',
   },
   front: {
     welcome: (service) => `Bienvenue sur ${service}`,

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import { guarded, newDatabase, PostgresServer, queryAt } from '../../../../tests/support/postgres.ts'
+import { soakTest } from '../../../../tests/support/soak.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { ChangesSince } from '../../../live/changes.ts'
 import { StreamLimits } from '../../../live/stream-limits.ts'
@@ -28,32 +29,35 @@ test('a planned restart and a crash of PostgreSQL change no position (R15)', asy
   }
 })
 
-test('after a restore of a file snapshot, a client ahead of it gets a resync, even once its version is reached again (R15)', async (t) => {
-  const server = await PostgresServer.start()
-  t.after(() => server.remove())
-  const place = await newPlace(t, await server.newDatabase())
-  const other = await openStore(readDatabaseUrl(place.url))
-  t.after(() => other.store.close())
-  await place.send(2)
-  await server.stop()
-  server.snapshot()
-  await place.reconnectedBy(() => server.begin())
-  const numbers = await place.numbers()
-  await place.send(2)
-  await place.until(async () => (await place.numbers()) > numbers)
-  const ahead = await place.position()
-  const before = place.store.history
-  await server.stop('immediate')
-  server.putBack()
-  await server.begin()
-  await place.until(() => place.store.history !== before)
-  await place.send(3)
-  assert.equal(await place.changesAfter(ahead), 'reset')
-  const here = await place.position()
-  await place.send(1)
-  assert.equal(await place.changesAfter(here), 1)
-  await place.until(() => other.store.history === place.store.history)
-})
+soakTest(
+  'after a restore of a file snapshot, a client ahead of it gets a resync, even once its version is reached again (R15)',
+  async (t) => {
+    const server = await PostgresServer.start()
+    t.after(() => server.remove())
+    const place = await newPlace(t, await server.newDatabase())
+    const other = await openStore(readDatabaseUrl(place.url))
+    t.after(() => other.store.close())
+    await place.send(2)
+    await server.stop()
+    server.snapshot()
+    await place.reconnectedBy(() => server.begin())
+    const numbers = await place.numbers()
+    await place.send(2)
+    await place.until(async () => (await place.numbers()) > numbers)
+    const ahead = await place.position()
+    const before = place.store.history
+    await server.stop('immediate')
+    server.putBack()
+    await server.begin()
+    await place.until(() => place.store.history !== before)
+    await place.send(3)
+    assert.equal(await place.changesAfter(ahead), 'reset')
+    const here = await place.position()
+    await place.send(1)
+    assert.equal(await place.changesAfter(here), 1)
+    await place.until(() => other.store.history === place.store.history)
+  },
+)
 
 test('after pg_restore, which creates the tables again, a client ahead of it gets a resync (R15)', async (t) => {
   const place = await newPlace(t)

@@ -4,7 +4,7 @@
 do $$
 declare
   -- These stay on the coordinator, where the migrations run and to which every process connects.
-  ledger constant text[] := array['history', 'kysely_migration', 'kysely_migration_lock'];
+  ledger constant text[] := array['history', 'kysely_migration'];
   one record;
   parts bigint;
 begin

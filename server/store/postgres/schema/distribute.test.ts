@@ -28,7 +28,7 @@ const ofUsers = [
   'token_cutoff',
 ]
 const forAll = ['delivery', 'guess_count', 'producer', 'provider_account', 'signing_key', 'user']
-const ledger = ['history', 'kysely_migration', 'kysely_migration_lock']
+const ledger = ['history', 'kysely_migration']
 
 /** A migrated database, and the notices of the server. */
 async function connect({ isBare = false } = {}) {

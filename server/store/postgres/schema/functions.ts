@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { version as ofProgram } from '../../../basics/version.ts'
 
-/** The lock of Kysely's migrator, so that functions and migrations never run at the same time. */
-const migrationLock = '3853314791062309107'
+/** Functions and migrations never run at the same time. */
+export const lockMigrations = 'select pg_advisory_xact_lock(3853314791062309107)'
 const label = /^carillon functions (\S+) ([0-9a-f]{16})$/
 
 /** `version` is that of the program. */
@@ -55,7 +55,7 @@ export async function bringFunctions(pool: Pool, functions: Functions): Promise<
   const client = await pool.connect()
   try {
     await client.query('begin')
-    await client.query(`select pg_advisory_xact_lock(${migrationLock})`)
+    await client.query(lockMigrations)
     const isNeeded = await needsFunctions(client, functions)
     if (isNeeded) await client.query(creationOf(functions))
     await client.query('commit')

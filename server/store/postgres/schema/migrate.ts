@@ -2,8 +2,8 @@
 // under an advisory lock. The functions (functions.ts) come in the last one's transaction, or alone if none is to apply.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
-import { applyPending, isInChunks, knownMigrations, refuseNewer, textOf } from '../../migrations.ts'
-import { bringFunctions, creationOf, type Functions, knownFunctions } from './functions.ts'
+import { entryOf, isInChunks, knownMigrations, refuseNewer, textOf } from '../../migrations.ts'
+import { bringFunctions, creationOf, type Functions, knownFunctions, lockMigrations } from './functions.ts'
 import { buildIndexes, withIndexesBuilt } from './index-builds.ts'
 import { turn, watchLockWaits } from './lock-waits.ts'
 
@@ -24,6 +24,8 @@ const lockFailures = ['55P03', '40P01']
 // For a database that Citus distributes: Citus refuses to create a function in a transaction that has changed a
 // distributed table over several connections to one node. Other servers accept the setting and ignore it.
 const oneConnectionToEachNode = "set local citus.multi_shard_modify_mode = 'sequential'"
+
+const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** The order in which requests lock tables. Another order could deadlock with a request. */
 const lockOrder = ['user', 'session', 'producer', 'delivery', 'inbox', 'notification', 'inbox_category', 'read_mark']
@@ -60,38 +62,38 @@ async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
   const client = await pool.connect()
   try {
     while (!(await client.query(`select pg_try_advisory_lock(${turn}) as is_ours`)).rows[0].is_ours) await sleep(100)
-    const done: string[] = []
-    const { known, functions } = plan
-    for (let n = (await appliedMigrations(pool)).length + 1; n <= known.length; n++) {
-      const upTo = { ...plan, known: known.slice(0, n), functions: n === known.length ? functions : undefined }
-      done.push(...(await applyNext(pool, client, upTo)))
+    const pending = plan.known.slice((await appliedMigrations(pool)).length)
+    for (const name of pending) {
+      const after = plan.functions !== undefined && name === pending.at(-1) ? [creationOf(plan.functions)] : []
+      await applyOne(client, name, { ...plan, after })
     }
-    return done
+    return pending
   } finally {
     // Closes the connection, which releases the lock.
     client.release(true)
   }
 }
 
-/** Applies the last of `known`, with the functions if they are given. */
-async function applyNext(pool: Pool, client: PoolClient, plan: Plan): Promise<string[]> {
-  const { PostgresDialect } = await import('kysely')
-  const { known, from, partitions, functions } = plan
-  const text = textOf(known.at(-1) ?? '', from).replaceAll('{{partitions}}', String(partitions))
-  const locks = lockStatement(text)
+type One = Pick<Plan, 'from' | 'partitions'> & { after: readonly string[] }
+
+/** Applies one migration, and the statements `after` in the same transaction. */
+async function applyOne(client: PoolClient, name: string, { from, partitions, after }: One): Promise<void> {
+  const text = textOf(name, from).replaceAll('{{partitions}}', String(partitions))
   for (let retries = 0; ; retries++) {
     const timeout = retries % longTry === longTry - 1 ? longLockTimeout : lockTimeoutMs
-    const apply = async (_name: string, execute: (sql: string) => Promise<unknown>) => {
-      await execute(oneConnectionToEachNode)
-      await execute(`select set_config('lock_timeout', (${timeout})::text, true)`)
-      for (const statement of [...locks, ...statementsOf(withIndexesBuilt(text))]) await execute(statement)
-      if (functions !== undefined) await execute(creationOf(functions))
-    }
+    const statements = [
+      ...['begin', lockMigrations, oneConnectionToEachNode],
+      `select set_config('lock_timeout', (${timeout})::text, true)`,
+      ...[...lockStatement(text), ...statementsOf(withIndexesBuilt(text)), ...entryOf(name, now), ...after],
+      'commit',
+    ]
     try {
       await buildIndexes(client, text)
       if (isInChunks(text)) await changeInChunks(client, text)
-      return await applyPending(new PostgresDialect({ pool }), known, { apply })
+      for (const statement of statements) await client.query(statement)
+      return
     } catch (error) {
+      await client.query('rollback').catch(() => {})
       if (!lockFailures.includes((error as { code?: string }).code ?? '') || retries === maxRetries) throw error
       await sleep(retryMs)
     }

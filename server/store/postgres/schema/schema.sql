@@ -1,13 +1,9 @@
--- The tables of a PostgreSQL database: those of SQLite, with the same columns in the same order, and the table `history`. Decision 0073 says
--- how a later change of them is made. The functions are in functions/. Times are milliseconds since 1970, except those that are sent as they
--- are stored, which are ISO 8601 text: at, read_at, created_at and updated_at of notifications and of what marks them as read.
+-- The tables of a PostgreSQL database: those of SQLite, with the same columns in the same order, and the table `history`. What they mean
+-- stands in sqlite/schema/schema.sql, once for both. Decision 0073 says how a later change of them is made. The functions are in functions/.
 --
 -- The tables of users are hash-partitioned by user_id, so that a hot statement touches one partition. The text of a key has the collation
 -- "C", which orders it by its bytes, as SQLite does.
 
--- Users. A user of an application may have an external id, and needs no username and no password. external_id is unique for each issuer,
--- compared byte by byte. issuer is '' for an id without an issuer; the user of an application has the application before the issuer, with
--- U+0001 in between (decision 0071).
 create table "user" (
   id text collate "C" primary key,
   username text collate "C" unique,
@@ -15,19 +11,14 @@ create table "user" (
   password_hash text,
   created_at bigint not null,
   disabled_at bigint,
-  -- A token carries the generation of its user. A new password, or disabling the user, raises it (decision 0018).
   credential_generation bigint not null default 0,
   external_id text collate "C",
   issuer text collate "C" not null default '',
   locale text,
   email text,
-  -- The generation of the tokens that were issued for the user (decision 0018).
   issued_generation bigint not null default 0,
-  -- Null if the address is not verified.
   email_verified_at bigint,
-  -- A device token with a lower generation is not valid (decision 0039).
   device_generation bigint not null default 0,
-  -- The user said that somebody else knows the password; null after a new one.
   password_reported_at bigint
 );
 create unique index user_by_external_id on "user" (external_id, issuer) where external_id is not null;
@@ -35,7 +26,6 @@ create unique index user_by_external_id on "user" (external_id, issuer) where ex
 create index user_by_email on "user" (lower(email collate "C")) where email is not null;
 create index user_of_application on "user" (substr(issuer, 1, strpos(issuer, chr(1))), id) where strpos(issuer, chr(1)) > 0;
 
--- The account that a user has at a provider (OpenID Connect). It has no column user_id, because it is found without the user.
 create table provider_account (
   issuer text collate "C" not null,
   subject text collate "C" not null,
@@ -47,34 +37,24 @@ create table provider_account (
 );
 create index provider_account_by_owner on provider_account (owner_id);
 
--- Sessions. secret_hash is the SHA-256 of the cookie's secret, and old_hash_1 to old_hash_3 are those of the secrets before it, the newest
--- first (decision 0063). A disabled user has no session, so a look-up reads no user.
 create table session (
   user_id text collate "C" not null,
   secret_hash text collate "C" not null,
-  -- A copy: '' for a user without one.
   username text not null,
   created_at bigint not null,
   last_seen_at bigint not null,
-  -- Names the sign-in in lists, in tokens and in the audit log.
   sign_in_id text not null,
-  -- Such as "Firefox on Linux"; null if unknown.
   device text,
   address text,
-  -- When the user last proved a password or a factor again; null if never since created_at.
   confirmed_at bigint,
-  -- 1 if a token of the sign-in was given.
   has_tokens bigint not null,
   old_hash_1 text,
   old_hash_2 text,
   old_hash_3 text,
-  -- When the present secret was first used.
   secret_used_at bigint,
   primary key (user_id, secret_hash)
 ) partition by hash (user_id);
 
--- Revoked tokens: those of one sign-in, with sign_in_id '' those of a user with a generation below first_generation, and with 'issued' the same
--- for the tokens that were issued for the user. With '', except_sign_in_id is the one sign-in that is spared: the caller's.
 create table token_cutoff (
   user_id text collate "C" not null,
   sign_in_id text collate "C" not null,
@@ -85,7 +65,6 @@ create table token_cutoff (
 );
 create index token_cutoff_by_expiry on token_cutoff (expires_at);
 
--- The keys that sign tokens. starts_at: nodes sign with the key from this moment. retired_at: the last token of the key has expired.
 create table signing_key (
   kid text collate "C" primary key,
   public_jwk text not null,
@@ -95,7 +74,6 @@ create table signing_key (
   retired_at bigint
 );
 
--- Inboxes. The version rises with every change. The sequence numbers in use are first_seq to last_seq.
 create table inbox (
   user_id text collate "C" primary key,
   version bigint not null,
@@ -103,20 +81,14 @@ create table inbox (
   last_seq bigint not null,
   total bigint not null,
   unread bigint not null,
-  -- The high-water mark: every notification up to it was read by a read-all, unless it is marked as unread.
   read_through bigint not null,
-  -- The version of the last read-all.
   read_version bigint not null default 0,
-  -- How many notifications at or below the high-water mark are unread.
   marked_unread bigint not null default 0,
-  -- The last read-all if it can be undone, and the last undo.
   undo_version bigint,
   reset_version bigint not null default 0,
-  -- Where the read-all of a category that reached furthest ended.
   category_through bigint not null default 0
 ) partition by hash (user_id);
 
--- made_read: how many notifications of the category an undo of the last read-all makes unread.
 create table inbox_category (
   user_id text collate "C" not null,
   category text collate "C" not null,
@@ -126,10 +98,6 @@ create table inbox_category (
   primary key (user_id, category)
 ) partition by hash (user_id);
 
--- Notifications. `version` is the inbox's version when the notification arrived: it rises with seq and never changes. changed_version is that
--- of the last change, and replaced_version that of the last change that replaced the content. title, body, url and data are JSON text, which is
--- sent as it is stored, the title without its quotes; null if the delivery did not give it. So another member that a delivery may give is
--- another column, and no row changes.
 create table notification (
   user_id text collate "C" not null,
   seq bigint not null,
@@ -141,15 +109,11 @@ create table notification (
   category text collate "C",
   data text,
   key text collate "C",
-  -- To which application the key belongs; '' for none, and without a key.
   application text collate "C" not null default '',
   created_at text not null,
-  -- The time of the last replacement; null without one.
   updated_at text,
-  -- How often it was sent: 1, and 1 more for each replacement that made it newest again.
   count bigint not null default 1,
   read_at text,
-  -- At or below the high-water mark it is unread if this is not below the inbox's read_version: a read-all changes no notification (decision 0030).
   unread_version bigint,
   changed_version bigint,
   replaced_version bigint,
@@ -162,13 +126,10 @@ create index notification_changed on notification (user_id, changed_version) whe
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
 create index notification_unread on notification (user_id, seq) include (category) where read_at is null;
 create index notification_read on notification (user_id, seq) where read_at is not null;
-create index notification_unread_by_category on notification (user_id, category, seq)
-  where read_at is null and category is not null;
+create index notification_unread_by_category on notification (user_id, category, seq) where read_at is null;
 create index notification_read_by_category on notification (user_id, category, seq)
   where read_at is not null and category is not null;
 
--- One row for each read-all that changed something: every notification up to through_seq was read at that time. What an undo restores:
--- before_through and before_version, what read_version and read_through of the inbox were, and made_read, how many notifications it made read.
 create table read_mark (
   user_id text collate "C" not null,
   version bigint not null,
@@ -177,14 +138,11 @@ create table read_mark (
   before_through bigint not null,
   before_version bigint not null,
   made_read bigint not null,
-  -- A JSON array of names; null if the read-all covered everything.
   categories text,
   primary key (user_id, version)
 ) partition by hash (user_id);
--- A read-all that changed only notifications marked as unread does not raise the high-water mark, and is no one's first readAt.
 create unique index read_mark_by_seq on read_mark (user_id, through_seq) include (at) where through_seq > before_through;
 
--- A read-all of some categories (decision 0030): a row for each, with the sequence number up to which it covers the category.
 create table category_read_mark (
   user_id text collate "C" not null,
   category text collate "C" not null,
@@ -194,8 +152,6 @@ create table category_read_mark (
   primary key (user_id, category, through_seq, version)
 );
 
--- Producers and their keys. previous_secret_hash: the secret before a rotation, which is accepted until previous_until. application: '' for a
--- key that belongs to none.
 create table producer (
   id text collate "C" primary key,
   name text not null,
@@ -210,7 +166,6 @@ create table producer (
   application text not null
 );
 
--- The outcome of each delivery with an Idempotency-Key, so that a retry gets the same response and has no second effect.
 create table delivery (
   producer_id text collate "C" not null,
   idempotency_key text collate "C" not null,
@@ -221,7 +176,6 @@ create table delivery (
 );
 create index delivery_by_time on delivery (at);
 
--- Devices from which a user has signed in, by label and network (an address, or the /64 of an IPv6 address).
 create table known_device (
   user_id text collate "C" not null,
   label text collate "C" not null,
@@ -231,8 +185,6 @@ create table known_device (
   primary key (user_id, label, network)
 );
 
--- Failed guesses. `key` is a keyed hash of what is counted: an account, an address, both, or a device. `at` is the last failure, or
--- the moment at which a limit by rate is empty again.
 create table guess_count (
   key text collate "C" primary key,
   failures bigint not null,
@@ -241,22 +193,17 @@ create table guess_count (
 );
 create index guess_count_by_expiry on guess_count (expires_at);
 
--- Links to set a password, at most three of a user for one purpose. Only the SHA-256 of the 32 random bytes is stored.
 create table one_time_link (
   user_id text collate "C" not null,
   purpose text collate "C" not null,
   token_hash text collate "C" not null,
-  -- Later than that of the links before it.
   created_at bigint not null,
   expires_at bigint not null,
-  -- The address that it was sent to, which its use verifies; null if an application or an operator passes it on.
   email text,
   primary key (user_id, purpose, token_hash)
 );
 create index one_time_link_by_hash on one_time_link (token_hash);
 
--- Second factors: kind 'totp' has a sealed secret and the last time step that was used; kind 'passkey' has a credential. A factor
--- counts from confirmed_at on.
 create table factor (
   user_id text collate "C" not null,
   id text collate "C" not null,
@@ -283,7 +230,6 @@ create table recovery_code (
   primary key (user_id, code_hash)
 );
 
--- A challenge is deleted by its use. user_id is '' before it is known who signs in. Only the hash is stored.
 create table challenge (
   user_id text collate "C" not null,
   hash text collate "C" not null,
@@ -294,8 +240,6 @@ create table challenge (
 );
 create index challenge_by_expiry on challenge (expires_at);
 
--- The audit log: rows are only added, until they are too old or their user is erased. user_id is '' if it concerns no known user. `count`
--- is more than 1 for refusals that were counted together.
 create table audit (
   user_id text collate "C" not null,
   id text collate "C" not null,

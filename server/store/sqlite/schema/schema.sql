@@ -164,8 +164,7 @@ create index notification_marked_unread on notification (user_id, unread_version
 -- The indexes of lists contain read_at, because SQLite would otherwise read each row that a list passes over.
 create index notification_unread on notification (user_id, seq, read_at) where read_at is null;
 create index notification_read on notification (user_id, seq, read_at) where read_at is not null;
-create index notification_unread_by_category on notification (user_id, category, seq, read_at)
-  where read_at is null and category is not null;
+create index notification_unread_by_category on notification (user_id, category, seq, read_at) where read_at is null;
 create index notification_read_by_category on notification (user_id, category, seq, read_at)
   where read_at is not null and category is not null;
 

@@ -109,7 +109,7 @@ test('a sign-in that has ended can still be disowned from its link, and an id of
   await notice.filter({ hasText: 'is already signed out' }).waitFor()
   await opened.isAccessible('sessions-ended')
   await notice.getByRole('button', { name: 'That was not me' }).click()
-  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Sign it out' }).click()
   await page.locator('#password:focus').waitFor()
 
   opened.expects(/404 POST .*disown/)
@@ -117,7 +117,7 @@ test('a sign-in that has ended can still be disowned from its link, and an id of
     location.hash = 'session-01a1fbae-0000-7000-8000-000000000000'
   })
   await page.locator('.notice:focus').getByRole('button', { name: 'That was not me' }).click()
-  await page.getByRole('alertdialog').getByRole('button', { name: 'End it' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Sign it out' }).click()
   await opened.alerts('Your account has no such device.')
 })
 
@@ -160,14 +160,14 @@ test('a session that ended meanwhile leads to the sign-in page and back here', a
   const user = await service.user()
   await using opened = await pages.open('/account', { user })
   const { page } = opened
-  const endOthers = page.getByRole('button', { name: 'Sign out all other devices' })
   const { id } = await onPhone(user)
   await page.reload()
-  await page.locator(`#session-${id}`).waitFor()
+  const end = page.locator(`#session-${id}`).getByRole('button', { name: 'Sign out' })
+  await end.waitFor()
   const other = await onPhone(user)
   await service.request('/api/me/sessions', { method: 'DELETE', headers: other.proof })
   opened.expects(/401 DELETE/)
-  await endOthers.click()
+  await end.click()
   const link = page.getByRole('alert').getByRole('link', { name: 'Sign in again' })
   assert.equal(await link.getAttribute('href'), 'sign-in?return_to=%2Faccount')
 })
