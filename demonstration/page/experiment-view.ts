@@ -78,7 +78,8 @@ function plannedScene({ texts }: Stage, id: ExperimentId, lane: Lane): Scene {
   const names = { ...places, browser: places[sender] }
   const held =
     sender === 'site' ? 'nothing' : sender === 'thief' ? copies[lane] : lane === 'session' ? 'cookie' : 'token'
-  const hops = (lane === 'session' ? (['server'] as const) : (['server', 'other'] as const)).flatMap((to): Hop[] => [
+  const targets = cellsOf[id].includes(`${lane} other`) ? (['server', 'other'] as const) : (['server'] as const)
+  const hops = targets.flatMap((to): Hop[] => [
     { from: 'browser', to, label: '', sentence: '', tone: sender === 'site' ? 'plain' : lane },
     { from: to, to: 'browser', label: '?', sentence: '?', tone: 'plain' },
   ])

@@ -24,12 +24,12 @@ export function pictureView(
 ) {
   const wayOf = ({ from, to }: Hop) => (from === to ? scene.names[to] : `${scene.names[from]} › ${scene.names[to]}`)
   const legend = html`<ol class="legend" aria-label=${title}>
-    ${scene.hops.map((hop) => html`<li class="tone-${hop.tone}"><span class="way-of">${wayOf(hop)}: </span>${hop.sentence}</li>`)}
+    ${scene.hops.map((hop) => html`<li class="tone-${hop.tone}"><span class="way-of">${wayOf(hop)} · </span>${hop.sentence}</li>`)}
   </ol>`
   return html`<figure class="picture" data-key=${key}>
+    <button type="button" class="quiet play" @click=${playThis}>${texts.play}</button>
     ${drawing(scene, width)}
     ${scene.hops.length > maxOpen ? html`<details><summary>${texts.words}<span class="for-readers">: ${title}</span></summary>${legend}</details>` : legend}
-    <button type="button" class="quiet play" @click=${playThis}>${texts.play}</button>
   </figure>`
 }
 

@@ -80,7 +80,7 @@ export function resultView(stage: Stage, state: ResultState) {
 function tableView({ texts: { laneNames, table }, language }: Stage, measurement: Measurement | undefined) {
   const number = new Intl.NumberFormat(language, { maximumFractionDigits: 2 })
   const cell = (lane: 'session' | 'token', row: 'lookUps' | 'bytes' | 'ms' | 'stolen') => {
-    if (measurement === undefined) return html`<span class="note">${table.empty}</span>`
+    if (measurement === undefined) return '–'
     const values = measurement[lane]
     const value = number.format(values[row])
     return row === 'stolen' && lane === 'token' ? table.stolen(value, number.format(values.elsewhere)) : value

@@ -1,6 +1,6 @@
 // What the page of the demonstration sends and gets. All addresses are below `demonstration/`, relative to the page:
 //
-//   POST visits                 a new world for this browser, in place of the one that it has: 201 with `Visit`, and its cookie
+//   POST visits                 a new world for this browser, in place of the one that it has: 201 with its `State`, and its cookie
 //   GET  visit                  the present `State`
 //   GET  exchanges/:n           an `Exchange`, by the number in the field `Carillon-Exchange` of its response
 //   POST controls               changes the world: an action of `Controls` with its fields, `{ action: 'advance', seconds: 960 }`

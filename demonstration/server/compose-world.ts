@@ -1,18 +1,18 @@
 // Composes the worlds of the demonstration: each is the product itself on a temporary SQLite database, with the defaults of all settings,
 // and with keys, cookies and a clock of its own.
 import { Clock, type TimeSources } from '../../server/basics/clock.ts'
-import { createLog, type Log } from '../../server/basics/log.ts'
+import type { Log } from '../../server/basics/log.ts'
 import { type Composition, compose } from '../../server/compose.ts'
 import { readConfig } from '../../server/config/read.ts'
 import type { Config } from '../../server/config/settings.ts'
-import type { ChildSettings } from '../../server/demonstration/child.ts'
 import type { Cookie } from '../../server/http/site.ts'
 import { openStore } from '../../server/open-store.ts'
-import { type HashCost, Passwords } from '../../server/passwords/passwords.ts'
+import type { Passwords } from '../../server/passwords/passwords.ts'
 import type { Sessions } from '../../server/sessions/sessions.ts'
 import type { Store } from '../../server/store/store.ts'
 import type { SigningKeys } from '../../server/tokens/signing-keys.ts'
 import type { Outage } from './outage.ts'
+import type { ChildSettings } from './settings.ts'
 import { observed, observedStore } from './trace.ts'
 
 /** A service that does not listen, with the parts that the controls of the page need. */
@@ -26,30 +26,20 @@ export type ComposedService = Pick<Composition, 'app' | 'users' | 'deliveries'> 
   /** Ends its streams and timers, and closes the database. */
   end(): Promise<void>
 }
-export type ServicePlace = {
+/** What a world has in place of the service's own, and `onRead`, which is called for each read of the database. */
+export type Surroundings = {
   database: string
-  offsetMs: () => number
+  sources: TimeSources
   outage: Outage
   onRead: () => void
   cookies: { cookie: Cookie; deviceCookie: Cookie }
 }
-export type Compose = (place: ServicePlace) => Promise<ComposedService>
+/** What all worlds share: one hash at a time for all visitors, and no log, because the sign-ins of a world are no events of the service. */
+export type Shared = { settings: ChildSettings; log: Log; passwords: Passwords }
 
-type Shared = { settings: ChildSettings; log: Log; passwords: Passwords; sources: TimeSources }
-
-export async function composerOf(settings: ChildSettings, sources: TimeSources, hashCost?: HashCost): Promise<Compose> {
-  // The sign-ins of a world are no events of the service. One hash at a time for all visitors together.
-  const log = await createLog({ level: 'silent', isTerminal: false })
-  const shared = { settings, sources, log, passwords: new Passwords({ threads: 1, cost: hashCost }) }
-  return (place) => composeWorld(place, shared)
-}
-
-async function composeWorld(place: ServicePlace, shared: Shared): Promise<ComposedService> {
-  const { settings, sources, log, passwords } = shared
-  const clock = new Clock(
-    { wall: () => sources.wall() + place.offsetMs(), monotonic: () => sources.monotonic() + place.offsetMs() },
-    () => {},
-  )
+export async function composeWorld(place: Surroundings, shared: Shared): Promise<ComposedService> {
+  const { settings, log, passwords } = shared
+  const clock = new Clock(place.sources, () => {})
   const config = configOf(settings, place.database)
   const { store } = await openStore(config.database)
   const parts = new Map<string, object>()

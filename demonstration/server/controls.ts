@@ -1,4 +1,5 @@
 // What the page can change in a world: its clock, its database and its keys; and what others do in it, such as a thief.
+import { Agent } from 'node:http'
 import { auditEntry, serviceSource } from '../../server/audit/entry.ts'
 import { CarillonError, conflict, invalidField } from '../../server/basics/errors.ts'
 import { newId } from '../../server/basics/ids.ts'
@@ -10,7 +11,7 @@ import { claimsOf } from '../../server/tokens/read-token.ts'
 import { addSigningKey, dropSigningKey, signingKeys } from '../../server/tokens/signing-keys.store.ts'
 import { rotated } from '../../server/tokens/signing-keys.ts'
 import type { Action } from './api.ts'
-import { Client, type Sent } from './client.ts'
+import { measure, type Sent, send } from './client.ts'
 import type { ComposedService } from './compose-world.ts'
 import type { World } from './world.ts'
 
@@ -25,12 +26,11 @@ const thief = {
 
 /** The fields of the body. */
 export type Wanted = Readonly<Record<string, unknown>>
-/** `sentTo`: the address of a path of the world at the listener of this process, and the facts that let a request through. */
-export type Place = {
+/** `way`: where this process reaches a path of the world, and the facts that let a request through (requests.ts). */
+type Place = {
   cookieHeader: string | undefined
   host: string
-  sentTo: (path: string) => URL
-  facts: (address: string, by: string) => string
+  way: { sentTo: (path: string) => URL; facts: (address: string, by: string) => string }
 }
 type Control = (world: World, wanted: Wanted, place: Place) => Promise<object> | object
 
@@ -62,32 +62,24 @@ const controls: { readonly [Name in Exclude<Action, 'reset'>]: Control } = {
     return {}
   },
 
-  async thief(world, wanted, place) {
-    const client = new Client()
-    try {
-      const fields = ['User-Agent', thief.userAgent, ...proofFields(world, wanted, world.stolen)]
-      const facts = place.facts(thief.address, 'thief')
-      const { n, status } = await client.send({
-        ...sentOf(world, wanted, place),
-        fields: fieldsOf(world, place, fields),
-        facts,
-      })
+  thief(world, wanted, place) {
+    const fields = ['User-Agent', thief.userAgent, ...proofFields(world, wanted, world.stolen)]
+    const facts = place.way.facts(thief.address, 'thief')
+    return onConnection(async (agent) => {
+      const { n, status } = await send(
+        { ...sentOf(world, wanted, place), facts, fields: [...fieldsOf(world, place), ...fields] },
+        agent,
+      )
       return { n, status }
-    } finally {
-      client.end()
-    }
+    })
   },
 
-  async measure(world, wanted, place) {
-    const client = new Client()
-    try {
-      const proofs = { session: sessionOf(world, place.cookieHeader), token: wanted.token }
-      const fields = fieldsOf(world, place, proofFields(world, wanted, proofs))
-      const facts = place.facts('127.0.0.1', 'machine')
-      return await client.measure({ ...sentOf(world, wanted, place), method: 'GET', fields, facts }, () => world.reads)
-    } finally {
-      client.end()
-    }
+  measure(world, wanted, place) {
+    const proofs = { session: sessionOf(world, place.cookieHeader), token: wanted.token }
+    const fields = [...fieldsOf(world, place), ...proofFields(world, wanted, proofs)]
+    const facts = place.way.facts('127.0.0.1', 'machine')
+    const sent = { ...sentOf(world, wanted, place), method: 'GET', fields, facts }
+    return onConnection((agent) => measure(sent, agent, () => world.reads))
   },
 
   async 'rotate-key'(world) {
@@ -167,16 +159,21 @@ function proofFields({ options }: World, wanted: Wanted, proofs: { session?: unk
     : ['Authorization', `Bearer ${proof}`]
 }
 
-function fieldsOf({ options }: World, { host }: Place, more: readonly string[]): string[] {
-  return ['Host', host, 'Accept', '*/*', 'Carillon-Visit', options.id, ...more]
+function fieldsOf({ options }: World, { host }: Place): string[] {
+  return ['Host', host, 'Accept', '*/*', 'Carillon-Visit', options.id]
 }
 
-function sentOf(world: World, wanted: Wanted, { sentTo }: Place): Pick<Sent, 'method' | 'url'> {
+async function onConnection<Result>(work: (agent: Agent) => Promise<Result>): Promise<Result> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  return work(agent).finally(() => agent.destroy())
+}
+
+function sentOf(world: World, wanted: Wanted, { way }: Place): Pick<Sent, 'method' | 'url'> {
   world.request()
   const path = textOf(wanted, 'path', 200)
   if (!/^(service|other-server|servers)\/[\w/-]+$/.test(path)) throw invalidField('path', 'must be that of a server')
   const isPost = wanted.method === 'POST'
-  return { method: isPost ? 'POST' : 'GET', url: sentTo(path) }
+  return { method: isPost ? 'POST' : 'GET', url: way.sentTo(path) }
 }
 
 function textOf(wanted: Wanted, name: string, max: number): string {

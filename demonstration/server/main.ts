@@ -1,8 +1,8 @@
 // The process of the demonstration. The service starts it (server/demonstration/child.ts), sends its settings over the channel between the
 // two, and then passes requests on to its listener. It ends with that channel, however the service ends.
 import { setPriority, tmpdir } from 'node:os'
-import type { ChildSettings } from '../../server/demonstration/child.ts'
 import { serveDemonstration } from './serve.ts'
+import type { ChildSettings } from './settings.ts'
 
 /** Readers of the demonstration never delay the service's users. */
 const niceness = 10

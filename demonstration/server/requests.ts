@@ -1,19 +1,20 @@
 // The requests that the service passes on: to the servers of a world, or to read and to change a world (api.ts). Before anything else it
 // checks that the service has sent them, and takes away what the service has added.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { iso } from '../../server/basics/clock.ts'
 import { CarillonError, noSuchRoute } from '../../server/basics/errors.ts'
-import type { ChildSettings } from '../../server/demonstration/child.ts'
 import { passedField } from '../../server/demonstration/pass-on.ts'
 import { cookieText, sessionSecret } from '../../server/http/request/credentials.ts'
 import { isCrossSite } from '../../server/http/requests.ts'
 import { envelope } from '../../server/http/response/failure.ts'
 import { securityHeaders } from '../../server/http/response/security-headers.ts'
 import { equalSecrets } from '../../server/sealing/secrets.ts'
-import type { State, Target, Visit } from './api.ts'
+import type { State, Target } from './api.ts'
 import { Body } from './body.ts'
 import { act, type Wanted } from './controls.ts'
 import { otherSiteOf, otherSitePage } from './other-site.ts'
+import type { ChildSettings } from './settings.ts'
 import type { Passed, World } from './world.ts'
 import type { Worlds } from './worlds.ts'
 
@@ -71,7 +72,7 @@ export class Requests {
       case 'GET visit':
         return this.#send(response, this.#stateOf(this.#worldOf(request), request))
       case 'GET exchange':
-        return this.#send(response, await this.#worldOf(request).exchange(Number(n)))
+        return this.#send(response, this.#worldOf(request).exchange(Number(n)))
       case 'POST controls':
         return this.#control(exchanged)
       case 'GET other-site': {
@@ -110,7 +111,7 @@ export class Requests {
     const { world, secret } = await this.#worlds.open(address, this.#ownWorld(request))
     response.statusCode = 201
     response.setHeader('set-cookie', cookieText(this.#worlds.visitCookie, secret))
-    this.#send(response, this.#visitOf(world, request))
+    this.#send(response, this.#stateOf(world, request))
   }
 
   async #control({ request, response }: Exchanged): Promise<void> {
@@ -122,27 +123,20 @@ export class Requests {
       return this.#send(response, this.#stateOf(world, request))
     }
     const { cookie: cookieHeader, host = '' } = request.headers
-    const sentTo = (path: string) => this.sentTo(path)
-    const facts = (address: string, by: string) => this.facts(address, by)
-    this.#send(response, await act(world, wanted, { cookieHeader, host, sentTo, facts }))
+    this.#send(response, await act(world, wanted, { cookieHeader, host, way: this }))
   }
 
-  #visitOf(world: World, { headers: { host = '' } }: IncomingMessage): Visit {
-    const { id, credentials, cookies } = world.options
+  #stateOf(world: World, { headers: { host = '' } }: IncomingMessage): State {
+    const { options, now, offsetMs, outage, rows } = world
+    const { id, credentials: user, cookies, wall } = options
+    const { name: cookieName, path: base } = cookies.cookie
     return {
-      id,
-      user: credentials,
-      cookieName: cookies.cookie.name,
+      ...{ id, user, cookieName, base, now, offsetMs, rows },
       memoryCookieName: cookies.memoryCookie.name,
-      base: cookies.cookie.path,
-      expiresAt: iso(world.options.wall() + this.#worlds.remainingMs(world)),
+      expiresAt: iso(wall() + this.#worlds.remainingMs(world)),
       otherSite: otherSiteOf(host),
+      outageEndsAt: outage.endsAt,
     }
-  }
-
-  #stateOf(world: World, request: IncomingMessage): State {
-    const { now, offsetMs, outage, rows } = world
-    return { ...this.#visitOf(world, request), now, offsetMs, outageEndsAt: outage.endsAt, rows }
   }
 
   /** The world of the visitor, by the cookie. Throws NOT_FOUND, also if the page names another one: another tab has started again. */
@@ -207,17 +201,10 @@ function refuseCrossSite({ headers: { 'sec-fetch-site': fetchSite, origin, host 
 }
 
 async function jsonIn(request: IncomingMessage): Promise<Wanted> {
-  let text = ''
-  for await (const chunk of request.setEncoding('utf8')) {
-    text += chunk
-    if (text.length > maxBodyBytes) throw new CarillonError('PAYLOAD_TOO_LARGE', 'The body is too large')
-  }
-  try {
-    const parsed: unknown = JSON.parse(text)
-    if (typeof parsed === 'object' && parsed !== null) return parsed as Wanted
-  } catch {
-    // Refused below.
-  }
+  if (!(Number(request.headers['content-length']) <= maxBodyBytes))
+    throw new CarillonError('PAYLOAD_TOO_LARGE', `The body must be at most ${maxBodyBytes} bytes`)
+  const parsed: unknown = await json(request).catch(() => undefined)
+  if (typeof parsed === 'object' && parsed !== null) return parsed as Wanted
   throw new CarillonError('INVALID_REQUEST', 'The body must be a JSON object')
 }
 

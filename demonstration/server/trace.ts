@@ -12,28 +12,18 @@ export function tracing(steps: Step[], serve: () => void): void {
   requests.run(steps, serve)
 }
 
-type Method = (...values: unknown[]) => unknown
-
 /** The same part, whose methods note themselves while a request is traced. */
 export function observed<Part extends object>(name: string, part: Part): Part {
-  const methods = new Map<PropertyKey, Method>()
   return new Proxy(part, {
     get(target, key) {
       const value = Reflect.get(target, key, target)
-      if (typeof value !== 'function' || typeof key === 'symbol') return value
-      const method = methods.get(key) ?? noting(`${name}.${key}`, value.bind(target))
-      methods.set(key, method)
-      return method
+      if (typeof value !== 'function') return value
+      const method = `${name}.${String(key)}`
+      // A key that is looked up checks the next signature.
+      return (...values: unknown[]) =>
+        noted(method, () => value.apply(target, values), method === 'keys.find' ? { kid: values[0] as string } : {})
     },
   })
-}
-
-function noting(name: string, method: Method): Method {
-  return (...values) => {
-    // Names the key whose signature is checked next.
-    const step = name === 'keys.find' ? { kid: values[0] as string } : {}
-    return noted(name, () => method(...values), step)
-  }
 }
 
 /** The store, whose operations note themselves while a request is traced. `onRead` is called for each read. */

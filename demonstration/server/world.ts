@@ -1,5 +1,6 @@
 // One visitor's world: a service of its own with a temporary database, own keys, cookies and clock, and other servers beside it. It passes
 // requests to them and keeps the transcript. controls.ts changes what happens in it; worlds.ts decides who has one, and for how long.
+import { mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { CarillonError, overloaded } from '../../server/basics/errors.ts'
@@ -7,10 +8,10 @@ import type { Cookie } from '../../server/http/site.ts'
 import { addUser } from '../../server/users/users.ts'
 import type { Exchange, Place, Row, Step, Target } from './api.ts'
 import type { Body } from './body.ts'
-import type { Compose, ComposedService } from './compose-world.ts'
+import { type ComposedService, composeWorld, type Shared } from './compose-world.ts'
 import { onlyCookies } from './cookies.ts'
 import { allowFrame, collectBody, requestOf, responseOf } from './exchange.ts'
-import { makeFolder, removeFolder } from './folders.ts'
+import { folderPrefix } from './folders.ts'
 import { OtherServer } from './other-server.ts'
 import { Outage } from './outage.ts'
 import { Rows } from './rows.ts'
@@ -22,9 +23,10 @@ export type WorldOptions = {
   cookies: { cookie: Cookie; deviceCookie: Cookie; memoryCookie: Cookie }
   /** The folder for temporary files. */
   parent: string
-  /** Milliseconds since 1970, of this process. */
+  /** Milliseconds of this process. */
   wall: () => number
-  compose: Compose
+  monotonic: () => number
+  shared: Shared
   /** Where the other servers read the key set, and with which fields. */
   keySet: (id: string) => { url: URL; headers: Record<string, string> }
   /** Runs the starts of all worlds one after the other. */
@@ -33,8 +35,8 @@ export type WorldOptions = {
 
 /** `path`: as the service of the world sees it, with the query. `body` collects what arrives of the body. */
 export type Passed = { to: Target; path: string; by: Exchange['by'] | 'machine'; body: Body }
-/** `note` completes the exchange with what there is so far. */
-type Kept = { exchange: Exchange & { steps: Step[] }; isOver: Promise<void>; note: () => void }
+/** `note` completes the exchange with what there is so far; undefined after the end of its response. */
+type Kept = { exchange: Exchange & { steps: Step[] }; note: (() => void) | undefined }
 
 /** The transcript of the last requests; an experiment has some thirty. */
 const maxExchanges = 100
@@ -42,7 +44,6 @@ const maxExchanges = 100
 const maxRequests = 5_000
 /** A reset takes some 150 ms of processor time. */
 const requestsOfReset = 50
-const maxWaitMs = 2_000
 const places: readonly Place[] = ['other-server', 'server-1', 'server-2', 'server-3', 'server-4', 'server-5']
 
 export class World {
@@ -62,18 +63,8 @@ export class World {
   /** Of the database, by all requests. */
   reads = 0
 
-  private constructor(options: WorldOptions) {
+  constructor(options: WorldOptions) {
     this.options = options
-  }
-
-  /** Throws what the start throws, and leaves nothing then. */
-  static async open(options: WorldOptions): Promise<World> {
-    const world = new World(options)
-    await world.#start().catch(async (error: unknown) => {
-      await world.end()
-      throw error
-    })
-    return world
   }
 
   get userId(): string {
@@ -84,15 +75,17 @@ export class World {
     return this.options.wall() + this.offsetMs
   }
 
-  async #start(): Promise<void> {
-    const { compose, cookies, credentials, parent } = this.options
-    this.#folder = makeFolder(parent)
+  /** Throws what the start of a service throws. */
+  async start(): Promise<void> {
+    const { wall, monotonic, cookies, credentials, parent, shared } = this.options
+    this.#folder = mkdtempSync(join(parent, folderPrefix))
     const database = join(this.#folder, 'carillon.db')
     const { outage } = this
     const onRead = () => {
       this.reads++
     }
-    const service = await compose({ database, offsetMs: () => this.offsetMs, outage, onRead, cookies })
+    const sources = { wall: () => wall() + this.offsetMs, monotonic: () => monotonic() + this.offsetMs }
+    const service = await composeWorld({ database, sources, outage, onRead, cookies }, shared)
     this.#userId = (await addUser(service.users, { ...credentials, isGenerated: true })).id
     this.#running = { service, rows: new Rows(database), others: places.map((place) => this.#other(place, service)) }
   }
@@ -119,7 +112,7 @@ export class World {
     try {
       await running?.service.end()
     } finally {
-      removeFolder(this.#folder)
+      if (this.#folder !== '') rmSync(this.#folder, { recursive: true, force: true })
     }
   }
 
@@ -141,7 +134,7 @@ export class World {
       await this.#stop()
       this.offsetMs = 0
       this.stolen = {}
-      await this.#start()
+      await this.start()
     })
     await this.#starting
   }
@@ -174,17 +167,17 @@ export class World {
       rows: { before: this.rows, after: [] },
     }
     const sent = collectBody(response)
-    const { promise, resolve } = Promise.withResolvers<void>()
     const note = () => {
       exchange.request.body = body.text
       exchange.response = { ...responseOf(response), body: sent.text }
       exchange.rows.after = this.rows
     }
+    const kept: Kept = { exchange, note }
     response.once('close', () => {
       note()
-      resolve()
+      kept.note = undefined
     })
-    this.#kept.set(n, { exchange, isOver: promise, note })
+    this.#kept.set(n, kept)
     this.#kept.delete(n - maxExchanges)
     return exchange
   }
@@ -202,15 +195,11 @@ export class World {
       if (rawHeaders[i]?.toLowerCase() === 'cookie') rawHeaders[i + 1] = own ?? ''
   }
 
-  /** Waits for the end of its response, at most two seconds: a stream has no end. Throws NOT_FOUND. */
-  async exchange(n: number): Promise<Exchange> {
+  /** Throws NOT_FOUND. */
+  exchange(n: number): Exchange {
     const kept = this.#kept.get(n)
     if (kept === undefined) throw new CarillonError('NOT_FOUND', 'There is no such exchange, or it is too old')
-    const limit = Promise.withResolvers<false>()
-    const timer = setTimeout(limit.resolve, maxWaitMs, false)
-    const isOver = await Promise.race([kept.isOver.then(() => true), limit.promise])
-    clearTimeout(timer)
-    if (!isOver) kept.note()
+    kept.note?.()
     return kept.exchange
   }
 

@@ -9,9 +9,7 @@ import { equalHashes, hashOf } from '../../server/sealing/secrets.ts'
 import { makePassphrase } from '../../server/users/users.ts'
 import { World, type WorldOptions } from './world.ts'
 
-export type WorldsOptions = Pick<WorldOptions, 'compose' | 'parent' | 'wall' | 'keySet'> & {
-  /** Milliseconds that never go back. */
-  monotonic: () => number
+export type WorldsOptions = Pick<WorldOptions, 'shared' | 'parent' | 'wall' | 'monotonic' | 'keySet'> & {
   /** The `Path` of every cookie, as browsers see it, such as `/bell/demonstration`. */
   base: string
   isSecure: boolean
@@ -34,11 +32,9 @@ type Visit = { world: World; network: string; secretHash: string; startedAt: num
 export class Worlds {
   readonly #options: WorldsOptions
   readonly #visits = new Map<string, Visit>()
-  /** The networks of the worlds that are being made. */
-  readonly #starting: string[] = []
   readonly visitCookie: Cookie
   #turn: Promise<unknown> = Promise.resolve()
-  #checking: NodeJS.Timeout | undefined
+  readonly #checking = setInterval(() => this.#endOver(), checkEveryMs).unref()
   #isEnding = false
 
   constructor(options: WorldsOptions) {
@@ -61,25 +57,27 @@ export class Worlds {
     if (previous !== undefined) await this.#end(previous)
     this.#endOver()
     const network = networkOfClient(address)
-    const own = this.#placesOf((one) => one === network)
+    const all = [...this.#visits.values()]
+    const own = all.filter((visit) => visit.network === network)
     if (own.length >= maxForAddress)
       throw this.#taken('TOO_MANY_REQUESTS', `Your address has ${maxForAddress} demonstrations`, own)
-    const all = this.#placesOf(() => true)
     if (this.#isEnding || all.length >= maxWorlds)
       throw this.#taken('UNAVAILABLE', `All ${maxWorlds} places of the demonstration are taken`, all)
-    this.#starting.push(network)
-    return this.#inTurn(() => this.#openNext(network))
+    const world = this.#newWorld()
+    const secret = randomBytes(16).toString('base64url')
+    const at = this.#options.monotonic()
+    // From now on it has its place, and only its visitor will know the secret.
+    this.#visits.set(world.options.id, { world, network, secretHash: hashOf(secret), startedAt: at, usedAt: at })
+    await this.#inTurn(() => world.start()).catch(async (error: unknown) => {
+      await this.#end(world)
+      throw error
+    })
+    return { world, secret }
   }
 
-  /** When each place of these networks is free. */
-  #placesOf(isWanted: (network: string) => boolean): number[] {
-    const ends = [...this.#visits.values()].filter(({ network }) => isWanted(network)).map(endOf)
-    const starting = this.#starting.filter(isWanted).map(() => this.#options.monotonic() + idleMs)
-    return [...ends, ...starting]
-  }
-
-  #taken(code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', problem: string, ends: readonly number[]): CarillonError {
-    const retryAfter = Math.max(1, Math.ceil((Math.min(...ends) - this.#options.monotonic()) / 1_000))
+  #taken(code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', problem: string, visits: readonly Visit[]): CarillonError {
+    const endsAt = Math.min(...visits.map(endOf))
+    const retryAfter = Math.max(1, Math.ceil((endsAt - this.#options.monotonic()) / 1_000))
     const remedy = `Try again in ${Math.ceil(retryAfter / 60)} minutes.`
     return new CarillonError(code, problem, { remedy, retryAfter })
   }
@@ -91,8 +89,7 @@ export class Worlds {
     return turn
   }
 
-  async #openNext(network: string): Promise<{ world: World; secret: string }> {
-    const { monotonic, ...shared } = this.#options
+  #newWorld(): World {
     const id = randomBytes(8).toString('base64url')
     const cookies = {
       cookie: this.#cookie('carillon-demonstration', thirtyDaysMs),
@@ -100,18 +97,7 @@ export class Worlds {
       memoryCookie: this.#cookie('carillon-demonstration-memory', thirtyDaysMs),
     }
     const credentials = { username: 'visitor', password: makePassphrase() }
-    try {
-      const world = await World.open({ ...shared, id, credentials, cookies, inTurn: this.#inTurn })
-      const secret = randomBytes(16).toString('base64url')
-      const at = monotonic()
-      this.#visits.set(id, { world, network, secretHash: hashOf(secret), startedAt: at, usedAt: at })
-      this.#checking ??= setInterval(() => this.#endOver(), checkEveryMs).unref()
-      if (this.#isEnding) await this.#end(world)
-      return { world, secret }
-    } finally {
-      // In the same turn in which the world is counted as a visit.
-      this.#starting.splice(this.#starting.indexOf(network), 1)
-    }
+    return new World({ ...this.#options, id, credentials, cookies, inTurn: this.#inTurn })
   }
 
   ofSecret(secret: string | null): World | undefined {
@@ -145,17 +131,13 @@ export class Worlds {
 
   /** Never rejects: no request waits for it, and what is left of a world is removed at the next start. */
   async #end(world: World): Promise<void> {
-    if (!this.#visits.delete(world.options.id)) return
-    if (this.#visits.size === 0) {
-      clearInterval(this.#checking)
-      this.#checking = undefined
-    }
-    await world.end().catch(() => {})
+    if (this.#visits.delete(world.options.id)) await world.end().catch(() => {})
   }
 
   /** Ends every world, and makes no further one. */
   async end(): Promise<void> {
     this.#isEnding = true
+    clearInterval(this.#checking)
     await this.#turn
     await Promise.all([...this.#visits.values()].map(({ world }) => this.#end(world)))
   }

@@ -2,8 +2,6 @@
 import type { Texts } from './en.ts'
 
 export const texts: Texts = {
-  title: 'Sitzung oder Token: beiden bei der Arbeit zusehen',
-  lead: 'Sie melden sich einmal an. Woher weiß der Server beim nächsten Klick, dass Sie es sind? Probieren Sie beide Antworten.',
   walk: 'Die Vorführung',
   laneNames: { session: 'Sitzung', token: 'Token' },
   ideas: {
@@ -279,7 +277,6 @@ export const texts: Texts = {
       stolen: 'Sekunden nach der Abmeldung, bis ein gestohlener Nachweis nutzlos ist',
     },
     stolen: (here, there) => `${here} bei diesem Server, ${there} beim anderen`,
-    empty: 'noch nicht gemessen',
     shared: 'Diese Werte kamen mit dem Link. Messen Sie Ihre eigenen.',
     share: 'Link zu diesem Ergebnis kopieren',
     copied: 'Kopiert. Der Link enthält diese Werte.',

@@ -2,8 +2,6 @@
 export type Texts = typeof texts
 
 export const texts = {
-  title: 'Session or token: watch both at work',
-  lead: 'You sign in once. At your next click, how does the server know that it is still you? Try both answers.',
   walk: 'The demonstration',
   laneNames: { session: 'Session', token: 'Token' },
   ideas: {
@@ -275,7 +273,6 @@ export const texts = {
       stolen: 'After a sign-out, seconds until a stolen proof is useless',
     },
     stolen: (here: string, there: string) => `${here} at this server, ${there} at the other one`,
-    empty: 'not measured yet',
     shared: 'These values came with the link. Measure your own.',
     share: 'Copy the link to this result',
     copied: 'Copied. The link has these values.',

@@ -5,39 +5,30 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { Agent } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ChildSettings } from '../../demonstration/server/settings.ts'
 import { overloaded } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { addressOf } from '../http/request/address.ts'
 import type { Site } from '../http/site.ts'
 import { type Listener, passOn } from './pass-on.ts'
 
-/** What the process needs to know. The settings and secrets of the service are not among it. */
-export type ChildSettings = {
-  secret: string
-  /** The public URL, and the prefix of the pages. */
-  url: string
-  prefix: string
-  hosts: readonly string[]
-  hstsSubdomains: boolean
-}
 type Running = Listener & { child: ChildProcess }
+type Settings = () => Omit<ChildSettings, 'secret'>
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const idleMs = 600_000
 const endsWithinMs = 3_000
-const maxHeapMib = 256
 const entry = new URL('../../demonstration/server/main.ts', import.meta.url)
+const execArgv = ['--disable-sigusr1', '--max-old-space-size=256']
 /** Where temporary files and compiled code lie, and what Windows needs. */
-const inherited = /^(TMPDIR|TEMP|TMP|SYSTEMROOT|NODE_COMPILE_CACHE|NODE_V8_COVERAGE)$/i
+const inherited = /^(TMPDIR|TEMP|TMP|SYSTEMROOT|NODE_COMPILE_CACHE|MALLOC_ARENA_MAX)$/i
 
 export class Demonstration {
-  readonly #settings: () => Omit<ChildSettings, 'secret'>
+  readonly #settings: Settings
   readonly #log: Log
   #running: Promise<Running> | undefined
   #idle: NodeJS.Timeout | undefined
-  #isEnding = false
 
-  constructor(settings: () => Omit<ChildSettings, 'secret'>, log: Log) {
+  constructor(settings: Settings, log: Log) {
     this.#settings = settings
     this.#log = log
   }
@@ -49,34 +40,32 @@ export class Demonstration {
       await passOn([raw, reply.raw], running, [addressOf(raw, trustedProxies)]).catch(notThere)
       reply.hijack()
     }
-    app.route({ method: [...methods], url: `${prefix}/demonstration/*`, onRequest, handler: notThere })
+    const method = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+    app.route({ method, url: `${prefix}/demonstration/*`, onRequest, handler: notThere })
   }
 
   whenRunning(): Promise<Running> {
-    if (this.#isEnding) return notThere()
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => void this.#stop(), idleMs).unref()
-    this.#running ??= this.#start()
-    return this.#running
+    if (this.#running !== undefined) return this.#running
+    const running = this.#start()
+    const forget = () => {
+      if (this.#running === running) this.#running = undefined
+    }
+    running.then(({ child }) => child.once('exit', forget), forget)
+    this.#running = running
+    return running
   }
 
   async #start(): Promise<Running> {
     const { fork } = await import('node:child_process')
-    const secret = randomBytes(32).toString('base64url')
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => inherited.test(name)))
-    const execArgv = ['--disable-sigusr1', `--max-old-space-size=${maxHeapMib}`]
-    const child = fork(entry, {
-      execArgv,
-      env: { ...env, MALLOC_ARENA_MAX: '2' },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    })
-    child.once('exit', () => {
-      this.#running = undefined
-    })
-    // The secret is in no list of processes.
+    const child = fork(entry, { execArgv, env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }).on('error', () => {})
+    const secret = randomBytes(32).toString('base64url')
+    // Over the channel, so that the secret is in no list of processes.
     child.send({ ...this.#settings(), secret } satisfies ChildSettings)
     const failed = once(child, 'exit').then(([status]) => {
-      this.#log.warn({ event: 'demonstration-failed', status }, 'the process of the demonstration ended')
+      if (status !== 0) this.#log.warn({ event: 'demonstration-failed', status }, 'the demonstration ended by itself')
       return notThere()
     })
     const [port] = (await Promise.race([once(child, 'message'), failed])) as [number]
@@ -84,12 +73,10 @@ export class Demonstration {
   }
 
   async #stop(): Promise<void> {
-    const running = await this.#running?.catch(() => undefined)
+    const { child, agent } = (await this.#running?.catch(() => undefined)) ?? {}
     this.#running = undefined
-    if (running === undefined) return
-    const { child, agent } = running
-    agent.destroy()
-    if (child.exitCode !== null) return
+    if (child === undefined || (child.exitCode ?? child.signalCode) !== null) return
+    agent?.destroy()
     const kill = setTimeout(() => child.kill('SIGKILL'), endsWithinMs)
     child.disconnect()
     await once(child, 'exit')
@@ -98,9 +85,9 @@ export class Demonstration {
 
   /** Ends the process, and starts no other. */
   async end(): Promise<void> {
-    this.#isEnding = true
-    clearTimeout(this.#idle)
     await this.#stop()
+    this.#running = notThere()
+    this.#running.catch(() => {})
   }
 }
 

@@ -10,22 +10,12 @@ export const demonstration = forVisitor({
     if (!dependencies.pages.hasDemonstration) throw noSuchRoute()
     const view = await viewOf(dependencies, request, await dependencies.pages.readerOf(request.caller))
     const { title, lead } = (await view.textsOf('service')).demonstrationPage
-    // The other site of an experiment: for a browser, these two names of one machine are two sites.
-    return sendPage(
-      reply,
-      view,
-      {
-        title,
-        current: 'demonstration',
-        isWide: true,
-        needsScript: true,
-        styles: ['demonstration.css'],
-        scripts: ['page-demonstration.js'],
-        main: html`<h1 id="top" tabindex="-1">${title}</h1>
+    const main = html`<h1 id="top" tabindex="-1">${title}</h1>
   <p class="lead">${lead}</p>
-  <div id="walk" data-base="demonstration/"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`,
-      },
-      { frames: 'http://localhost:* http://127.0.0.1:*' },
-    )
+  <div id="walk" data-base="demonstration/"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`
+    const files = { styles: ['demonstration.css'], scripts: ['page-demonstration.js'] }
+    const page = { title, main, current: 'demonstration', isWide: true, needsScript: true, ...files } as const
+    // The other site of an experiment: for a browser, these two names of one machine are two sites.
+    return sendPage(reply, view, page, { frames: 'http://localhost:* http://127.0.0.1:*' })
   },
 })

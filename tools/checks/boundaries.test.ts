@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { matchesGlob, posix } from 'node:path'
 import { test } from 'node:test'
-import { isTest, withoutComments } from './product-files.ts'
+import { isTest } from './product-files.ts'
 
 const entryPoints = ['server/{carillon,serve,compose}.ts']
 const composition = [...entryPoints, 'server/start/**', 'server/commands/**']
@@ -49,7 +49,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
     ],
   },
   // The process that it starts. What that runs knows the service, and not the other way round.
-  { room: ['server/demonstration/**'], knows: [...rooms, 'demonstration/server/main.ts'] },
+  { room: ['server/demonstration/**'], knows: [...rooms, 'demonstration/server/{main,settings}.ts'] },
   { room: ['server/{writes,routes}.ts'], knows: [...rooms, 'server/demonstration/**'] },
   { room: ['server/{open-store,writer}.ts'], knows: ['server/writes.ts', 'server/store/**'] },
   {
@@ -248,6 +248,11 @@ function read(path: string): Source {
   ]
   const imports = forms.flatMap((form) => [...code.matchAll(form)].map(([, name = '']) => name))
   return { file, code, imports }
+}
+
+/** A comment that begins in the middle of a line stays only if it is a block comment. */
+function withoutComments(text: string): string {
+  return text.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/(^|\s)\/\/.*$/gm, '$1')
 }
 
 function manifest(path: string): Manifest {

@@ -107,7 +107,7 @@ test('the result fills with measured values, and its address shows them to anoth
   await using walk = await WalkPage.open(pages, '/demonstration#result', { beside })
   const { page } = walk
   const row = (name: string, of = page) => of.getByRole('row').filter({ hasText: name }).locator('td').allTextContents()
-  assert.deepEqual(await row('Look-ups'), ['not measured yet', 'not measured yet'])
+  assert.deepEqual(await row('Look-ups'), ['–', '–'])
   await page.getByRole('button', { name: 'Measure' }).click()
   await page.getByRole('button', { name: 'Copy the link' }).waitFor({ timeout: 60_000 })
   assert.deepEqual(await row('Look-ups'), ['100', '0'])

@@ -71,6 +71,7 @@ test('a proof that has ended: the step shows the responses as they are, and offe
   assert.deepEqual(await walk.statuses('session'), [401, 401])
   await walk.page.getByRole('button', { name: 'Start again' }).click()
   await walk.page.getByRole('alert').waitFor({ state: 'detached' })
+  await walk.page.locator('.finding').waitFor()
   assert.deepEqual(await walk.statuses('session'), [200, 401])
 })
 
@@ -79,6 +80,7 @@ test('an experiment whose server dies: a sentence, the predictions are kept, and
   const { page } = walk
   walk.opened.expects(/ERR_CONNECTION_REFUSED POST .*visits/)
   await page.route('**/demonstration/visits', (route) => route.abort('connectionrefused'))
+  await page.locator('.predictions').waitFor()
   for (const line of await page.locator('.predictions fieldset').all()) await line.getByRole('radio').first().check()
   await page.getByRole('button', { name: 'Run it' }).click()
   await walk.opened.alerts('The service does not respond.')

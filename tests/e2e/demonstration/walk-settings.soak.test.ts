@@ -9,7 +9,7 @@ test('a demonstration that is switched off is a page that says so, and no other 
   await using pages = await BrowserPages.start({ env: { CARILLON_DEMONSTRATION: 'off' } })
   await using opened = await pages.open('/demonstration')
   opened.expects(/^404 GET \/demonstration$/)
-  await opened.alerts('There is no such page.')
+  await opened.heading('Page not found')
   assert.equal(await opened.page.getByRole('link', { name: 'Demonstration' }).count(), 0)
 })
 

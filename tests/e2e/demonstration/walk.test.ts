@@ -62,6 +62,7 @@ test('each step has at most two screens on a phone, and fits its width, in each 
     await using walk = await open()
     const { page } = walk
     await page.setViewportSize({ width: 390, height: 844 })
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
     await walk.speak(language)
     walk.opened.expects(/^401 GET .*\/other-server\/me$/)
     for (const id of stepIds) {
@@ -86,10 +87,10 @@ test('only the session needs the database; the signature is checked, with its al
   assert.doesNotMatch(String(token?.head.join('\n')), /^Cookie:/im)
   const list = async (lane: 'session' | 'token') =>
     (await walk.lane(lane).locator('.legend li').allTextContents()).join('\n')
-  assert.match(await list('session'), /^This server › Database: look up session, [\d.]+ ms$/m)
+  assert.match(await list('session'), /^This server › Database · look up session, [\d.]+ ms$/m)
   assert.doesNotMatch(await list('token'), /Database/)
-  assert.match(await list('token'), /^This server: check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m)
-  assert.match(await list('token'), /^Other server: check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m)
+  assert.match(await list('token'), /^This server · check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m)
+  assert.match(await list('token'), /^Other server · check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m)
 })
 
 test('a reader who edits the token sees its signature refused, and accepted again', async () => {

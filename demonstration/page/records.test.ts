@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Exchange } from '../server/api.ts'
+import { texts } from '../texts/en.ts'
+import { sceneOf } from './picture.ts'
+import { experimentIds, hashOf, placeOf } from './places.ts'
+import { cookieSetBy, tokenParts, withName, withoutSignature } from './proof-parts.ts'
+import { fragmentOf, measurementIn } from './result.ts'
+
+test('a cookie is taken apart into name, user, secret and attributes; the cookie of the device is another one', () => {
+  const fields = [
+    ['Set-Cookie', 'demo-device=x; Path=/'],
+    ['set-cookie', 'demo=user.secret; Path=/demonstration; Max-Age=10; HttpOnly; SameSite=Lax'],
+  ] as const
+  const { parts } = cookieSetBy({ response: { line: '', body: '', fields } }, 'demo') ?? assert.fail()
+  assert.deepEqual(
+    parts.map(({ name, value }) => `${name}=${value}`),
+    ['name=demo', 'user=user', 'secret=secret', 'Path=/demonstration', 'Max-Age=10', 'HttpOnly=', 'SameSite=Lax'],
+  )
+  assert.equal(cookieSetBy({ response: { line: '', body: '', fields: [] } }, 'demo'), undefined)
+})
+
+const piece = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+test('a token is taken apart into header, claims and signature; times are in milliseconds', () => {
+  const token = `${piece({ alg: 'EdDSA' })}.${piece({ sub: 'Zoë', exp: 5, gen: 0 })}.sig`
+  const parts = tokenParts(token) ?? assert.fail()
+  assert.deepEqual(parts.header, [{ name: 'alg', value: 'EdDSA' }])
+  assert.deepEqual(parts.claims, [
+    { name: 'sub', value: 'Zoë' },
+    { name: 'exp', value: '5', time: 5_000 },
+    { name: 'gen', value: '0' },
+  ])
+  for (const wrong of ['', 'a.b', 'a.b.c']) assert.equal(tokenParts(wrong), undefined, wrong)
+})
+
+test('a forged token has another name and the same signature, or says that it has none', () => {
+  const token = `${piece({ alg: 'EdDSA' })}.${piece({ preferred_username: 'visitor', exp: 5 })}.sig`
+  const forged = tokenParts(withName(token, 'admin'))
+  assert.deepEqual([forged?.claims[0]?.value, forged?.claims[1]?.value, forged?.signature.value], ['admin', '5', 'sig'])
+  const unsigned = tokenParts(withoutSignature(token))
+  assert.deepEqual([unsigned?.header[0]?.value, unsigned?.signature.value], ['none', ''])
+})
+
+test('a picture has the request with its proof, the calls that have words, and the response', () => {
+  const exchange: Exchange = {
+    n: 1,
+    by: 'browser',
+    to: 'service',
+    server: null,
+    at: 0,
+    request: {
+      line: 'PATCH /demonstration/service/api/notifications/019b76da-a800-72b5-92a9-e707699a9abe/read?x=1 HTTP/1.1',
+      fields: [['cookie', 'demo-device=1; demo=a.b']],
+      body: '',
+    },
+    response: { line: 'HTTP/1.1 204 No Content', fields: [], body: '' },
+    steps: [
+      { name: 'sessions.verify', detail: 'found', ms: 1 },
+      { name: 'store.findSession', detail: 'found', ms: 1 },
+      // There was no token to check.
+      { name: 'signatures.check', detail: 'invalid', ms: 1 },
+    ],
+    rows: { before: [], after: [] },
+  }
+  const { hops, things } = sceneOf('session', [exchange], { texts, language: 'en', cookieName: 'demo' })
+  assert.deepEqual(
+    hops.map(({ from, to, sentence }) => `${from} ${to} ${sentence}`),
+    [
+      'browser server PATCH /api/notifications/:id/read, the cookie',
+      'server store look up session, 1 ms',
+      'server browser 204 No Content',
+    ],
+  )
+  assert.deepEqual(
+    things.map(({ at, text }) => `${at} ${text}`),
+    ['browser cookie', 'store no session row', 'other public key'],
+  )
+})
+
+test('a link has the values of a result, and anything else in it is no result', () => {
+  const session = { lookUps: 100, bytes: 50_000, ms: 0.4, stolen: 0, elsewhere: 0 }
+  const measurement = { session, token: { ...session, lookUps: 0, elsewhere: 899 } }
+  assert.deepEqual(measurementIn(fragmentOf(measurement)), measurement)
+  assert.deepEqual(placeOf(fragmentOf(measurement)), { kind: 'result' })
+  for (const wrong of ['#result', '#result?session=1,2&token=3', '#result?session=1,2,3,4,x&token=1,2,3,4,5'])
+    assert.equal(measurementIn(wrong), undefined, wrong)
+})
+
+test('each place has an address of its own', () => {
+  for (const id of experimentIds)
+    assert.deepEqual(placeOf(hashOf({ kind: 'experiment', id })), { kind: 'experiment', id })
+  assert.equal(placeOf('#main'), undefined)
+})
