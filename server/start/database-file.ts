@@ -33,7 +33,8 @@ export function refuseLostDatabase(database: Database): void {
 }
 
 function lossOf(path: string, log: string): 'is gone' | 'is empty' | 'has no table' | undefined {
-  const status = statSync(path, { throwIfNoEntry: false })
+  // In a folder of another user it is refused when it is opened.
+  const status = existsSync(path) ? statSync(path, { throwIfNoEntry: false }) : undefined
   if (status === undefined) return 'is gone'
   if (status.size === 0) return 'is empty'
   // A file that cannot be read is refused when it is opened. Until the first checkpoint, the log has the tables.

@@ -10,6 +10,8 @@ const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: '
 /** Only where systemd runs, and not in the root of an image that is made. */
 const onSystemd = (commands: string) =>
   `#!/bin/sh\nset -e\nif [ -d /run/systemd/system ] && [ -z "$DPKG_ROOT" ]; then\n${commands}fi\n`
+/** Beside the program it would be left by a removal. */
+const cache = '[ -n "$NODE_COMPILE_CACHE" ] || export NODE_COMPILE_CACHE="$HOME/.cache/carillon"'
 const scripts: Readonly<Record<string, string>> = {
   postinst: onSystemd('  systemctl daemon-reload\n  systemctl try-restart carillon.service\n'),
   // An upgrade restarts the service afterwards.
@@ -27,7 +29,7 @@ export function buildDeb(dist: string, version: string): string {
       rmSync(join(program, name))
     const node = `/usr/lib/carillon/node_modules/node-linux-${process.arch}/bin/node`
     const launcher = '/usr/lib/carillon/node_modules/carillon/bin/launch.js'
-    write(join(staging, 'usr/bin'), 'carillon', `#!/bin/sh\nexec ${node} ${launcher} "$@"\n`, 0o755)
+    write(join(staging, 'usr/bin'), 'carillon', `#!/bin/sh\n${cache}\nexec ${node} ${launcher} "$@"\n`, 0o755)
     const units = join(staging, 'usr/lib/systemd/system')
     const unit = ['install-service', '--print', '--program', '/usr/bin/carillon']
     // Without the settings of who builds it, and without a cache of compiled code.

@@ -87,7 +87,9 @@ function tryDeb(file: string): void {
     writeFileSync(join(root, 'var/lib/carillon/data'), 'kept')
     for (const action of ['--install', '--install']) dpkg(action, file)
     const program = join(root, 'usr/lib/carillon/node_modules')
-    run(join(program, `node-linux-${process.arch}/bin/node`), [join(program, 'carillon/bin/launch.js'), '-V'])
+    run(join(program, `node-linux-${process.arch}/bin/node`), [join(program, 'carillon/bin/launch.js'), '-V'], {
+      NODE_COMPILE_CACHE: join(root, 'cache'),
+    })
     dpkg('--remove', 'carillon')
     const left = readFileSync(join(root, 'var/lib/carillon/data'), 'utf8')
     if (left !== 'kept' || globSync(join(root, 'usr/lib/carillon')).length > 0)

@@ -1,6 +1,6 @@
 // The packages that `npm run pack` builds, installed by npm in empty folders as the README says, under every Node in the PATH.
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,9 @@ import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { examplesOf, readPages } from '../../support/http/pages.ts'
+import { startPackageRegistry } from '../../support/processes/package-registry.ts'
 import { isSoak, soakTest } from '../../support/soak.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -94,6 +96,24 @@ suite('the packages of npm run pack', () => {
       assert.match(shell(`${env} npx carillon send --to operator --title Hi`, { cwd, path }), /^Sent to operator$/m)
     })
   }
+
+  for (const { version, path } of nodes())
+    soakTest(`under Node ${version}, npm install carillon has no warning, also with engine-strict`, async () => {
+      const cwd = join(place, `registry-${version}`)
+      mkdirSync(cwd)
+      const registry = await startPackageRegistry(join(root, 'dist'))
+      const settings = { npm_config_registry: registry.url, npm_config_engine_strict: 'true', npm_config_fund: 'false' }
+      const env = { ...withoutSettings(), ...settings, PATH: path }
+      const { stdout, stderr } = await promisify(execFile)('npm', ['install', 'carillon'], { cwd, env })
+      registry.stop()
+      assert.equal(stderr, '')
+      assert.match(stdout, /^\s*added \d+ packages/)
+      const isNew = Number(version.slice(1).split('.')[0]) >= 24
+      assert.equal(existsSync(join(cwd, 'node_modules/carillon-node')), !isNew)
+      const [kib = ''] = shell('du -sk node_modules', { cwd }).split('\t')
+      if (isNew) assert.ok(Number(kib) < 60 * 1024, `${kib} KiB`)
+      assert.match(shell('npx carillon -V', { cwd, path }), /^\d+\.\d+\.\d+ \([0-9a-f]{12}\)\n$/)
+    })
 
   soakTest(
     'the package of the element compiles in an application and is typed, without a second copy of Lit or the client',
