@@ -208,8 +208,8 @@ test('every link leads to an existing file and heading', () => {
 
 test('a page leads to each proxy configuration', () => {
   const folder = join(root, 'docs/proxies')
-  const pages = ['docs/forward-authentication.md', 'docs/scale.md', 'docs/integrate.md']
-  const links = pages.flatMap((place) => linksOf(pageOf(place)))
+  const leading = ['docs/forward-authentication.md', 'docs/scale.md', 'docs/integrate.md']
+  const links = leading.flatMap((place) => linksOf(pageOf(place)))
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
     statSync(join(folder, file)).isFile(),
   )
