@@ -1,6 +1,7 @@
 // The process of the demonstration. The service starts it (server/demonstration/child.ts), sends its settings over the channel between the
 // two, and then passes requests on to its listener. It ends with that channel, however the service ends.
-import { setPriority, tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { serveDemonstration } from './serve.ts'
 import type { ChildSettings } from './settings.ts'
 
@@ -11,9 +12,12 @@ const niceness = 10
 process.on('SIGINT', () => {})
 process.once('message', async (settings: ChildSettings) => {
   setPriority(niceness)
-  const sources = { wall: Date.now, monotonic: () => performance.now() }
-  const { port, end } = await serveDemonstration(settings, { parent: tmpdir(), sources })
-  const stop = () => end().finally(() => process.exit())
+  const { port, end } = await serveDemonstration(settings, { wall: Date.now, monotonic: () => performance.now() })
+  const stop = () =>
+    end().finally(() => {
+      rmSync(settings.folder, { recursive: true, force: true })
+      process.exit()
+    })
   if (!process.connected) return stop()
   process.once('disconnect', () => void stop())
   process.send?.(port)

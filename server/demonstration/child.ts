@@ -3,7 +3,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ChildSettings } from '../../demonstration/server/settings.ts'
 import { overloaded } from '../basics/errors.ts'
@@ -13,7 +16,7 @@ import type { Site } from '../http/site.ts'
 import { type Listener, passOn } from './pass-on.ts'
 
 type Running = Listener & { child: ChildProcess }
-type Settings = () => Omit<ChildSettings, 'secret'>
+type Settings = () => Omit<ChildSettings, 'secret' | 'folder'>
 
 const idleMs = 600_000
 const endsWithinMs = 3_000
@@ -62,8 +65,10 @@ export class Demonstration {
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => inherited.test(name)))
     const child = fork(entry, { execArgv, env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }).on('error', () => {})
     const secret = randomBytes(32).toString('base64url')
+    const folder = mkdtempSync(join(tmpdir(), 'carillon-demonstration-'))
+    child.once('exit', () => rmSync(folder, { recursive: true, force: true }))
     // Over the channel, so that the secret is in no list of processes.
-    child.send({ ...this.#settings(), secret } satisfies ChildSettings)
+    child.send({ ...this.#settings(), folder, secret } satisfies ChildSettings)
     const failed = once(child, 'exit').then(([status]) => {
       if (status !== 0) this.#log.warn({ event: 'demonstration-failed', status }, 'the demonstration ended by itself')
       return notThere()
