@@ -49,7 +49,7 @@ export class OtherServer {
     this.#listening ??= new Promise((resolve) => {
       this.#server.listen(0, '127.0.0.1', () => resolve((this.#server.address() as AddressInfo).port))
     })
-    await passOn(exchanged, { port: await this.#listening, secret: this.#secret, agent: this.#agent }, [String(n)])
+    await passOn(exchanged, { port: await this.#listening, secret: this.#secret, agent: this.#agent }, String(n))
   }
 
   /** Reads the key set again. */

@@ -2,16 +2,18 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { TimeSources } from '../../server/basics/clock.ts'
 import { createLog } from '../../server/basics/log.ts'
 import { passedField } from '../../server/demonstration/pass-on.ts'
 import { type HashCost, Passwords } from '../../server/passwords/passwords.ts'
 import type { Way } from './controls.ts'
 import { composeRequests } from './requests.ts'
 import type { ChildSettings } from './settings.ts'
+import type { WorldOptions } from './world.ts'
 import { Worlds } from './worlds.ts'
 
-export async function serveDemonstration(settings: ChildSettings, sources: TimeSources, cost?: HashCost) {
+type Place = Pick<WorldOptions, 'folder' | 'wall' | 'monotonic'>
+
+export async function serveDemonstration(settings: ChildSettings, place: Place, cost?: HashCost) {
   const log = await createLog({ level: 'silent', isTerminal: false })
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -25,7 +27,7 @@ export async function serveDemonstration(settings: ChildSettings, sources: TimeS
     url: way.urlOf('service/.well-known/jwks.json'),
     headers: Object.fromEntries([['Carillon-Visit', id], way.fieldsOf('127.0.0.1', 'machine')]),
   })
-  const worlds = new Worlds({ ...sources, settings, log, passwords: new Passwords({ threads: 1, cost }), keySet })
+  const worlds = new Worlds({ ...place, settings, log, passwords: new Passwords({ threads: 1, cost }), keySet })
   const { app, receive } = composeRequests(worlds, { settings, log, way })
   await app.ready()
   server.on('request', receive)

@@ -2,11 +2,12 @@
 export type ChildSettings = {
   /** Only a request with it comes from the service. */
   secret: string
-  /** The folder for temporary files, which this user alone can read. */
-  folder: string
   /** The public URL, and the prefix of the pages. */
   url: string
   prefix: string
   hosts: readonly string[]
   hstsSubdomains: boolean
 }
+
+/** What the service learns of it. `folder`: for temporary files, which this user alone can read. */
+export type Started = { port: number; folder: string }

@@ -28,6 +28,8 @@ export type WorldOptions = {
   user: Visit['user']
   cookies: { cookie: Cookie; deviceCookie: Cookie; memoryCookie: Cookie }
   settings: ChildSettings
+  /** For temporary files. */
+  folder: string
   /** Milliseconds of this process. */
   wall: () => number
   monotonic: () => number
@@ -144,7 +146,7 @@ export class World {
 
 async function composeService({ user, cookies, passwords, log, ...options }: WorldOptions, state: State) {
   const { wall, monotonic, settings } = options
-  const folder = mkdtempSync(join(settings.folder, 'world-'))
+  const folder = mkdtempSync(join(options.folder, 'world-'))
   const config = { ...configOf(settings), database: { engine: 'sqlite', path: join(folder, 'carillon.db') } } as const
   const after = (source: () => number) => () => source() + state.offsetMs
   const clock = new Clock({ wall: after(wall), monotonic: after(monotonic) }, () => {})

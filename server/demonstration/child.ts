@@ -3,12 +3,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { Agent } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ChildSettings } from '../../demonstration/server/settings.ts'
+import type { ChildSettings, Started } from '../../demonstration/server/settings.ts'
 import { overloaded } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { addressOf } from '../http/request/address.ts'
@@ -16,7 +14,6 @@ import type { Site } from '../http/site.ts'
 import { type Listener, passOn } from './pass-on.ts'
 
 type Running = Listener & { child: ChildProcess }
-type Settings = () => Omit<ChildSettings, 'secret' | 'folder'>
 
 const idleMs = 600_000
 const endsWithinMs = 3_000
@@ -26,12 +23,12 @@ const execArgv = ['--disable-sigusr1', '--max-old-space-size=256']
 const inherited = /^(TMPDIR|TEMP|TMP|SYSTEMROOT|NODE_COMPILE_CACHE|MALLOC_ARENA_MAX)$/i
 
 export class Demonstration {
-  readonly #settings: Settings
-  readonly #log: Log
+  readonly #settings
+  readonly #log
   #running: Promise<Running> | undefined
   #idle: NodeJS.Timeout | undefined
 
-  constructor(settings: Settings, log: Log) {
+  constructor(settings: () => Omit<ChildSettings, 'secret'>, log: Log) {
     this.#settings = settings
     this.#log = log
   }
@@ -39,8 +36,7 @@ export class Demonstration {
   /** Passes on every request below the page, after the request checks and before its body is read. */
   addTo(app: FastifyInstance, prefix: string, { trustedProxies }: Pick<Site, 'trustedProxies'>): void {
     const onRequest = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
-      const running = await this.whenRunning()
-      await passOn([raw, reply.raw], running, [addressOf(raw, trustedProxies)]).catch(notThere)
+      await passOn([raw, reply.raw], await this.whenRunning(), addressOf(raw, trustedProxies)).catch(notThere)
       reply.hijack()
     }
     const method = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -65,15 +61,14 @@ export class Demonstration {
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => inherited.test(name)))
     const child = fork(entry, { execArgv, env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }).on('error', () => {})
     const secret = randomBytes(32).toString('base64url')
-    const folder = mkdtempSync(join(tmpdir(), 'carillon-demonstration-'))
-    child.once('exit', () => rmSync(folder, { recursive: true, force: true }))
     // Over the channel, so that the secret is in no list of processes.
-    child.send({ ...this.#settings(), folder, secret } satisfies ChildSettings)
+    child.send({ ...this.#settings(), secret } satisfies ChildSettings)
     const failed = once(child, 'exit').then(([status]) => {
       if (status !== 0) this.#log.warn({ event: 'demonstration-failed', status }, 'the demonstration ended by itself')
       return notThere()
     })
-    const [port] = (await Promise.race([once(child, 'message'), failed])) as [number]
+    const [{ port, folder }] = (await Promise.race([once(child, 'message'), failed])) as [Started]
+    child.once('exit', () => rmSync(folder, { recursive: true, force: true }))
     return { child, port, secret, agent: new Agent({ keepAlive: true }) }
   }
 
@@ -82,10 +77,9 @@ export class Demonstration {
     this.#running = undefined
     if (child === undefined || (child.exitCode ?? child.signalCode) !== null) return
     agent?.destroy()
-    const kill = setTimeout(() => child.kill('SIGKILL'), endsWithinMs)
+    setTimeout(() => child.kill('SIGKILL'), endsWithinMs).unref()
     child.disconnect()
     await once(child, 'exit')
-    clearTimeout(kill)
   }
 
   /** Ends the process, and starts no other. */

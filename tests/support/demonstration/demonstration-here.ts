@@ -27,7 +27,7 @@ export async function demonstrationHere() {
     hstsSubdomains: false,
   }
   const hashCost = { memoryCost: 8, timeCost: 1 }
-  const { port, end } = await serveDemonstration(settings, sources, hashCost)
+  const { port, end } = await serveDemonstration(settings, { folder, ...sources }, hashCost)
 
   /** `facts`: what the service would add, with its secret. */
   function send(path: string, facts: string | undefined, init: RequestInit = {}): Promise<HttpResponse> {
