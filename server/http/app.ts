@@ -19,6 +19,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     tag?: Tag
     operation?: Operation<never, never>
+    /** Another process has the request, and refuses those of other sites itself. */
+    isPassedOn?: true
     /** The page of a failure on this route. */
     failurePage?: BoundFailurePage | undefined
   }
