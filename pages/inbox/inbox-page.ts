@@ -12,9 +12,9 @@ const field = document.querySelector('#category-field') as HTMLElement
 const select = document.querySelector('#category') as HTMLSelectElement
 const parameter = 'category'
 
-/** One request at a time: many notifications may arrive at once. */
-let isLoading = false
-let isStale = false
+/** Many notifications may arrive at once. */
+const loadMs = 250
+let timer: ReturnType<typeof setTimeout> | undefined
 
 async function start(): Promise<void> {
   inbox.theme = keptTheme()
@@ -23,7 +23,7 @@ async function start(): Promise<void> {
   })
   choose(new URLSearchParams(location.search).get(parameter) ?? '')
   select.addEventListener('change', () => choose(select.value))
-  inbox.addEventListener('carillon-change', () => void loadCategories())
+  inbox.addEventListener('carillon-change', () => (timer ??= setTimeout(loadCategories, loadMs)))
   await loadCategories()
 }
 
@@ -39,18 +39,10 @@ function choose(category: string): void {
 
 /** A failure leaves the list of categories as it is: the element says what is wrong. */
 async function loadCategories(): Promise<void> {
-  isStale = true
-  if (isLoading) return
-  isLoading = true
+  timer = undefined
   try {
-    while (isStale) {
-      isStale = false
-      show(await send<Counts>(`${inbox.dataset.root ?? ''}api/notifications/counts`))
-    }
-  } catch {
-  } finally {
-    isLoading = false
-  }
+    show(await send<Counts>(`${inbox.dataset.root ?? ''}api/notifications/counts`))
+  } catch {}
 }
 
 function show({ categories }: Counts): void {

@@ -110,7 +110,7 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
       'content-security-policy': allowed,
       'referrer-policy': referrer,
       'cross-origin-opener-policy': 'same-origin',
-      'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+      'permissions-policy': 'camera=(), microphone=()',
       vary: 'Accept-Encoding, Accept-Language, Cookie',
     })
     .type('text/html; charset=utf-8')

@@ -10,12 +10,13 @@ import { Feed } from './feed.ts'
 import type { ItemContext, Lit } from './item.ts'
 import { follow, isModified, safeLink } from './links.ts'
 import { ScrollWatch } from './scroll-watch.ts'
-import { UndoOffer } from './undo-offer.ts'
 
 const tabs: readonly Tab[] = ['all', 'unread']
 /** How often the relative times are made again. */
 const clockMs = 30_000
 const defaultLimit = 20
+/** How long the offer to undo "mark all as read" is displayed. */
+const offerMs = 10_000
 
 /** A template, or the symbol of Lit for nothing. */
 type Template = TemplateResult | symbol
@@ -26,7 +27,8 @@ export class InboxView implements ReactiveController {
   readonly #lit: Lit
   readonly #feed: Feed = new Feed()
   readonly #scroll: ScrollWatch
-  readonly #undo: UndoOffer
+  #isUndoOffered = false
+  #offerTimer: ReturnType<typeof setTimeout> | undefined
   #tab: Tab = 'all'
   /** How many items are in the page at most. The store may hold more: what arrives at the top pushes the last ones out of the page. */
   #shown = 0
@@ -48,7 +50,6 @@ export class InboxView implements ReactiveController {
       onTop: () => this.#hold(),
       onEnd: () => this.#find('[part=more]:is(:hover,:focus)') ?? void this.#more(),
     })
-    this.#undo = new UndoOffer(host)
     host.addController(this)
     host.shadowRoot?.adoptedStyleSheets.push(styleSheet())
   }
@@ -64,7 +65,7 @@ export class InboxView implements ReactiveController {
   hostDisconnected(): void {
     clearInterval(this.#clock)
     this.#scroll.disconnect()
-    this.#undo.end()
+    this.#offerUndo(false)
   }
 
   hostUpdate(): void {
@@ -141,7 +142,7 @@ export class InboxView implements ReactiveController {
     // A feed has to contain articles, or be busy (WAI-ARIA 1.2, 5.4, "feed").
     const isFeed = shown > 0 || isLoading
     return html`${
-      this.#undo.isOpen
+      this.#isUndoOffered
         ? html`<div part="undo">
             <span>${strings.allMarkedAsRead}</span>
             <button part="undo-button" type="button" @click=${this.#takeBack.bind(this)}>${strings.undo}</button>
@@ -362,13 +363,27 @@ export class InboxView implements ReactiveController {
     // The store marks up to the newest item that is displayed.
     list.showNewer()
     this.#act(list.readAll(), strings.notMarkedAsRead)
-    this.#undo.start()
+    this.#offerUndo(true)
     announcer.say(`${strings.allMarkedAsRead}. ${strings.undo}`)
+  }
+
+  /** The offer stays while it has the focus. */
+  #offerUndo(isOffered: boolean): void {
+    clearTimeout(this.#offerTimer)
+    this.#isUndoOffered = isOffered
+    this.#host.requestUpdate()
+    if (isOffered) this.#offerTimer = setTimeout(() => this.#expireOffer(), offerMs)
+  }
+
+  #expireOffer(): void {
+    const focused = this.#find('[part=undo] :focus')
+    if (focused) focused.addEventListener('blur', () => this.#offerUndo(false), { once: true })
+    else this.#offerUndo(false)
   }
 
   #takeBack(): void {
     const { strings, announcer } = this.#source
-    this.#undo.end()
+    this.#offerUndo(false)
     this.#act(this.#list?.undo(), strings.notUndone, () => announcer.say(strings.undone))
     this.#find('[part=mark-all]')?.focus()
   }
@@ -378,7 +393,7 @@ export class InboxView implements ReactiveController {
     this.#failure = ''
     act?.then(done, (error) => {
       this.#failure = `${failure} ${this.#reason(error)}`
-      this.#undo.end()
+      this.#offerUndo(false)
       this.#source.announcer.say(this.#failure)
     })
   }

@@ -5,7 +5,6 @@ import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'l
 import { repeat } from 'lit/directives/repeat.js'
 import { type Times, timesOf } from '../../../element/times.ts'
 import type { TextsOf } from '../../../server/pages/texts/texts.ts'
-import { copyText } from '../../docs/copy-buttons.ts'
 import { AccountSection } from '../account-section.ts'
 import { Cancelled } from '../failures.ts'
 import { isFailure } from '../requests.ts'
@@ -110,8 +109,13 @@ export abstract class SecuritySection extends AccountSection {
   }
 
   protected copy(text: string): Promise<boolean> {
+    // Browsers have a clipboard on HTTPS and on localhost only, and may refuse there, too.
     const copying = async () => {
-      if (!(await copyText(text))) throw new Explained(({ notCopied }) => notCopied)
+      try {
+        await navigator.clipboard.writeText(text)
+      } catch {
+        throw new Explained(({ notCopied }) => notCopied)
+      }
     }
     return this.act(copying, (texts) => texts.copied)
   }

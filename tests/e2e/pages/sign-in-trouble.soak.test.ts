@@ -39,7 +39,7 @@ test('below a path and with a prefix, a user without script signs in, signs out,
   await send(opened, ann)
   await page.waitForURL(`${pages.url}/hello/inbox`)
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await page.waitForURL(`${pages.url}/hello/sign-in`)
+  await page.waitForURL(`${pages.url}/hello/sign-in?after=sign-out`)
   await opened.heading('Sign in')
 })
 
@@ -152,7 +152,7 @@ test('a browser that blocks cookies, or loses the one of the sign-in, gets a sen
   await opened.page.goto(`${losing.url}/sign-in`)
   await send(opened, ann)
   await opened.alerts('You signed in a moment ago, but your browser did not keep the cookie.')
-  assert.equal(opened.path, '/sign-in?return_to=%2Faccount')
+  assert.equal(opened.path, '/sign-in?return_to=%2Finbox')
   await opened.page.reload()
   await opened.heading('Sign in')
   assert.equal(await opened.page.getByRole('alert').textContent(), '')

@@ -113,6 +113,8 @@ test('a passkey that the service does not know, and a browser without passkeys, 
   await sendPassword(opened, ann)
   await page.waitForURL(`${atLocalhost}/inbox`)
   await addPasskey(opened)
+  // The inbox would notice that its user is gone.
+  await page.goto(`${atLocalhost}/account`)
   const { key } = await app.producerKey(['users'])
   const erased = await app.request(`/api/users/${ann.id}`, {
     method: 'DELETE',
@@ -122,7 +124,7 @@ test('a passkey that the service does not know, and a browser without passkeys, 
   await page.goto(`${atLocalhost}/sign-in`)
   opened.expects(/^401 POST \/login\/passkey$/)
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-  await opened.alerts('This passkey is not known here.')
+  await opened.alerts('This passkey does not belong to an account here.')
   await opened.hasFocus('Sign in with a passkey')
 
   await using old = await pages.open('/forgot')
@@ -202,7 +204,7 @@ test('a sign-in that fails at the provider, or comes back in another browser, is
   await using other = await pages.open('/forgot')
   other.expects(/^400 GET \/login\/with\/staff\/callback$/)
   await other.page.goto(`${pages.url}/login/with/staff/callback?code=x&state=${state}`)
-  await other.alerts('It was not begun in this browser')
+  await other.alerts('It was not started in this browser')
   await other.page.getByRole('link', { name: 'Back' }).click()
   await other.heading('Sign in')
 })
