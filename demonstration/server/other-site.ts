@@ -3,16 +3,11 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { invalidField, noSuchRoute } from '../../server/basics/errors.ts'
+import { otherSiteOf } from '../../server/demonstration/demonstration-page.routes.ts'
 
 /** The reader sees the page first. It has no other script, and the policy names this one by its hash. */
 const script = 'setTimeout(() => document.forms[0].submit(), 1500)'
 const scriptHash = createHash('sha256').update(script).digest('base64')
-
-/** The origin that stands for another site; null if the service has one public name. */
-export function otherSiteOf(host: string): string | null {
-  const [, name, port = ''] = /^(localhost|127\.0\.0\.1)(:\d+)?$/.exec(host) ?? []
-  return name === undefined ? null : `http://${name === 'localhost' ? '127.0.0.1' : 'localhost'}${port}`
-}
 
 /** `base`: the path of the demonstration. Throws NOT_FOUND if there is no other site. */
 export function otherSitePage(

@@ -41,7 +41,9 @@ export class Demonstration {
       reply.hijack()
     }
     const method = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-    app.route({ method, url: `${prefix}/demonstration/*`, onRequest, handler: notThere })
+    // The form of another site is part of an experiment, and some browsers send cookies with it.
+    const config = { isPassedOn: true } as const
+    app.route({ method, url: `${prefix}/demonstration/*`, config, onRequest, handler: notThere })
   }
 
   whenRunning(): Promise<Running> {

@@ -192,7 +192,7 @@ function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boole
 
 /** Refuses cross-site requests (SECURITY.md, C1) with an unsafe method and a cookie, and every cross-site login. */
 export function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
-  if (isSafeMethod(request.method)) return
+  if (isSafeMethod(request.method) || request.routeOptions.config?.isPassedOn) return
   const { headers } = request.raw
   const comesWithCookie = headers.cookie !== undefined && headers.authorization === undefined
   if (!comesWithCookie && !isSignIn(request)) return
