@@ -12,7 +12,7 @@ import { type Place, startService } from '../setup/service.ts'
 export const connections = 64
 export const inboxSize = 1_000
 const limit = 20
-const targets = { cookie: 0.45, token: 0.55, notRendered: 0.3 }
+const targets = { cookie: 0.5, token: 0.5, notRendered: 0.3 }
 
 export const list: Scenario = {
   name: 'list',

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { noSuchRoute } from '../../server/basics/errors.ts'
+import { otherSiteOf } from '../../server/demonstration/demonstration-page.routes.ts'
 import { object, string } from '../../server/http/openapi/schema.ts'
 import { forAnyone } from '../../server/http/operation.ts'
 import type { Worlds } from './worlds.ts'
@@ -10,12 +11,6 @@ import type { Worlds } from './worlds.ts'
 /** The reader sees the page first. It has no other script, and the policy names this one by its hash. */
 const script = 'setTimeout(() => document.forms[0].submit(), 1500)'
 const scriptHash = createHash('sha256').update(script).digest('base64')
-
-/** The origin that stands for another site; null if the service has one public name. */
-export function otherSiteOf(host: string): string | null {
-  const [, name, port = ''] = /^(localhost|127\.0\.0\.1)(:\d+)?$/.exec(host) ?? []
-  return name === undefined ? null : `http://${name === 'localhost' ? '127.0.0.1' : 'localhost'}${port}`
-}
 
 export const otherSite = forAnyone({
   summary: 'A page of another site, if the service has two names',

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError } from '../../server/basics/errors.ts'
 import type { Log } from '../../server/basics/log.ts'
+import { otherSiteOf } from '../../server/demonstration/demonstration-page.routes.ts'
 import { open } from '../../server/guards/guards.ts'
 import { createApp } from '../../server/http/app.ts'
 import { forAnyone, type Guard, operationFor, route, routesAt } from '../../server/http/operation.ts'
@@ -13,7 +14,7 @@ import { siteOf } from '../../server/start/site.ts'
 import type { Target, Visit } from './api.ts'
 import { controls, type Way } from './controls.ts'
 import { takeFacts } from './facts.ts'
-import { otherSite, otherSiteOf } from './other-site.ts'
+import { otherSite } from './other-site.ts'
 import type { ChildSettings } from './settings.ts'
 import { type Body, copyOfBody } from './transcript.ts'
 import { configOf, type Passed, type World } from './world.ts'
@@ -111,7 +112,8 @@ export function composeRequests(worlds: Worlds, { settings, log, way }: Surround
     reply.hijack()
   }
   const method = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-  for (const to of targets) app.route({ method, url: `${place}/${to}/*`, onRequest: pass, handler: noSuchVisit })
+  const passed = { method, config: { isPassedOn: true }, onRequest: pass, handler: noSuchVisit } as const
+  for (const to of targets) app.route({ ...passed, url: `${place}/${to}/*` })
 
   /** Before its body arrives: the transcript has a copy of it, also if nothing reads it. */
   function receive(request: IncomingMessage, response: ServerResponse): void {

@@ -3,6 +3,12 @@ import { forVisitor } from '../http/operation.ts'
 import { html } from '../pages/html.ts'
 import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
 
+/** The origin that stands for another site: for a browser, `localhost` and `127.0.0.1` are two. Null if the service has one public name. */
+export function otherSiteOf(host: string): string | null {
+  const [, name, port = ''] = /^(localhost|127\.0\.0\.1)(:\d+)?$/.exec(host) ?? []
+  return name === undefined ? null : `http://${name === 'localhost' ? '127.0.0.1' : 'localhost'}${port}`
+}
+
 export const demonstration = forVisitor({
   summary: 'The demonstration of both variants, if `CARILLON_DEMONSTRATION` is on; otherwise 404',
   responses: { 200: 'html' },
@@ -15,7 +21,7 @@ export const demonstration = forVisitor({
   <div id="walk" data-base="demonstration/"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`
     const files = { styles: ['demonstration.css'], scripts: ['page-demonstration.js'] }
     const page = { title, main, current: 'demonstration', isWide: true, needsScript: true, ...files } as const
-    // The other site of an experiment: for a browser, these two names of one machine are two sites.
-    return sendPage(reply, view, page, { frames: 'http://localhost:* http://127.0.0.1:*' })
+    const otherSite = otherSiteOf(request.headers.host ?? '')
+    return sendPage(reply, view, page, otherSite === null ? {} : { frames: `'self' ${otherSite}` })
   },
 })

@@ -51,9 +51,14 @@ export function checkRequests(app: FastifyInstance, { routes, site, headers, log
     } catch (error) {
       return done(error as Error)
     }
-    if (isSafeMethod(request.method)) afterUnreadBody(request, reply, done)
+    if (dropsBody(request)) afterUnreadBody(request, reply, done)
     else done()
   })
+}
+
+/** A request that is passed on keeps its body: otherwise the next request on that connection would be read as a part of it. */
+function dropsBody({ method, routeOptions }: FastifyRequest): boolean {
+  return isSafeMethod(method) && !routeOptions.config?.isPassedOn
 }
 
 export function addRoute<Needs>(
@@ -192,7 +197,7 @@ function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boole
 
 /** Refuses cross-site requests (SECURITY.md, C1) with an unsafe method and a cookie, and every cross-site login. */
 export function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
-  if (isSafeMethod(request.method)) return
+  if (isSafeMethod(request.method) || request.routeOptions.config?.isPassedOn) return
   const { headers } = request.raw
   const comesWithCookie = headers.cookie !== undefined && headers.authorization === undefined
   if (!comesWithCookie && !isSignIn(request)) return
@@ -319,8 +324,8 @@ function isWithinFreeText(path: string, route: string): boolean {
 const maxFields = 32
 
 /**
- * Its names and values, without Fastify's repairs. A repeated name has an array of its values. If the text cannot be parsed, the refusal is returned as `cause`: the router has
- * no way to refuse, so `readQuery` does.
+ * Parses a query without Fastify's repairs. A repeated name has an array of its values. If the text cannot be parsed, the refusal is returned
+ * as `cause`: the router has no way to refuse, so `readQuery` does.
  */
 export function parseQuery(text: string): Record<string, unknown> {
   if (text === '') return {}

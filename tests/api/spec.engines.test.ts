@@ -411,7 +411,7 @@ for (const variant of variants) {
 
   promise('the notification paths share the prefix /api/notifications', async () => {
     const { paths } = (await app.get('/openapi.json')).json()
-    const notificationPaths = Object.keys(paths).filter((path) => path.includes('notification'))
+    const notificationPaths = Object.keys(paths).filter((path) => path.includes('notifications'))
     assert.ok(notificationPaths.length >= 3)
     for (const path of notificationPaths) assert.match(path, /^\/api\/notifications(\/|$)/)
   })

@@ -167,7 +167,10 @@ test('a page of another site can start no demonstration, and change nothing in o
   assert.equal((await visitor.send('visits', { method: 'POST', headers: foreign })).status, 403)
   const outage = { method: 'POST', body: { seconds: 1 }, headers: foreign }
   assert.equal((await visitor.send('controls/outage', outage)).status, 403)
-  assert.equal((await visitor.session('logout', { method: 'POST', headers: foreign })).status, 403)
+  await visitor.signIn()
+  const refused = await visitor.session('logout', { method: 'POST', headers: foreign })
+  assert.equal(refused.status, 403)
+  assert.match((await visitor.exchange(refused)).response.line, / 403 /, 'the world refuses it, and the reader sees it')
 })
 
 test('a reset, an outage and a clock set forward in one world touch neither another world nor the service (S15)', async () => {

@@ -110,7 +110,7 @@ test('the process that a launcher starts uses the compile cache of the checkout'
     process.on('exit', () => process.stderr.write('cache: ' + module.getCompileCacheDir() + '\\n'))`
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(report)}` }
   const { stdout, stderr } = await carillon(folder, ['--version'], { nodeOptions: relayed, env })
-  assert.match(stdout, /^\d+\.\d+\.\d+$/m)
+  assert.match(stdout, /^\d+\.\d+\.\d+ \(\w+\)$/m)
   assert.match(stderr, /^cache: .*[\\/]server[\\/]\.compile-cache[\\/]/m)
 })
 

@@ -77,6 +77,9 @@ class RouteWalk {
     for (const path of [...pages, '/sign-in', '/forgot', '/reset', '/invite', '/login/providers', '/api/session'])
       await this.#call(`GET ${path}`, { as: 'nothing' })
     await this.#call('GET /demonstration', { as: 'nothing' })
+    await this.#call('GET /.well-known/change-password', { as: 'nothing', status: 303 })
+    await this.#call('GET /.well-known/passkey-endpoints', { as: 'nothing' })
+    await this.#call('GET /.well-known/security.txt', { as: 'nothing', status: 404 })
     for (const path of ['/carillon-client.js', '/carillon-inbox.js']) {
       const { status, headers } = await this.#call(`GET ${path}`, { as: 'nothing', status: 302 })
       if (status !== 302) continue
@@ -105,6 +108,8 @@ class RouteWalk {
         await this.#call(`GET ${path}`, { as })
     for (const path of ['/', '/account', '/inbox']) await this.#call(`GET ${path}`, path === '/' ? { status: 404 } : {})
     await this.#call('POST /api/me/token', { status: 201 })
+    // Only the only user may.
+    await this.#call('POST /api/me/test-notification', { status: 404 })
   }
 
   async #inbox(): Promise<void> {
