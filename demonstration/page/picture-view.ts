@@ -1,6 +1,7 @@
 // Draws a picture: four places, what each keeps, numbered arrows, and an envelope that travels along them. Below it stands the same as a list.
+import { ref } from 'lit/directives/ref.js'
 import { html, nothing, svg } from 'lit/html.js'
-import type { Texts } from '../texts/en.ts'
+import type { Texts } from '../texts/texts.ts'
 import type { Hop, PlaceId, Scene, Thing } from './picture.ts'
 
 const places: readonly PlaceId[] = ['browser', 'server', 'store', 'other']
@@ -16,30 +17,28 @@ type Box = { x: number; y: number; w: number; h: number }
 type Point = readonly [x: number, y: number]
 type Drawn = { hop: Hop; n: number; from: Point; to: Point }
 
-/** `key`: changes with what is displayed; a new picture moves once. `width`: in pixels. */
-export function pictureView(
-  texts: Texts,
-  scene: Scene,
-  { key, title, width }: { key: string; title: string; width: number },
-) {
-  const wayOf = ({ from, to }: Hop) => (from === to ? scene.names[to] : `${scene.names[from]} › ${scene.names[to]}`)
+/** `width`: in pixels. The envelope of a new picture travels once. */
+export function pictureView(texts: Texts, scene: Scene, { title, width }: { title: string; width: number }) {
+  const { names, hops } = scene
+  const wayOf = ({ from, to }: Hop) => (from === to ? names[to] : `${names[from]} › ${names[to]}`)
   const legend = html`<ol class="legend" aria-label=${title}>
-    ${scene.hops.map((hop) => html`<li class="tone-${hop.tone}"><span class="way-of">${wayOf(hop)} · </span>${hop.sentence}</li>`)}
+    ${hops.filter(({ sentence }) => sentence !== '').map((hop) => html`<li class="tone-${hop.tone}"><span class="way-of">${wayOf(hop)} · </span>${hop.sentence}</li>`)}
   </ol>`
-  return html`<figure class="picture" data-key=${key}>
-    <button type="button" class="quiet play" @click=${playThis}>${texts.play}</button>
+  return html`<figure class="picture">
+    <button type="button" class="quiet play" @click=${playAgain}>${texts.play}</button>
     ${drawing(scene, width)}
-    ${scene.hops.length > maxOpen ? html`<details><summary>${texts.words}<span class="for-readers">: ${title}</span></summary>${legend}</details>` : legend}
+    ${hops.length > maxOpen ? html`<details><summary>${title}</summary>${legend}</details>` : legend}
   </figure>`
 }
 
 function drawing(scene: Scene, width: number) {
   const { boxes, height } = boxesOf(scene, width)
   const drawn = drawnHops(scene, boxes)
+  const stops = drawn.flatMap(({ from, to }) => [from, to])
   return svg`<svg width=${width} height=${height} viewBox="0 0 ${width} ${height}" aria-hidden="true">
     ${places.map((place) => boxView(scene, place, boxes[place], drawn))}
     ${drawn.map((one) => (one.hop.from === one.hop.to ? nothing : arrowView(one)))}
-    <g class="traveller" data-path=${JSON.stringify(pathOf(drawn))}>${envelope()}</g>
+    <g class="traveller" data-stops=${JSON.stringify(stops)} ${ref(play)}>${envelope()}</g>
   </svg>`
 }
 
@@ -157,31 +156,20 @@ function badge(n: number, [x, y]: Point) {
 const envelope = () =>
   svg`<g class="envelope"><rect x="-11" y="-7.5" width="22" height="15" rx="2"></rect><path d="M-11 -6 L0 2 L11 -6"></path></g>`
 
-type Stop = { from: Point; to: Point; tone: string }
-const pathOf = (drawn: readonly Drawn[]): Stop[] => drawn.map(({ hop, from, to }) => ({ from, to, tone: hop.tone }))
-
-function playThis({ currentTarget }: Event): void {
-  const figure = (currentTarget as HTMLElement).closest<HTMLElement>('.picture')
-  if (figure) void play(figure)
+function playAgain({ currentTarget }: Event): void {
+  play((currentTarget as HTMLElement).parentElement?.querySelector('.traveller') ?? undefined)
 }
 
 /** Moves the envelope along the arrows, unless the reader prefers no motion: the numbers say the order, too. */
-export async function play(figure: HTMLElement): Promise<void> {
-  const traveller = figure.querySelector<SVGGElement>('.traveller')
-  if (traveller === null || matchMedia('(prefers-reduced-motion: reduce)').matches) return
+function play(traveller: Element | undefined): void {
+  if (!(traveller instanceof SVGElement) || matchMedia('(prefers-reduced-motion: reduce)').matches) return
+  const stops: Point[] = JSON.parse(traveller.dataset.stops ?? '[]')
+  const hops = stops.length / 2
+  const frames = stops.map(([x, y], at) => ({
+    transform: `translate(${x}px, ${y}px)`,
+    opacity: 1,
+    offset: Math.ceil(at / 2) / hops,
+  }))
   for (const earlier of traveller.getAnimations()) earlier.cancel()
-  const stops: Stop[] = JSON.parse(traveller.dataset.path ?? '[]')
-  const frame = ([x, y]: Point) => ({ transform: `translate(${x}px, ${y}px)`, opacity: 1 })
-  for (const { from, to, tone } of stops) {
-    traveller.setAttribute('class', `traveller tone-${tone}`)
-    const move = traveller.animate([frame(from), frame(to)], { duration: hopMs, easing: 'ease-in-out' })
-    // It is cancelled if the picture is played again.
-    if (
-      !(await move.finished.then(
-        () => true,
-        () => false,
-      ))
-    )
-      return
-  }
+  traveller.animate(frames, { duration: hops * hopMs })
 }

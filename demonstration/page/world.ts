@@ -1,12 +1,14 @@
 // The reader's own service and every request to it. Both lanes use the same routes and differ in their proof alone: the session lane sends
 // cookies, the token lane sends none.
 import type { Action, Controls, Exchange, Visit } from '../server/api.ts'
+import type { Texts } from '../texts/texts.ts'
 
 export const lanes = ['session', 'token'] as const
 export type Lane = (typeof lanes)[number]
 
 export type Request = {
-  method: string
+  /** `GET` unless it is named. */
+  method?: string
   /** Below `demonstration/`, such as `service/routeRestreinte`. */
   path: string
   body?: unknown
@@ -15,22 +17,22 @@ export type Request = {
   token?: string
 }
 export type Sent = { status: number; data: unknown; exchange: Exchange }
-export type Trouble = 'unreachable' | 'gone' | 'full' | 'tooMany' | 'noCookies' | 'other'
 
 /** Why the demonstration cannot go on. `retryAfter`: seconds. */
 export class WorldError extends Error {
-  readonly trouble: Trouble
+  readonly trouble: keyof Texts['troubles']
   readonly retryAfter: number | undefined
 
-  constructor(trouble: Trouble, retryAfter?: number) {
+  constructor(trouble: WorldError['trouble'], retryAfter?: number) {
     super(`The demonstration cannot go on: ${trouble}.`)
     this.trouble = trouble
     this.retryAfter = retryAfter
   }
 }
 
-export const restricted: Request = { method: 'GET', path: 'service/routeRestreinte' }
-export const elsewhere: Request = { method: 'GET', path: 'other-server/me' }
+export const signOutRequest: Request = { method: 'POST', path: 'service/logout' }
+export const restricted: Request = { path: 'service/routeRestreinte' }
+export const elsewhere: Request = { path: 'other-server/me' }
 
 export class World {
   /** Undefined before `begin`. */
@@ -39,14 +41,40 @@ export class World {
   token: string | undefined
   /** Counts the fresh starts: a proof of an earlier one has ended. */
   epoch = 0
+  /** What the reader waits for: a place of the page, or a button's name. */
+  running: string | undefined
+  /** Why the last thing was not done, and how to try again. */
+  failure: { error: WorldError; again: () => void } | undefined
+  /** Renders the page again. */
+  readonly changed: () => void
   readonly #base: string
   readonly #titles: readonly string[]
   #last: Promise<unknown> = Promise.resolve()
 
   /** `base`: relative to the page, `demonstration/`. `titles`: of the notifications that the inbox begins with. */
-  constructor(base: string, titles: readonly string[]) {
+  constructor(base: string, titles: readonly string[], changed: () => void) {
     this.#base = base
     this.#titles = titles
+    this.changed = changed
+  }
+
+  /** Does what the reader waits for. True if it was done; otherwise there is a `failure`. */
+  async run(what: string, action: () => Promise<void>, again: () => void): Promise<boolean> {
+    this.failure = undefined
+    this.running = what
+    this.changed()
+    try {
+      await this.alone(action)
+    } catch (error) {
+      if (!(error instanceof WorldError)) throw error
+      this.failure = { error, again }
+      // The next attempt makes a new world: this one has ended, or has had too many requests.
+      if (error.trouble === 'gone' || error.trouble === 'tooMany') this.leave()
+    } finally {
+      if (this.running === what) this.running = undefined
+      this.changed()
+    }
+    return this.failure === undefined
   }
 
   /** Forgets the world, so that the next request makes a new one. */
@@ -72,7 +100,7 @@ export class World {
     this.visit = visit
   }
 
-  /** Runs one action at a time: a step of the walk, or an experiment. */
+  /** One action at a time: a step of the walk, or an experiment. */
   alone<Result>(action: () => Promise<Result>): Promise<Result> {
     const turn = this.#last.then(action)
     this.#last = turn.catch(() => {})
@@ -80,12 +108,11 @@ export class World {
   }
 
   /** One real request in a lane, and the server's record of it. */
-  async send(lane: Lane, { method, path, body, hasProof = true, token = this.token }: Request): Promise<Sent> {
+  async send(lane: Lane, { method = 'GET', path, body, hasProof = true, token = this.token }: Request): Promise<Sent> {
     const isByToken = lane === 'token' && hasProof && token !== undefined
-    const response = await fetched(this.#base + path, {
+    const { response, data } = await responseOf(this.#base + path, {
       method,
       credentials: lane === 'session' && hasProof ? 'same-origin' : 'omit',
-      cache: 'no-store',
       headers: {
         'Carillon-Visit': this.visit?.id ?? '',
         ...(isByToken && { Authorization: `Bearer ${token}` }),
@@ -93,7 +120,6 @@ export class World {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const data = dataIn(await textOf(response))
     const n = Number(response.headers.get('carillon-exchange') ?? refuse(response))
     return { status: response.status, data, exchange: await this.exchange(n) }
   }
@@ -108,9 +134,24 @@ export class World {
     return sent
   }
 
+  /** Each is a new sign-in. */
+  async signInBoth(): Promise<void> {
+    for (const lane of lanes) await this.signIn(lane)
+  }
+
   /** The server's record of a request that had the field `Carillon-Exchange: n` in its response. */
   exchange(n: number): Promise<Exchange> {
     return this.#json<Exchange>(`exchanges/${n}`)
+  }
+
+  /** The thief copies both proofs. */
+  steal(): Promise<object> {
+    return this.control('steal', { token: this.token ?? '' })
+  }
+
+  /** The thief presents a copy. */
+  async byThief(proof: Lane, { path }: Request): Promise<Exchange> {
+    return this.exchange((await this.control('thief', { proof, method: 'GET', path })).n)
   }
 
   control<Name extends Action>(action: Name, details: Controls[Name]['in']): Promise<Controls[Name]['out']> {
@@ -120,9 +161,8 @@ export class World {
   async #json<Data>(path: string, init: RequestInit = {}): Promise<Data> {
     const headers: Record<string, string> = init.body === undefined ? {} : { 'Content-Type': 'application/json' }
     if (this.visit !== undefined) headers['Carillon-Visit'] = this.visit.id
-    const response = await fetched(this.#base + path, { ...init, cache: 'no-store', headers })
+    const { response, data } = await responseOf(this.#base + path, { ...init, headers })
     if (!response.ok) refuse(response)
-    const data = dataIn(await textOf(response))
     // Something before the service responded in its place.
     if (data === undefined) throw new WorldError('other')
     return data as Data
@@ -133,32 +173,31 @@ export class World {
 export const tokenIn = ({ data }: Pick<Sent, 'data'>) => (data as { token?: string } | undefined)?.token
 
 /** Throws WorldError if the service does not respond. */
-async function fetched(url: string, init: RequestInit): Promise<Response> {
-  return fetch(url, init).catch(() => {
+async function responseOf(url: string, init: RequestInit): Promise<{ response: Response; data: unknown }> {
+  try {
+    const response = await fetch(url, { ...init, cache: 'no-store' })
+    return { response, data: dataIn(await response.text()) }
+  } catch {
     throw new WorldError('unreachable')
-  })
+  }
 }
 
-async function textOf(response: Response): Promise<string> {
-  return response.text().catch(() => {
-    throw new WorldError('unreachable')
-  })
+const troubles: Readonly<Record<number, WorldError['trouble']>> = {
+  401: 'gone',
+  404: 'gone',
+  429: 'tooMany',
+  503: 'full',
 }
 
 function refuse({ status, headers }: Response): never {
-  const retryAfter = Number(headers.get('retry-after')) || undefined
-  if (status === 404 || status === 401) throw new WorldError('gone')
-  if (status === 429) throw new WorldError('tooMany', retryAfter)
-  if (status === 503) throw new WorldError('full', retryAfter)
-  throw new WorldError('other')
+  throw new WorldError(troubles[status] ?? 'other', Number(headers.get('retry-after')) || undefined)
 }
 
 /** Undefined without JSON: 204, or a response that a proxy made. */
 function dataIn(text: string): unknown {
   try {
-    const body: unknown = JSON.parse(text)
-    const isEnvelope = typeof body === 'object' && body !== null && 'success' in body
-    return isEnvelope && 'data' in body ? body.data : body
+    const body = JSON.parse(text)
+    return body?.data ?? body
   } catch {
     return undefined
   }
