@@ -181,7 +181,7 @@ test('a passkey is added, used to confirm a sign-in that is not fresh, and remov
   await question.getByRole('button', { name: 'Remove' }).click()
   await confirm.getByRole('button', { name: 'Use a passkey' }).click()
   await status(page, 'Removed.')
-  await page.getByText('Add one of these, and your password alone is not enough to sign in.').waitFor()
+  await page.getByText('Add one of these, and your password alone is no longer enough to sign in.').waitFor()
   assert.equal(await page.locator('#factors li').count(), 0)
 })
 
