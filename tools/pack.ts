@@ -55,7 +55,10 @@ async function buildServer(folder: string): Promise<void> {
   copyFileSync(join(server, 'README.md'), join(folder, 'README.md'))
 }
 
-/** npm leaves out an optional package whose `engines` do not fit: this one brings a Node to where the machine's own is too old. */
+/**
+ * npm leaves out an optional package whose `engines` do not fit: this one brings a Node to where the machine's own, or its SQLite
+ * (server/bin/launch.js), is too old.
+ */
 function buildNode(folder: string): void {
   const { optionalDependencies } = manifestOf(root)
   const { version, license } = manifestOf(server)
@@ -68,7 +71,7 @@ function buildNode(folder: string): void {
     license,
     type: 'module',
     exports: { './package.json': './package.json' },
-    engines: { node: '<24' },
+    engines: { node: '<24.15 || >=25 <25.9' },
     optionalDependencies,
   })
   writeFileSync(join(folder, 'README.md'), `# carillon-node\n\n${description}\n`)
