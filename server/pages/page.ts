@@ -80,8 +80,8 @@ export async function viewOf(
 }
 
 /**
- * `formAction`: further origins that a form may lead to, also by a redirect of its response. `frames`: origins of frames. `referrer`: for a page whose address nobody else
- * needs to know; its forms need a browser that sends `Sec-Fetch-Site`.
+ * `formAction`: further origins that a form may lead to, also by a redirect of its response. `frames`: origins of frames. `referrer`: for a
+ * page whose address nobody else needs to know; its forms need a browser that sends `Sec-Fetch-Site`.
  */
 export type Policy = { formAction?: readonly string[]; frames?: string; referrer?: 'no-referrer' }
 
