@@ -55,7 +55,6 @@ async function relay() {
     })
   }
   child.on('exit', (status, signal) => {
-    // Of the system's loader.
     if (status === 127) return refuse('the one from npm lacks a library of this system, named above')
     if (signal === null) process.exit(status)
     process.removeAllListeners(signal)
