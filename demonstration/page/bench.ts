@@ -28,7 +28,6 @@ export class Bench {
   /** True if it was measured. */
   async run(id: ExperimentId, tools: Omit<Tools, 'frame'>): Promise<boolean> {
     const { world } = tools
-    if (world.running !== undefined) return false
     const isIncomplete = cellsOf[id].some((cell) => this.kept.predictions[`${id} ${cell}`] === undefined)
     this.incomplete = isIncomplete ? id : undefined
     if (isIncomplete) {
@@ -47,7 +46,7 @@ export class Bench {
       )
       this.shown = Math.max(0, decisive)
     }
-    const isDone = await world.run(id, measure, () => void this.run(id, tools))
+    const isDone = await world.run(id, measure)
     this.frame = undefined
     this.#keep()
     world.changed()

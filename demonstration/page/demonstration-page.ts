@@ -60,16 +60,18 @@ class DemonstrationPage {
   }
 
   async #show(place: Place): Promise<void> {
-    const { world, walk, bench, check, result } = this.#stage
+    const { world, walk } = this.#stage
     world.failure = undefined
-    if (isOneOf(stepIds, place) && !walk.results.has(place)) {
-      const isReached = await world.run(
-        place,
-        () => walk.reach(place),
-        () => void this.#show(place),
-      )
-      if (!isReached) return this.#focus('failure')
+    if (!isOneOf(stepIds, place) || walk.results.has(place)) return this.#arrive(place)
+    const reach = async () => {
+      await walk.reach(place)
+      this.#arrive(place)
     }
+    if (!(await world.run(place, reach))) this.#focus('failure')
+  }
+
+  #arrive(place: Place): void {
+    const { walk, bench, check, result } = this.#stage
     const [sent] = place === 'with-proof' ? (walk.results.get(place)?.token ?? []) : []
     if (sent !== undefined) check.begin(tokenSentBy(sent) ?? '')
     if (place === 'result') readLink(result)

@@ -3,14 +3,14 @@ import type { Exchange } from '../server/api.ts'
 import type { Texts } from '../texts/texts.ts'
 import { rowsOf, statusOf, timeText } from './picture.ts'
 import type { ExperimentId } from './places.ts'
-import { jsonIn } from './proof-parts.ts'
+import { jsonIn, tokenSentBy } from './proof-parts.ts'
 import {
+  dataIn,
   elsewhere,
   type Lane,
   lanes,
   type Request,
   restricted,
-  type Sent,
   signOutRequest,
   tokenIn,
   type World,
@@ -58,7 +58,7 @@ class Recorder implements Outcome {
 
   async all(lane: Lane, requests: readonly Request[]): Promise<Exchange[]> {
     const sent: Exchange[] = []
-    for (const request of requests) sent.push((await this.world.send(lane, request)).exchange)
+    for (const request of requests) sent.push(await this.world.send(lane, request))
     return sent
   }
 
@@ -91,7 +91,7 @@ async function signOut(record: Recorder, { texts, language }: Tools): Promise<vo
   await record.thief('thief')
   record.answerByAct()
   const copied = record.acts.at(-1)?.token[1]
-  if (copied) record.facts.push(texts.expires(secondsLeft(copied)))
+  if (copied) record.facts.push(texts.stillWorks, texts.expires(secondsLeft(copied)))
   // Another device: its sign-in ends all others.
   await world.signInBoth()
   await world.steal()
@@ -105,13 +105,13 @@ async function signOut(record: Recorder, { texts, language }: Tools): Promise<vo
 }
 
 /** Until the token of the request expires. */
-export function secondsLeft({ request, at }: Exchange): number {
-  const token = request.fields.find(([name]) => name.toLowerCase() === 'authorization')?.[1] ?? ''
-  return Math.max(0, Math.round(Number(jsonIn(token.split('.')[1]).exp) - at / 1000))
+export function secondsLeft(exchange: Exchange): number {
+  const { exp } = jsonIn(tokenSentBy(exchange)?.split('.')[1])
+  return Math.max(0, Math.round(Number(exp) - exchange.at / 1000))
 }
 
 const counts: Request = { path: 'service/api/notifications/counts' }
-const unreadIn = ({ data }: Sent) => (data as { unread: number }).unread
+const unreadIn = (exchange: Exchange) => dataIn<{ unread: number }>(exchange).unread ?? 0
 
 async function form(record: Recorder, { texts, frame }: Tools): Promise<void> {
   const { world, answers, facts } = record
@@ -123,7 +123,7 @@ async function form(record: Recorder, { texts, frame }: Tools): Promise<void> {
   }
   const before = await world.send('session', counts)
   frame(`${otherSite}${base}/other-site?visit=${id}`)
-  const sent = await formAfter(world, before.exchange.n)
+  const sent = await formAfter(world, before.n)
   const after = await world.send('session', counts)
   record.act('form', [sent], [sent])
   answers['session acts'] = answers['token acts'] = unreadIn(after) < unreadIn(before)
@@ -134,7 +134,7 @@ async function form(record: Recorder, { texts, frame }: Tools): Promise<void> {
 async function formAfter(world: World, n: number): Promise<Exchange> {
   let first = n
   for (let attempt = 0; attempt < 40; attempt++) {
-    const last = (await world.send('session', counts)).exchange.n
+    const last = (await world.send('session', counts)).n
     for (let between = first + 1; between < last; between++) {
       const exchange = await world.exchange(between)
       if (exchange.by === 'other-site') return exchange
@@ -198,11 +198,11 @@ async function time(record: Recorder): Promise<void> {
   for (let age = 0; age <= 13 * 60; age += 14) {
     await world.control('advance', { seconds: 14 * minute })
     const sent = await world.send('token', renewal)
-    if (age === 0) record.act('renewed', [], [sent.exchange])
+    if (age === 0) record.act('renewed', [], [sent])
     const token = tokenIn(sent)
     if (token !== undefined) world.token = token
     else {
-      record.act('ended', await record.all('session', [restricted]), [sent.exchange])
+      record.act('ended', await record.all('session', [restricted]), [sent])
       break
     }
   }
@@ -231,7 +231,7 @@ async function balancer(record: Recorder): Promise<void> {
   const hits: { [way in Way]: Hit[] } = { memory: [], store: [], key: [] }
   for (const way of wayNames) {
     for (let n = 0; n < 10; n++) {
-      const { exchange } = await world.send(ways[way], { path: `servers/${way}/me` })
+      const exchange = await world.send(ways[way], { path: `servers/${way}/me` })
       const lookUps = exchange.steps.filter(({ name }) => name.startsWith('store.')).length
       hits[way].push({ server: exchange.server ?? 0, isAccepted: statusOf(exchange) < 300, lookUps })
     }

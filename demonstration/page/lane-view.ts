@@ -8,7 +8,7 @@ import { lineOf, msText, type Scene, sessionRowOf, statusOf, timeText } from './
 import { pictureView } from './picture-view.ts'
 import { cookieSetBy, type Part, tokenParts } from './proof-parts.ts'
 import type { Stage } from './stage.ts'
-import type { Lane } from './world.ts'
+import { type Lane, tokenIn } from './world.ts'
 
 /** `see`: the one sentence that says what to look at. */
 export function headView({ number, title, see }: { number?: string; title: string; see: string }) {
@@ -25,7 +25,7 @@ export type Moment = { scene: Scene; key: string; exchanges?: readonly Exchange[
 export function laneView(stage: Stage, lane: Lane, { scene, key, exchanges }: Moment) {
   const { texts, width } = stage
   const name = texts.laneNames[lane]
-  const picture = pictureView(texts, scene, { title: `${name}: ${texts.inOrder}`, width })
+  const picture = pictureView(scene, { title: `${name}: ${texts.inOrder}`, width })
   return html`<section class="lane card lane-${lane}" aria-label=${name}>
     <h3 class="lane-name">${name}</h3>
     ${keyed(`${key} ${exchanges?.[0]?.n}`, picture)} ${exchanges && closerView(stage, lane, exchanges)}
@@ -75,10 +75,9 @@ function stepsView({ texts, language }: Stage, { steps }: Exchange) {
 function apartView(stage: Stage, lane: Lane, exchange: Exchange) {
   if (!exchange.request.line.includes('/login ')) return nothing
   const { texts, cookieName, language } = stage
-  const token = /"token":"([^"]+)"/.exec(exchange.response.body)?.[1]
   const cookie = cookieSetBy(exchange, cookieName)
   const row = Object.entries(sessionRowOf(exchange)?.columns ?? {}).flatMap(([name, value]) => partsOf(name, value))
-  const pieces = lane === 'session' ? { cookie, row } : { ...tokenParts(token ?? '') }
+  const pieces = lane === 'session' ? { cookie, row } : { ...tokenParts(tokenIn(exchange) ?? '') }
   const names: Readonly<Record<string, string>> = { ...texts.parts, ...texts.pieces }
   return html`${Object.entries(pieces).map(
     ([piece, parts], at) => html`<h4 class=${lane === 'token' ? `piece-${at}` : ''}>${names[piece]}</h4>
@@ -111,7 +110,7 @@ export function copyView(texts: Stage['texts'], label: string, text: string) {
   return keyed(
     text,
     html`<div class="copy">
-      <button type="button" class="quiet" @click=${press}>${label}</button>
+      <button type="button" @click=${press}>${label}</button>
       <p role="status" class="note"></p>
       <pre class="command" tabindex="0" hidden></pre>
     </div>`,

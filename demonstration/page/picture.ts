@@ -2,7 +2,7 @@
 import type { Exchange, Row, Step } from '../server/api.ts'
 import type { Texts } from '../texts/texts.ts'
 import { cookieSentBy, cookieSetBy, fieldOf } from './proof-parts.ts'
-import { type Lane, lanes } from './world.ts'
+import { type Lane, lanes, tokenIn } from './world.ts'
 
 export type PlaceId = 'browser' | 'server' | 'store' | 'other'
 export type Tone = 'session' | 'token' | 'plain' | 'good' | 'bad'
@@ -61,7 +61,7 @@ function proofOf(exchange: Exchange, cookieName: string): keyof Texts['proofs'] 
 }
 
 function broughtBy(exchange: Exchange, cookieName: string): Lane | undefined {
-  if (/"token":"/.test(exchange.response.body)) return 'token'
+  if (tokenIn(exchange) !== undefined) return 'token'
   return cookieSetBy(exchange, cookieName).some(({ name, value }) => name === 'secret' && value !== '')
     ? 'session'
     : undefined

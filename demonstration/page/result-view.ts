@@ -5,31 +5,18 @@ import { fragmentOf, keyStory, measure } from './result.ts'
 import type { Stage } from './stage.ts'
 import { type Lane, lanes } from './world.ts'
 
-async function measureFor(stage: Stage): Promise<void> {
-  const { world, result } = stage
+export function resultView(stage: Stage) {
+  const { texts, world, result } = stage
+  const { table } = texts
   const act = async () => {
     result.measurement = await measure(world)
     result.isShared = false
     history.replaceState(null, '', fragmentOf(result.measurement))
   }
-  if (world.running === undefined) await world.run('measure', act, () => void measureFor(stage))
-}
-
-async function showKeys(stage: Stage): Promise<void> {
-  const { world, result } = stage
-  const act = async () => {
-    result.keys = await keyStory(world)
-  }
-  if (world.running === undefined) await world.run('keys', act, () => void showKeys(stage))
-}
-
-export function resultView(stage: Stage) {
-  const { texts, world, result } = stage
-  const { table } = texts
   return html`${headView({ title: texts.places.result, see: texts.see.result })} ${tableView(stage)}
     ${result.isShared ? html`<p class="note">${texts.shared}</p>` : nothing}
     <div class="way">
-      <button type="button" class="primary" aria-disabled=${world.running !== undefined} @click=${() => void measureFor(stage)}>${table.measure}</button>
+      <button type="button" class="primary" aria-disabled=${world.running !== undefined} @click=${() => void world.run('measure', act)}>${table.measure}</button>
       ${result.measurement && copyView(texts, table.share, location.href)}
       <span role="status" class="note">${world.running ? texts.sending : nothing}</span>
     </div>
@@ -71,10 +58,13 @@ function tableView({ texts, result: { measurement }, language }: Stage) {
 function keysView(stage: Stage) {
   const { texts, world, result } = stage
   const { keys, actors } = texts
+  const act = async () => {
+    result.keys = await keyStory(world)
+  }
   return html`<details class="fold card">
     <summary>${keys.title}</summary>
     <p>${texts.aboutKeys}</p>
-    <button type="button" aria-disabled=${world.running !== undefined} @click=${() => void showKeys(stage)}>${keys.run}</button>
+    <button type="button" aria-disabled=${world.running !== undefined} @click=${() => void world.run('keys', act)}>${keys.run}</button>
     <ol>
       ${result.keys?.map(
         ({ event, here, there, kids }) => html`<li>

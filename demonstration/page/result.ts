@@ -2,7 +2,7 @@
 import { secondsLeft } from './experiments.ts'
 import { statusOf } from './picture.ts'
 import { withoutSignature } from './proof-parts.ts'
-import { elsewhere, type Lane, lanes, type Request, restricted, signOutRequest, type World } from './world.ts'
+import { dataIn, elsewhere, type Lane, lanes, type Request, restricted, signOutRequest, type World } from './world.ts'
 
 /** `stolen`: seconds until a copy is useless after the sign-out, at this server. `elsewhere`: at the other server; it never accepts a cookie. */
 export type Values = { lookUps: number; bytes: number; ms: number; stolen: number; elsewhere: number }
@@ -68,10 +68,10 @@ export async function keyStory(world: World): Promise<KeyStep[]> {
   const steps: KeyStep[] = []
   const note = async (event: KeyEvent, token: string) => {
     const keySet = await world.send('token', { path: 'service/.well-known/jwks.json', hasProof: false })
-    const { keys } = keySet.data as { keys: { kid: string }[] }
+    const { keys = [] } = dataIn<{ keys: { kid: string }[] }>(keySet)
     const here = await world.send('token', { ...restricted, token })
     const there = await world.send('token', { ...elsewhere, token })
-    steps.push({ event, here: here.status, there: there.status, kids: keys.map((key) => key.kid) })
+    steps.push({ event, here: statusOf(here), there: statusOf(there), kids: keys.map((key) => key.kid) })
   }
   await note('one', own)
   await world.control('rotate-key', {})

@@ -1,6 +1,7 @@
 // The token, for the reader to edit: the other server, which has only the public key, checks each change.
 import { html } from 'lit/html.js'
 import type { Step } from '../server/api.ts'
+import { statusOf } from './picture.ts'
 import { tokenParts, withName } from './proof-parts.ts'
 import type { Stage } from './stage.ts'
 import { elsewhere, type World, WorldError } from './world.ts'
@@ -42,8 +43,8 @@ export class SignatureCheck {
       if (!(error instanceof WorldError)) throw error
     })
     if (sent === undefined || token !== this.text) return
-    const step = sent.exchange.steps.find(({ name }) => name === 'signatures.check')
-    this.outcome = { isValid: sent.status === 200, step }
+    const step = sent.steps.find(({ name }) => name === 'signatures.check')
+    this.outcome = { isValid: statusOf(sent) === 200, step }
     this.#world.changed()
   }
 }

@@ -192,7 +192,6 @@ function resultView(stage: Stage, id: ExperimentId) {
       })}
     </ul>
     ${facts.map((fact) => html`<p class="note">${fact}</p>`)}
-    <p>${texts.why[id]}</p>
     <p class="finding">${texts.follows[id]}</p>
   </section>`
 }

@@ -1,7 +1,7 @@
 // The steps of the walk: which were sent, and what came back. It knows no HTML.
 import type { Exchange } from '../server/api.ts'
 import { statusOf } from './picture.ts'
-import { elsewhere, type Lane, lanes, type Request, restricted, type Sent, type World } from './world.ts'
+import { dataIn, elsewhere, type Lane, lanes, type Request, restricted, type World } from './world.ts'
 
 export const stepIds = ['without-proof', 'sign-in', 'with-proof', 'inbox'] as const
 export type StepId = (typeof stepIds)[number]
@@ -35,18 +35,17 @@ export class Walk {
     for (const id of stepIds.slice(0, stepIds.indexOf(wanted) + 1)) {
       if (this.results.has(id)) continue
       // One lane after the other, so that what the server keeps before and after belongs to one request.
-      const [session, token] = [await this.#send(id, 'session'), await this.#send(id, 'token')]
-      this.results.set(id, { session: session.map(exchangeOf), token: token.map(exchangeOf) })
+      this.results.set(id, { session: await this.#send(id, 'session'), token: await this.#send(id, 'token') })
     }
   }
 
-  async #send(id: StepId, lane: Lane): Promise<Sent[]> {
+  async #send(id: StepId, lane: Lane): Promise<Exchange[]> {
     const world = this.#world
     if (id === 'without-proof') return [await world.send(lane, { ...restricted, hasProof: false })]
     if (id === 'sign-in') return [await world.signIn(lane)]
     if (id === 'with-proof') return [await world.send(lane, restricted), await world.send(lane, elsewhere)]
     const list = await world.send(lane, { path: 'service/api/notifications?page=1&limit=10' })
-    const { items = [] } = (list.data ?? {}) as { items?: { id: string; read: boolean }[] }
+    const { items = [] } = dataIn<{ items: { id: string; read: boolean }[] }>(list)
     const first = items.find(({ read }) => !read) ?? items[0]
     const markOne: Request = { method: 'PATCH', path: `service/api/notifications/${first?.id}/read` }
     const markAll: Request = { method: 'POST', path: 'service/api/notifications/read-all' }
@@ -58,5 +57,3 @@ export class Walk {
     return lanes.some((lane) => String(result?.[lane].map(statusOf)) !== String(expected[id][lane]))
   }
 }
-
-const exchangeOf = ({ exchange }: Sent) => exchange

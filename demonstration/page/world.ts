@@ -16,14 +16,14 @@ export type Request = {
   /** Another token than that of the last sign-in. */
   token?: string
 }
-export type Sent = { status: number; data: unknown; exchange: Exchange }
+type Trouble = keyof Texts['troubles']
 
 /** Why the demonstration cannot go on. `retryAfter`: seconds. */
 export class WorldError extends Error {
-  readonly trouble: keyof Texts['troubles']
+  readonly trouble: Trouble
   readonly retryAfter: number | undefined
 
-  constructor(trouble: WorldError['trouble'], retryAfter?: number) {
+  constructor(trouble: Trouble, retryAfter?: number) {
     super(`The demonstration cannot go on: ${trouble}.`)
     this.trouble = trouble
     this.retryAfter = retryAfter
@@ -58,8 +58,9 @@ export class World {
     this.changed = changed
   }
 
-  /** Does what the reader waits for. True if it was done; otherwise there is a `failure`. */
-  async run(what: string, action: () => Promise<void>, again: () => void): Promise<boolean> {
+  /** Does what the reader waits for. True if it was done; otherwise there is a `failure`, or it is being done. */
+  async run(what: string, action: () => Promise<void>): Promise<boolean> {
+    if (this.running === what) return false
     this.failure = undefined
     this.running = what
     this.changed()
@@ -67,7 +68,7 @@ export class World {
       await this.alone(action)
     } catch (error) {
       if (!(error instanceof WorldError)) throw error
-      this.failure = { error, again }
+      this.failure = { error, again: () => void this.run(what, action) }
       // The next attempt makes a new world: this one has ended, or has had too many requests.
       if (error.trouble === 'gone' || error.trouble === 'tooMany') this.leave()
     } finally {
@@ -108,9 +109,9 @@ export class World {
   }
 
   /** One real request in a lane, and the server's record of it. */
-  async send(lane: Lane, { method = 'GET', path, body, hasProof = true, token = this.token }: Request): Promise<Sent> {
+  async send(lane: Lane, { method = 'GET', path, body, hasProof = true, token = this.token }: Request) {
     const isByToken = lane === 'token' && hasProof && token !== undefined
-    const { response, data } = await responseOf(this.#base + path, {
+    const { response } = await responseOf(this.#base + path, {
       method,
       credentials: lane === 'session' && hasProof ? 'same-origin' : 'omit',
       headers: {
@@ -120,12 +121,11 @@ export class World {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const n = Number(response.headers.get('carillon-exchange') ?? refuse(response))
-    return { status: response.status, data, exchange: await this.exchange(n) }
+    return this.exchange(Number(response.headers.get('carillon-exchange') ?? refuse(response)))
   }
 
   /** Signs the user of the world in, in the variant of the lane; keeps the token. */
-  async signIn(lane: Lane): Promise<Sent> {
+  async signIn(lane: Lane): Promise<Exchange> {
     // A sign-in ends the token that it presents.
     if (lane === 'token') this.token = undefined
     const body = { ...this.visit?.user, variant: lane === 'session' ? 'stateful' : 'stateless' }
@@ -169,32 +169,28 @@ export class World {
   }
 }
 
-/** The token that a response brings. */
-export const tokenIn = ({ data }: Pick<Sent, 'data'>) => (data as { token?: string } | undefined)?.token
+/** What a response brings. */
+export const dataIn = <Data>({ response }: Exchange): Partial<Data> => parsed(response.body) ?? {}
+export const tokenIn = (exchange: Exchange) => dataIn<{ token: string }>(exchange).token
 
 /** Throws WorldError if the service does not respond. */
 async function responseOf(url: string, init: RequestInit): Promise<{ response: Response; data: unknown }> {
   try {
     const response = await fetch(url, { ...init, cache: 'no-store' })
-    return { response, data: dataIn(await response.text()) }
+    return { response, data: parsed(await response.text()) }
   } catch {
     throw new WorldError('unreachable')
   }
 }
 
-const troubles: Readonly<Record<number, WorldError['trouble']>> = {
-  401: 'gone',
-  404: 'gone',
-  429: 'tooMany',
-  503: 'full',
-}
+const troubles: { [status: number]: Trouble } = { 401: 'gone', 404: 'gone', 429: 'tooMany', 503: 'full' }
 
 function refuse({ status, headers }: Response): never {
   throw new WorldError(troubles[status] ?? 'other', Number(headers.get('retry-after')) || undefined)
 }
 
-/** Undefined without JSON: 204, or a response that a proxy made. */
-function dataIn(text: string): unknown {
+/** The data of JSON; undefined without JSON: 204, or a response that a proxy made. */
+function parsed(text: string) {
   try {
     const body = JSON.parse(text)
     return body?.data ?? body

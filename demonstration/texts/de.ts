@@ -22,17 +22,8 @@ export const sentences: typeof english = {
     balancer: 'Zehn Anfragen gehen reihum an fünf Server. Sehen Sie, was sie teilen: nichts, Datenbank, Schlüssel.',
     result: 'Was beide kosten, hier und jetzt gemessen, und wann Sie was nehmen.',
   },
-  why: {
-    stolen: 'Ein Nachweis sagt, wer sich anmeldete, nicht wer ihn hält. Ohne Datenbank hilft dem Server kein Cookie.',
-    signOut:
-      'Ohne seine Zeile benennt ein Cookie nichts. Die Signatur eines Tokens bleibt gültig: „funktioniert noch“ ist richtig. Dieser Server lehnt es nur ab, weil er eine kleine Liste widerrufener Anmeldungen führt.',
-    form: 'SameSite=Lax hält das Cookie aus fremden Formularen heraus. Kein Browser fügt ein Token von selbst hinzu.',
-    script: 'Kein Skript liest ein HttpOnly-Cookie. Das Token hält die Seite: Ein Skript, das fetch ersetzt, sieht es.',
-    time: 'Ein Client erneuert sein Token, 12 Stunden lang. Eine Sitzung endet nach 7 Tagen Pause, spätestens nach 30.',
-    outage: 'Ohne Nachschlagen 503, nicht 401: Das Cookie kann gültig sein. Nachrichten sind Daten und fehlen beiden.',
-    balancer:
-      'Speicher ist nicht geteilt: Vier von fünf Servern kennen Sie nicht. Die Datenbank kennt Sie, je Anfrage einmal.',
-  },
+  stillWorks:
+    'Ohne seine Zeile benennt ein Cookie nichts. Die Signatur eines Tokens bleibt gültig: „funktioniert noch“ ist richtig. Dieser Server lehnt es nur ab, weil er eine kleine Liste widerrufener Anmeldungen führt.',
   follows: {
     'without-proof': 'Beide bekommen 401. Ohne Nachweis gibt es noch keinen Unterschied.',
     'sign-in': 'Das Cookie ist eine Nummer ohne Bedeutung. Das Token sagt, wer Sie sind, vom Server signiert.',
@@ -40,11 +31,11 @@ export const sentences: typeof english = {
     inbox: 'Der Nachweis entscheidet, woran man Sie erkennt. „Zustandslos“ ist nur die Anmeldung.',
     stolen: 'Wer einen Nachweis hat, ist Sie, bis er endet. Also: Wer kann ihn beenden, und wie schnell?',
     signOut: 'Eine Sitzung endet sofort und überall, ein Token nur, wo die Liste ist, sonst durch Ablauf.',
-    form: 'Ein Cookie braucht SameSite und eine Prüfung der Herkunft, ein Token im Kopffeld beides nicht.',
-    script: 'Im Browser lieber ein HttpOnly-Cookie. Nichts ersetzt es, fremde Skripte fernzuhalten.',
-    time: 'Für lange Anmeldungen nehmen Sie eine Sitzung. Ein Token ist mit Absicht kurz und wird erneuert.',
-    outage: 'Muss die Prüfung den Ausfall überstehen, nehmen Sie ein Token. Die Daten überstehen ihn nicht.',
-    balancer: 'Sitzungen wachsen mit ihrer Datenbank, Token von selbst. Nur wenigen wird die Datenbank zu klein.',
+    form: 'Ein Cookie braucht SameSite und eine Prüfung der Herkunft; ein Token fügt kein Browser von selbst hinzu.',
+    script: 'Lieber ein HttpOnly-Cookie: Ein Token muss die Seite halten, und ein fremdes Skript sieht es.',
+    time: 'Eine Sitzung hält 7 Tage nach jeder Nutzung, höchstens 30; ein Token ist kurz und wird 12 Stunden erneuert.',
+    outage: 'Muss die Prüfung den Ausfall überstehen, nehmen Sie ein Token; 503 heißt: Das Cookie kann gültig sein.',
+    balancer: 'Speicher ist nicht geteilt, die Datenbank schon, mit Nachschlagen; ein Schlüssel braucht keins.',
   },
   also: {
     audit: 'Eine Zeile im Protokoll, das festhält, was mit Ihrem Konto geschah.',
@@ -72,7 +63,7 @@ export const sentences: typeof english = {
   unexpected: 'Das ist nicht die Antwort dieses Schritts: Der Nachweis ist beendet, oder das Cookie kam nicht mit.',
   troubles: {
     unreachable: 'Der Dienst antwortet nicht. Was Sie schon gesehen haben, bleibt hier stehen.',
-    gone: 'Ihr eigener Dienst ist weg: nach einer Stunde, nach zehn Minuten ohne Anfrage, oder ein anderer Tab begann neu.',
+    gone: 'Ihr eigener Dienst ist weg: nach einer Stunde, zehn Minuten ohne Anfrage, oder ein anderer Tab begann.',
     full: 'Alle Plätze der Vorführung sind belegt.',
     tooMany: 'Von Ihrer Adresse kamen zu viele Anfragen.',
     noCookies: 'Ihr Browser behält das Cookie dieser Seite nicht. Erlauben Sie Cookies für diese Adresse.',

@@ -21,17 +21,9 @@ export const sentences = {
     balancer: 'Ten requests go to five servers in turn. Look at what they share: nothing, a database, a public key.',
     result: 'What both cost, measured here and now, and when to take which.',
   },
-  why: {
-    stolen: 'A proof says who signed in, not who holds it. The other server takes no cookie: it has no database.',
-    signOut:
-      'Without its row, a cookie names nothing. The signature of a token stays valid: “it still works” is right. This server refuses it only because it keeps a small list of revoked sign-ins.',
-    form: 'SameSite=Lax keeps the cookie out of forms of other sites. A browser never adds a token by itself.',
-    script: 'No script reads an HttpOnly cookie. A page holds its token, so a script that replaces fetch sees it pass.',
-    time: 'A client renews its token, for 12 hours. A session ends 7 days after its last use, or after 30 in all.',
-    outage: 'No look-up means 503, not 401: the cookie may be valid. The inbox is data, so it fails for both.',
-    balancer:
-      'Memory is not shared: four of five servers do not know you. A shared database does, for a look-up each time.',
-  },
+  /** After the sign-out. */
+  stillWorks:
+    'Without its row, a cookie names nothing. A token’s signature stays valid: “it still works” is right. This server refuses it only because it keeps a small list of revoked sign-ins.',
   /** What to remember. */
   follows: {
     'without-proof': 'Both get 401. Without a proof there is no difference yet.',
@@ -40,11 +32,11 @@ export const sentences = {
     inbox: 'The proof decides how the server knows you, not what you get. “Stateless” is only the sign-in.',
     stolen: 'Whoever holds a proof is you until it ends. So ask: who can end it, and how soon?',
     signOut: 'A session ends at once, everywhere; a token where the list is, and elsewhere when it expires.',
-    form: 'A cookie needs SameSite and a check of the origin. A token in a header field needs neither.',
-    script: 'In a browser, prefer an HttpOnly cookie. Nothing replaces keeping foreign scripts out.',
-    time: 'For long sign-ins take a session. A token is short on purpose, and its client renews it.',
-    outage: 'If the check must survive the database, take a token. The data behind it does not survive.',
-    balancer: 'Sessions grow with their database, tokens by themselves. Few services outgrow a database.',
+    form: 'A cookie needs SameSite and a check of the origin; a browser never adds a token by itself.',
+    script: 'Prefer an HttpOnly cookie: a page has to hold its token, and a foreign script sees it pass.',
+    time: 'A session lasts for 7 days after each use, 30 in all; a token is short, and renewed for 12 hours.',
+    outage: 'If the check must survive the database, take a token; 503 is not 401: the cookie may be valid.',
+    balancer: 'Memory is not shared; a database is, for a look-up each time; a public key needs neither.',
   },
   /** What a sign-in stores for other reasons. */
   also: {

@@ -22,17 +22,8 @@ export const sentences: typeof english = {
     balancer: 'Dix requêtes vont à cinq serveurs tour à tour. Regardez ce qu’ils partagent : rien, une base, une clé.',
     result: 'Ce que coûtent les deux, mesuré ici et maintenant, et quand prendre quoi.',
   },
-  why: {
-    stolen: 'Une preuve dit qui s’est connecté, pas qui la tient. L’autre serveur, sans base, n’accepte aucun cookie.',
-    signOut:
-      'Sans sa ligne, un cookie ne nomme rien. La signature d’un jeton reste valide : « il marche encore » est juste. Ce serveur ne le refuse que parce qu’il tient une petite liste des connexions révoquées.',
-    form: 'SameSite=Lax écarte le cookie des formulaires d’ailleurs. Aucun navigateur n’ajoute un jeton de lui-même.',
-    script: 'Aucun script ne lit un cookie HttpOnly. La page tient le jeton : un script qui remplace fetch le voit.',
-    time: 'Un client renouvelle son jeton 12 heures durant. Une session finit après 7 jours d’arrêt, ou 30 en tout.',
-    outage: 'Sans recherche, 503 et non 401 : le cookie est peut-être valide. Les notifications manquent aux deux.',
-    balancer:
-      'La mémoire n’est pas partagée : quatre serveurs sur cinq vous ignorent. Avec une base, une recherche suffit.',
-  },
+  stillWorks:
+    'Sans sa ligne, un cookie ne nomme rien. La signature d’un jeton reste valide : « il marche encore » est juste. Ce serveur ne le refuse que parce qu’il tient une petite liste des connexions révoquées.',
   follows: {
     'without-proof': 'Les deux reçoivent 401. Sans preuve, il n’y a pas encore de différence.',
     'sign-in': 'Le cookie est un numéro sans signification. Le jeton dit qui vous êtes, et le serveur l’a signé.',
@@ -40,11 +31,11 @@ export const sentences: typeof english = {
     inbox: 'La preuve décide comment on vous reconnaît. Seule la connexion est « sans état ».',
     stolen: 'Qui tient la preuve est vous jusqu’à sa fin. Demandez donc : qui peut y mettre fin, et quand ?',
     signOut: 'Une session finit aussitôt, partout ; un jeton là où est la liste, et ailleurs quand il expire.',
-    form: 'Un cookie demande SameSite et un contrôle de l’origine. Un jeton dans un en-tête, ni l’un ni l’autre.',
-    script: 'Dans un navigateur, préférez un cookie HttpOnly. Rien ne remplace d’écarter les scripts étrangers.',
-    time: 'Pour rester connecté longtemps, prenez une session. Un jeton est court exprès, et se renouvelle.',
-    outage: 'Si la vérification doit survivre à la base, prenez un jeton. Les données, elles, n’y survivent pas.',
-    balancer: 'Les sessions grandissent avec leur base, les jetons tout seuls. Peu de services dépassent leur base.',
+    form: 'Un cookie demande SameSite et un contrôle de l’origine ; aucun navigateur n’ajoute un jeton de lui-même.',
+    script: 'Préférez un cookie HttpOnly : une page doit tenir son jeton, et un script étranger le voit passer.',
+    time: 'Une session dure 7 jours après chaque usage, 30 au plus ; un jeton est court, et renouvelé 12 heures.',
+    outage: 'Si la vérification doit survivre à la base, prenez un jeton ; 503 dit que le cookie est peut-être valide.',
+    balancer: 'La mémoire n’est pas partagée ; une base l’est, à une recherche par requête ; une clé publique suffit.',
   },
   also: {
     audit: 'Une ligne du journal, qui retient ce qui est arrivé à votre compte.',
@@ -64,8 +55,7 @@ export const sentences: typeof english = {
   advice: {
     session:
       'Prenez une session pour des personnes au navigateur : aucun script ne la lit, se déconnecter agit aussitôt.',
-    token:
-      'Prenez un jeton si des programmes ou des serveurs sans votre base doivent vérifier qui demande. Gardez-le court.',
+    token: 'Prenez un jeton si des programmes ou des serveurs sans votre base vérifient qui demande. Gardez-le court.',
     both: 'Prenez les deux si, derrière le navigateur, vos serveurs s’appellent : de courts jetons de la session.',
   },
   aboutKeys:

@@ -65,7 +65,6 @@ export const labels = {
     revoked: ['revoked: ', 'widerrufen: ', 'révoquées : '],
   },
   inOrder: ['What happened, in order', 'Was geschah, der Reihe nach', 'Ce qui s’est passé, dans l’ordre'],
-  play: ['Play again', 'Noch einmal abspielen', 'Rejouer'],
   proofs: {
     none: ['no proof', 'kein Nachweis', 'aucune preuve'],
     session: ['the cookie', 'das Cookie', 'le cookie'],
