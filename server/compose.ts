@@ -43,8 +43,8 @@ type Environment = {
 }
 
 /**
- * What a world of the demonstration has in place of the parts that a service makes for itself (demonstration/server/compose-world.ts). It has the API alone:
- * scripts of its pages would share the browser's storage with ours.
+ * What a world of the demonstration has in place of the parts that a service makes for itself (demonstration/server/compose-world.ts). It has
+ * the API alone: scripts of its pages would share the browser's storage with ours.
  */
 type OwnParts = {
   passwords: Passwords

@@ -23,7 +23,7 @@ const inlined = /^(commander|fastify|ipaddr\.js|jose|pg|pino|@oxc-project\/runti
 const native = /^@node-rs\//
 /** Inside the scripts that the service serves (element/build.js), whose comments name its authors. */
 const ofScripts = join(root, 'node_modules', 'lit', 'package.json')
-/** Fastify's defaults that the service replaces (validators.ts), and what pg looks for and need not find. */
+/** Fastify's defaults that the service replaces (bodies.ts), and what pg looks for and need not find. */
 const unused = /^(@fastify\/(ajv|fast-json-stringify)-compiler|pg-native|pg-cloudflare)$/
 /** npm writes it after each change of the installed packages, which the bundle contains. */
 const installed = join(root, 'node_modules', '.package-lock.json')

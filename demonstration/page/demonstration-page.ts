@@ -1,18 +1,16 @@
 // The script of the demonstration: shows the place that the address names, and renders again after each change.
 import { html, nothing, render } from 'lit/html.js'
 import { pageLanguageOf } from '../../server/pages/texts/texts.ts'
-import type { Texts } from '../texts/en.ts'
-import { demonstrationTexts } from '../texts/texts.ts'
+import { demonstrationTexts, type Texts } from '../texts/texts.ts'
 import { Bench } from './bench.ts'
-import { experimentsView, experimentView } from './experiment-view.ts'
-import { play } from './picture-view.ts'
-import { hashOf, type Place, placeOf } from './places.ts'
+import { experimentIds, hashOf, isOneOf, type Place, placeOf } from './places.ts'
 import { tokenSentBy } from './proof-parts.ts'
-import { ResultState, resultView } from './result-view.ts'
+import { type Finding, fragmentOf, measurementIn } from './result.ts'
+import { resultView } from './result-view.ts'
 import { SignatureCheck } from './signature-view.ts'
 import type { Stage } from './stage.ts'
+import { experimentsView, startView, storyView } from './story-view.ts'
 import { stepIds, Walk } from './walk.ts'
-import { startView, stepView, troubleView } from './walk-view.ts'
 import { World } from './world.ts'
 
 /** The width in pixels from which the page has two columns. */
@@ -20,44 +18,40 @@ const columnsFrom = 860
 
 class DemonstrationPage {
   readonly #host: HTMLElement
-  readonly #texts: Texts
-  readonly #language: string
-  readonly #base: string
-  readonly #world: World
-  readonly #walk: Walk
-  readonly #bench: Bench
-  readonly #check: SignatureCheck
-  readonly #result: ResultState
-  #place: Place = { kind: 'start' }
-  /** The pictures whose envelope has travelled. */
-  readonly #played = new Set<string>()
+  readonly #stage: Stage
+  #place: Place = 'start'
 
   constructor(host: HTMLElement, texts: Texts, language: string) {
     const { base = 'demonstration/' } = host.dataset
     const changed = () => this.#render()
+    const world = new World(base, Object.values(texts.notifications), changed)
+    const [walk, bench, check] = [new Walk(world), new Bench(), new SignatureCheck(world)]
+    const go = (place: Place) => this.#go(place)
+    const startAgain = () => this.#startAgain()
     this.#host = host
-    this.#texts = texts
-    this.#language = language
-    this.#base = base
-    this.#world = new World(base, texts.notifications)
-    this.#walk = new Walk(this.#world, changed)
-    this.#bench = new Bench(changed)
-    this.#check = new SignatureCheck(this.#world, changed)
-    this.#result = new ResultState(changed)
-    addEventListener('hashchange', () => void this.#follow())
+    this.#stage = {
+      world,
+      walk,
+      bench,
+      check,
+      result: {},
+      texts,
+      language,
+      base,
+      ...presentOf(host, world),
+      go,
+      startAgain,
+    }
+    addEventListener('hashchange', () => void this.follow())
     new ResizeObserver(changed).observe(host)
-  }
-
-  async start(): Promise<void> {
-    this.#host.replaceChildren()
+    host.replaceChildren()
     this.#render()
-    if (location.hash.length > 1) await this.#follow()
   }
 
   /** Goes to the place that the address names. */
-  async #follow(): Promise<void> {
+  async follow(): Promise<void> {
     const place = placeOf(location.hash)
-    if (place !== undefined) await this.#show(place)
+    if (place !== undefined && (location.hash !== '' || this.#place !== 'start')) await this.#show(place)
   }
 
   #go(place: Place): void {
@@ -66,11 +60,22 @@ class DemonstrationPage {
   }
 
   async #show(place: Place): Promise<void> {
-    if (place.kind === 'step' && !(await this.#walk.reach(place.id))) return this.#focus('trouble')
-    const [sent] = this.#walk.results.get('with-proof')?.token ?? []
-    if (sent !== undefined) this.#check.begin(tokenSentBy(sent) ?? '')
-    if (place.kind === 'result') this.#result.read(location.hash)
-    if (place.kind === 'experiment') this.#bench.shown = 0
+    const { world, walk } = this.#stage
+    world.failure = undefined
+    if (!isOneOf(stepIds, place) || walk.results.has(place)) return this.#arrive(place)
+    const reach = async () => {
+      await walk.reach(place)
+      this.#arrive(place)
+    }
+    if (!(await world.run(place, reach))) this.#focus('failure')
+  }
+
+  #arrive(place: Place): void {
+    const { walk, bench, check, result } = this.#stage
+    const [sent] = place === 'with-proof' ? (walk.results.get(place)?.token ?? []) : []
+    if (sent !== undefined) check.begin(tokenSentBy(sent) ?? '')
+    if (place === 'result') readLink(result)
+    bench.shown = 0
     this.#place = place
     this.#render()
     this.#focus('place')
@@ -83,74 +88,66 @@ class DemonstrationPage {
   }
 
   #startAgain(): void {
-    const wanted = this.#walk.trouble?.wanted
-    this.#walk.restart()
-    void this.#show(wanted === undefined ? this.#place : { kind: 'step', id: wanted })
+    this.#stage.walk.results.clear()
+    this.#stage.world.leave()
+    void this.#show(this.#place)
   }
 
   #render(): void {
-    const width = this.#host.clientWidth
-    const isWide = width >= columnsFrom
-    const stage: Stage = {
-      world: this.#world,
-      texts: this.#texts,
-      language: this.#language,
-      base: this.#base,
-      cookieName: this.#world.visit?.cookieName ?? 'carillon-demonstration',
-      isWide,
-      width: Math.max(250, Math.floor(isWide ? (width - 20) / 2 - 34 : width - 22)),
-      go: (place) => this.#go(place),
-      startAgain: () => this.#startAgain(),
-    }
-    const { trouble } = this.#walk
-    render(
-      html`${this.#steps()} ${trouble ? troubleView(stage, trouble) : nothing}<div class="step" aria-busy=${this.#walk.sending}>${this.#view(stage)}</div>`,
-      this.#host,
-    )
-    document.body.classList.toggle('is-underway', this.#place.kind !== 'start')
-    this.#playNew()
+    const stage = Object.assign(this.#stage, presentOf(this.#host, this.#stage.world))
+    const isBusy = stage.world.running !== undefined
+    const content = html`${placesView(stage, this.#place)} ${failureView(stage)}
+      <div class="step" aria-busy=${isBusy}>${placeView(stage, this.#place)}</div>`
+    render(content, this.#host)
+    document.body.classList.toggle('is-underway', this.#place !== 'start')
   }
+}
 
-  #steps() {
-    const { steps, walk, experimentsTitle, table } = this.#texts
-    const link = (place: Place, label: string, text: string) => {
-      const isHere =
-        hashOf(place) === hashOf(this.#place) || (place.kind === 'experiments' && this.#place.kind === 'experiment')
-      const isDone = place.kind === 'step' && this.#walk.results.has(place.id)
-      return html`<li>
-        <a href=${hashOf(place)} class=${isDone ? 'is-done' : ''} aria-current=${isHere ? 'step' : nothing}><span class="number">${label}</span> <span class="step-name">${text}</span></a>
-      </li>`
-    }
-    return html`<nav class="steps" aria-label=${walk}>
-      <ol>
-        ${stepIds.map((id, at) => link({ kind: 'step', id }, String(at + 1), steps[id].short))}
-        ${link({ kind: 'experiments' }, '?', experimentsTitle)} ${link({ kind: 'result' }, '=', table.short)}
-      </ol>
-    </nav>`
-  }
+/** What can change between two renderings. */
+function presentOf({ clientWidth }: HTMLElement, { visit }: World) {
+  const isWide = clientWidth >= columnsFrom
+  const width = Math.max(250, Math.floor(isWide ? (clientWidth - 20) / 2 - 34 : clientWidth - 22))
+  return { isWide, width, cookieName: visit?.cookieName ?? 'carillon-demonstration' }
+}
 
-  #view(stage: Stage) {
-    const place = this.#place
-    if (place.kind === 'experiments') return experimentsView(stage, this.#bench)
-    if (place.kind === 'experiment') return experimentView(stage, this.#bench, place.id)
-    if (place.kind === 'result') return resultView(stage, this.#result)
-    const results = place.kind === 'step' ? this.#walk.results.get(place.id) : undefined
-    if (place.kind !== 'step' || results === undefined) return startView(stage, this.#walk)
-    return stepView(stage, { walk: this.#walk, id: place.id, results, check: this.#check })
-  }
+/** What was measured here stays in the address, so a link to it is nothing new. */
+function readLink(result: Finding): void {
+  const found = measurementIn(location.hash)
+  if (found === undefined || (result.measurement && fragmentOf(result.measurement) === location.hash)) return
+  result.measurement = found
+  result.isShared = true
+}
 
-  #playNew(): void {
-    for (const figure of this.#host.querySelectorAll<HTMLElement>('.picture[data-key]')) {
-      const { key = '' } = figure.dataset
-      if (this.#played.has(key)) continue
-      this.#played.add(key)
-      void play(figure)
-    }
+function placesView({ texts, walk }: Stage, present: Place) {
+  const here = isOneOf(experimentIds, present) ? 'experiments' : present
+  const link = (place: keyof Texts['places'], label: string) => {
+    const isDone = isOneOf(stepIds, place) && walk.results.has(place)
+    return html`<li>
+      <a href=${hashOf(place)} class=${isDone ? 'is-done' : ''} aria-current=${place === here ? 'step' : nothing}><span class="number">${label}</span> <span class="step-name">${texts.places[place]}</span></a>
+    </li>`
   }
+  return html`<nav class="steps" aria-label=${texts.walk}>
+    <ol>${stepIds.map((id, at) => link(id, String(at + 1)))} ${link('experiments', '?')} ${link('result', '=')}</ol>
+  </nav>`
+}
+
+function placeView(stage: Stage, place: Place) {
+  if (place === 'start') return startView(stage)
+  if (place === 'experiments') return experimentsView(stage)
+  return place === 'result' ? resultView(stage) : storyView(stage, place)
+}
+
+function failureView({ texts, world: { failure } }: Stage) {
+  if (failure === undefined) return nothing
+  const { trouble, retryAfter } = failure.error
+  return html`<div class="card" role="alert" id="failure" tabindex="-1">
+    <p class="fault">${texts.troubles[trouble]} ${retryAfter === undefined ? nothing : `${texts.freeIn}${Math.ceil(retryAfter / 60)} min.`}</p>
+    <button type="button" class="primary" @click=${failure.again}>${trouble === 'gone' ? texts.startAgain : texts.tryAgain}</button>
+  </div>`
 }
 
 const walkPlace = document.getElementById('walk')
 if (walkPlace !== null) {
   const language = pageLanguageOf([document.documentElement.lang])
-  void new DemonstrationPage(walkPlace, await demonstrationTexts(language), language).start()
+  void new DemonstrationPage(walkPlace, await demonstrationTexts(language), language).follow()
 }

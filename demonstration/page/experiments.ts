@@ -1,37 +1,44 @@
 // The seven experiments: what each does with real requests, and what it finds out. They know no HTML.
 import type { Exchange } from '../server/api.ts'
-import type { Texts } from '../texts/en.ts'
-import { rowsOf, statusOf } from './picture.ts'
+import type { Texts } from '../texts/texts.ts'
+import { rowsOf, statusOf, timeText } from './picture.ts'
 import type { ExperimentId } from './places.ts'
-import { jsonIn } from './proof-parts.ts'
-import { timeText } from './stage.ts'
-import { elsewhere, type Lane, lanes, type Request, restricted, type Sent, tokenIn, type World } from './world.ts'
+import { jsonIn, tokenSentBy } from './proof-parts.ts'
+import {
+  dataIn,
+  elsewhere,
+  type Lane,
+  lanes,
+  type Request,
+  restricted,
+  signOutRequest,
+  tokenIn,
+  type World,
+  WorldError,
+} from './world.ts'
 
 /** One moment of a story, with the exchanges of each lane. */
 export type Act = { label: keyof Texts['acts'] } & Readonly<Record<Lane, readonly Exchange[]>>
 /** What one of the five servers did with a request. */
 export type Hit = { server: number; isAccepted: boolean; lookUps: number }
-export type Cell = keyof Texts['cells']
-export type Way = 'memory' | 'store' | 'key'
+export type Way = keyof Texts['balancer']
+/** What is predicted: of the cookie or the token, and what of it. */
+export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
+type Answers = Partial<Record<Cell, boolean | null>>
 export type Outcome = {
   acts: readonly Act[]
-  /** By the cell of a prediction; null if this browser or this service cannot measure it. */
-  answers: Readonly<Partial<Record<Cell, boolean | null>>>
+  /** Null if this browser or this service cannot measure it. */
+  answers: Readonly<Answers>
   facts: readonly string[]
   hits: Readonly<Record<Way, readonly Hit[]>> | undefined
 }
-export type Tools = {
-  world: World
-  texts: Texts
-  language: string
-  /** Loads a page of another site in a frame that the reader sees. */
-  frame: (address: string) => void
-}
+/** `frame`: loads a page of another site in a frame that the reader sees. */
+export type Tools = { world: World; texts: Texts; language: string; frame: (address: string) => void }
 
 /** Collects what an experiment does. */
-class Recorder {
+class Recorder implements Outcome {
   readonly acts: Act[] = []
-  readonly answers: Partial<Record<Cell, boolean | null>> = {}
+  readonly answers: Answers = {}
   readonly facts: string[] = []
   hits: Outcome['hits']
   readonly world: World
@@ -40,111 +47,94 @@ class Recorder {
     this.world = world
   }
 
-  /** Signs in in both lanes. Each is a new sign-in: the token lane presents no earlier token. */
-  async signIn(): Promise<void> {
-    for (const lane of lanes) await this.world.signIn(lane)
-  }
-
   act(label: Act['label'], session: readonly Exchange[], token: readonly Exchange[]): void {
     this.acts.push({ label, session, token })
   }
 
-  /** The same requests in both lanes. */
+  /** The same requests in both lanes, or others in the token lane. */
   async both(label: Act['label'], session: readonly Request[], token = session): Promise<void> {
     this.act(label, await this.all('session', session), await this.all('token', token))
   }
 
   async all(lane: Lane, requests: readonly Request[]): Promise<Exchange[]> {
     const sent: Exchange[] = []
-    for (const request of requests) sent.push((await this.world.send(lane, request)).exchange)
+    for (const request of requests) sent.push(await this.world.send(lane, request))
     return sent
   }
 
   /** The thief presents both copies at both servers. */
   async thief(label: Act['label']): Promise<void> {
-    const acted = { session: [] as Exchange[], token: [] as Exchange[] }
-    for (const proof of lanes)
-      for (const { method, path } of [restricted, elsewhere]) {
-        const { n } = await this.world.control('thief', { proof, method, path })
-        acted[proof].push(await this.world.exchange(n))
-      }
-    this.act(label, acted.session, acted.token)
+    const { world } = this
+    const by = async (lane: Lane) => [await world.byThief(lane, restricted), await world.byThief(lane, elsewhere)]
+    this.act(label, await by('session'), await by('token'))
   }
 
-  steal(): Promise<object> {
-    return this.world.control('steal', { token: this.world.token ?? '' })
-  }
-
-  /** Whether the proof of each lane works, by the exchanges of the last act: at this server, and at the other one. */
-  answerByAct({ session, token }: Omit<Act, 'label'> = this.acts.at(-1) ?? { session: [], token: [] }): void {
-    for (const [lane, exchanges] of Object.entries({ session, token }))
-      for (const exchange of exchanges)
-        this.answers[`${lane as Lane} ${exchange.to === 'service' ? 'this' : 'other'}`] ??= statusOf(exchange) < 300
+  /** Whether the proof of each lane works at this server and at the other one, by the exchanges of the last act. */
+  answerByAct(): void {
+    for (const lane of lanes)
+      for (const exchange of this.acts.at(-1)?.[lane] ?? [])
+        this.answers[`${lane} ${exchange.to === 'service' ? 'this' : 'other'}`] ??= statusOf(exchange) < 300
   }
 }
 
-type Run = (record: Recorder, tools: Tools) => Promise<void>
-
-const signOutRequest: Request = { method: 'POST', path: 'service/logout' }
-
 async function stolen(record: Recorder): Promise<void> {
   await record.both('before', [restricted])
-  await record.steal()
+  await record.world.steal()
   await record.thief('thief')
   record.answerByAct()
 }
 
 async function signOut(record: Recorder, { texts, language }: Tools): Promise<void> {
   const { world } = record
-  await record.steal()
+  await world.steal()
   await record.both('signOut', [signOutRequest])
   await record.thief('thief')
   record.answerByAct()
   const copied = record.acts.at(-1)?.token[1]
-  if (copied) record.facts.push(texts.facts.expires(secondsLeft(copied)))
+  if (copied) record.facts.push(texts.stillWorks, texts.expires(secondsLeft(copied)))
   // Another device: its sign-in ends all others.
-  await record.signIn()
-  await record.steal()
+  await world.signInBoth()
+  await world.steal()
   await world.signIn('token')
   await world.send('token', { method: 'DELETE', path: 'service/api/me/sessions' })
   await record.thief('everywhere')
   const [last] = record.acts.at(-1)?.token ?? []
   const revocations = last === undefined ? [] : rowsOf(last, 'token_cutoff')
   const ends = Math.max(0, ...revocations.map(({ columns }) => Number(columns.expires_at)))
-  record.facts.push(texts.facts.revocations(revocations.length, timeText(ends, language)))
+  record.facts.push(texts.revocations(revocations.length, timeText(ends, language)))
 }
 
 /** Until the token of the request expires. */
-export function secondsLeft({ request, at }: Exchange): number {
-  const token = request.fields.find(([name]) => name.toLowerCase() === 'authorization')?.[1] ?? ''
-  return Math.max(0, Math.round(Number(jsonIn(token.split('.')[1]).exp) - at / 1000))
+export function secondsLeft(exchange: Exchange): number {
+  const { exp } = jsonIn(tokenSentBy(exchange)?.split('.')[1])
+  return Math.max(0, Math.round(Number(exp) - exchange.at / 1000))
 }
 
-const counts: Request = { method: 'GET', path: 'service/api/notifications/counts' }
-const unreadIn = ({ data }: Sent) => (data as { unread: number }).unread
+const counts: Request = { path: 'service/api/notifications/counts' }
+const unreadIn = (exchange: Exchange) => dataIn<{ unread: number }>(exchange).unread ?? 0
 
 async function form(record: Recorder, { texts, frame }: Tools): Promise<void> {
   const { world, answers, facts } = record
   const { otherSite, base, id } = world.visit ?? { otherSite: null, base: '', id: '' }
   if (otherSite === null) {
     answers['session acts'] = answers['token acts'] = null
-    facts.push(texts.facts.oneName)
+    facts.push(texts.oneName)
     return
   }
   const before = await world.send('session', counts)
   frame(`${otherSite}${base}/other-site?visit=${id}`)
-  const sent = await formAfter(world, before.exchange.n)
+  const sent = await formAfter(world, before.n)
   const after = await world.send('session', counts)
   record.act('form', [sent], [sent])
   answers['session acts'] = answers['token acts'] = unreadIn(after) < unreadIn(before)
-  facts.push(texts.facts.unread(unreadIn(before), unreadIn(after)))
+  facts.push(`${texts.unread}${unreadIn(before)} → ${unreadIn(after)}`)
 }
 
 /** The page cannot read the response in the frame, so it looks into the record until that has the form. */
 async function formAfter(world: World, n: number): Promise<Exchange> {
   let first = n
   for (let attempt = 0; attempt < 40; attempt++) {
-    const last = (await world.send('session', counts)).exchange.n
+    const last = (await world.send('session', counts)).n
     for (let between = first + 1; between < last; between++) {
       const exchange = await world.exchange(between)
       if (exchange.by === 'other-site') return exchange
@@ -152,17 +142,18 @@ async function formAfter(world: World, n: number): Promise<Exchange> {
     first = last
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
-  throw new Error('the server got no form of the other site')
+  throw new WorldError('other')
 }
 
 async function script(record: Recorder, { texts }: Tools): Promise<void> {
   const { world, answers, facts } = record
-  answers['session cookie'] = document.cookie.includes(`${world.visit?.cookieName}=`)
+  answers['session page'] = document.cookie.includes(`${world.visit?.cookieName}=`)
   await record.both('use', [restricted])
   const loot = await tokenSeen(world)
-  answers['token memory'] = loot !== ''
+  answers['token page'] = loot !== ''
   answers['token storage'] = readFromStorage(world.token ?? '')
-  facts.push(texts.facts.cookie(document.cookie || '""'), texts.facts.read(`${loot.slice(0, 24)}…`))
+  for (const read of [`document.cookie = "${document.cookie}"`, `Authorization: Bearer ${loot.slice(0, 24)}…`])
+    facts.push(texts.scriptReads + read)
   record.act('carried', [], await record.all('token', [{ ...elsewhere, token: loot }]))
 }
 
@@ -207,11 +198,11 @@ async function time(record: Recorder): Promise<void> {
   for (let age = 0; age <= 13 * 60; age += 14) {
     await world.control('advance', { seconds: 14 * minute })
     const sent = await world.send('token', renewal)
-    if (age === 0) record.act('renewed', [], [sent.exchange])
+    if (age === 0) record.act('renewed', [], [sent])
     const token = tokenIn(sent)
     if (token !== undefined) world.token = token
     else {
-      record.act('ended', await record.all('session', [restricted]), [sent.exchange])
+      record.act('ended', await record.all('session', [restricted]), [sent])
       break
     }
   }
@@ -221,7 +212,7 @@ async function time(record: Recorder): Promise<void> {
 
 async function outage(record: Recorder): Promise<void> {
   const { world } = record
-  const list: Request = { method: 'GET', path: 'service/api/notifications' }
+  const list: Request = { path: 'service/api/notifications' }
   await world.control('outage', { seconds: 10 })
   await record.both('during', [restricted], [restricted, elsewhere])
   record.answerByAct()
@@ -230,42 +221,46 @@ async function outage(record: Recorder): Promise<void> {
   await record.both('after', [restricted])
 }
 
-const ways = { memory: 'session', store: 'session', key: 'token' } as const satisfies { [way in Way]: Lane }
+/** The proof that each way checks. */
+export const wayNames = ['memory', 'store', 'key'] as const
+export const ways = { memory: 'session', store: 'session', key: 'token' } as const
 
 async function balancer(record: Recorder): Promise<void> {
   const { world, answers } = record
   await world.send('session', { method: 'POST', path: 'servers/memory/me' })
   const hits: { [way in Way]: Hit[] } = { memory: [], store: [], key: [] }
-  for (const way of ['memory', 'store', 'key'] as const) {
+  for (const way of wayNames) {
     for (let n = 0; n < 10; n++) {
-      const { exchange } = await world.send(ways[way], { method: 'GET', path: `servers/${way}/me` })
+      const exchange = await world.send(ways[way], { path: `servers/${way}/me` })
       const lookUps = exchange.steps.filter(({ name }) => name.startsWith('store.')).length
       hits[way].push({ server: exchange.server ?? 0, isAccepted: statusOf(exchange) < 300, lookUps })
     }
-    answers[`${ways[way]} ${way}` as Cell] = hits[way].every(({ isAccepted }) => isAccepted)
+    answers[`${ways[way]} ${way}`] = hits[way].every(({ isAccepted }) => isAccepted)
   }
   record.hits = hits
 }
 
-const everywhere = ['session this', 'session other', 'token this', 'token other'] as const
+const atBoth = ['session this', 'session other', 'token this', 'token other'] as const
 const withoutOther = ['session this', 'token this', 'token other'] as const
 /** What the reader predicts for each experiment. */
 export const cellsOf: Readonly<Record<ExperimentId, readonly Cell[]>> = {
-  stolen: everywhere,
-  signOut: everywhere,
+  stolen: atBoth,
+  signOut: atBoth,
   form: ['session acts', 'token acts'],
-  script: ['session cookie', 'token memory', 'token storage'],
+  script: ['session page', 'token page', 'token storage'],
   time: withoutOther,
   outage: withoutOther,
   balancer: ['session memory', 'session store', 'token key'],
 }
+type Run = (record: Recorder, tools: Tools) => Promise<void>
 const runs: { [id in ExperimentId]: Run } = { stolen, signOut, form, script, time, outage, balancer }
 
 /** Begins with a fresh clock, user and state, and a sign-in in both lanes. */
 export async function runExperiment(id: ExperimentId, tools: Tools): Promise<Outcome> {
-  const record = new Recorder(tools.world)
-  await tools.world.fresh()
-  await record.signIn()
+  const { world } = tools
+  const record = new Recorder(world)
+  await world.fresh()
+  await world.signInBoth()
   await runs[id](record, tools)
   const { acts, answers, facts, hits } = record
   return { acts, answers, facts, hits }

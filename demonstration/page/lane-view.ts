@@ -1,11 +1,14 @@
-// What the walk and the experiments share: the head of a place, and one lane with its picture and all that is folded below it.
+// What the walk and the experiments share: the head of a place, and one lane with its picture and all that is folded below it: the
+// exchanges as they were on the wire, the proof taken apart, all that the server did, and each request as a command for a terminal.
+import { keyed } from 'lit/directives/keyed.js'
 import { html, nothing } from 'lit/html.js'
-import type { Exchange } from '../server/api.ts'
-import type { Scene } from './picture.ts'
+import type { Exchange, Message } from '../server/api.ts'
+import { addressOf, curlOf } from './curl.ts'
+import { lineOf, msText, type Scene, sessionRowOf, statusOf, timeText } from './picture.ts'
 import { pictureView } from './picture-view.ts'
+import { cookieSetBy, type Part, tokenParts } from './proof-parts.ts'
 import type { Stage } from './stage.ts'
-import { closerView } from './wire-view.ts'
-import type { Lane } from './world.ts'
+import { type Lane, tokenIn } from './world.ts'
 
 /** `see`: the one sentence that says what to look at. */
 export function headView({ number, title, see }: { number?: string; title: string; see: string }) {
@@ -16,15 +19,117 @@ export function headView({ number, title, see }: { number?: string; title: strin
   </header>`
 }
 
-/** `key`: names the moment. `exchanges`: undefined before they were sent. `more`: what else is folded. */
-export type Moment = { scene: Scene; key: string; exchanges?: readonly Exchange[]; more?: unknown }
+/** `key`: names the moment. `exchanges`: undefined before they were sent. */
+export type Moment = { scene: Scene; key: string; exchanges?: readonly Exchange[] }
 
-export function laneView(stage: Stage, lane: Lane, { scene, key, exchanges, more = nothing }: Moment) {
+export function laneView(stage: Stage, lane: Lane, { scene, key, exchanges }: Moment) {
   const { texts, width } = stage
   const name = texts.laneNames[lane]
-  const picture = { key: `${key} ${lane} ${exchanges?.[0]?.n}`, title: texts.picture(name), width }
-  return html`<section class="lane lane-${lane} ${exchanges ? '' : 'is-planned'}" aria-label=${name}>
+  const picture = pictureView(scene, { title: `${name}: ${texts.inOrder}`, width })
+  return html`<section class="lane card lane-${lane}" aria-label=${name}>
     <h3 class="lane-name">${name}</h3>
-    ${pictureView(texts, scene, picture)} ${exchanges && closerView(stage, exchanges, { title: name, more })}
+    ${keyed(`${key} ${exchanges?.[0]?.n}`, picture)} ${exchanges && closerView(stage, lane, exchanges)}
   </section>`
+}
+
+/** Folded, because the picture says what matters. */
+function closerView(stage: Stage, lane: Lane, exchanges: readonly Exchange[]) {
+  const { texts, base, cookieName } = stage
+  return html`<details class="fold card">
+    <summary>${texts.closer}<span class="for-readers">: ${texts.laneNames[lane]}</span></summary>
+    ${exchanges.map((exchange) => {
+      const command = curlOf(exchange, { address: addressOf(exchange, location.href, base), cookieName })
+      const status = statusOf(exchange)
+      return html`${apartView(stage, lane, exchange)}
+        <section class="exchange">
+          <h4><code>${lineOf(exchange)}</code> <strong class="status ${status < 400 ? 'done' : 'fault'}">${status}</strong></h4>
+          ${messageView(stage, texts.request, exchange.request)}
+          ${exchange.by === 'browser' ? copyView(texts, texts.copyCurl, command) : nothing}
+          ${messageView(stage, texts.response, exchange.response)} ${stepsView(stage, exchange)}
+        </section>`
+    })}
+    <p class="note">${texts.visitField}</p>
+  </details>`
+}
+
+/** Every byte in order, with the proof in the colour of its lane. */
+function messageView({ cookieName }: Stage, title: string, { line, fields, body }: Message) {
+  const head = [line, ...fields.map(([name, value]) => `${name}: ${value}`)].join('\n')
+  const text = body === '' ? head : `${head}\n\n${body}`
+  const pieces = text.split(new RegExp(`((?:\\b${cookieName}=[\\w.-]+)|(?:eyJ[\\w-]+\\.[\\w-]+\\.[\\w-]*))`))
+  return html`<p class="wire-title">${title}</p>
+    <pre class="wire" tabindex="0" aria-label=${title}>${pieces.map((piece, at) =>
+      at % 2 === 0 ? piece : html`<b class=${piece.startsWith('eyJ') ? 'of-token' : 'of-session'}>${piece}</b>`,
+    )}</pre>`
+}
+
+function stepsView({ texts, language }: Stage, { steps }: Exchange) {
+  if (steps.length === 0) return nothing
+  return html`<p class="wire-title">${texts.trace}</p>
+    <ol class="trace">
+      ${steps.map(({ name, detail, ms }) => html`<li><code>${name}</code> ${detail}, ${msText(ms, language)}</li>`)}
+    </ol>`
+}
+
+/** What a sign-in left: the proof, the row of the session, and what is stored for other reasons, which no request reads as a proof. */
+function apartView(stage: Stage, lane: Lane, exchange: Exchange) {
+  if (!exchange.request.line.includes('/login ')) return nothing
+  const { texts, cookieName, language } = stage
+  const cookie = cookieSetBy(exchange, cookieName)
+  const row = Object.entries(sessionRowOf(exchange)?.columns ?? {}).flatMap(([name, value]) => partsOf(name, value))
+  const pieces = lane === 'session' ? { cookie, row } : { ...tokenParts(tokenIn(exchange) ?? '') }
+  const names: Readonly<Record<string, string>> = { ...texts.parts, ...texts.pieces }
+  return html`${Object.entries(pieces).map(
+    ([piece, parts], at) => html`<h4 class=${lane === 'token' ? `piece-${at}` : ''}>${names[piece]}</h4>
+      <dl class="fields">
+        ${parts.map(
+          ({ name, value, time }) => html`<div>
+            <dt><code>${name}</code> <span class="note">${names[sameAs[name] ?? name]}</span></dt>
+            <dd><code>${time === undefined ? value : `${value}: ${timeText(time, language)}`}</code></dd>
+          </div>`,
+        )}
+      </dl>`,
+  )}
+    <h4>${texts.alsoTitle}</h4>
+    <ul class="also">${[texts.also.audit, texts.also.device, texts.also[lane]].map((text) => html`<li>${text}</li>`)}</ul>`
+}
+
+/** What the same explanation explains. */
+const sameAs: Readonly<Record<string, string>> = { user: 'sub', user_id: 'sub', confirmed_at: 'auth_time' }
+
+/** A table has times in milliseconds: a number of that size is a time of this century. */
+function partsOf(name: string, value: string | number | null): Part[] {
+  if (value === null) return []
+  const isTime = typeof value === 'number' && value > 1e12 && value < 4e12
+  return [{ name, value: String(value), ...(isTime && { time: value }) }]
+}
+
+/** A button that copies a text. Another text has a button of its own, on which nothing was copied yet. */
+export function copyView(texts: Stage['texts'], label: string, text: string) {
+  const press = (event: Event) => void copy(event.currentTarget as HTMLElement, text, texts)
+  return keyed(
+    text,
+    html`<div class="copy">
+      <button type="button" @click=${press}>${label}</button>
+      <p role="status" class="note"></p>
+      <pre class="command" tabindex="0" hidden></pre>
+    </div>`,
+  )
+}
+
+/** If the browser does not allow it, the text is selected: the clipboard is absent on plain HTTP beyond localhost. */
+async function copy({ parentElement }: HTMLElement, text: string, texts: Stage['texts']): Promise<void> {
+  const [, outcome, shown] = [...(parentElement?.children ?? [])] as HTMLElement[]
+  if (outcome === undefined || shown === undefined) return
+  const copying = navigator.clipboard?.writeText(text) ?? Promise.reject()
+  const isDone = await copying.then(
+    () => true,
+    () => false,
+  )
+  outcome.textContent = isDone ? texts.copied : texts.notCopied
+  shown.textContent = text
+  shown.hidden = false
+  if (isDone) return
+  shown.focus()
+  getSelection()?.selectAllChildren(shown)
 }

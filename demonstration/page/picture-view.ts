@@ -1,6 +1,6 @@
 // Draws a picture: four places, what each keeps, numbered arrows, and an envelope that travels along them. Below it stands the same as a list.
+import { ref } from 'lit/directives/ref.js'
 import { html, nothing, svg } from 'lit/html.js'
-import type { Texts } from '../texts/en.ts'
 import type { Hop, PlaceId, Scene, Thing } from './picture.ts'
 
 const places: readonly PlaceId[] = ['browser', 'server', 'store', 'other']
@@ -16,90 +16,87 @@ type Box = { x: number; y: number; w: number; h: number }
 type Point = readonly [x: number, y: number]
 type Drawn = { hop: Hop; n: number; from: Point; to: Point }
 
-/** `key`: changes with what is displayed; a new picture moves once. `width`: in pixels. */
-export function pictureView(
-  texts: Texts,
-  scene: Scene,
-  { key, title, width }: { key: string; title: string; width: number },
-) {
-  const wayOf = ({ from, to }: Hop) => (from === to ? scene.names[to] : `${scene.names[from]} › ${scene.names[to]}`)
+/** `width`: in pixels. The envelope of a new picture travels once. */
+export function pictureView(scene: Scene, { title, width }: { title: string; width: number }) {
+  const { names, hops } = scene
+  const wayOf = ({ from, to }: Hop) => (from === to ? names[to] : `${names[from]} › ${names[to]}`)
   const legend = html`<ol class="legend" aria-label=${title}>
-    ${scene.hops.map((hop) => html`<li class="tone-${hop.tone}"><span class="way-of">${wayOf(hop)} · </span>${hop.sentence}</li>`)}
+    ${hops.filter(({ sentence }) => sentence !== '').map((hop) => html`<li class="tone-${hop.tone}"><span class="way-of">${wayOf(hop)} · </span>${hop.sentence}</li>`)}
   </ol>`
-  return html`<figure class="picture" data-key=${key}>
-    <button type="button" class="quiet play" @click=${playThis}>${texts.play}</button>
+  return html`<figure class="picture">
     ${drawing(scene, width)}
-    ${scene.hops.length > maxOpen ? html`<details><summary>${texts.words}<span class="for-readers">: ${title}</span></summary>${legend}</details>` : legend}
+    ${hops.length > maxOpen ? html`<details><summary>${title}</summary>${legend}</details>` : legend}
   </figure>`
 }
 
 function drawing(scene: Scene, width: number) {
-  const { boxes, height } = boxesOf(scene, width)
+  const boxes = boxesOf(scene, width)
+  const height = boxes.store.y + boxes.store.h + 2
   const drawn = drawnHops(scene, boxes)
+  const stops = drawn.flatMap(({ from, to }) => [from, to])
   return svg`<svg width=${width} height=${height} viewBox="0 0 ${width} ${height}" aria-hidden="true">
     ${places.map((place) => boxView(scene, place, boxes[place], drawn))}
     ${drawn.map((one) => (one.hop.from === one.hop.to ? nothing : arrowView(one)))}
-    <g class="traveller" data-path=${JSON.stringify(pathOf(drawn))}>${envelope()}</g>
+    <g class="traveller" data-stops=${JSON.stringify(stops)} ${ref(play)}>${envelope()}</g>
   </svg>`
 }
 
-const isBetween = ({ from, to }: Hop, one: PlaceId, other: PlaceId) =>
-  (from === one && to === other) || (from === other && to === one)
+/** `work`: what a place does by itself. Wires lie between browser and server; the others go down, to the place of that name. */
+type Kind = 'work' | 'wire' | 'store' | 'other'
 
-function boxesOf({ hops, things }: Scene, width: number): { boxes: Record<PlaceId, Box>; height: number } {
+function kindOf({ from, to }: Hop): Kind {
+  if (from === to) return 'work'
+  if (to === 'store') return 'store'
+  return from === 'other' || to === 'other' ? 'other' : 'wire'
+}
+
+function boxesOf({ hops, things }: Scene, width: number): Record<PlaceId, Box> {
   const w = Math.min(190, Math.max(104, Math.floor(width * 0.36)))
-  // Room below the upper boxes for the arrows down; those to the other server have two labels.
-  const gap = hops.some(({ to }) => to === 'other') ? 66 : 46
-  const linesOf = (place: PlaceId) =>
-    things.filter(({ at }) => at === place).length + hops.filter((hop) => hop.from === place && hop.to === place).length
-  const heightOf = (place: PlaceId) => 38 + Math.max(1, linesOf(place)) * lineHeight
-  const wires = hops.filter((hop) => isBetween(hop, 'browser', 'server')).length
+  const linesAt = (place: PlaceId) =>
+    [...things.filter(({ at }) => at === place), ...hops.filter(({ from, to }) => from === place && to === place)]
+      .length
+  const heightOf = (place: PlaceId) => 38 + Math.max(1, linesAt(place)) * lineHeight
+  const wires = hops.filter((hop) => kindOf(hop) === 'wire').length
   const top = Math.max(heightOf('browser'), heightOf('server'), 24 + wires * wireHeight)
-  const bottom = Math.max(heightOf('store'), heightOf('other'))
-  const [right, below] = [width - w - 1, top + gap]
+  // Room below the upper boxes for the arrows down; those to the other server have two labels.
+  const lower = {
+    y: top + (hops.some(({ to }) => to === 'other') ? 66 : 46),
+    w,
+    h: Math.max(heightOf('store'), heightOf('other')),
+  }
+  const [upper, right] = [{ y: 1, w, h: top }, width - w - 1]
   return {
-    height: below + bottom + 2,
-    boxes: {
-      browser: { x: 1, y: 1, w, h: top },
-      server: { x: right, y: 1, w, h: top },
-      other: { x: 1, y: below, w, h: bottom },
-      store: { x: right, y: below, w, h: bottom },
-    },
+    browser: { x: 1, ...upper },
+    server: { x: right, ...upper },
+    other: { x: 1, ...lower },
+    store: { x: right, ...lower },
   }
 }
 
 /** Wires lie one below the other, arrows down one beside the other. */
-function drawnHops({ hops }: Scene, boxes: Record<PlaceId, Box>): Drawn[] {
-  const { browser, server, store, other } = boxes
-  const used = { wire: 0, store: 0, other: 0 }
-  const downs = hops.filter((hop) => hop.to === 'store').length
+function drawnHops({ hops }: Scene, { browser, server, store, other }: Record<PlaceId, Box>): Drawn[] {
+  const downs = hops.filter((hop) => kindOf(hop) === 'store').length
   const step = Math.min(34, (server.w - 22) / Math.max(1, downs - 1))
-  const endsOf = (hop: Hop): [Point, Point] => {
-    const box = boxes[hop.from]
-    const middle: Point = [box.x + box.w / 2, box.y + box.h / 2]
-    if (hop.from === hop.to) return [middle, middle]
-    if (hop.to === 'store') {
-      const x = server.x + server.w / 2 + (used.store++ - (downs - 1) / 2) * step
-      return [
-        [x, server.y + server.h],
-        [x, store.y],
-      ]
-    }
-    if (isBetween(hop, 'browser', 'other')) {
-      const x = browser.x + 22 + used.other++ * 34
-      return inOrder(hop, [x, browser.y + browser.h], [x, other.y])
-    }
-    const y = 42 + used.wire++ * wireHeight
-    return inOrder(hop, [browser.x + browser.w, y], [server.x, y])
-  }
   return hops.map((hop, at) => {
-    const [from, to] = endsOf(hop)
+    const kind = kindOf(hop)
+    const nth = hops.slice(0, at).filter((earlier) => kindOf(earlier) === kind).length
+    const [wireY, otherX] = [42 + nth * wireHeight, browser.x + 22 + nth * 34]
+    const storeX = server.x + server.w / 2 + (nth - (downs - 1) / 2) * step
+    const box = hop.from === 'other' ? other : server
+    const middle: Point = [box.x + box.w / 2, box.y + box.h / 2]
+    const ends: Record<Kind, [Point, Point]> = {
+      work: [middle, middle],
+      wire: [point(browser.x + browser.w, wireY), point(server.x, wireY)],
+      store: [point(storeX, server.y + server.h), point(storeX, store.y)],
+      other: [point(otherX, browser.y + browser.h), point(otherX, other.y)],
+    }
+    const [from, to] = hop.to === 'browser' ? swapped(ends[kind]) : ends[kind]
     return { hop, n: at + 1, from, to }
   })
 }
 
-const inOrder = ({ from }: Hop, atBrowser: Point, atServer: Point): [Point, Point] =>
-  from === 'browser' ? [atBrowser, atServer] : [atServer, atBrowser]
+const point = (x: number, y: number): Point => [x, y]
+const swapped = ([one, other]: [Point, Point]): [Point, Point] => [other, one]
 
 function boxView(scene: Scene, place: PlaceId, box: Box, drawn: readonly Drawn[]) {
   const { x, y, w, h } = box
@@ -157,31 +154,18 @@ function badge(n: number, [x, y]: Point) {
 const envelope = () =>
   svg`<g class="envelope"><rect x="-11" y="-7.5" width="22" height="15" rx="2"></rect><path d="M-11 -6 L0 2 L11 -6"></path></g>`
 
-type Stop = { from: Point; to: Point; tone: string }
-const pathOf = (drawn: readonly Drawn[]): Stop[] => drawn.map(({ hop, from, to }) => ({ from, to, tone: hop.tone }))
-
-function playThis({ currentTarget }: Event): void {
-  const figure = (currentTarget as HTMLElement).closest<HTMLElement>('.picture')
-  if (figure) void play(figure)
-}
-
 /** Moves the envelope along the arrows, unless the reader prefers no motion: the numbers say the order, too. */
-export async function play(figure: HTMLElement): Promise<void> {
-  const traveller = figure.querySelector<SVGGElement>('.traveller')
-  if (traveller === null || matchMedia('(prefers-reduced-motion: reduce)').matches) return
-  for (const earlier of traveller.getAnimations()) earlier.cancel()
-  const stops: Stop[] = JSON.parse(traveller.dataset.path ?? '[]')
-  const frame = ([x, y]: Point) => ({ transform: `translate(${x}px, ${y}px)`, opacity: 1 })
-  for (const { from, to, tone } of stops) {
-    traveller.setAttribute('class', `traveller tone-${tone}`)
-    const move = traveller.animate([frame(from), frame(to)], { duration: hopMs, easing: 'ease-in-out' })
-    // It is cancelled if the picture is played again.
-    if (
-      !(await move.finished.then(
-        () => true,
-        () => false,
-      ))
-    )
-      return
-  }
+function play(traveller: Element | undefined): void {
+  // lit calls it at each rendering.
+  if (!(traveller instanceof SVGElement) || 'played' in traveller.dataset) return
+  traveller.dataset.played = ''
+  if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
+  const stops: Point[] = JSON.parse(traveller.dataset.stops ?? '[]')
+  const hops = stops.length / 2
+  const frames = stops.map(([x, y], at) => ({
+    transform: `translate(${x}px, ${y}px)`,
+    opacity: 1,
+    offset: Math.ceil(at / 2) / hops,
+  }))
+  traveller.animate(frames, { duration: hops * hopMs })
 }

@@ -1,8 +1,8 @@
 // What a picture shows, made from recorded exchanges: who keeps what, and what went from where to where. It knows no SVG.
 import type { Exchange, Row, Step } from '../server/api.ts'
-import type { Texts } from '../texts/en.ts'
+import type { Texts } from '../texts/texts.ts'
 import { cookieSentBy, cookieSetBy, fieldOf } from './proof-parts.ts'
-import type { Lane } from './world.ts'
+import { type Lane, lanes, tokenIn } from './world.ts'
 
 export type PlaceId = 'browser' | 'server' | 'store' | 'other'
 export type Tone = 'session' | 'token' | 'plain' | 'good' | 'bad'
@@ -11,7 +11,6 @@ export type Thing = { at: PlaceId; text: string; tone: Tone; isNew?: boolean }
 export type Hop = { from: PlaceId; to: PlaceId; label: string; sentence: string; tone: Tone }
 export type Scene = { names: Readonly<Record<PlaceId, string>>; things: readonly Thing[]; hops: readonly Hop[] }
 export type Words = { texts: Texts; language: string; cookieName: string }
-export type Proof = 'none' | 'cookie' | 'token' | 'password'
 
 /** 401 of a status line such as `HTTP/1.1 401 Unauthorized`. */
 export const statusOf = ({ response }: Pick<Exchange, 'response'>) => Number(/ (\d{3})\b/.exec(response.line)?.[1])
@@ -24,12 +23,8 @@ export function lineOf({ request: { line } }: Pick<Exchange, 'request'>): string
 
 /** Who keeps what after these exchanges of one lane, and what travelled in them. */
 export function sceneOf(lane: Lane, exchanges: readonly Exchange[], words: Words): Scene {
-  const { places } = words.texts
-  const [first] = exchanges
-  const who = first?.by === 'thief' ? places.thief : first?.by === 'other-site' ? places.site : places.browser
-  const names = { browser: who, server: places.server, store: places.store, other: places.other }
   return {
-    names,
+    names: { ...words.texts.actors, browser: words.texts.actors[exchanges[0]?.by ?? 'browser'] },
     things: thingsOf(lane, exchanges, words),
     hops: exchanges.flatMap((exchange) => hopsOf(exchange, words)),
   }
@@ -47,39 +42,39 @@ function hopsOf(exchange: Exchange, words: Words): Hop[] {
     to,
     label: line.replace(/.*[ /](?=[\w-]+$)/, '/'),
     sentence: `${line}, ${texts.proofs[proof]}`,
-    tone: proof === 'cookie' ? 'session' : proof === 'token' ? 'token' : 'plain',
+    tone: lanes.find((lane) => lane === proof) ?? 'plain',
   }
   const response: Hop = {
     from: to,
     to: 'browser',
     label: String(statusOf(exchange)),
-    sentence: `${status}${brought ? `, ${texts.brings[brought]}` : ''}`,
-    tone: statusOf(exchange) >= 400 ? 'bad' : brought === undefined ? 'good' : brought,
+    sentence: brought ? `${status}, ${texts.brings[brought]}` : status,
+    tone: statusOf(exchange) >= 400 ? 'bad' : (brought ?? 'good'),
   }
   return [request, ...exchange.steps.flatMap((step) => workOf(step, to, words)), response]
 }
 
-export function proofOf(exchange: Exchange, cookieName: string): Proof {
+function proofOf(exchange: Exchange, cookieName: string): keyof Texts['proofs'] {
   if (exchange.request.body.includes('"password"')) return 'password'
   if (fieldOf(exchange, 'authorization') !== undefined) return 'token'
-  return cookieSentBy(exchange, cookieName) === undefined ? 'none' : 'cookie'
+  return cookieSentBy(exchange, cookieName) === undefined ? 'none' : 'session'
 }
 
 function broughtBy(exchange: Exchange, cookieName: string): Lane | undefined {
-  if (/"token":"/.test(exchange.response.body)) return 'token'
-  return cookieSetBy(exchange, cookieName)?.value ? 'session' : undefined
+  if (tokenIn(exchange) !== undefined) return 'token'
+  return cookieSetBy(exchange, cookieName).some(({ name, value }) => name === 'secret' && value !== '')
+    ? 'session'
+    : undefined
 }
 
 function workOf(step: Step, to: 'server' | 'other', { texts, language }: Words): Hop[] {
   const { name, detail, ms, algorithm, kid } = step
-  const known: Readonly<Record<string, string>> = texts.calls
-  const label = known[`${name} ${detail}`] ?? known[name]
+  const label = (texts.calls as Readonly<Record<string, string>>)[name]
   // Without a token there is nothing to check.
   if (label === undefined || (name === 'signatures.check' && kid === undefined)) return []
   const isOfStore = name.startsWith('store.')
   const what = algorithm === undefined ? label : `${label} (${algorithm}, ${texts.key} ${kid?.slice(0, 8)})`
-  const isBad = detail === 'invalid'
-  const tone = isBad ? 'bad' : isOfStore ? 'session' : name === 'signatures.check' ? 'token' : 'plain'
+  const tone = detail === 'invalid' ? 'bad' : isOfStore ? 'session' : algorithm ? 'token' : 'plain'
   return [{ from: to, to: isOfStore ? 'store' : to, label, sentence: `${what}, ${msText(ms, language)}`, tone }]
 }
 
@@ -87,27 +82,28 @@ export function msText(ms: number, language: string): string {
   return `${new Intl.NumberFormat(language, { maximumSignificantDigits: 2 }).format(ms)} ms`
 }
 
+export function timeText(ms: number, language: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(ms)
+}
+
 /** What belongs to the proof of the lane, at each place. `isNew`: these exchanges brought it. */
-function thingsOf(lane: Lane, exchanges: readonly Exchange[], words: Words): Thing[] {
-  const { cookieName } = words
-  const { things } = words.texts
+function thingsOf(lane: Lane, exchanges: readonly Exchange[], { texts, cookieName }: Words): Thing[] {
   const last = exchanges.at(-1)
   if (last === undefined) return []
-  const isThief = last.by === 'thief'
-  const isBrought = exchanges.some((one) => broughtBy(one, cookieName) === lane)
-  const has =
-    isBrought || exchanges.some((one) => proofOf(one, cookieName) === (lane === 'session' ? 'cookie' : 'token'))
-  const held =
-    lane === 'session' ? (isThief ? things.copiedCookie : things.cookie) : isThief ? things.copiedToken : things.token
-  const inBrowser: Thing = has
-    ? { at: 'browser', text: held, tone: lane, isNew: isBrought }
-    : { at: 'browser', text: things.nothing, tone: 'plain' }
-  const hasRow = lane === 'session' && sessionRowOf(last) !== undefined
-  const revoked = lane === 'token' ? rowsOf(last, 'token_cutoff').length : 0
+  const isNew = exchanges.some((one) => broughtBy(one, cookieName) === lane)
+  const has = isNew || exchanges.some((one) => proofOf(one, cookieName) === lane)
+  const held = (last.by === 'thief' ? texts.copies : texts.held)[lane]
+  const others = isNew ? [texts.things.audit, texts.things.device] : []
   return [
-    inBrowser,
-    ...keptThings(words.texts, lane, { hasRow, isNew: isBrought, revoked }),
-    ...(isBrought ? [things.audit, things.device].map((text) => ({ at: 'store', text, tone: 'plain' }) as const) : []),
+    has
+      ? { at: 'browser', text: held, tone: lane, isNew }
+      : { at: 'browser', text: texts.things.nothing, tone: 'plain' },
+    ...keptThings(texts, lane, {
+      hasRow: lane === 'session' && sessionRowOf(last) !== undefined,
+      isNew,
+      revoked: lane === 'token' ? rowsOf(last, 'token_cutoff').length : 0,
+    }),
+    ...others.map((text) => ({ at: 'store', text, tone: 'plain' }) as const),
   ]
 }
 
@@ -117,12 +113,11 @@ type Kept = { hasRow: boolean; isNew?: boolean; revoked?: number }
 export function keptThings({ things }: Texts, lane: Lane, { hasRow, isNew = false, revoked = 0 }: Kept): Thing[] {
   const row: Thing = hasRow
     ? { at: 'store', text: things.row, tone: 'session', isNew }
-    : { at: 'store', text: lane === 'session' ? things.noRow : things.noRowForIt, tone: 'plain' }
+    : { at: 'store', text: things.noRow, tone: 'plain' }
   if (lane === 'session') return [row, { at: 'other', text: things.publicKey, tone: 'plain' }]
-  const revocations: Thing[] = [
-    { at: 'server', text: things.revoked(revoked), tone: 'bad' },
-    { at: 'store', text: things.revoked(revoked), tone: 'bad' },
-  ]
+  const revocations = (['server', 'store'] as const).map(
+    (at): Thing => ({ at, text: `${things.revoked}${revoked}`, tone: 'bad' }),
+  )
   return [
     { at: 'server', text: things.keyPair, tone: 'token' },
     ...(revoked > 0 ? revocations : [row]),

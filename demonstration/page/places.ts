@@ -1,39 +1,22 @@
-// The places of the page, each with an address: the start, the steps of the walk, the experiments and the result.
-import type { Texts } from '../texts/en.ts'
-import { type StepId, stepIds } from './walk.ts'
+// The places of the page in their order, each with an address: the start, the steps of the walk, the experiments and the result.
+import { stepIds } from './walk.ts'
 
-export type ExperimentId = keyof Texts['experiments']
-export const experimentIds: readonly ExperimentId[] = [
-  'stolen',
-  'signOut',
-  'form',
-  'script',
-  'time',
-  'outage',
-  'balancer',
-]
+export const experimentIds = ['stolen', 'signOut', 'form', 'script', 'time', 'outage', 'balancer'] as const
+export type ExperimentId = (typeof experimentIds)[number]
+export const places = ['start', ...stepIds, 'experiments', ...experimentIds, 'result'] as const
+export type Place = (typeof places)[number]
 
-export type Place =
-  | { kind: 'start' | 'experiments' | 'result' }
-  | { kind: 'step'; id: StepId }
-  | { kind: 'experiment'; id: ExperimentId }
+export const isOneOf = <Id extends Place>(ids: readonly Id[], place: Place): place is Id =>
+  ids.some((id) => id === place)
 
 /** `#experiment-sign-out`; the fragment of the address. */
 export function hashOf(place: Place): string {
-  if (place.kind === 'step') return `#${place.id}`
-  if (place.kind !== 'experiment') return `#${place.kind}`
-  return `#experiment-${place.id.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  const name = place.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  return isOneOf(experimentIds, place) ? `#experiment-${name}` : `#${name}`
 }
 
 /** Undefined if the fragment names something else on the page. A result has its values behind the name. */
 export function placeOf(hash: string): Place | undefined {
-  if (hash === '' || hash === '#') return { kind: 'start' }
-  const all: Place[] = [
-    { kind: 'start' },
-    ...stepIds.map((id) => ({ kind: 'step', id }) as const),
-    { kind: 'experiments' },
-    ...experimentIds.map((id) => ({ kind: 'experiment', id }) as const),
-    { kind: 'result' },
-  ]
-  return all.find((place) => hashOf(place) === hash.split('?', 1)[0])
+  const wanted = hash.length > 1 ? hash.split('?', 1)[0] : '#start'
+  return places.find((place) => hashOf(place) === wanted)
 }

@@ -1,37 +1,24 @@
 // Takes a proof apart: the cookie of a session into its name, value and attributes, and a token into header, claims and signature.
 import type { Exchange } from '../server/api.ts'
 
-/** `name`: finds the explanation. `time`: what a number of seconds since 1970 means. */
+/** `name`: finds the explanation. `time`: what a number of seconds since 1970 means, in milliseconds. */
 export type Part = { name: string; value: string; time?: number }
-export type CookieParts = { name: string; value: string; parts: readonly Part[] }
-export type TokenParts = {
-  pieces: readonly string[]
-  header: readonly Part[]
-  claims: readonly Part[]
-  signature: Part
-}
+export type TokenParts = Readonly<Record<'header' | 'claims' | 'signature', readonly Part[]>>
 
-/** The cookie of that name in the response; undefined if it sets none. */
-export function cookieSetBy({ response }: Pick<Exchange, 'response'>, cookieName: string): CookieParts | undefined {
+/** The parts of the cookie of that name in the response; none if it sets none. */
+export function cookieSetBy({ response }: Pick<Exchange, 'response'>, cookieName: string): Part[] {
   const set = response.fields.filter(([name]) => name.toLowerCase() === 'set-cookie').map(([, text]) => text)
   const line = set.find((text) => text.startsWith(`${cookieName}=`))
-  if (line === undefined) return undefined
+  if (line === undefined) return []
   const [pair = '', ...attributes] = line.split('; ')
-  const value = pair.slice(cookieName.length + 1)
-  const dot = value.indexOf('.')
-  return {
-    name: cookieName,
-    value,
-    parts: [
-      { name: 'name', value: cookieName },
-      { name: 'user', value: value.slice(0, dot) },
-      { name: 'secret', value: value.slice(dot + 1) },
-      ...attributes.map((attribute) => {
-        const [name = '', setting = ''] = attribute.split('=')
-        return { name, value: setting }
-      }),
-    ],
-  }
+  const [user = '', secret = ''] = pair.slice(cookieName.length + 1).split('.')
+  const settings = attributes.map((attribute) => attribute.split('='))
+  return [
+    { name: 'name', value: cookieName },
+    { name: 'user', value: user },
+    { name: 'secret', value: secret },
+    ...settings.map(([name = '', value = '']) => ({ name, value })),
+  ]
 }
 
 /** Name and value of that cookie, as the request presents it. */
@@ -55,7 +42,7 @@ export function tokenParts(token: string): TokenParts | undefined {
   const pieces = token.split('.')
   const [header, claims] = [objectIn(pieces[0]), objectIn(pieces[1])]
   if (pieces.length !== 3 || header === undefined || claims === undefined) return undefined
-  return { pieces, header, claims, signature: { name: 'signature', value: pieces[2] ?? '' } }
+  return { header, claims, signature: [{ name: 'signature', value: pieces[2] ?? '' }] }
 }
 
 function objectIn(piece = ''): Part[] | undefined {

@@ -1,13 +1,14 @@
-// The measured values of both variants, and the address that has them. It knows no HTML.
-
+// The measured values of both variants, the address that has them, and the life of a key. It knows no HTML.
 import { secondsLeft } from './experiments.ts'
 import { statusOf } from './picture.ts'
 import { withoutSignature } from './proof-parts.ts'
-import { elsewhere, lanes, restricted, type World } from './world.ts'
+import { dataIn, elsewhere, type Lane, lanes, type Request, restricted, signOutRequest, type World } from './world.ts'
 
 /** `stolen`: seconds until a copy is useless after the sign-out, at this server. `elsewhere`: at the other server; it never accepts a cookie. */
 export type Values = { lookUps: number; bytes: number; ms: number; stolen: number; elsewhere: number }
-export type Measurement = { session: Values; token: Values }
+export type Measurement = Readonly<Record<Lane, Values>>
+/** `isShared`: the values came with the link. */
+export type Finding = { measurement?: Measurement; isShared?: boolean; keys?: readonly KeyStep[] }
 
 const names = ['lookUps', 'bytes', 'ms', 'stolen', 'elsewhere'] as const
 
@@ -20,48 +21,42 @@ export function fragmentOf(measurement: Measurement): string {
 /** Undefined if the fragment has no values, or others than numbers: anyone can write a link. */
 export function measurementIn(fragment: string): Measurement | undefined {
   const query = new URLSearchParams(fragment.split('?')[1])
-  const [session, token] = lanes.map((lane) => query.get(lane)?.split(',').map(Number))
-  if (!isComplete(session) || !isComplete(token)) return undefined
-  const valuesOf = (numbers: number[]) => Object.fromEntries(names.map((name, at) => [name, numbers[at]])) as Values
-  return { session: valuesOf(session), token: valuesOf(token) }
+  const [session, token] = lanes.map((lane) => valuesIn(query.get(lane) ?? ''))
+  return session && token && { session, token }
 }
 
-function isComplete(numbers: number[] | undefined): numbers is number[] {
-  return numbers?.length === names.length && numbers.every((value) => value >= 0 && value < 1e9)
+function valuesIn(text: string): Values | undefined {
+  const numbers = text.split(',').map(Number)
+  if (numbers.length !== names.length || !numbers.every((value) => value >= 0 && value < 1e9)) return undefined
+  return Object.fromEntries(names.map((name, at) => [name, numbers[at]])) as Values
 }
 
 /** 100 requests in each lane; then a thief copies both proofs, and the user signs out. */
 export async function measure(world: World): Promise<Measurement> {
   await world.fresh()
-  for (const lane of lanes) await world.signIn(lane)
-  const token = world.token ?? ''
+  await world.signInBoth()
+  const { token = '' } = world
   const measured = {
     session: await world.control('measure', { proof: 'session', path: restricted.path }),
     token: await world.control('measure', { proof: 'token', path: restricted.path, token }),
   }
-  await world.control('steal', { token })
-  for (const lane of lanes) await world.send(lane, { method: 'POST', path: 'service/logout' })
-  const valuesOf = async (proof: 'session' | 'token'): Promise<Values> => {
-    const { lookUps, bytes, ms } = measured[proof]
-    return {
-      lookUps,
-      bytes,
-      ms,
-      stolen: await secondsOfThief(world, proof, restricted.path),
-      elsewhere: await secondsOfThief(world, proof, elsewhere.path),
-    }
-  }
+  await world.steal()
+  for (const lane of lanes) await world.send(lane, signOutRequest)
+  const valuesOf = async (lane: Lane): Promise<Values> => ({
+    ...measured[lane],
+    stolen: await secondsOfThief(world, lane, restricted),
+    elsewhere: await secondsOfThief(world, lane, elsewhere),
+  })
   return { session: await valuesOf('session'), token: await valuesOf('token') }
 }
 
 /** How long the copy still works there: not at all if it is refused, otherwise as long as its token says. */
-async function secondsOfThief(world: World, proof: 'session' | 'token', path: string): Promise<number> {
-  const { n } = await world.control('thief', { proof, method: 'GET', path })
-  const exchange = await world.exchange(n)
+async function secondsOfThief(world: World, proof: Lane, request: Request): Promise<number> {
+  const exchange = await world.byThief(proof, request)
   return statusOf(exchange) < 300 ? secondsLeft(exchange) : 0
 }
 
-export type KeyEvent = 'one' | 'overlap' | 'forged' | 'dropped' | 'reread' | 'none'
+type KeyEvent = 'one' | 'overlap' | 'forged' | 'dropped' | 'reread' | 'none'
 /** What each server responds, and the keys in the key set at that moment. */
 export type KeyStep = { event: KeyEvent; here: number; there: number; kids: readonly string[] }
 
@@ -72,11 +67,11 @@ export async function keyStory(world: World): Promise<KeyStep[]> {
   const own = world.token ?? ''
   const steps: KeyStep[] = []
   const note = async (event: KeyEvent, token: string) => {
-    const keySet = await world.send('token', { method: 'GET', path: 'service/.well-known/jwks.json', hasProof: false })
-    const { keys } = keySet.data as { keys: { kid: string }[] }
+    const keySet = await world.send('token', { path: 'service/.well-known/jwks.json', hasProof: false })
+    const { keys = [] } = dataIn<{ keys: { kid: string }[] }>(keySet)
     const here = await world.send('token', { ...restricted, token })
     const there = await world.send('token', { ...elsewhere, token })
-    steps.push({ event, here: here.status, there: there.status, kids: keys.map((key) => key.kid) })
+    steps.push({ event, here: statusOf(here), there: statusOf(there), kids: keys.map((key) => key.kid) })
   }
   await note('one', own)
   await world.control('rotate-key', {})

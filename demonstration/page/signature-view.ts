@@ -1,6 +1,7 @@
 // The token, for the reader to edit: the other server, which has only the public key, checks each change.
 import { html } from 'lit/html.js'
 import type { Step } from '../server/api.ts'
+import { statusOf } from './picture.ts'
 import { tokenParts, withName } from './proof-parts.ts'
 import type { Stage } from './stage.ts'
 import { elsewhere, type World, WorldError } from './world.ts'
@@ -12,30 +13,19 @@ export class SignatureCheck {
   text = ''
   /** The check in the other server; undefined until it has responded. */
   outcome: { isValid: boolean; step: Step | undefined } | undefined
+  /** As the walk has sent it. */
+  real = ''
   readonly #world: World
-  readonly #changed: () => void
-  #real = ''
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(world: World, changed: () => void) {
+  constructor(world: World) {
     this.#world = world
-    this.#changed = changed
   }
 
-  /** Shows this token, which the walk has sent already. */
   begin(token: string): void {
-    if (token === this.#real) return
-    this.#real = token
-    this.restore()
-  }
-
-  restore(): void {
-    this.edit(this.#real)
-  }
-
-  /** Another user in the claims, with the signature as it was. */
-  forge(): void {
-    this.edit(withName(this.#real, 'admin'))
+    if (token === this.real) return
+    this.real = token
+    this.edit(token)
   }
 
   edit(text: string): void {
@@ -44,7 +34,7 @@ export class SignatureCheck {
     this.outcome = undefined
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => void this.#send(this.text), pauseMs)
-    this.#changed()
+    this.#world.changed()
   }
 
   async #send(token: string): Promise<void> {
@@ -53,20 +43,20 @@ export class SignatureCheck {
       if (!(error instanceof WorldError)) throw error
     })
     if (sent === undefined || token !== this.text) return
-    const step = sent.exchange.steps.find(({ name }) => name === 'signatures.check')
-    this.outcome = { isValid: sent.status === 200, step }
-    this.#changed()
+    const step = sent.steps.find(({ name }) => name === 'signatures.check')
+    this.outcome = { isValid: statusOf(sent) === 200, step }
+    this.#world.changed()
   }
 }
 
-export function signatureView({ texts, isWide }: Stage, check: SignatureCheck) {
+export function signatureView({ texts, isWide, check }: Stage) {
   const { signature } = texts
   const { text, outcome } = check
   const isBad = outcome !== undefined && !outcome.isValid
   const name = tokenParts(text)?.claims.find((claim) => claim.name === 'preferred_username')?.value
-  return html`<details class="fold signature" ?open=${isWide}>
+  return html`<details class="fold card signature" ?open=${isWide}>
     <summary>${signature.title}</summary>
-    <p>${signature.intro}</p>
+    <p>${texts.tryForge}</p>
     <label for="edited-token">${signature.label}</label>
     <textarea
       id="edited-token"
@@ -83,16 +73,17 @@ export function signatureView({ texts, isWide }: Stage, check: SignatureCheck) {
       ${text.split('.').map((piece, at) => html`<span class="piece-${at} ${isBad && at === 2 ? 'is-bad' : ''}">${piece.slice(0, 10)}…</span>`)}
     </p>
     <p id="signature-outcome" role="status" class=${isBad ? 'fault' : 'done'}>${outcomeText(texts, outcome)}</p>
-    <p class="note">${signature.says}<b>${name ?? signature.unreadable}</b></p>
+    <p class="note">${signature.says}<b>${name ?? '?'}</b></p>
     <p class="buttons">
-      <button type="button" @click=${() => check.forge()}>${signature.forge}</button>
-      <button type="button" @click=${() => check.restore()}>${signature.restore}</button>
+      <button type="button" @click=${() => check.edit(withName(check.real, 'admin'))}>${signature.forge}</button>
+      <button type="button" @click=${() => check.edit(check.real)}>${signature.restore}</button>
     </p>
   </details>`
 }
 
-function outcomeText({ signature }: Stage['texts'], outcome: SignatureCheck['outcome']) {
-  if (outcome === undefined) return signature.checking
+function outcomeText(texts: Stage['texts'], outcome: SignatureCheck['outcome']) {
+  const { signature, key, sending } = texts
+  if (outcome === undefined) return sending
   const { algorithm = '?', kid = '?' } = outcome.step ?? {}
-  return outcome.isValid ? signature.valid(algorithm, kid.slice(0, 8)) : signature.invalid
+  return outcome.isValid ? `${signature.valid}${algorithm}, ${key} ${kid.slice(0, 8)}` : signature.invalid
 }

@@ -1,10 +1,18 @@
 // What all views need.
-import type { Texts } from '../texts/en.ts'
+import type { Texts } from '../texts/texts.ts'
+import type { Bench } from './bench.ts'
 import type { Place } from './places.ts'
+import type { Finding } from './result.ts'
+import type { SignatureCheck } from './signature-view.ts'
+import type { Walk } from './walk.ts'
 import type { World } from './world.ts'
 
 export type Stage = {
   world: World
+  walk: Walk
+  bench: Bench
+  check: SignatureCheck
+  result: Finding
   texts: Texts
   language: string
   /** Where the demonstration is, such as `demonstration/`. */
@@ -16,8 +24,4 @@ export type Stage = {
   width: number
   go: (place: Place) => void
   startAgain: () => void
-}
-
-export function timeText(ms: number, language: string): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(ms)
 }

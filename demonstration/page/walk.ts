@@ -1,11 +1,10 @@
-// Where the reader is in the walk: which steps were sent, what came back, and what went wrong. It knows no HTML.
+// The steps of the walk: which were sent, and what came back. It knows no HTML.
 import type { Exchange } from '../server/api.ts'
 import { statusOf } from './picture.ts'
-import { elsewhere, type Lane, lanes, type Request, restricted, type Sent, type World, WorldError } from './world.ts'
+import { dataIn, elsewhere, type Lane, lanes, type Request, restricted, type World } from './world.ts'
 
 export const stepIds = ['without-proof', 'sign-in', 'with-proof', 'inbox'] as const
 export type StepId = (typeof stepIds)[number]
-export type Results = Readonly<Record<Lane, readonly Exchange[]>>
 
 /** What the servers respond if the step works. The other server cannot check a cookie. */
 export const expected: Readonly<Record<StepId, Readonly<Record<Lane, readonly number[]>>>> = {
@@ -16,66 +15,37 @@ export const expected: Readonly<Record<StepId, Readonly<Record<Lane, readonly nu
 }
 
 export class Walk {
-  readonly world: World
-  readonly results = new Map<StepId, Results>()
-  sending = false
-  /** Why the step `wanted` was not reached. */
-  trouble: { error: WorldError; wanted: StepId } | undefined
-  readonly #changed: () => void
+  readonly results = new Map<StepId, Readonly<Record<Lane, readonly Exchange[]>>>()
+  readonly #world: World
   #epoch = -1
 
-  constructor(world: World, changed: () => void) {
-    this.world = world
-    this.#changed = changed
+  constructor(world: World) {
+    this.#world = world
   }
 
-  /** Sends a step, and those before it, if they were not sent. True if there is something to show. */
-  async reach(wanted: StepId): Promise<boolean> {
-    this.trouble = undefined
-    if (this.results.has(wanted)) return true
-    this.sending = true
-    this.#changed()
-    // An experiment may have to end first.
-    await this.world.alone(() => this.#sendUpTo(wanted)).catch((error: unknown) => this.#fail(error, wanted))
-    this.sending = false
-    this.#changed()
-    return this.results.has(wanted)
-  }
-
-  /** Begins again in a new world. */
-  restart(): void {
-    this.results.clear()
-    this.world.leave()
-  }
-
-  #fail(error: unknown, wanted: StepId): void {
-    if (!(error instanceof WorldError)) throw error
-    this.trouble = { error, wanted }
-  }
-
-  async #sendUpTo(wanted: StepId): Promise<void> {
-    const { world } = this
+  /** Sends a step, and those before it, if they were not sent. */
+  async reach(wanted: StepId): Promise<void> {
+    const world = this.#world
     if (world.visit === undefined || world.epoch !== this.#epoch) {
       await world.fresh()
       this.#epoch = world.epoch
       // What the reader has seen stays; an experiment has ended the proofs since.
-      if (this.results.has('sign-in')) for (const lane of lanes) await world.signIn(lane)
+      if (this.results.has('sign-in')) await world.signInBoth()
     }
     for (const id of stepIds.slice(0, stepIds.indexOf(wanted) + 1)) {
       if (this.results.has(id)) continue
       // One lane after the other, so that what the server keeps before and after belongs to one request.
-      const [session, token] = [await this.#send(id, 'session'), await this.#send(id, 'token')]
-      this.results.set(id, { session: session.map(exchangeOf), token: token.map(exchangeOf) })
+      this.results.set(id, { session: await this.#send(id, 'session'), token: await this.#send(id, 'token') })
     }
   }
 
-  async #send(id: StepId, lane: Lane): Promise<Sent[]> {
-    const { world } = this
+  async #send(id: StepId, lane: Lane): Promise<Exchange[]> {
+    const world = this.#world
     if (id === 'without-proof') return [await world.send(lane, { ...restricted, hasProof: false })]
     if (id === 'sign-in') return [await world.signIn(lane)]
     if (id === 'with-proof') return [await world.send(lane, restricted), await world.send(lane, elsewhere)]
-    const list = await world.send(lane, { method: 'GET', path: 'service/api/notifications?page=1&limit=10' })
-    const { items = [] } = (list.data ?? {}) as { items?: { id: string; read: boolean }[] }
+    const list = await world.send(lane, { path: 'service/api/notifications?page=1&limit=10' })
+    const { items = [] } = dataIn<{ items: { id: string; read: boolean }[] }>(list)
     const first = items.find(({ read }) => !read) ?? items[0]
     const markOne: Request = { method: 'PATCH', path: `service/api/notifications/${first?.id}/read` }
     const markAll: Request = { method: 'POST', path: 'service/api/notifications/read-all' }
@@ -87,5 +57,3 @@ export class Walk {
     return lanes.some((lane) => String(result?.[lane].map(statusOf)) !== String(expected[id][lane]))
   }
 }
-
-const exchangeOf = ({ exchange }: Sent) => exchange

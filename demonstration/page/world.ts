@@ -1,12 +1,14 @@
 // The reader's own service and every request to it. Both lanes use the same routes and differ in their proof alone: the session lane sends
 // cookies, the token lane sends none.
 import type { Action, Controls, Exchange, Visit } from '../server/api.ts'
+import type { Texts } from '../texts/texts.ts'
 
 export const lanes = ['session', 'token'] as const
 export type Lane = (typeof lanes)[number]
 
 export type Request = {
-  method: string
+  /** `GET` unless it is named. */
+  method?: string
   /** Below `demonstration/`, such as `service/routeRestreinte`. */
   path: string
   body?: unknown
@@ -14,8 +16,7 @@ export type Request = {
   /** Another token than that of the last sign-in. */
   token?: string
 }
-export type Sent = { status: number; data: unknown; exchange: Exchange }
-export type Trouble = 'unreachable' | 'gone' | 'full' | 'tooMany' | 'noCookies' | 'other'
+type Trouble = keyof Texts['troubles']
 
 /** Why the demonstration cannot go on. `retryAfter`: seconds. */
 export class WorldError extends Error {
@@ -29,8 +30,9 @@ export class WorldError extends Error {
   }
 }
 
-export const restricted: Request = { method: 'GET', path: 'service/routeRestreinte' }
-export const elsewhere: Request = { method: 'GET', path: 'other-server/me' }
+export const signOutRequest: Request = { method: 'POST', path: 'service/logout' }
+export const restricted: Request = { path: 'service/routeRestreinte' }
+export const elsewhere: Request = { path: 'other-server/me' }
 
 export class World {
   /** Undefined before `begin`. */
@@ -39,14 +41,41 @@ export class World {
   token: string | undefined
   /** Counts the fresh starts: a proof of an earlier one has ended. */
   epoch = 0
+  /** What the reader waits for: a place of the page, or a button's name. */
+  running: string | undefined
+  /** Why the last thing was not done, and how to try again. */
+  failure: { error: WorldError; again: () => void } | undefined
+  /** Renders the page again. */
+  readonly changed: () => void
   readonly #base: string
   readonly #titles: readonly string[]
   #last: Promise<unknown> = Promise.resolve()
 
   /** `base`: relative to the page, `demonstration/`. `titles`: of the notifications that the inbox begins with. */
-  constructor(base: string, titles: readonly string[]) {
+  constructor(base: string, titles: readonly string[], changed: () => void) {
     this.#base = base
     this.#titles = titles
+    this.changed = changed
+  }
+
+  /** Does what the reader waits for. True if it was done; otherwise there is a `failure`, or it is being done. */
+  async run(what: string, action: () => Promise<void>): Promise<boolean> {
+    if (this.running === what) return false
+    this.failure = undefined
+    this.running = what
+    this.changed()
+    try {
+      await this.alone(action)
+    } catch (error) {
+      if (!(error instanceof WorldError)) throw error
+      this.failure = { error, again: () => void this.run(what, action) }
+      // The next attempt makes a new world: this one has ended, or has had too many requests.
+      if (error.trouble === 'gone' || error.trouble === 'tooMany') this.leave()
+    } finally {
+      if (this.running === what) this.running = undefined
+      this.changed()
+    }
+    return this.failure === undefined
   }
 
   /** Forgets the world, so that the next request makes a new one. */
@@ -72,7 +101,7 @@ export class World {
     this.visit = visit
   }
 
-  /** Runs one action at a time: a step of the walk, or an experiment. */
+  /** One action at a time: a step of the walk, or an experiment. */
   alone<Result>(action: () => Promise<Result>): Promise<Result> {
     const turn = this.#last.then(action)
     this.#last = turn.catch(() => {})
@@ -80,12 +109,11 @@ export class World {
   }
 
   /** One real request in a lane, and the server's record of it. */
-  async send(lane: Lane, { method, path, body, hasProof = true, token = this.token }: Request): Promise<Sent> {
+  async send(lane: Lane, { method = 'GET', path, body, hasProof = true, token = this.token }: Request) {
     const isByToken = lane === 'token' && hasProof && token !== undefined
-    const response = await fetched(this.#base + path, {
+    const { response } = await responseOf(this.#base + path, {
       method,
       credentials: lane === 'session' && hasProof ? 'same-origin' : 'omit',
-      cache: 'no-store',
       headers: {
         'Carillon-Visit': this.visit?.id ?? '',
         ...(isByToken && { Authorization: `Bearer ${token}` }),
@@ -93,13 +121,11 @@ export class World {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const data = dataIn(await textOf(response))
-    const n = Number(response.headers.get('carillon-exchange') ?? refuse(response))
-    return { status: response.status, data, exchange: await this.exchange(n) }
+    return this.exchange(Number(response.headers.get('carillon-exchange') ?? refuse(response)))
   }
 
   /** Signs the user of the world in, in the variant of the lane; keeps the token. */
-  async signIn(lane: Lane): Promise<Sent> {
+  async signIn(lane: Lane): Promise<Exchange> {
     // A sign-in ends the token that it presents.
     if (lane === 'token') this.token = undefined
     const body = { ...this.visit?.user, variant: lane === 'session' ? 'stateful' : 'stateless' }
@@ -108,9 +134,24 @@ export class World {
     return sent
   }
 
+  /** Each is a new sign-in. */
+  async signInBoth(): Promise<void> {
+    for (const lane of lanes) await this.signIn(lane)
+  }
+
   /** The server's record of a request that had the field `Carillon-Exchange: n` in its response. */
   exchange(n: number): Promise<Exchange> {
     return this.#json<Exchange>(`exchanges/${n}`)
+  }
+
+  /** The thief copies both proofs. */
+  steal(): Promise<object> {
+    return this.control('steal', { token: this.token ?? '' })
+  }
+
+  /** The thief presents a copy. */
+  async byThief(proof: Lane, { path }: Request): Promise<Exchange> {
+    return this.exchange((await this.control('thief', { proof, method: 'GET', path })).n)
   }
 
   control<Name extends Action>(action: Name, details: Controls[Name]['in']): Promise<Controls[Name]['out']> {
@@ -120,45 +161,39 @@ export class World {
   async #json<Data>(path: string, init: RequestInit = {}): Promise<Data> {
     const headers: Record<string, string> = init.body === undefined ? {} : { 'Content-Type': 'application/json' }
     if (this.visit !== undefined) headers['Carillon-Visit'] = this.visit.id
-    const response = await fetched(this.#base + path, { ...init, cache: 'no-store', headers })
+    const { response, data } = await responseOf(this.#base + path, { ...init, headers })
     if (!response.ok) refuse(response)
-    const data = dataIn(await textOf(response))
     // Something before the service responded in its place.
     if (data === undefined) throw new WorldError('other')
     return data as Data
   }
 }
 
-/** The token that a response brings. */
-export const tokenIn = ({ data }: Pick<Sent, 'data'>) => (data as { token?: string } | undefined)?.token
+/** What a response brings. */
+export const dataIn = <Data>({ response }: Exchange): Partial<Data> => parsed(response.body) ?? {}
+export const tokenIn = (exchange: Exchange) => dataIn<{ token: string }>(exchange).token
 
 /** Throws WorldError if the service does not respond. */
-async function fetched(url: string, init: RequestInit): Promise<Response> {
-  return fetch(url, init).catch(() => {
+async function responseOf(url: string, init: RequestInit): Promise<{ response: Response; data: unknown }> {
+  try {
+    const response = await fetch(url, { ...init, cache: 'no-store' })
+    return { response, data: parsed(await response.text()) }
+  } catch {
     throw new WorldError('unreachable')
-  })
+  }
 }
 
-async function textOf(response: Response): Promise<string> {
-  return response.text().catch(() => {
-    throw new WorldError('unreachable')
-  })
-}
+const troubles: { [status: number]: Trouble } = { 401: 'gone', 404: 'gone', 429: 'tooMany', 503: 'full' }
 
 function refuse({ status, headers }: Response): never {
-  const retryAfter = Number(headers.get('retry-after')) || undefined
-  if (status === 404 || status === 401) throw new WorldError('gone')
-  if (status === 429) throw new WorldError('tooMany', retryAfter)
-  if (status === 503) throw new WorldError('full', retryAfter)
-  throw new WorldError('other')
+  throw new WorldError(troubles[status] ?? 'other', Number(headers.get('retry-after')) || undefined)
 }
 
-/** Undefined without JSON: 204, or a response that a proxy made. */
-function dataIn(text: string): unknown {
+/** The data of JSON; undefined without JSON: 204, or a response that a proxy made. */
+function parsed(text: string) {
   try {
-    const body: unknown = JSON.parse(text)
-    const isEnvelope = typeof body === 'object' && body !== null && 'success' in body
-    return isEnvelope && 'data' in body ? body.data : body
+    const body = JSON.parse(text)
+    return body?.data ?? body
   } catch {
     return undefined
   }

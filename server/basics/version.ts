@@ -10,7 +10,7 @@ export const { version, description } = manifest
 
 let known = manifest.gitHead
 
-/** Its first twelve digits. A package names it; in a checkout git says it; `unknown` without git. */
+/** The first twelve digits of the commit. A package names it; in a checkout git says it; `unknown` without git. */
 export function commit(): string {
   known ??= commitOfCheckout()
   return known.slice(0, 12)

@@ -1,5 +1,6 @@
-// Second factors, recovery codes and challenges, and what was sealed with another secret. A change of factors locks the user's row, so that one of two calls adds the first factor. A
-// use needs no such lock: it is one conditional update. A reset, which ends the proofs of the user, is with the users.
+// Second factors, recovery codes and challenges, and what was sealed with another secret. A change of factors locks the user's row, so that
+// one of two calls adds the first factor. A use needs no such lock: it is one conditional update. A reset, which ends the proofs of the user,
+// is with the users.
 import type { SecondFactorKind } from '../basics/errors.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'

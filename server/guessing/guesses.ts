@@ -209,8 +209,9 @@ export class Guess {
     if (delayed !== undefined && userId !== null)
       this.#options.delayedAccounts.record({ userId, kind, until: delayed.notBefore }, at)
     const seconds = Math.ceil((Math.max(...refusals.map(({ notBefore }) => notBefore)) - at) / 1_000)
+    const problem = kind === 'mail' ? 'Too many messages' : 'Too many wrong attempts'
     const remedy = `Try again in ${seconds} s.`
-    throw new CarillonError('TOO_MANY_REQUESTS', 'Too many wrong attempts', { remedy, retryAfter: seconds })
+    throw new CarillonError('TOO_MANY_REQUESTS', problem, { remedy, retryAfter: seconds })
   }
 }
 

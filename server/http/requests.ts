@@ -319,8 +319,8 @@ function isWithinFreeText(path: string, route: string): boolean {
 const maxFields = 32
 
 /**
- * Its names and values, without Fastify's repairs. A repeated name has an array of its values. If the text cannot be parsed, the refusal is returned as `cause`: the router has
- * no way to refuse, so `readQuery` does.
+ * Parses a query without Fastify's repairs. A repeated name has an array of its values. If the text cannot be parsed, the refusal is returned
+ * as `cause`: the router has no way to refuse, so `readQuery` does.
  */
 export function parseQuery(text: string): Record<string, unknown> {
   if (text === '') return {}

@@ -27,7 +27,7 @@ const fields = Object.keys(emptyInbox) as (keyof InboxState)[]
 const columnOf = (field: string) => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 /** The columns that `toInbox` reads. */
 export const inboxColumns = fields.map(columnOf)
-/** The same of an inbox `i`, each with the name of its field. */
+/** The columns of an inbox `i`, each with the name of its field. */
 export const inboxFields = fields.map((field) => `i.${columnOf(field)} as "${field}"`).join()
 
 /** Which notifications are listed: those with this status and, if `categories` is given, with one of them (each named once). */

@@ -80,8 +80,8 @@ export async function viewOf(
 }
 
 /**
- * `formAction`: further origins that a form may lead to, also by a redirect of its response. `frames`: origins of frames. `referrer`: for a page whose address nobody else
- * needs to know; its forms need a browser that sends `Sec-Fetch-Site`.
+ * `formAction`: further origins that a form may lead to, also by a redirect of its response. `frames`: origins of frames. `referrer`: for a
+ * page whose address nobody else needs to know; its forms need a browser that sends `Sec-Fetch-Site`.
  */
 export type Policy = { formAction?: readonly string[]; frames?: string; referrer?: 'no-referrer' }
 
@@ -125,10 +125,11 @@ export async function failurePage(
   // The store may be what failed, so the user is not read.
   const canSignOut = sessionSecrets(request.raw.headers.cookie, needs.site.cookie.name).length > 0
   const view = { ...(await viewOf(needs, request)), canSignOut }
-  const { failureTitle, back } = view.texts
+  const { failureTitle, notFoundTitle, back } = view.texts
+  const title = error.code === 'NOT_FOUND' ? notFoundTitle : failureTitle
   const page = {
-    title: failureTitle,
-    main: html`<h1>${failureTitle}</h1>
+    title,
+    main: html`<h1>${title}</h1>
 <p role="alert">${commonSentence(view, error)}</p>
 <p><a class="button" href="${view.root || './'}">${back}</a></p>`,
   }

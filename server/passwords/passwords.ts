@@ -23,8 +23,9 @@ export const maxPasswordLength = 256
 const maxInput = maxPasswordLength * 4 * 2
 
 /**
- * The one form in which a password is hashed and compared: RFC 8265, section 4 (OpaqueString). Twice changes nothing. Refuses nothing, so that a wrong password is only
- * ever wrong. Returns a text too long in any form unchanged, so that no client makes the service work on a megabyte.
+ * Returns the one form in which a password is hashed and compared: RFC 8265, section 4 (OpaqueString). A second call changes nothing. It
+ * refuses nothing, so that a wrong password is only ever wrong, and leaves a text that is too long in any form as it is, so that no client
+ * makes the service work on a megabyte.
  */
 export function preparePassword(text: string): string {
   return text.length > maxInput ? text : text.replace(/\p{Zs}/gu, ' ').normalize('NFC')

@@ -24,7 +24,7 @@ export const corrupt = 11
 const cannotOpen = 14
 export const constraint = 19
 export const notADatabase = 26
-const ioError = 10
+export const ioError = 10
 const full = 13
 const systemFailures = new Set([busy, locked, readonly, ioError, corrupt, full, cannotOpen, notADatabase])
 

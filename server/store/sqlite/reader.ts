@@ -126,10 +126,19 @@ export class Reader {
     if (this.#isClosed) throw new CarillonError('UNAVAILABLE', 'The store is closed')
     this.#begin.run()
     this.#isOpen = true
-    const version = this.#dataVersion.get()?.data_version
-    if (version !== this.#keptVersion) this.#kept.clear()
-    this.#keptVersion = version
     if (this.#ofMoment !== undefined) setImmediate(this.endSnapshot)
+    this.#forgetChanged()
+  }
+
+  #forgetChanged(): void {
+    try {
+      const version = this.#dataVersion.get()?.data_version
+      if (version !== this.#keptVersion) this.#kept.clear()
+      this.#keptVersion = version
+    } catch (error) {
+      this.#kept.clear()
+      throw asStoreError(error)
+    }
   }
 
   #prepared(sql: string, asArrays: boolean): Statement {

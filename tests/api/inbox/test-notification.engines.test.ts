@@ -14,6 +14,7 @@ for (const variant of variants) {
     const refused = await sendTest()
     assert.equal(refused.status, 429)
     assert.ok(Number(refused.headers.get('retry-after')) > 0)
+    assert.match(refused.text, /Too many messages\. Try again in 3600 s\./)
     const { items, unread } = await app.list(proof)
     assert.deepEqual([items[0]?.title, unread], ['It works', 10])
     app.pass(3_600_000)

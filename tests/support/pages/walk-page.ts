@@ -69,7 +69,7 @@ export class WalkPage implements AsyncDisposable {
 
   /** Predicts one answer for each line, and runs the experiment. */
   async experiment(id: ExperimentId, answer: 'first' | 'last' = 'first'): Promise<Locator> {
-    await this.page.evaluate((hash) => location.assign(hash), hashOf({ kind: 'experiment', id }))
+    await this.page.evaluate((hash) => location.assign(hash), hashOf(id))
     await this.page.locator(`input[name^="${id} "]`).first().waitFor()
     for (const line of await this.page.locator('.predictions fieldset').all())
       await line.getByRole('radio')[answer]().check()

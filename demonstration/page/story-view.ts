@@ -1,0 +1,197 @@
+// A step of the walk or an experiment: what to see, a picture for each lane, and what follows. An experiment is predicted first. Everything
+// else is folded.
+import { html, nothing } from 'lit/html.js'
+import type { Exchange } from '../server/api.ts'
+import { balancerView } from './balancer-view.ts'
+import { type Act, type Cell, cellsOf, ways } from './experiments.ts'
+import { headView, laneView } from './lane-view.ts'
+import { type Hop, keptThings, type Scene, sceneOf } from './picture.ts'
+import { type ExperimentId, experimentIds, hashOf, isOneOf, type Place, places } from './places.ts'
+import { signatureView } from './signature-view.ts'
+import type { Stage } from './stage.ts'
+import { type StepId, stepIds } from './walk.ts'
+import { type Lane, lanes } from './world.ts'
+
+export function startView(stage: Stage) {
+  const { texts } = stage
+  return html`<div class="two ideas">
+      ${lanes.map(
+        (lane) => html`<section class="idea card lane-${lane}">
+          <p class="lane-name">${texts.laneNames[lane]}</p>
+          <h2>${texts.ideas[lane]}</h2>
+          <p>${texts.says[lane]}</p>
+          <p><em>${texts.likes[lane]}</em></p>
+        </section>`,
+      )}
+    </div>
+    ${nextView(stage, 'start')}`
+}
+
+export function experimentsView(stage: Stage) {
+  const { texts, bench } = stage
+  return html`${headView({ title: texts.places.experiments, see: texts.see.experiments })}
+    <ol class="cards">
+      ${experimentIds.map(
+        (id) => html`<li>
+          <a class="idea card" href=${hashOf(id)}>
+            <b>${texts.titles[id]}</b> ${bench.kept.outcomes[id] ? html`<span class="flag done">${texts.done}</span>` : nothing}
+            <span class="note">${texts.see[id]}</span>
+          </a>
+        </li>`,
+      )}
+    </ol>
+    ${nextView(stage, 'experiments')}`
+}
+
+/** The way to the next place. */
+export function nextView({ texts, world, go }: Stage, place: Place) {
+  const next = places[places.indexOf(place) + 1] ?? 'start'
+  const names: Readonly<Record<string, string>> = { ...texts.titles, ...texts.places }
+  const act = () => world.running === undefined && go(next)
+  return html`<p class="way">
+    <button type="button" class="primary" id="next" aria-disabled=${world.running !== undefined} @click=${act}>${place === 'start' ? texts.start : `${texts.next}${names[next]}`}</button>
+    <span role="status" class="note">${world.running ? texts.sending : place === 'start' ? texts.ownWorld : nothing}</span>
+  </p>`
+}
+
+export function storyView(stage: Stage, id: StepId | ExperimentId) {
+  const { texts } = stage
+  const isStep = isOneOf(stepIds, id)
+  const ids: readonly Place[] = isStep ? stepIds : experimentIds
+  const number = `${ids.indexOf(id) + 1} / ${ids.length}`
+  return html`${headView({ number, title: texts.titles[id], see: texts.see[id] })}
+    ${isStep ? stepView(stage, id) : experimentView(stage, id)}`
+}
+
+function stepView(stage: Stage, id: StepId) {
+  const { texts, walk, startAgain } = stage
+  const { session = [], token = [] } = walk.results.get(id) ?? {}
+  const finding = html`<p class="finding">${texts.follows[id]}</p>`
+  return html`${walk.isUnexpected(id) ? html`<p class="fault" role="alert">${texts.unexpected} <button type="button" @click=${startAgain}>${texts.startAgain}</button></p>` : nothing}
+    ${picturesOf(stage, id, { session, token })}
+    <div class="two">
+      ${id === 'with-proof' ? signatureView(stage) : nothing}
+      <div>${finding}${nextView(stage, id)}</div>
+    </div>`
+}
+
+function picturesOf(stage: Stage, id: string, act: Act | Pick<Act, Lane>) {
+  const laneOf = (lane: Lane) => {
+    const exchanges = act[lane]
+    if (exchanges.length === 0) return nothing
+    const scene = sceneOf(lane, exchanges, stage)
+    const isGone = 'label' in act && ['during', 'duringList'].includes(act.label)
+    return laneView(stage, lane, { scene: isGone ? withoutStore(stage, scene) : scene, key: id, exchanges })
+  }
+  return html`<div class="two">${lanes.map(laneOf)}</div>`
+}
+
+function withoutStore({ texts }: Stage, scene: Scene): Scene {
+  const things = scene.things.map((thing) =>
+    thing.at === 'store' ? { ...thing, text: texts.things.gone, tone: 'bad' as const } : thing,
+  )
+  return { ...scene, things }
+}
+
+function experimentView(stage: Stage, id: ExperimentId) {
+  const { texts, bench, world } = stage
+  const outcome = world.running === id ? undefined : bench.kept.outcomes[id]
+  const acts = outcome?.acts ?? []
+  const shown = acts[bench.shown] ?? acts[0]
+  const show = (at: number) => {
+    bench.shown = at
+    world.changed()
+  }
+  const choice = ({ label }: Act, at: number) =>
+    html`<button type="button" aria-pressed=${shown === acts[at]} @click=${() => show(at)}>${texts.acts[label]}</button>`
+  return html`${acts.length > 1 ? html`<div class="acts buttons" role="group" aria-label=${texts.moments}>${acts.map(choice)}</div>` : nothing}
+    ${id === 'balancer' ? balancerView(stage, outcome?.hits) : shown ? picturesOf(stage, `${id} ${shown.label}`, shown) : plannedView(stage, id)}
+    ${bench.frame && html`<iframe class="card" title=${texts.actors['other-site']} src=${bench.frame}></iframe>`}
+    ${predictionsView(stage, id)} ${outcome ? resultView(stage, id) : nothing} ${nextView(stage, id)}`
+}
+
+type Sender = Exchange['by']
+/** Who sends the requests of an experiment; the reader's browser does in the others. */
+const senders: Partial<Record<ExperimentId, Sender>> = { stolen: 'thief', signOut: 'thief', form: 'other-site' }
+
+/** Before the experiment has run, the pictures show what is going to be sent. */
+function plannedView(stage: Stage, id: ExperimentId) {
+  return html`<div class="two">${lanes.map((lane) => laneView(stage, lane, { scene: plannedScene(stage, id, lane), key: id }))}</div>`
+}
+
+function plannedScene({ texts }: Stage, id: ExperimentId, lane: Lane): Scene {
+  const sender = senders[id] ?? 'browser'
+  const held = { browser: texts.held[lane], thief: texts.copies[lane], 'other-site': texts.things.nothing }[sender]
+  const tone = sender === 'other-site' ? 'plain' : lane
+  const targets = cellsOf[id].includes(`${lane} other`) ? (['server', 'other'] as const) : (['server'] as const)
+  return {
+    names: { ...texts.actors, browser: texts.actors[sender] },
+    things: [{ at: 'browser', text: held, tone }, ...keptThings(texts, lane, { hasRow: lane === 'session' })],
+    hops: targets.flatMap((to): Hop[] => [
+      { from: 'browser', to, label: '', sentence: '', tone },
+      { from: to, to: 'browser', label: '?', sentence: '', tone: 'plain' },
+    ]),
+  }
+}
+
+function predictionsView(stage: Stage, id: ExperimentId) {
+  const { texts, world, language, bench } = stage
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const { parentElement } = event.currentTarget as HTMLElement
+    // The reader hears the result, not only that a button was pressed.
+    if (await bench.run(id, { world, texts, language }))
+      parentElement?.querySelector<HTMLElement>('.result h3')?.focus()
+  }
+  return html`<form class="predictions card" @submit=${submit}>
+    <h3>${texts.predict}</h3>
+    ${cellsOf[id].map((cell) => {
+      const choice = (answer: boolean) => html`<label class="choice">
+        <input
+          type="radio"
+          name="${id} ${cell}"
+          .checked=${bench.kept.predictions[`${id} ${cell}`] === answer}
+          @change=${() => bench.predict(id, cell, answer)}
+        />${answerText(stage, cell, answer)}
+      </label>`
+      return html`<fieldset class="lane-${cell.split(' ')[0]}"><legend>${cellText(stage, cell)}</legend>${choice(true)} ${choice(false)}</fieldset>`
+    })}
+    <button class="primary" aria-disabled=${world.running !== undefined}>${texts.run}</button>
+    ${bench.incomplete === id ? html`<p role="alert" class="fault">${texts.choose}</p>` : nothing}
+  </form>`
+}
+
+/** Such as “Token · at this server”. */
+function cellText({ texts }: Stage, cell: Cell): string {
+  const [lane, what = ''] = cell.split(' ')
+  const parts: Readonly<Record<string, string>> = { ...texts.cells, ...texts.balancer }
+  const proof = lane === 'session' ? 'Cookie' : texts.laneNames.token
+  return [proof, parts[what], ...(what in ways ? [texts.cells.five] : [])].join(' · ')
+}
+
+/** A proof works or is refused; a question has a yes or a no. */
+function answerText({ texts: { answers } }: Stage, cell: Cell, answer: boolean): string {
+  const isProof = /(this|other)$/.test(cell)
+  return answers[answer ? (isProof ? 'works' : 'yes') : isProof ? 'fails' : 'no']
+}
+
+function resultView(stage: Stage, id: ExperimentId) {
+  const { texts, bench } = stage
+  const { answers = {}, facts = [], predicted = {} } = bench.kept.outcomes[id] ?? {}
+  return html`<section class="result">
+    <h3 tabindex="-1">${texts.whatHappened}</h3>
+    <ul class="verdicts entries">
+      ${cellsOf[id].map((cell) => {
+        const answer = answers[cell] ?? undefined
+        const isRight = predicted[`${id} ${cell}`] === answer
+        const verdict = html`<span class=${isRight ? 'done' : 'surprise'}>${isRight ? texts.right : texts.wrong}</span>`
+        return html`<li class="lane-${cell.split(' ')[0]}">
+          ${cellText(stage, cell)}: <b>${answer === undefined ? texts.unmeasured : answerText(stage, cell, answer)}</b>
+          ${answer === undefined ? nothing : verdict}
+        </li>`
+      })}
+    </ul>
+    ${facts.map((fact) => html`<p class="note">${fact}</p>`)}
+    <p class="finding">${texts.follows[id]}</p>
+  </section>`
+}
