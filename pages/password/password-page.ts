@@ -77,7 +77,7 @@ async function sendPassword(): Promise<void> {
     await send(`${root}password/reset`, { method: 'POST', body })
     end('signed-in')
     // They were made for the reader before.
-    for (const old of document.querySelectorAll('.top nav, .top .sign-out')) old.remove()
+    for (const old of document.querySelectorAll('.top > :not(.brand)')) old.remove()
   } catch (error) {
     if (isFailure(error, 'SECOND_FACTOR_REQUIRED')) end('done')
     else if (isFailure(error, 'LINK_INVALID')) end('invalid')

@@ -54,7 +54,8 @@ export function iso(at: number): string {
   return new Date(at).toISOString()
 }
 
-/** 2026-01-01 09:30 UTC */
-export function displayTime(at: number): string {
-  return `${iso(at).slice(0, 16).replace('T', ' ')} UTC`
+/** 1 January 2026 at 09:30 UTC, in the form of this language. */
+export function displayTime(at: number, language: string): string {
+  const format = { dateStyle: 'long', timeStyle: 'short', hourCycle: 'h23', timeZone: 'UTC' } as const
+  return `${new Date(at).toLocaleString(language, format)} UTC`
 }

@@ -55,6 +55,7 @@ async function relay() {
     })
   }
   child.on('exit', (status, signal) => {
+    if (status === 127) return refuse('the one from npm lacks a library of this system, named above')
     if (signal === null) process.exit(status)
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)

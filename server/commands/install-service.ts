@@ -52,7 +52,7 @@ function install(file: string, unit: string): void {
 
 type Unit = { program: string; graceMs: number; environment: NodeJS.ProcessEnv }
 
-/** Without MemoryDenyWriteExecute: V8 compiles JavaScript into memory that it then executes. */
+/** Without MemoryDenyWriteExecute: V8 compiles JavaScript into memory that it then executes. The demonstration lowers its own priority. */
 function unitOf({ program, graceMs, environment }: Unit): string {
   return `[Unit]
 Description=Carillon, sign-in and notification inbox
@@ -103,6 +103,7 @@ LockPersonality=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
+SystemCallFilter=setpriority
 SystemCallErrorNumber=EPERM
 
 [Install]

@@ -6,6 +6,7 @@ import { CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { Guess, Guesses } from '../guessing/guesses.ts'
+import { languageFor } from '../pages/language.ts'
 import { findableUsername } from '../users/username.ts'
 import { findUserByUsername, findUsersByEmail, type User } from '../users/users.store.ts'
 import type { UserDependencies } from '../users/users.ts'
@@ -137,7 +138,7 @@ export class ForgottenPasswords {
     if (counted === undefined) return
     try {
       const { url, expiresAt } = await createLink({ ...users, source }, links, { id }, { purpose: 'reset', email })
-      const facts = { username, until: displayTime(expiresAt) }
+      const facts = { username, until: displayTime(expiresAt, languageFor(acceptLanguage, locale)) }
       await send({ to: email, locale, acceptLanguage, url, kind: 'reset', facts })
       log.info({ event: 'mail-sent', userId: id }, 'a link to set a new password was sent')
     } catch (error) {

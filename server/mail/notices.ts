@@ -107,7 +107,7 @@ export class Notices {
     const { store, deliver, pagesUrl } = this.#options
     const user = await store.read(findUser, userId)
     const { notices: texts } = await textsOf('service', languageFor(undefined, user?.locale))
-    const what = device ?? texts.unknownDevice
+    const what = deviceIn(texts, device)
     const notice = {
       title: texts.newDevice(what),
       body: texts.newDeviceText(what, address),
@@ -174,8 +174,9 @@ export class Notices {
   async #sendMail(mailed: Mailed): Promise<void> {
     const { mail, pagesUrl } = this.#options
     const { to, locale, count, changes } = mailed
+    const language = languageFor(undefined, locale)
     try {
-      const lines = changes.flatMap(({ title, body, at }) => [title, `${body} (${displayTime(at)})`])
+      const lines = changes.flatMap(({ title, body, at }) => [title, `${body} (${displayTime(at, language)})`])
       const facts = { count, title: changes[0]?.title ?? '', lines }
       await mail?.({ kind: 'changes', to, locale, url: `${pagesUrl()}/account`, facts })
     } catch (error) {
@@ -209,13 +210,18 @@ function kindsOf({ event, detail }: AuditEntry): NoticeKind[] {
     .map((field) => `${field}-changed` as const)
 }
 
+/** A label is `<browser> on <system>`, or the name of a program. */
+function deviceIn({ aBrowser, on, unknownDevice }: TextsOf<'service'>['notices'], label: string | null): string {
+  return label?.replace('A browser', aBrowser).replace(' on ', ` ${on} `) ?? unknownDevice
+}
+
 /** Who did it, from where, and what to do if it is a surprise. The inbox displays when, in the reader's time. */
 function bodyOf(
   texts: TextsOf<'service'>['notices'],
   kind: NoticeKind,
   { actor, address, userAgent }: AuditEntry,
 ): string {
-  const byUser = () => texts.byUser(deviceLabel(userAgent) ?? texts.unknownDevice, address ?? '')
+  const byUser = () => texts.byUser(deviceIn(texts, deviceLabel(userAgent)), address ?? '')
   const done = { operator: texts.byOperator, producer: texts.byApplication, service: texts.byUnknown }[
     actor.split(':', 1)[0] ?? ''
   ]

@@ -81,13 +81,13 @@ function header(view: View, { current }: Page): Html {
 ${user !== undefined && [link('inbox', texts.inbox), link('account', texts.account)]}
 ${view.hasDemonstration && link('demonstration', texts.demonstration)}
 ${view.hasDocumentationLink && link('docs', texts.documentation, root)}
-${user === undefined && current !== 'sign-in' && link('sign-in', texts.signIn)}
 </ul></nav>
 ${
-  view.canSignOut &&
-  html`<form class="sign-out" method="post" action="${pages}sign-out">
+  view.canSignOut
+    ? html`<form class="sign-out" method="post" action="${pages}sign-out">
 ${user && html`<span class="who"><span class="for-readers">${texts.signedInAs} </span>${user}</span>\n`}<button type="submit">${texts.signOut}</button>
 </form>`
+    : current !== 'sign-in' && html`<a class="button" href="${pages}sign-in">${texts.signIn}</a>`
 }
 </header>`
 }

@@ -78,8 +78,8 @@ test('the mail has the language of the user and the name of the service, in both
     }
     const french = await mailFor('fr-CH', 'en')
     assert.match(french.subject, /^Un nouveau mot de passe pour /)
-    assert.match(french.text, /ignorez ce message/)
-    assert.match(french.html, /<html lang="fr">[\s\S]*ignorez ce message/)
+    assert.match(french.text, /ignorez cet e-mail/)
+    assert.match(french.html, /<html lang="fr">[\s\S]*ignorez cet e-mail/)
     const german = await mailFor('de', 'en')
     assert.match(german.text, /ignorieren Sie diese E-Mail/)
     assert.match(german.html, /<html lang="de">[\s\S]*>Neues Passwort wählen<\/a>/)

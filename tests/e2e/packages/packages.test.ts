@@ -17,10 +17,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const place = mkdtempSync(join(tmpdir(), 'carillon-packages-'))
 after(() => rmSync(place, { recursive: true, force: true }))
 
-/**
- * The folders of the PATH with a Node, one for each version: the first that is not the Node of this checkout, which the launcher of the service
- * starts then, and with SOAK=1 every one.
- */
+/** The folder of this checkout's Node, for which npm leaves out the other Node. With SOAK=1, also those of the PATH: one for each version. */
 function nodes(): { version: string; path: string }[] {
   const own = dirname(process.execPath)
   const folders = (process.env.PATH ?? '').split(delimiter)
@@ -30,7 +27,7 @@ function nodes(): { version: string; path: string }[] {
     if (!byVersion.has(stdout.trim())) byVersion.set(stdout.trim(), folder)
   }
   const all = [...byVersion].map(([version, folder]) => ({ version, path: [folder, ...folders].join(delimiter) }))
-  return isSoak ? all : all.slice(0, 2).slice(-1)
+  return isSoak ? all : all.slice(0, 1)
 }
 
 type Run = { cwd: string; path?: string }

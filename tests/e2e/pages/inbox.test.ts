@@ -64,9 +64,9 @@ soakTest('the inbox is read and filtered with the keyboard alone', async () => {
   }
   assert.deepEqual(
     reached.filter((name) =>
-      ['Skip to the content', 'Sign out', 'Settings', 'Category', 'Mark as read'].includes(name),
+      ['Skip to the content', 'Sign out', 'Preferences', 'Category', 'Mark as read'].includes(name),
     ),
-    ['Skip to the content', 'Sign out', 'Settings', 'Category', 'Mark as read'],
+    ['Skip to the content', 'Sign out', 'Preferences', 'Category', 'Mark as read'],
   )
   await becomes(async () => opened.path, '/inbox?category=billing')
   await page.keyboard.press('Enter')

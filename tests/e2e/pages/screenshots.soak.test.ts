@@ -15,6 +15,8 @@ const { service } = pages
 
 const minuteMs = 60_000
 const ann = await service.user('ann')
+// With one user alone, the inbox page has the first steps.
+await service.user('ben')
 for (const [title, body, category, minutes] of [
   ['Welcome to the harbour office', 'Your berth is number 14. The water is on.', 'office', 60 * 26],
   ['Storm warning from Saturday noon', 'Check your mooring lines, and take in what could fly.', 'weather', 60 * 5],

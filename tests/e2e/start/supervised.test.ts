@@ -51,6 +51,8 @@ test('a unit has the settings of its environment: files as credentials, and no s
     'Environment=CARILLON_SECRET_FILE=%d/CARILLON_SECRET',
     'Environment="CARILLON_NAME=A \\"b\\" 10%%"',
     'DynamicUser=yes',
+    // Without it the process of the demonstration ends at its start.
+    'SystemCallFilter=setpriority',
     'TimeoutStopSec=16',
   ])
     assert.ok(stdout.split('\n').includes(line), `${line}\n${stdout}${stderr}`)

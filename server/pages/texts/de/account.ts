@@ -4,7 +4,7 @@ import type { Plurals } from '../plurals.ts'
 const sessions: Texts['sessions'] = {
   title: 'Geräte',
   intro:
-    'Melden Sie Geräte ab, die Sie nicht mehr benutzen. Wenn Sie eines nicht kennen, sagen Sie es: Es wird abgemeldet, und Sie legen ein neues Passwort fest.',
+    'Melden Sie Geräte ab, die Sie nicht mehr benutzen. Wenn Sie eines nicht kennen, wählen Sie „Das war ich nicht“.',
   current: 'Dieses Gerät',
   signedIn: (time) => `angemeldet ${time}`,
   lastSeen: (time) => `zuletzt aktiv ${time}`,
@@ -18,7 +18,7 @@ const sessions: Texts['sessions'] = {
   disown: 'Das war ich nicht',
   disownTitle: 'Waren Sie das nicht?',
   disownText:
-    'Dann kennt vielleicht jemand Ihr Passwort. Das Gerät wird sofort abgemeldet, und bis Sie ein neues Passwort festlegen, gilt Ihres nur auf diesem Gerät.',
+    'Dann kennt vielleicht jemand Ihr Passwort. Das Gerät wird sofort abgemeldet, und bis Sie ein neues Passwort festlegen, gilt das jetzige nur auf diesem Gerät.',
   disownAction: 'Abmelden und neues Passwort festlegen',
   disowned: 'Das Gerät ist abgemeldet. Legen Sie jetzt ein neues Passwort fest.',
   linkedEnded:
@@ -70,7 +70,7 @@ const factors: Texts['factors'] = {
   codeHint: 'Sechs Ziffern. Die App zeigt alle 30 Sekunden einen neuen Code.',
   confirm: 'Bestätigen',
   wrongCode: 'Der Code ist falsch oder zu alt. Geben Sie den ein, den die App jetzt zeigt.',
-  startAgain: 'Diese App wartet nicht mehr auf ihren Code. Fügen Sie sie noch einmal hinzu.',
+  startAgain: 'Das Einrichten hat zu lange gedauert. Fügen Sie die App noch einmal hinzu.',
   appAdded: 'Die App wurde hinzugefügt.',
   endOthersText:
     'Ihre anderen Geräte haben sich ohne den neuen zweiten Schritt angemeldet und bleiben angemeldet, bis Sie sie abmelden.',
@@ -131,8 +131,8 @@ const activity = (plurals: Plurals): Texts['activity'] => ({
     'sign-out': 'Sie haben sich abgemeldet',
     'sign-in-refused': 'Eine Anmeldung wurde abgelehnt',
     'second-factor-required': 'Das Passwort stimmte, und ein zweiter Schritt war nötig',
-    'account-delayed': 'Jemand probiert vielleicht Passwörter aus: weitere Versuche müssen warten',
-    'account-unlocked': 'Anmeldeversuche sind wieder möglich',
+    'account-delayed': 'Jemand probiert vielleicht Passwörter aus: Weitere Versuche müssen warten',
+    'account-unlocked': 'Sie können wieder versuchen, sich anzumelden',
     'old-session-presented': 'Eine alte Kopie Ihrer Anmeldung wurde verwendet; das Gerät wurde abgemeldet',
     'session-ended': 'Sie haben ein Gerät abgemeldet',
     'sessions-ended': 'Sie haben alle anderen Geräte abgemeldet',
@@ -219,9 +219,9 @@ export const texts = (plurals: Plurals): Texts => ({
       recoveryCode: 'Dieser Wiederherstellungscode ist falsch oder wurde schon verwendet.',
     },
     otherwise:
-      'Wenn nichts davon geht, melden Sie sich ab und neu an, und machen Sie die Änderung innerhalb von zehn Minuten.',
+      'Wenn nichts davon geht, melden Sie sich ab und wieder an, und machen Sie die Änderung innerhalb von zehn Minuten.',
   },
-  loading: 'Wird geladen…',
+  loading: 'Wird geladen …',
   more: 'Mehr anzeigen',
   cancel: 'Abbrechen',
   copy: 'Kopieren',

@@ -130,7 +130,7 @@ export const texts = (plurals: Plurals): Texts => ({
     unread: plurals({ one: 'Sie haben # ungelesene Mitteilung.', other: 'Sie haben # ungelesene Mitteilungen.' }),
     nothingUnread: 'Sie haben alles gelesen.',
     inboxText: 'Ihre Mitteilungen, sobald sie eintreffen.',
-    accountText: 'Name, Sprache, Passwort, Geräte und zweite Faktoren.',
+    accountText: 'Name, Sprache, Passwort, Geräte und Anmeldemethoden.',
     demonstrationText: 'Sehen Sie, was eine Sitzung von einem Token unterscheidet: nebeneinander, mit echten Anfragen.',
     documentationText: 'Alle Routen der API, mit Beispielen zum Kopieren.',
     firstStartTitle: 'Zum ersten Mal hier?',
@@ -155,7 +155,7 @@ export const texts = (plurals: Plurals): Texts => ({
     key: 'Schlüssel erzeugen, mit dem Ihre Anwendung Mitteilungen sendet:',
     notification: {
       title: 'Es funktioniert',
-      body: 'Diese Mitteilung kam an, während die Seite offen war. Niemand musste sie neu laden.',
+      body: 'Diese Mitteilung kam von selbst an: Sie mussten die Seite nicht neu laden.',
     },
   },
   docs: {
@@ -181,7 +181,7 @@ export const texts = (plurals: Plurals): Texts => ({
     show: 'Passwort anzeigen',
     hide: 'Passwort verbergen',
     submit: 'Passwort festlegen',
-    progress: 'Das Passwort wird festgelegt …',
+    progress: 'Das Passwort wird festgelegt …',
     doneTitle: 'Ihr Passwort ist festgelegt',
     done: 'Melden Sie sich damit hier oder in Ihrer Anwendung an.',
     doneElsewhere: 'Alle anderen Geräte, auf denen Sie angemeldet waren, sind abgemeldet.',
@@ -209,6 +209,8 @@ export const texts = (plurals: Plurals): Texts => ({
       'old-session-presented': 'Jemand hat eine alte Kopie Ihrer Anmeldung verwendet',
     },
     unknownDevice: 'einem unbekannten Gerät',
+    aBrowser: 'einem Browser',
+    on: 'auf',
     newDevice: (device) => `Neue Anmeldung mit ${device}`,
     newDeviceText: (device, address) =>
       `Jemand hat sich mit ${device} bei Ihrem Konto angemeldet, von der Adresse ${address}. Wenn Sie das nicht waren, öffnen Sie dies und wählen Sie „Das war ich nicht“.`,

@@ -5,8 +5,7 @@ export type Texts = ReturnType<typeof texts>
 
 const sessions = {
   title: 'Devices',
-  intro:
-    'Sign out the devices that you no longer use. If you do not recognise one, say so: it is signed out, and you set a new password.',
+  intro: 'Sign out the devices that you no longer use. If you do not recognise one, choose “That was not me”.',
   current: 'This device',
   signedIn: (time: string) => `signed in ${time}`,
   lastSeen: (time: string) => `last seen ${time}`,
@@ -20,7 +19,7 @@ const sessions = {
   disown: 'That was not me',
   disownTitle: 'Was that not you?',
   disownText:
-    'Then someone may know your password. The device is signed out at once, and until you set a new password, yours works on this device only.',
+    'Then someone may know your password. The device is signed out at once, and until you set a new password, the current one works on this device only.',
   disownAction: 'Sign it out and set a new password',
   disowned: 'The device is signed out. Now set a new password.',
   linkedEnded: 'The device from the notification is already signed out. You can still say that it was not you.',
@@ -29,7 +28,7 @@ const sessions = {
 
 const factors = {
   title: 'Ways to sign in',
-  introWithout: 'Add one of these, and your password alone is not enough to sign in.',
+  introWithout: 'Add one of these, and your password alone is no longer enough to sign in.',
   introWith: 'Your password alone is not enough to sign in. One of these is needed, too:',
   passkeyText: 'Sign in with your fingerprint, face or PIN, without a password.',
   appText: 'An app on your phone shows a code that you enter after your password.',
@@ -67,7 +66,7 @@ const factors = {
   codeHint: 'Six digits. The app shows a new code every 30 seconds.',
   confirm: 'Confirm',
   wrongCode: 'This code is wrong or too old. Enter the one that the app shows now.',
-  startAgain: 'This app is no longer waiting for its code. Add it again.',
+  startAgain: 'The setup took too long. Add the app again.',
   appAdded: 'The app was added.',
   endOthersText:
     'Your other devices signed in without the new second step. They stay signed in until you sign them out.',
@@ -86,7 +85,7 @@ const codes = (plurals: Plurals) => ({
   print: 'Print',
   file: 'recovery-codes.txt',
   fileTitle: (service: string, user: string) => `Recovery codes of ${user} at ${service}. Each works once.`,
-  keep: 'I have kept them',
+  keep: 'I have saved them',
 })
 
 const providers = {
@@ -127,7 +126,7 @@ const activity = (plurals: Plurals) => ({
     'sign-in-refused': 'A sign-in was refused',
     'second-factor-required': 'The password was correct, and a second step was needed',
     'account-delayed': 'Someone may be guessing your password: further attempts have to wait',
-    'account-unlocked': 'Attempts to sign in can be made again',
+    'account-unlocked': 'You can try to sign in again',
     'old-session-presented': 'An old copy of your sign-in was used; the device was signed out',
     'session-ended': 'You signed out a device',
     'sessions-ended': 'You signed out all other devices',
@@ -169,7 +168,7 @@ export const texts = (plurals: Plurals) => ({
     nameSaved: 'Your name is saved.',
     nameRefused: 'Enter at most 200 characters, without line breaks.',
     language: 'Language',
-    languageHint: 'For these pages and mails, on all your devices.',
+    languageHint: 'For these pages and e-mails, on all your devices.',
     asTheBrowser: 'Same as my browser',
     languageSaved: 'The language is saved.',
   },
@@ -199,7 +198,7 @@ export const texts = (plurals: Plurals) => ({
   },
   confirm: {
     title: 'Confirm that it is you',
-    text: 'You signed in more than ten minutes ago. Confirm it before you change how you sign in.',
+    text: 'You signed in more than ten minutes ago. Confirm that it is you before you change how you sign in.',
     submit: 'Confirm',
     labels: { password: 'Password', code: 'Code from your authenticator app', recoveryCode: 'Recovery code' },
     ways: {

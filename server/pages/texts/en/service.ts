@@ -100,11 +100,11 @@ const signIn = {
     label: 'Username or e-mail address',
     submit: 'Send the link',
     empty: 'Enter your username or e-mail address.',
-    sentTitle: 'Check your mail',
+    sentTitle: 'Check your e-mail',
     sent: 'If this account exists and has an e-mail address, the link is on its way. It arrives within a few minutes; look in the spam folder too.',
-    notSent: 'No mail? Ask the person who gave you your account.',
+    notSent: 'No e-mail? Ask the person who gave you your account.',
     noMail:
-      'This service sends no mail. Ask the person who gave you your account for a link with which you choose a new password.',
+      'This service sends no e-mail. Ask the person who gave you your account for a link with which you choose a new password.',
     back: 'Back to sign-in',
   },
   provider: {
@@ -136,7 +136,7 @@ export const texts = (plurals: Plurals) => ({
     nothingUnread: 'You have read everything.',
     /** What each page is for. */
     inboxText: 'Your notifications, as they arrive.',
-    accountText: 'Your name, language, password, devices and second factors.',
+    accountText: 'Your name, language, password, devices and ways to sign in.',
     demonstrationText: 'See how a session and a token differ: side by side, with real requests.',
     documentationText: 'Every route of the API, with examples to copy.',
     firstStartTitle: 'First time here?',
@@ -150,7 +150,7 @@ export const texts = (plurals: Plurals) => ({
     title: 'Inbox',
     category: 'Category',
     allCategories: 'All categories',
-    settings: 'Settings',
+    settings: 'Preferences',
   },
   /** On the inbox page, while there is one user. */
   firstSteps: {
@@ -158,12 +158,12 @@ export const texts = (plurals: Plurals) => ({
     send: 'Send me a notification',
     sent: 'Sent. It is at the top of your inbox.',
     refused: 'Not sent. You can send ten an hour, as long as you are the only user.',
-    bell: 'Two lines put the bell into a page of yours:',
+    bell: 'Two lines put the bell into one of your pages:',
     user: 'Add a user:',
-    key: 'Make a key, with which your application sends notifications:',
+    key: 'Make a key for your application to send notifications:',
     notification: {
       title: 'It works',
-      body: 'This notification arrived while the page was open. Nobody had to reload it.',
+      body: 'This notification arrived on its own: you did not have to reload the page.',
     },
   },
   /** The page of the API's description, at `/docs`. The description itself is in English only. */
@@ -180,7 +180,7 @@ export const texts = (plurals: Plurals) => ({
     reset: {
       title: 'Choose a new password',
       label: 'New password',
-      newLink: 'To get a new link, request one again where you requested this one.',
+      newLink: 'To get a new link, request it where you requested this one.',
     },
     invite: {
       title: 'Choose a password',
@@ -201,7 +201,7 @@ export const texts = (plurals: Plurals) => ({
       'It has been used, has expired, or was replaced by a newer one. If you set a password with it, sign in with that password.',
     missingTitle: 'The link is incomplete',
     missing:
-      'Open the link from the mail again, or copy all of it into the address bar. It ends with # and 43 characters.',
+      'Open the link from the e-mail again, or copy all of it into the address bar. It ends with # and 43 characters.',
     /** Leads on from there. */
     requestLink: 'Request a new link',
   },
@@ -221,6 +221,9 @@ export const texts = (plurals: Plurals) => ({
       'old-session-presented': 'Someone used an old copy of your sign-in',
     },
     unknownDevice: 'an unknown device',
+    aBrowser: 'a browser',
+    /** Between the browser and its system. */
+    on: 'on',
     newDevice: (device: string) => `New sign-in from ${device}`,
     newDeviceText: (device: string, address: string) =>
       `Someone signed in to your account with ${device}, from the address ${address}. If that was not you, open this and choose “That was not me”.`,
@@ -241,7 +244,7 @@ export const texts = (plurals: Plurals) => ({
         `To choose one, open this link. It works once, until ${until}:`,
       ],
       link: 'Choose a new password',
-      after: ['If that was not you, ignore this mail: your password stays as it is.'],
+      after: ['If that was not you, ignore this e-mail: your password stays as it is.'],
     }),
     changes: ({ count, title, lines, service }: Changes) => ({
       subject: `${count === 1 ? title : `${count} changes to your account`} (${service})`,

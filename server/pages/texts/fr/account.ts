@@ -4,7 +4,7 @@ import type { Plurals } from '../plurals.ts'
 const sessions: Texts['sessions'] = {
   title: 'Appareils',
   intro:
-    'Déconnectez les appareils que vous n’utilisez plus. Si vous n’en reconnaissez pas un, dites-le : il est déconnecté et vous choisissez un nouveau mot de passe.',
+    'Déconnectez les appareils que vous n’utilisez plus. Si vous n’en reconnaissez pas un, choisissez « Ce n’était pas moi ».',
   current: 'Cet appareil',
   signedIn: (time) => `connecté ${time}`,
   lastSeen: (time) => `actif ${time}`,
@@ -19,18 +19,18 @@ const sessions: Texts['sessions'] = {
   disown: 'Ce n’était pas moi',
   disownTitle: 'Ce n’était pas vous ?',
   disownText:
-    'Alors quelqu’un connaît peut-être votre mot de passe. L’appareil est déconnecté aussitôt, et jusqu’à ce que vous en choisissiez un nouveau, le vôtre ne fonctionne que sur cet appareil-ci.',
+    'Alors quelqu’un connaît peut-être votre mot de passe. L’appareil est déconnecté aussitôt, et jusqu’à ce que vous en choisissiez un nouveau, l’actuel ne fonctionne que sur cet appareil-ci.',
   disownAction: 'Déconnecter et changer de mot de passe',
   disowned: 'L’appareil est déconnecté. Choisissez maintenant un nouveau mot de passe.',
   linkedEnded:
     'L’appareil de la notification est déjà déconnecté. Vous pouvez quand même dire que ce n’était pas vous.',
-  notYours: 'Votre compte n’a pas cet appareil.',
+  notYours: 'Cet appareil ne fait pas partie de votre compte.',
 }
 
 const factors: Texts['factors'] = {
   title: 'Méthodes de connexion',
-  introWithout: 'Avec une clé d’accès ou une application, votre seul mot de passe ne suffit plus pour se connecter.',
-  introWith: 'Votre seul mot de passe ne suffit pas pour se connecter. L’un de ces moyens est aussi nécessaire :',
+  introWithout: 'Avec une clé d’accès ou une application, votre mot de passe seul ne suffit plus pour se connecter.',
+  introWith: 'Votre mot de passe seul ne suffit pas pour se connecter. L’un de ces moyens est aussi nécessaire :',
   passkeyText: 'Connectez-vous avec votre empreinte, votre visage ou un code PIN, sans mot de passe.',
   appText: 'Une application sur votre téléphone affiche un code à saisir après le mot de passe.',
   addPasskey: 'Ajouter une clé d’accès',
@@ -39,7 +39,7 @@ const factors: Texts['factors'] = {
   app: 'Application d’authentification',
   added: (time) => `ajout : ${time}`,
   used: (time) => `dernier usage : ${time}`,
-  neverUsed: 'pas encore utilisé',
+  neverUsed: 'pas encore utilisée',
   name: 'Nom',
   nameHint: 'Pour vous y retrouver dans cette liste.',
   next: 'Continuer',
@@ -47,11 +47,11 @@ const factors: Texts['factors'] = {
   removeTitle: (name) => `Supprimer « ${name} » ?`,
   removeText: 'Vous ne pourrez plus l’utiliser pour vous connecter.',
   removeLastText:
-    'C’est la dernière. Ensuite, votre seul mot de passe suffira pour se connecter, et vos codes de secours ne fonctionneront plus.',
-  removed: 'Supprimé.',
+    'C’est votre dernière méthode. Sans elle, votre mot de passe seul suffira pour se connecter, et vos codes de secours ne fonctionneront plus.',
+  removed: 'Supprimée.',
   onlyWay:
     'Cette clé d’accès est votre seul moyen de vous connecter. Ajoutez-en d’abord une autre, ou choisissez un mot de passe.',
-  tooMany: 'Votre compte en a le nombre maximal. Supprimez-en d’abord une.',
+  tooMany: 'Le nombre maximal est atteint. Supprimez-en d’abord une.',
   passkeyAdded: 'La clé d’accès a été ajoutée.',
   passkeyCancelled:
     'Aucune clé d’accès n’a été ajoutée : le navigateur a annulé, ou cela a pris trop de temps. Réessayez.',
@@ -70,7 +70,7 @@ const factors: Texts['factors'] = {
   codeHint: 'Six chiffres. L’application affiche un nouveau code toutes les 30 secondes.',
   confirm: 'Confirmer',
   wrongCode: 'Ce code est incorrect ou trop ancien. Saisissez celui que l’application affiche maintenant.',
-  startAgain: 'Cette application n’attend plus son code. Ajoutez-la de nouveau.',
+  startAgain: 'La configuration a pris trop de temps. Ajoutez de nouveau l’application.',
   appAdded: 'L’application a été ajoutée.',
   endOthersText:
     'Vos autres appareils se sont connectés sans la nouvelle deuxième étape et restent connectés jusqu’à ce que vous les déconnectiez.',
@@ -133,17 +133,17 @@ const activity = (plurals: Plurals): Texts['activity'] => ({
     'second-factor-required': 'Le mot de passe était correct, et une deuxième étape était nécessaire',
     'account-delayed':
       'Quelqu’un essaie peut-être de deviner votre mot de passe : les tentatives suivantes doivent attendre',
-    'account-unlocked': 'Les tentatives de connexion sont de nouveau possibles',
+    'account-unlocked': 'Vous pouvez de nouveau essayer de vous connecter',
     'old-session-presented': 'Une ancienne copie de votre connexion a été utilisée ; l’appareil a été déconnecté',
     'session-ended': 'Vous avez déconnecté un appareil',
     'sessions-ended': 'Vous avez déconnecté tous les autres appareils',
     'sign-in-disowned': 'Vous avez signalé une connexion qui n’était pas la vôtre',
-    'password-changed': 'Le mot de passe a été changé',
+    'password-changed': 'Le mot de passe a été modifié',
     'password-reset': 'Un nouveau mot de passe a été choisi avec un lien',
     'link-created': 'Un lien pour choisir un mot de passe a été créé',
     'link-refused': 'Un lien pour choisir un mot de passe a été refusé',
     'user-created': 'Le compte a été créé',
-    'user-changed': 'Votre nom ou votre adresse e-mail a été changé',
+    'user-changed': 'Votre nom ou votre adresse e-mail a été modifié',
     'user-disabled': 'Le compte a été désactivé',
     'user-enabled': 'Le compte a été réactivé',
     'factor-added': 'Une clé d’accès ou une application a été ajoutée',
@@ -192,7 +192,7 @@ export const texts = (plurals: Plurals): Texts => ({
     effect: 'Vous resterez connecté ici et serez déconnecté partout ailleurs.',
     wrong: 'Ce n’est pas votre mot de passe actuel.',
     missing: 'Saisissez d’abord votre mot de passe actuel.',
-    changed: 'Votre mot de passe a été changé. Tous les autres appareils sont déconnectés.',
+    changed: 'Votre mot de passe a été modifié. Tous les autres appareils sont déconnectés.',
   },
   preferences: {
     title: 'Préférences',
@@ -219,7 +219,8 @@ export const texts = (plurals: Plurals): Texts => ({
     },
     faults: {
       password: 'Ce n’est pas votre mot de passe.',
-      passkey: 'La clé d’accès n’a pas fonctionné : c’était annulé, trop tard, ou elle n’est pas à vous.',
+      passkey:
+        'La clé d’accès n’a pas fonctionné : l’opération a été annulée, a pris trop de temps, ou cette clé n’est pas la vôtre.',
       code: 'Ce code est incorrect ou a déjà servi. Attendez le suivant.',
       recoveryCode: 'Ce code de secours est incorrect ou a déjà servi.',
     },

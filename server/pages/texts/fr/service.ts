@@ -95,7 +95,7 @@ const signIn: Texts['signIn'] = {
     empty: 'Saisissez votre nom d’utilisateur ou votre adresse e-mail.',
     sentTitle: 'Consultez votre messagerie',
     sent: 'Si ce compte existe et a une adresse e-mail, le lien est en route. Il arrive en quelques minutes ; regardez aussi dans les indésirables.',
-    notSent: 'Pas de message ? Adressez-vous à la personne qui vous a donné votre compte.',
+    notSent: 'Pas d’e-mail ? Adressez-vous à la personne qui vous a donné votre compte.',
     noMail:
       'Ce service n’envoie pas d’e-mails. Demandez à la personne qui vous a donné votre compte un lien pour choisir un nouveau mot de passe.',
     back: 'Retour à la connexion',
@@ -107,7 +107,7 @@ const signIn: Texts['signIn'] = {
     FORBIDDEN: (name) =>
       `Elle a été annulée ou refusée, ou votre compte chez ${name} n’appartient à aucun utilisateur actif ici. Réessayez, ou connectez-vous d’une autre manière.`,
     CONFLICT: (name) =>
-      `Ce compte chez ${name} appartient ici à un autre utilisateur, ou un autre vous est déjà lié. Rien n’a été modifié.`,
+      `Ce compte chez ${name} appartient ici à un autre utilisateur, ou un autre est déjà associé au vôtre. Rien n’a été modifié.`,
     UNAVAILABLE: (name) =>
       `${name} est injoignable pour le moment. Réessayez dans un instant, ou connectez-vous d’une autre manière.`,
   },
@@ -127,7 +127,7 @@ export const texts = (plurals: Plurals): Texts => ({
     unread: plurals({ one: 'Vous avez # notification non lue.', other: 'Vous avez # notifications non lues.' }),
     nothingUnread: 'Vous avez tout lu.',
     inboxText: 'Vos notifications, dès leur arrivée.',
-    accountText: 'Votre nom, votre langue, votre mot de passe, vos appareils et vos seconds facteurs.',
+    accountText: 'Votre nom, votre langue, votre mot de passe, vos appareils et vos méthodes de connexion.',
     demonstrationText: 'Voyez ce qui distingue une session d’un jeton : côte à côte, avec de vraies requêtes.',
     documentationText: 'Chaque route de l’API, avec des exemples à copier.',
     firstStartTitle: 'Première visite ?',
@@ -140,7 +140,7 @@ export const texts = (plurals: Plurals): Texts => ({
     title: 'Boîte de réception',
     category: 'Catégorie',
     allCategories: 'Toutes les catégories',
-    settings: 'Réglages',
+    settings: 'Préférences',
   },
   firstSteps: {
     title: 'Premiers pas',
@@ -152,7 +152,7 @@ export const texts = (plurals: Plurals): Texts => ({
     key: 'Créer une clé, avec laquelle votre application envoie des notifications :',
     notification: {
       title: 'Tout fonctionne',
-      body: 'Cette notification est arrivée pendant que la page était ouverte. Personne n’a dû la recharger.',
+      body: 'Cette notification est arrivée toute seule : vous n’avez pas eu à recharger la page.',
     },
   },
   docs: {
@@ -188,7 +188,7 @@ export const texts = (plurals: Plurals): Texts => ({
       'Il a déjà servi, il a expiré ou un lien plus récent le remplace. Si vous avez choisi un mot de passe avec ce lien, connectez-vous avec celui-ci.',
     missingTitle: 'Le lien est incomplet',
     missing:
-      'Ouvrez de nouveau le lien du message, ou copiez-le en entier dans la barre d’adresse. Il se termine par # et 43 caractères.',
+      'Ouvrez de nouveau le lien de l’e-mail, ou copiez-le en entier dans la barre d’adresse. Il se termine par # et 43 caractères.',
     requestLink: 'Demander un nouveau lien',
   },
   notices: {
@@ -198,14 +198,16 @@ export const texts = (plurals: Plurals): Texts => ({
       'username-changed': 'Votre nom d’utilisateur a été modifié',
       'factor-added': 'Une application d’authentification a été ajoutée à votre compte',
       'passkey-added': 'Une clé d’accès a été ajoutée à votre compte',
-      'factor-removed': 'Un second facteur ou une clé d’accès a été supprimé de votre compte',
+      'factor-removed': 'Une clé d’accès ou un second facteur a été supprimé de votre compte',
       'factors-reset': 'Tous les seconds facteurs et clés d’accès ont été supprimés de votre compte',
       'recovery-codes-created': 'De nouveaux codes de secours ont été créés pour votre compte',
-      'provider-linked': 'Un compte d’un autre service a été lié au vôtre',
-      'provider-unlinked': 'Un compte d’un autre service n’est plus lié au vôtre',
+      'provider-linked': 'Un compte d’un autre service a été associé au vôtre',
+      'provider-unlinked': 'Un compte d’un autre service n’est plus associé au vôtre',
       'old-session-presented': 'Quelqu’un a utilisé une ancienne copie de votre connexion',
     },
     unknownDevice: 'un appareil inconnu',
+    aBrowser: 'un navigateur',
+    on: 'sur',
     newDevice: (device) => `Nouvelle connexion avec ${device}`,
     newDeviceText: (device, address) =>
       `Quelqu’un s’est connecté à votre compte avec ${device}, depuis l’adresse ${address}. Si ce n’était pas vous, ouvrez ceci et choisissez « Ce n’était pas moi ».`,
@@ -226,7 +228,7 @@ export const texts = (plurals: Plurals): Texts => ({
         `Pour le choisir, ouvrez ce lien. Il fonctionne une fois, jusqu’au ${until} :`,
       ],
       link: 'Choisir un nouveau mot de passe',
-      after: ['Si ce n’était pas vous, ignorez ce message : votre mot de passe reste le même.'],
+      after: ['Si ce n’était pas vous, ignorez cet e-mail : votre mot de passe reste le même.'],
     }),
     changes: ({ count, title, lines, service }) => ({
       subject: `${count === 1 ? title : `${count} modifications de votre compte`} (${service})`,
