@@ -43,7 +43,7 @@ type Environment = {
 }
 
 /**
- * What a world of the demonstration has in place of the parts that a service makes for itself (demonstration/server/compose-world.ts). It has
+ * What a world of the demonstration has in place of the parts that a service makes for itself (demonstration/server/world.ts). It has
  * the API alone: scripts of its pages would share the browser's storage with ours.
  */
 type OwnParts = {

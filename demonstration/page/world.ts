@@ -1,6 +1,7 @@
 // The reader's own service and every request to it. Both lanes use the same routes and differ in their proof alone: the session lane sends
 // cookies, the token lane sends none.
-import type { Action, Controls, Exchange, Visit } from '../server/api.ts'
+import type { Exchange, Visit } from '../server/api.ts'
+import type { Controls } from '../server/controls.ts'
 import type { Texts } from '../texts/texts.ts'
 
 export const lanes = ['session', 'token'] as const
@@ -35,7 +36,7 @@ export const restricted: Request = { path: 'service/routeRestreinte' }
 export const elsewhere: Request = { path: 'other-server/me' }
 
 export class World {
-  /** Undefined before `begin`. */
+  /** Undefined before `fresh`. */
   visit: Visit | undefined
   /** The access token of the token lane: the page keeps it in its memory. */
   token: string | undefined
@@ -83,22 +84,17 @@ export class World {
     this.token = this.visit = undefined
   }
 
-  /** A fresh state, user, clock and inbox. All proofs end. */
+  /** A world with a fresh state, user, clock and inbox in place of the one before. All proofs end. */
   async fresh(): Promise<void> {
-    this.token = undefined
+    this.leave()
     this.epoch++
-    if (this.visit === undefined) await this.#begin()
-    else this.visit = await this.control('reset', {})
-    for (const title of this.#titles) await this.control('deliver', { title })
-  }
-
-  async #begin(): Promise<void> {
     const visit = await this.#json<Visit>('visits', { method: 'POST' })
     // Without its cookie, the server shows this browser nothing of the world.
     await this.#json('visit').catch((error: unknown) => {
       throw error instanceof WorldError && error.trouble === 'gone' ? new WorldError('noCookies') : error
     })
     this.visit = visit
+    for (const title of this.#titles) await this.control('deliver', { title })
   }
 
   /** One action at a time: a step of the walk, or an experiment. */
@@ -154,8 +150,8 @@ export class World {
     return this.exchange((await this.control('thief', { proof, method: 'GET', path })).n)
   }
 
-  control<Name extends Action>(action: Name, details: Controls[Name]['in']): Promise<Controls[Name]['out']> {
-    return this.#json('controls', { method: 'POST', body: JSON.stringify({ action, ...details }) })
+  control<Name extends keyof Controls>(action: Name, details: Controls[Name]['in']): Promise<Controls[Name]['out']> {
+    return this.#json(`controls/${action}`, { method: 'POST', body: JSON.stringify(details) })
   }
 
   async #json<Data>(path: string, init: RequestInit = {}): Promise<Data> {

@@ -1,9 +1,9 @@
 // What the page of the demonstration sends and gets. All addresses are below `demonstration/`, relative to the page:
 //
-//   POST visits                 a new world for this browser, in place of the one that it has: 201 with its `State`, and its cookie
-//   GET  visit                  the present `State`
+//   POST visits                 a new world for this browser, in place of the one that it has: 201 with its `Visit`, and its cookie
+//   GET  visit                  the present `Visit`
 //   GET  exchanges/:n           an `Exchange`, by the number in the field `Carillon-Exchange` of its response
-//   POST controls               changes the world: an action of `Controls` with its fields, `{ action: 'advance', seconds: 960 }`
+//   POST controls/:action       changes the world: see controls.ts, `advance` with `{ seconds: 960 }`
 //   *    service/...            this server: the product itself, such as `service/routeRestreinte`
 //   GET  other-server/me        another server, which has only the public key. It reads `Authorization` alone
 //   *    servers/:way/me        five servers behind a balancer, in turn; the way is `memory`, `store` or `key`.
@@ -56,61 +56,12 @@ export type Exchange = {
 export type Visit = {
   id: string
   user: { username: string; password: string }
-  /** The names of the world's cookies: the session's, and the one of the way `memory`. */
+  /** The name of the session's cookie in this world, and the path of all its cookies. */
   cookieName: string
-  memoryCookieName: string
-  /** The path of all of them. */
   base: string
-  /** ISO 8601, by the clock of the machine. */
-  expiresAt: string
   /** The origin that stands for another site, such as `http://localhost:7464`; null if this service has one public name. */
   otherSite: string | null
-}
-
-export type State = Visit & {
-  /** The clock of the world, and how far it is ahead. */
+  /** The clock of the world. */
   now: number
-  offsetMs: number
-  /** Milliseconds since 1970, by the clock of the machine; null without an outage. */
-  outageEndsAt: number | null
   rows: readonly Row[]
 }
-
-/** The user has signed in before each measurement. `token` is for `proof: 'token'`. */
-export type Measured = {
-  requests: number
-  /** The median of 50 requests, one after the other. */
-  ms: number
-  /** Reads of the database, and bytes of requests and responses, of 100 requests. */
-  lookUps: number
-  bytes: number
-}
-
-/** `in`: the fields beside `action`. `out`: the data of the response. */
-export type Controls = {
-  /** A fresh database, user, clock, keys and servers, in the same world. All proofs end. */
-  reset: { in: object; out: State }
-  /** The clock goes forward, at most 35 days at once. */
-  advance: { in: { seconds: number }; out: { now: number; offsetMs: number } }
-  /** At most 10 seconds; 0 ends it. */
-  outage: { in: { seconds: number }; out: { endsAt: number | null } }
-  deliver: { in: { title: string }; out: { id: string } }
-  /** The thief copies the session cookie that this request brings, and this token. */
-  steal: { in: { token?: string }; out: object }
-  /** The thief sends a request with its copy. `n` is the number of the exchange. */
-  thief: {
-    in: { proof: 'session' | 'token'; method: string; path: string }
-    out: { n: number; status: number }
-  }
-  /** 100 requests `GET` with the session cookie of this request, or with this token; they are in no exchange. */
-  measure: { in: { proof: 'session' | 'token'; path: string; token?: string }; out: Measured }
-  /** The next key is in the key set at once, and signs from `startsAt` on, six minutes of the world later (`advance`). */
-  'rotate-key': { in: object; out: { kid: string; startsAt: number } }
-  /** A thief has the private key, and signs a token for any name with it. */
-  forge: { in: { username: string }; out: { token: string; kid: string } }
-  /** This server refuses every token of the key at once, and signs with a new one. */
-  'drop-key': { in: { kid: string }; out: { kid: string } }
-  /** The other server reads the key set of this server again. */
-  'read-keys': { in: object; out: { kids: string[] } }
-}
-export type Action = keyof Controls

@@ -1,137 +1,140 @@
 // What the page can change in a world: its clock, its database and its keys; and what others do in it, such as a thief.
-import { Agent } from 'node:http'
-import { auditEntry, serviceSource } from '../../server/audit/entry.ts'
-import { CarillonError, conflict, invalidField } from '../../server/basics/errors.ts'
+import { once } from 'node:events'
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { CarillonError, conflict } from '../../server/basics/errors.ts'
 import { newId } from '../../server/basics/ids.ts'
+import {
+  integer,
+  object,
+  oneOf,
+  optional,
+  type Schema,
+  string,
+  type TypeOf,
+  text,
+} from '../../server/http/openapi/schema.ts'
 import { sessionSecret } from '../../server/http/request/credentials.ts'
 import { sealingSecrets } from '../../server/start/sealing-secret.ts'
 import { makeSigningKey, sealingOf, signToken } from '../../server/tokens/key-material.ts'
 import { lastOf, publishedAheadMs } from '../../server/tokens/key-schedule.ts'
 import { claimsOf } from '../../server/tokens/read-token.ts'
 import { addSigningKey, dropSigningKey, signingKeys } from '../../server/tokens/signing-keys.store.ts'
-import { rotated } from '../../server/tokens/signing-keys.ts'
-import type { Action } from './api.ts'
-import { measure, type Sent, send } from './client.ts'
-import type { ComposedService } from './compose-world.ts'
-import type { World } from './world.ts'
+import type { ComposedService, World } from './world.ts'
 
-const day = 24 * 3_600
-const [maxAdvance, maxOutage] = [35 * day, 10]
-const tokenLifeMs = 15 * 60_000
+/** Where this process reaches a path below `demonstration/`, and the fields that let a request through. */
+export type Way = {
+  urlOf: (path: string) => URL
+  fieldsOf: (address: string, by: string) => [name: string, value: string]
+}
+
 /** The address is for documentation only (RFC 5737). */
 const thief = {
   address: '203.0.113.66',
   userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0',
 }
+const [measuredRequests, timedRequests] = [100, 50]
+const tokenLifeMs = 15 * 60_000
 
-/** The fields of the body. */
-export type Wanted = Readonly<Record<string, unknown>>
-/** `way`: where this process reaches a path of the world, and the facts that let a request through (requests.ts). */
-type Place = {
-  cookieHeader: string | undefined
-  host: string
-  way: { sentTo: (path: string) => URL; facts: (address: string, by: string) => string }
+type From = { raw: IncomingMessage; way: Way }
+
+/** `act` gets what fits the schema. It counts as one request of the world. */
+function control<In, Out>(body: Schema<In>, act: (world: World, wanted: In, from: From) => Promise<Out>) {
+  return { body, act }
 }
-type Control = (world: World, wanted: Wanted, place: Place) => Promise<object> | object
 
-const controls: { readonly [Name in Exclude<Action, 'reset'>]: Control } = {
-  advance(world, wanted) {
-    world.request()
-    world.offsetMs += numberOf(wanted, 'seconds', { min: 1, max: maxAdvance }) * 1_000
-    return { now: world.now, offsetMs: world.offsetMs }
-  },
+/** What each control takes, and the data of its response. */
+export type Controls = {
+  [Name in keyof typeof controls]: {
+    in: TypeOf<(typeof controls)[Name]['body']>
+    out: Awaited<ReturnType<(typeof controls)[Name]['act']>>
+  }
+}
 
-  outage(world, wanted) {
-    world.request()
-    const seconds = numberOf(wanted, 'seconds', { min: 0, max: maxOutage })
-    if (seconds === 0) world.outage.stop()
-    else world.outage.begin(seconds, world.options.wall())
-    return { endsAt: world.outage.endsAt }
-  },
+const seconds = (minimum: number, maximum: number) => object({ seconds: integer({ minimum, maximum }) })
+const proof = oneOf(['session', 'token'])
+/** No line break: it becomes a header field. */
+const token = text(1, 4_000, { pattern: '^[ -~]*$' })
+const path = string({ pattern: '^(service|other-server|servers)/[\\w/-]{1,200}$' })
 
-  async deliver(world, wanted) {
-    const { deliveries } = world.request().service
-    const request = { recipients: [{ userId: world.userId }], title: textOf(wanted, 'title', 200) }
-    return { id: (await deliveries.deliver('demonstration', request)).results[0]?.id ?? '' }
-  },
-
-  steal(world, wanted, { cookieHeader }) {
-    const session = sessionOf(world, cookieHeader)
-    const token = wanted.token === undefined ? undefined : textOf(wanted, 'token', 4_000)
-    world.stolen = { ...(session && { session }), ...(token && { token }) }
+export const controls = {
+  /** The clock goes forward, at most 35 days at once. */
+  advance: control(seconds(1, 35 * 24 * 3_600), async (world, wanted) => {
+    world.state.offsetMs += wanted.seconds * 1_000
     return {}
-  },
+  }),
 
-  thief(world, wanted, place) {
+  /** At most 10 seconds; 0 ends it. */
+  outage: control(seconds(0, 10), async (world, wanted) => {
+    world.state.outageEndsAt = world.options.wall() + wanted.seconds * 1_000
+    return {}
+  }),
+
+  deliver: control(object({ title: text(1, 200) }), async (world, { title }) => {
+    const request = { recipients: [{ userId: world.service.userId }], title }
+    const { results } = await world.service.deliveries.deliver('demonstration', request)
+    return { id: results[0]?.id ?? '' }
+  }),
+
+  /** The thief copies the session cookie that this request brings, and this token. */
+  steal: control(object({ token: optional(token) }), async (world, wanted, { raw }) => {
+    world.stolen = { session: sessionOf(world, raw), token: wanted.token }
+    return {}
+  }),
+
+  /** The thief sends a request with its copy. `n` is the number of the exchange. */
+  thief: control(object({ proof, method: string({ enum: ['GET', 'POST'] }), path }), async (world, wanted, from) => {
     const fields = ['User-Agent', thief.userAgent, ...proofFields(world, wanted, world.stolen)]
-    const facts = place.way.facts(thief.address, 'thief')
-    return onConnection(async (agent) => {
-      const { n, status } = await send(
-        { ...sentOf(world, wanted, place), facts, fields: [...fieldsOf(world, place), ...fields] },
-        agent,
-      )
-      return { n, status }
-    })
-  },
+    const own = from.way.fieldsOf(thief.address, 'thief')
+    const [answer] = await sent(world, { ...wanted, fields, own, times: 1 }, from)
+    return { n: answer.n, status: answer.status }
+  }),
 
-  measure(world, wanted, place) {
-    const proofs = { session: sessionOf(world, place.cookieHeader), token: wanted.token }
-    const fields = [...fieldsOf(world, place), ...proofFields(world, wanted, proofs)]
-    const facts = place.way.facts('127.0.0.1', 'machine')
-    const sent = { ...sentOf(world, wanted, place), method: 'GET', fields, facts }
-    return onConnection((agent) => measure(sent, agent, () => world.reads))
-  },
+  /** With the session cookie of this request, or with this token. `ms` is the median of 50 requests, the others are for 100; they are in no exchange. */
+  measure: control(object({ proof, path, token: optional(token) }), async (world, wanted, from) => {
+    const fields = proofFields(world, wanted, { session: sessionOf(world, from.raw), token: wanted.token })
+    const own = from.way.fieldsOf('127.0.0.1', 'machine')
+    const before = world.state.reads
+    const answers = await sent(world, { ...wanted, method: 'GET', fields, own, times: measuredRequests }, from)
+    const times = answers.map(({ ms }) => ms).slice(-timedRequests)
+    const bytes = answers.reduce((sum, answer) => sum + answer.bytes, 0)
+    return {
+      ms: Math.round((times.sort((a, b) => a - b)[timedRequests / 2] ?? 0) * 1_000) / 1_000,
+      lookUps: world.state.reads - before,
+      bytes: bytes - measuredRequests * `${own.join(': ')}\r\n`.length,
+    }
+  }),
 
-  async 'rotate-key'(world) {
-    const { service } = world.request()
-    const { store, keys } = service
-    const at = service.now()
-    const { key, known } = await newKey(service, at + publishedAheadMs)
-    const { kid, startsAt } = key
-    const audit = [rotated(serviceSource, { at, kid, startsAt })]
-    await store.write(addSigningKey, { key, after: lastOf(known)?.kid ?? null, audit })
-    await until(() => !keys.isDropped(kid))
-    return { kid, startsAt }
-  },
+  /** The next key is in the key set at once, and signs six minutes of the world later (`advance`). */
+  'rotate-key': control(object({}), async ({ service }) => {
+    const { known, key } = await newKey(service, service.now() + publishedAheadMs)
+    await service.store.write(addSigningKey, { key, after: lastOf(known)?.kid ?? null })
+    await service.keys.tend()
+    return {}
+  }),
 
-  forge(world, wanted) {
-    const { keys, config, now } = world.request().service
+  /** A thief has the private key, and signs a token for any name with it. */
+  forge: control(object({ username: text(1, 60) }), async ({ service }, { username }) => {
+    const { keys, config, now } = service
     const at = now()
-    const user = { userId: newId(at), username: textOf(wanted, 'username', 60) }
-    const signIn = { ...user, signInId: newId(at), signedInAt: at, generation: 0 }
-    const claims = claimsOf(signIn, { issuer: config.publicUrl as string, at, endsAt: at + tokenLifeMs })
-    const key = keys.current
-    return { token: signToken(key, claims), kid: key.kid }
-  },
+    const signIn = { userId: newId(at), username, signInId: newId(at), signedInAt: at, generation: 0 }
+    const claims = claimsOf(signIn, { issuer: config.publicUrl, at, endsAt: at + tokenLifeMs })
+    return { token: signToken(keys.current, claims), kid: keys.current.kid }
+  }),
 
-  async 'drop-key'(world, wanted) {
-    const { service } = world.request()
-    const { store, keys } = service
-    const kid = textOf(wanted, 'kid', 100)
-    const at = service.now()
-    const { key } = await newKey(service, at)
-    const audit = [
-      auditEntry(serviceSource, { event: 'signing-key-dropped', at, detail: { kid, replacedBy: key.kid } }),
-    ]
-    if ((await store.write(dropSigningKey, { kid, key, audit })) === 'absent')
+  /** This server refuses every token of the key at once, and signs with a new one. */
+  'drop-key': control(object({ kid: text(1, 100) }), async ({ service }, { kid }) => {
+    const { key } = await newKey(service, service.now())
+    if ((await service.store.write(dropSigningKey, { kid, key })) === 'absent')
       throw new CarillonError('NOT_FOUND', 'There is no such key')
-    await until(() => keys.isDropped(kid) && !keys.isDropped(key.kid))
-    return { kid }
-  },
+    await service.keys.tend()
+    return {}
+  }),
 
-  async 'read-keys'(world) {
-    const [other] = world.request().others
-    await other?.reload()
-    return { kids: other?.rows.flatMap(({ columns }) => columns.kid ?? []) ?? [] }
-  },
-}
-
-/** Throws INVALID_REQUEST for an unknown action or a wrong field. `reset` is not among them: its response is the state of the world. */
-export async function act(world: World, wanted: Wanted, place: Place): Promise<object> {
-  const { action } = wanted
-  if (typeof action !== 'string' || !Object.hasOwn(controls, action))
-    throw invalidField('action', 'must be one of the controls')
-  return controls[action as keyof typeof controls](world, wanted, place)
+  /** The other server reads the key set of this server again. */
+  'read-keys': control(object({}), async (world) => {
+    await world.others[0]?.reload()
+    return {}
+  }),
 }
 
 async function newKey({ store, config, now }: ComposedService, startsAt: number) {
@@ -140,52 +143,44 @@ async function newKey({ store, config, now }: ComposedService, startsAt: number)
   return { known, key: await makeSigningKey(sealing, { createdAt: now(), startsAt }) }
 }
 
-/** The service learns of a change of its keys by a signal. */
-async function until(isDone: () => boolean): Promise<void> {
-  for (let waited = 0; !isDone() && waited < 2_000; waited += 5) await new Promise((resolve) => setTimeout(resolve, 5))
+/** The session cookie of the request, which no script can read. */
+function sessionOf({ options }: World, { headers }: IncomingMessage): string | undefined {
+  return sessionSecret(headers.cookie, options.cookies.cookie.name) ?? undefined
 }
 
-/** The session cookie of the request, which no script can read. */
-function sessionOf({ options }: World, cookieHeader: string | undefined): string | undefined {
-  return sessionSecret(cookieHeader, options.cookies.cookie.name) || undefined
-}
+type Proofs = { session?: string | undefined; token?: string | undefined }
 
 /** Throws CONFLICT without such a proof. */
-function proofFields({ options }: World, wanted: Wanted, proofs: { session?: unknown; token?: unknown }): string[] {
-  const proof = wanted.proof === 'session' ? proofs.session : proofs.token
-  if (proof === undefined) throw conflict('There is no such proof to send', 'Sign in first.')
+function proofFields({ options }: World, wanted: { proof: keyof Proofs }, proofs: Proofs): string[] {
+  const presented = proofs[wanted.proof]
+  if (presented === undefined) throw conflict('There is no such proof to send', 'Sign in first.')
   return wanted.proof === 'session'
-    ? ['Cookie', `${options.cookies.cookie.name}=${proof}`]
-    : ['Authorization', `Bearer ${proof}`]
+    ? ['Cookie', `${options.cookies.cookie.name}=${presented}`]
+    : ['Authorization', `Bearer ${presented}`]
 }
 
-function fieldsOf({ options }: World, { host }: Place): string[] {
-  return ['Host', host, 'Accept', '*/*', 'Carillon-Visit', options.id]
-}
+type Requests = { method: string; path: string; fields: readonly string[]; own: readonly string[]; times: number }
+/** `bytes`: of the request and its response. `n`: the number of the exchange. */
+type Answer = { status: number; n: number; ms: number; bytes: number }
 
-async function onConnection<Result>(work: (agent: Agent) => Promise<Result>): Promise<Result> {
+/** Sends requests to this process as a browser would, by way of its listener, one after the other on one connection. */
+async function sent({ options: { id } }: World, wanted: Requests, { raw, way }: From): Promise<[Answer, ...Answer[]]> {
+  const { method, path: below, fields, own, times } = wanted
+  const length = method === 'GET' ? [] : ['Content-Length', '0']
+  const headers = ['Host', raw.headers.host ?? '', 'Accept', '*/*', 'Carillon-Visit', id, ...fields, ...length, ...own]
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  return work(agent).finally(() => agent.destroy())
-}
-
-function sentOf(world: World, wanted: Wanted, { way }: Place): Pick<Sent, 'method' | 'url'> {
-  world.request()
-  const path = textOf(wanted, 'path', 200)
-  if (!/^(service|other-server|servers)\/[\w/-]+$/.test(path)) throw invalidField('path', 'must be that of a server')
-  const isPost = wanted.method === 'POST'
-  return { method: isPost ? 'POST' : 'GET', url: way.sentTo(path) }
-}
-
-function textOf(wanted: Wanted, name: string, max: number): string {
-  const value = wanted[name]
-  // No line break: some values become header fields.
-  if (typeof value === 'string' && value.length > 0 && value.length <= max && !/[^\x20-\uffff]/.test(value))
-    return value
-  throw invalidField(name, `must be a text of at most ${max} characters`)
-}
-
-function numberOf(wanted: Wanted, name: string, { min, max }: { min: number; max: number }): number {
-  const value = wanted[name]
-  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number
-  throw invalidField(name, `must be a whole number from ${min} to ${max}`)
+  const answers: Answer[] = []
+  for (let sum = 0; answers.length < times; ) {
+    const from = performance.now()
+    const outgoing = httpRequest(way.urlOf(below), { method, agent, headers }).end()
+    const [received] = (await once(outgoing, 'response')) as [IncomingMessage]
+    const { socket, statusCode: status = 0 } = received
+    await once(received.resume(), 'end')
+    const bytes = socket.bytesRead + socket.bytesWritten
+    const n = Number(received.headers['carillon-exchange'])
+    answers.push({ status, n, ms: performance.now() - from, bytes: bytes - sum })
+    sum = bytes
+  }
+  agent.destroy()
+  return answers as [Answer, ...Answer[]]
 }

@@ -1,8 +1,10 @@
 // The process of the demonstration. The service starts it (server/demonstration/child.ts), sends its settings over the channel between the
 // two, and then passes requests on to its listener. It ends with that channel, however the service ends.
+import { mkdtempSync, rmSync } from 'node:fs'
 import { setPriority, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { serveDemonstration } from './serve.ts'
-import type { ChildSettings } from './settings.ts'
+import type { ChildSettings, Started } from './settings.ts'
 
 /** Readers of the demonstration never delay the service's users. */
 const niceness = 10
@@ -11,10 +13,15 @@ const niceness = 10
 process.on('SIGINT', () => {})
 process.once('message', async (settings: ChildSettings) => {
   setPriority(niceness)
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-demonstration-'))
   const sources = { wall: Date.now, monotonic: () => performance.now() }
-  const { port, end } = await serveDemonstration(settings, { parent: tmpdir(), sources })
-  const stop = () => end().finally(() => process.exit())
+  const { port, end } = await serveDemonstration(settings, { folder, ...sources })
+  const stop = () =>
+    end().finally(() => {
+      rmSync(folder, { recursive: true, force: true })
+      process.exit()
+    })
   if (!process.connected) return stop()
   process.once('disconnect', () => void stop())
-  process.send?.(port)
+  process.send?.({ port, folder } satisfies Started)
 })

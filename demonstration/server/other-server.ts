@@ -4,35 +4,35 @@ import { randomBytes } from 'node:crypto'
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose'
-import { type Listener, passedField, passOn } from '../../server/demonstration/pass-on.ts'
+import { passOn } from '../../server/demonstration/pass-on.ts'
 import { bearerToken, cookieText, sessionSecret } from '../../server/http/request/credentials.ts'
 import type { Cookie } from '../../server/http/site.ts'
-import { equalSecrets, hashOf } from '../../server/sealing/secrets.ts'
+import { hashOf } from '../../server/sealing/secrets.ts'
 import type { Place, Row, Step } from './api.ts'
+import { takeFacts } from './facts.ts'
 import { noted, tracing } from './trace.ts'
+import type { ComposedService } from './world.ts'
 
-export type OtherServerOptions = {
+type Options = {
   place: Place
-  /** `iss` and `aud` of the tokens, whose keys are at `keySet`; the fields let the request through. */
-  issuer: string
+  /** Of its sessions and its clock alone. */
+  service: Pick<ComposedService, 'config' | 'sessions' | 'now'>
+  /** Where the keys of the service are; the fields let the request through. */
   keySet: { url: URL; headers: Record<string, string> }
-  now: () => number
-  /** The user's id if the database has the session. */
-  userOfSession: (secret: string) => Promise<string | undefined>
-  cookies: { session: Cookie; memory: Cookie }
+  cookies: { cookie: Cookie; memoryCookie: Cookie }
   stepsOf: (n: number) => Step[]
 }
 
 export class OtherServer {
-  readonly #options: OtherServerOptions
+  readonly #options: Options
   readonly #server = createServer((request, response) => this.#receive(request, response))
-  readonly #sessions = new Map<string, { user: string; createdAt: number }>()
+  readonly #sessions = new Map<string, { user: string; created_at: number }>()
   readonly #agent = new Agent({ keepAlive: true })
   readonly #secret = randomBytes(32).toString('base64url')
   readonly #keys: ReturnType<typeof createRemoteJWKSet>
   #listening: Promise<number> | undefined
 
-  constructor(options: OtherServerOptions) {
+  constructor(options: Options) {
     this.#options = options
     const { url, headers } = options.keySet
     // Read once: that is the point of a public key. An unknown key id reads it again.
@@ -49,21 +49,18 @@ export class OtherServer {
     this.#listening ??= new Promise((resolve) => {
       this.#server.listen(0, '127.0.0.1', () => resolve((this.#server.address() as AddressInfo).port))
     })
-    const listener: Listener = { port: await this.#listening, secret: this.#secret, agent: this.#agent }
-    await passOn(exchanged, listener, [String(n)])
+    await passOn(exchanged, { port: await this.#listening, secret: this.#secret, agent: this.#agent }, String(n))
   }
 
   /** Reads the key set again. */
-  async reload(): Promise<void> {
-    await this.#keys.reload()
+  reload(): Promise<void> {
+    return this.#keys.reload()
   }
 
   get rows(): Row[] {
     const { place } = this.#options
     const keys = (this.#keys.jwks()?.keys ?? []).map(({ kid = '', x = '' }) => ({ kid, x: String(x) }))
-    const sessions = [...this.#sessions].map(([secret_hash, { user, createdAt: created_at }]) => {
-      return { secret_hash, user, created_at }
-    })
+    const sessions = [...this.#sessions].map(([secret_hash, session]) => ({ secret_hash, ...session }))
     return [
       ...keys.map((columns) => ({ place, table: 'public_key', columns })),
       ...sessions.map((columns) => ({ place, table: 'memory_session', columns })),
@@ -77,8 +74,8 @@ export class OtherServer {
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
-    const [secret = '', n] = String(request.headers[passedField.toLowerCase()]).split(' ')
-    if (!equalSecrets(secret, this.#secret)) response.writeHead(403).end()
+    const [n] = takeFacts(request, this.#secret) ?? []
+    if (n === undefined) response.writeHead(403).end()
     else
       tracing(this.#options.stepsOf(Number(n)), () => {
         void this.#respond(request, response).catch(() => response.writeHead(503).end())
@@ -95,24 +92,23 @@ export class OtherServer {
   }
 
   async #userOf({ headers }: IncomingMessage, way: string): Promise<string | undefined> {
-    const { cookies, userOfSession } = this.#options
-    if (way === 'store') return userOfSession(sessionSecret(headers.cookie, cookies.session.name) ?? '')
-    if (way === 'memory') {
-      const secret = sessionSecret(headers.cookie, cookies.memory.name) ?? ''
-      return noted('memory.find', () => this.#sessions.get(hashOf(secret)))?.user
-    }
+    const { cookies, service } = this.#options
+    const secretOf = ({ name }: Cookie) => sessionSecret(headers.cookie, name) ?? ''
+    if (way === 'store') return (await service.sessions.verify(secretOf(cookies.cookie)))?.userId
+    if (way === 'memory')
+      return noted('memory.find', () => this.#sessions.get(hashOf(secretOf(cookies.memoryCookie))))?.user
     return this.#userOfToken(bearerToken([headers.authorization ?? '']) ?? '')
   }
 
-  /** As examples/offline-tokens does it (RFC 9068). */
+  /** As examples/offline-tokens does it (RFC 9068). A token with a scope is for the inbox alone. */
   async #userOfToken(token: string): Promise<string | undefined> {
-    const { issuer, now } = this.#options
+    const { config, now } = this.#options.service
+    const issuer = config.publicUrl
     const claimed = { issuer, audience: issuer, algorithms: ['EdDSA'], typ: 'at+jwt', currentDate: new Date(now()) }
     let user: string | undefined
     const verify = async () => {
       try {
         const { payload } = await jwtVerify(token, this.#keys, claimed)
-        // A token with a scope is for the inbox alone.
         if (payload.scope === undefined) user = payload.sub
         return 'valid'
       } catch (error) {
@@ -124,10 +120,10 @@ export class OtherServer {
   }
 
   #signIn(response: ServerResponse): void {
+    const { service, cookies } = this.#options
     const secret = randomBytes(32).toString('base64url')
-    const { now, cookies } = this.#options
-    this.#sessions.set(hashOf(secret), { user: 'visitor', createdAt: now() })
-    response.writeHead(204, { 'set-cookie': cookieText(cookies.memory, secret) }).end()
+    this.#sessions.set(hashOf(secret), { user: 'visitor', created_at: service.now() })
+    response.writeHead(204, { 'set-cookie': cookieText(cookies.memoryCookie, secret) }).end()
   }
 }
 

@@ -1,26 +1,43 @@
 // The page that stands for another site: it posts a form to the visitor's world, as a page of an attacker would. `localhost` and `127.0.0.1`
 // are two sites for a browser, and both lead here.
 import { createHash } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
-import { invalidField, noSuchRoute } from '../../server/basics/errors.ts'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { noSuchRoute } from '../../server/basics/errors.ts'
 import { otherSiteOf } from '../../server/demonstration/demonstration-page.routes.ts'
+import { object, string } from '../../server/http/openapi/schema.ts'
+import { forAnyone } from '../../server/http/operation.ts'
+import type { Worlds } from './worlds.ts'
 
 /** The reader sees the page first. It has no other script, and the policy names this one by its hash. */
 const script = 'setTimeout(() => document.forms[0].submit(), 1500)'
 const scriptHash = createHash('sha256').update(script).digest('base64')
 
-/** `base`: the path of the demonstration. Throws NOT_FOUND if there is no other site. */
-export function otherSitePage(
-  response: ServerResponse,
-  { id, host, base }: { id: string; host: string; base: string },
-) {
-  const attacked = otherSiteOf(host)
-  if (attacked === null) throw noSuchRoute()
-  if (!/^[\w-]{1,32}$/.test(id)) throw invalidField('visit', 'must be the id of a visit')
-  const policy =
-    `default-src 'none'; script-src 'sha256-${scriptHash}'; form-action ${attacked}; ` +
-    `frame-ancestors ${attacked}; base-uri 'none'`
-  response.writeHead(200, { 'content-security-policy': policy, 'content-type': 'text/html; charset=utf-8' })
-  response.end(`<!doctype html><html lang="en"><meta name="color-scheme" content="light dark"><title>${host}</title>
-<h1>${host}</h1><form method="post" action="${attacked}${base}/service/api/notifications/read-all?visit=${id}"><button>Click here to win a prize</button></form><script>${script}</script></html>`)
+export const otherSite = forAnyone({
+  summary: 'A page of another site, if the service has two names',
+  query: object({ visit: string({ pattern: '^[\\w-]{1,32}$' }) }),
+  responses: { 200: 'html' },
+  async handle({ worlds }: { worlds: Worlds }, { query, headers: { host = '' } }, reply) {
+    const attacked = otherSiteOf(host)
+    if (attacked === null) throw noSuchRoute()
+    const place = `${attacked}${worlds.visitCookie.path}/service/api/notifications/read-all?visit=${query.visit}`
+    const policy =
+      `default-src 'none'; script-src 'sha256-${scriptHash}'; form-action ${attacked}; ` +
+      `frame-ancestors ${attacked}; base-uri 'none'`
+    // As the site of an attacker: its requests name their origin.
+    const fields = { 'content-security-policy': policy, 'referrer-policy': 'strict-origin-when-cross-origin' }
+    return reply
+      .headers(fields)
+      .type('text/html; charset=utf-8')
+      .send(`<!doctype html><html lang="en"><meta name="color-scheme" content="light dark"><title>${host}</title>
+<h1>${host}</h1><form method="post" action="${place}"><button>Click here to win a prize</button></form><script>${script}</script></html>`)
+  },
+})
+
+/** The response may be shown in a frame of this origin: the form of another site was sent from one. Otherwise the console reports it. */
+export function allowFrame(response: ServerResponse): void {
+  const { writeHead } = response
+  response.writeHead = ((status: number, fields: OutgoingHttpHeaders) => {
+    const policy = String(fields['content-security-policy']).replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    return writeHead.call(response, status, { ...fields, 'content-security-policy': policy })
+  }) as typeof writeHead
 }

@@ -8,3 +8,6 @@ export type ChildSettings = {
   hosts: readonly string[]
   hstsSubdomains: boolean
 }
+
+/** What the service learns of it. `folder`: for temporary files, which this user alone can read. */
+export type Started = { port: number; folder: string }

@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { nameOf } from '../../server/store/operations.ts'
 import type { Store } from '../../server/store/store.ts'
+import { takenBack } from '../../server/store/unavailable.ts'
 import type { Step } from './api.ts'
 
 const requests = new AsyncLocalStorage<Step[]>()
@@ -26,15 +27,17 @@ export function observed<Part extends object>(name: string, part: Part): Part {
   })
 }
 
-/** The store, whose operations note themselves while a request is traced. `onRead` is called for each read. */
-export function observedStore(store: Store, onRead: () => void): Store {
+/** The store, whose operations note themselves. During an outage they reject as if the system refused them. `onRead`: for each read. */
+export function observedStore(store: Store, { isAway, onRead }: { isAway: () => boolean; onRead: () => void }): Store {
+  const unlessAway = <Result>(run: () => Promise<Result>) =>
+    isAway() ? Promise.reject(takenBack(new Error('an outage of the demonstration'))) : run()
   const read: Store['read'] = (operation, ...input) => {
     onRead()
-    return noted(`store.${nameOf(operation)}`, () => store.read(operation, ...input))
+    return noted(`store.${nameOf(operation)}`, () => unlessAway(() => store.read(operation, ...input)))
   }
   const write: Store['write'] = (operation, input) =>
-    noted(`store.${nameOf(operation)}`, () => store.write(operation, input))
-  return Object.setPrototypeOf({ read, write }, store)
+    noted(`store.${nameOf(operation)}`, () => unlessAway(() => store.write(operation, input)))
+  return Object.setPrototypeOf({ read, write, check: () => unlessAway(() => store.check()) }, store)
 }
 
 export function noted<Result>(name: string, run: () => Result, more: Partial<Step> = {}): Result {

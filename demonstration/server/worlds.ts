@@ -1,52 +1,42 @@
-// The worlds of the demonstration: one for each visitor, made on demand, limited in number, gone after an hour, or ten minutes without
-// a request. A visitor is known by a cookie whose secret only the browser has.
+// The worlds of the demonstration: one for each visitor, made on demand, limited in number, gone after ten minutes without a request. A visitor
+// is known by a cookie whose secret only the browser has.
 import { randomBytes } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import { CarillonError } from '../../server/basics/errors.ts'
 import { networkOfClient } from '../../server/basics/ip-addresses.ts'
 import type { Cookie } from '../../server/http/site.ts'
-import { equalHashes, hashOf } from '../../server/sealing/secrets.ts'
+import { hashOf } from '../../server/sealing/secrets.ts'
 import { makePassphrase } from '../../server/users/users.ts'
 import { World, type WorldOptions } from './world.ts'
-
-export type WorldsOptions = Pick<WorldOptions, 'shared' | 'parent' | 'wall' | 'monotonic' | 'keySet'> & {
-  /** The `Path` of every cookie, as browsers see it, such as `/bell/demonstration`. */
-  base: string
-  isSecure: boolean
-}
 
 /** A world takes 22 MiB (docs/decisions/0050-the-demonstration.md). */
 const maxWorlds = 10
 const maxForAddress = 2
-const lifetimeMs = 3_600_000
 const idleMs = 600_000
-const checkEveryMs = 10_000
 const thirtyDaysMs = 30 * 24 * 3_600_000
 
-/** The pause after each start, for the requests that waited. */
-const pauseMs = 50
-const pause = () => setTimeout(pauseMs)
-
-type Visit = { world: World; network: string; secretHash: string; startedAt: number; usedAt: number }
+/** `world` is undefined until it has started. */
+type Visit = { world?: World; network: string; endsAt: number }
 
 export class Worlds {
-  readonly #options: WorldsOptions
+  readonly #options: Omit<WorldOptions, 'id' | 'user' | 'cookies'>
+  /** By the id. */
   readonly #visits = new Map<string, Visit>()
   readonly visitCookie: Cookie
   #turn: Promise<unknown> = Promise.resolve()
-  readonly #checking = setInterval(() => this.#endOver(), checkEveryMs).unref()
   #isEnding = false
 
-  constructor(options: WorldsOptions) {
+  constructor(options: Omit<WorldOptions, 'id' | 'user' | 'cookies'>) {
     this.#options = options
     // No other site has a reason to lead here with it.
-    this.visitCookie = { ...this.#cookie('carillon-visit', lifetimeMs), sameSite: 'Strict' }
+    this.visitCookie = { ...this.#cookie('carillon-visit'), sameSite: 'Strict' }
   }
 
   /** `__Secure-` and not `__Host-`, which requires `Path=/`. The names differ from those of the service, so that neither replaces the other. */
-  #cookie(name: string, forMs: number): Cookie {
-    const { isSecure, base: path } = this.#options
-    return { name: isSecure ? `__Secure-${name}` : name, path, isSecure, lifetimeMs: forMs }
+  #cookie(name: string): Cookie {
+    const { url, prefix } = this.#options.settings
+    const [isSecure, path] = [url.startsWith('https:'), new URL(url).pathname.replace(/\/$/, '')]
+    const fullName = isSecure ? `__Secure-${name}` : name
+    return { name: fullName, path: `${path}${prefix}/demonstration`, isSecure, lifetimeMs: thirtyDaysMs }
   }
 
   /**
@@ -54,95 +44,73 @@ export class Worlds {
    * and UNAVAILABLE if all places are taken, both with the seconds until one is free.
    */
   async open(address: string, previous: World | undefined): Promise<{ world: World; secret: string }> {
-    if (previous !== undefined) await this.#end(previous)
-    this.#endOver()
+    const at = this.#options.monotonic()
+    const isOver = ([one, { endsAt }]: [string, Visit]) => at >= endsAt || one === previous?.options.id
+    const ended = Promise.all([...this.#visits].filter(isOver).map(([one]) => this.#end(one)))
     const network = networkOfClient(address)
     const all = [...this.#visits.values()]
-    const own = all.filter((visit) => visit.network === network)
+    const own = all.filter((one) => one.network === network)
     if (own.length >= maxForAddress)
       throw this.#taken('TOO_MANY_REQUESTS', `Your address has ${maxForAddress} demonstrations`, own)
     if (this.#isEnding || all.length >= maxWorlds)
       throw this.#taken('UNAVAILABLE', `All ${maxWorlds} places of the demonstration are taken`, all)
-    const world = this.#newWorld()
     const secret = randomBytes(16).toString('base64url')
-    const at = this.#options.monotonic()
+    const id = idOf(secret)
     // From now on it has its place, and only its visitor will know the secret.
-    this.#visits.set(world.options.id, { world, network, secretHash: hashOf(secret), startedAt: at, usedAt: at })
-    await this.#inTurn(() => world.start()).catch(async (error: unknown) => {
-      await this.#end(world)
-      throw error
-    })
-    return { world, secret }
+    const visit: Visit = { network, endsAt: at + idleMs }
+    this.#visits.set(id, visit)
+    // One start at a time: each takes some 150 ms of processor time.
+    const turn = Promise.all([this.#turn, ended]).then(() => this.#start(id))
+    this.#turn = turn.catch(() => this.#visits.delete(id))
+    visit.world = await turn
+    return { world: visit.world, secret }
   }
 
   #taken(code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', problem: string, visits: readonly Visit[]): CarillonError {
-    const endsAt = Math.min(...visits.map(endOf))
+    const endsAt = Math.min(...visits.map((visit) => visit.endsAt))
     const retryAfter = Math.max(1, Math.ceil((endsAt - this.#options.monotonic()) / 1_000))
     const remedy = `Try again in ${Math.ceil(retryAfter / 60)} minutes.`
     return new CarillonError(code, problem, { remedy, retryAfter })
   }
 
-  /** One start at a time: each takes some 150 ms of processor time, in which other requests must have their turn. */
-  readonly #inTurn: WorldOptions['inTurn'] = (work) => {
-    const turn = this.#turn.then(work)
-    this.#turn = turn.then(pause, pause)
-    return turn
-  }
-
-  #newWorld(): World {
-    const id = randomBytes(8).toString('base64url')
+  #start(id: string): Promise<World> {
     const cookies = {
-      cookie: this.#cookie('carillon-demonstration', thirtyDaysMs),
-      deviceCookie: this.#cookie('carillon-demonstration-device', thirtyDaysMs),
-      memoryCookie: this.#cookie('carillon-demonstration-memory', thirtyDaysMs),
+      cookie: this.#cookie('carillon-demonstration'),
+      deviceCookie: this.#cookie('carillon-demonstration-device'),
+      memoryCookie: this.#cookie('carillon-demonstration-memory'),
     }
-    const credentials = { username: 'visitor', password: makePassphrase() }
-    return new World({ ...this.#options, id, credentials, cookies, inTurn: this.#inTurn })
+    return World.start({ ...this.#options, id, cookies, user: { username: 'visitor', password: makePassphrase() } })
   }
 
   ofSecret(secret: string | null): World | undefined {
-    if (secret === null) return undefined
-    const hash = hashOf(secret)
-    return this.#used([...this.#visits.values()].find(({ secretHash }) => equalHashes(secretHash, hash)))
+    return this.ofId(idOf(secret ?? ''))
   }
 
   /** For requests that must have no cookie. The id opens nothing: it says which service shall judge the request. */
   ofId(id: string): World | undefined {
-    return this.#used(this.#visits.get(id))
-  }
-
-  #used(visit: Visit | undefined): World | undefined {
     const at = this.#options.monotonic()
-    if (visit === undefined || at >= endOf(visit)) return undefined
-    visit.usedAt = at
+    const visit = this.#visits.get(id)
+    if (visit === undefined || at >= visit.endsAt) return undefined
+    visit.endsAt = at + idleMs
     return visit.world
   }
 
-  /** Milliseconds until it is gone, even if it is used. */
-  remainingMs({ options: { id } }: World): number {
-    const { startedAt } = this.#visits.get(id) ?? { startedAt: Number.NEGATIVE_INFINITY }
-    return Math.max(0, startedAt + lifetimeMs - this.#options.monotonic())
-  }
-
-  #endOver(): void {
-    const at = this.#options.monotonic()
-    for (const visit of this.#visits.values()) if (at >= endOf(visit)) void this.#end(visit.world)
-  }
-
-  /** Never rejects: no request waits for it, and what is left of a world is removed at the next start. */
-  async #end(world: World): Promise<void> {
-    if (this.#visits.delete(world.options.id)) await world.end().catch(() => {})
+  /** Never rejects: what is left of a world is removed with the process. */
+  async #end(id: string): Promise<void> {
+    const visit = this.#visits.get(id)
+    this.#visits.delete(id)
+    await visit?.world?.end().catch(() => {})
   }
 
   /** Ends every world, and makes no further one. */
   async end(): Promise<void> {
     this.#isEnding = true
-    clearInterval(this.#checking)
     await this.#turn
-    await Promise.all([...this.#visits.values()].map(({ world }) => this.#end(world)))
+    await Promise.all([...this.#visits.keys()].map((id) => this.#end(id)))
   }
 }
 
-function endOf({ startedAt, usedAt }: Visit): number {
-  return Math.min(startedAt + lifetimeMs, usedAt + idleMs)
+/** The hash of its secret, of which 128 bits are enough: it is public. */
+function idOf(secret: string): string {
+  return hashOf(secret).slice(0, 22)
 }

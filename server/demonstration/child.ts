@@ -3,9 +3,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { Agent } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ChildSettings } from '../../demonstration/server/settings.ts'
+import type { ChildSettings, Started } from '../../demonstration/server/settings.ts'
 import { overloaded } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { addressOf } from '../http/request/address.ts'
@@ -13,22 +14,20 @@ import type { Site } from '../http/site.ts'
 import { type Listener, passOn } from './pass-on.ts'
 
 type Running = Listener & { child: ChildProcess }
-type Settings = () => Omit<ChildSettings, 'secret'>
 
-const idleMs = 600_000
-const endsWithinMs = 3_000
+const [idleMs, endsWithinMs] = [600_000, 3_000]
 const entry = new URL('../../demonstration/server/main.ts', import.meta.url)
 const execArgv = ['--disable-sigusr1', '--max-old-space-size=256']
 /** Where temporary files and compiled code lie, and what Windows needs. */
 const inherited = /^(TMPDIR|TEMP|TMP|SYSTEMROOT|NODE_COMPILE_CACHE|MALLOC_ARENA_MAX)$/i
 
 export class Demonstration {
-  readonly #settings: Settings
-  readonly #log: Log
+  readonly #settings
+  readonly #log
   #running: Promise<Running> | undefined
   #idle: NodeJS.Timeout | undefined
 
-  constructor(settings: Settings, log: Log) {
+  constructor(settings: () => Omit<ChildSettings, 'secret'>, log: Log) {
     this.#settings = settings
     this.#log = log
   }
@@ -36,8 +35,7 @@ export class Demonstration {
   /** Passes on every request below the page, after the request checks and before its body is read. */
   addTo(app: FastifyInstance, prefix: string, { trustedProxies }: Pick<Site, 'trustedProxies'>): void {
     const onRequest = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
-      const running = await this.whenRunning()
-      await passOn([raw, reply.raw], running, [addressOf(raw, trustedProxies)]).catch(notThere)
+      await passOn([raw, reply.raw], await this.whenRunning(), addressOf(raw, trustedProxies)).catch(notThere)
       reply.hijack()
     }
     const method = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -70,7 +68,8 @@ export class Demonstration {
       if (status !== 0) this.#log.warn({ event: 'demonstration-failed', status }, 'the demonstration ended by itself')
       return notThere()
     })
-    const [port] = (await Promise.race([once(child, 'message'), failed])) as [number]
+    const [{ port, folder }] = (await Promise.race([once(child, 'message'), failed])) as [Started]
+    child.once('exit', () => rmSync(folder, { recursive: true, force: true }))
     return { child, port, secret, agent: new Agent({ keepAlive: true }) }
   }
 
@@ -79,10 +78,9 @@ export class Demonstration {
     this.#running = undefined
     if (child === undefined || (child.exitCode ?? child.signalCode) !== null) return
     agent?.destroy()
-    const kill = setTimeout(() => child.kill('SIGKILL'), endsWithinMs)
+    setTimeout(() => child.kill('SIGKILL'), endsWithinMs).unref()
     child.disconnect()
     await once(child, 'exit')
-    clearTimeout(kill)
   }
 
   /** Ends the process, and starts no other. */

@@ -5,20 +5,19 @@ import { pipeline } from 'node:stream'
 
 /** Follows the fields of the client: the secret of the listener, and what it has to know about the request. */
 export const passedField = 'Carillon-Demonstration'
-
 export type Listener = { port: number; secret: string; agent: Agent }
 
-/** Resolves when the response has begun, and rejects if there is none. `facts` have no spaces. */
+/** Resolves when the response has begun, and rejects if there is none. */
 export async function passOn(
   [request, response]: readonly [IncomingMessage, ServerResponse],
   { port, secret, agent }: Listener,
-  facts: readonly string[],
+  fact: string,
 ): Promise<void> {
   const { method, url: path, rawHeaders } = request
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers
   // Otherwise Node would send a POST without a body in chunks.
   const bodiless = length === undefined && coding === undefined ? ['Content-Length', '0'] : []
-  const headers = [...rawHeaders, passedField, [secret, ...facts].join(' '), ...bodiless]
+  const headers = [...rawHeaders, passedField, `${secret} ${fact}`, ...bodiless]
   const onward = httpRequest({ host: '127.0.0.1', port, agent, method, path, headers })
   onward.on('error', () => {})
   response.once('close', () => onward.destroy())

@@ -51,9 +51,14 @@ export function checkRequests(app: FastifyInstance, { routes, site, headers, log
     } catch (error) {
       return done(error as Error)
     }
-    if (isSafeMethod(request.method)) afterUnreadBody(request, reply, done)
+    if (dropsBody(request)) afterUnreadBody(request, reply, done)
     else done()
   })
+}
+
+/** A request that is passed on keeps its body: otherwise the next request on that connection would be read as a part of it. */
+function dropsBody({ method, routeOptions }: FastifyRequest): boolean {
+  return isSafeMethod(method) && !routeOptions.config?.isPassedOn
 }
 
 export function addRoute<Needs>(

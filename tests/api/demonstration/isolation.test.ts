@@ -117,7 +117,7 @@ test('on HTTPS behind a path, the cookies have that path, Secure and the prefix 
   assert.deepEqual([cookieName, base], ['__Secure-carillon-demonstration', '/bell/hello/demonstration'])
   assert.match(
     response.headers.getSetCookie()[0] ?? '',
-    /^__Secure-carillon-visit=[\w-]{22}; Path=\/bell\/hello\/demonstration; Max-Age=3600; HttpOnly; SameSite=Strict; Secure$/,
+    /^__Secure-carillon-visit=[\w-]{22}; Path=\/bell\/hello\/demonstration; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure$/,
   )
   await behind.stop()
 })
@@ -157,7 +157,7 @@ test('the routes of the demonstration need the cookie of the visit: its id alone
   const named = { 'carillon-visit': visitor.id }
   for (const path of ['visit', 'exchanges/1'])
     assert.equal((await app.get(`/demonstration/${path}`, named)).status, 404)
-  assert.equal((await app.post('/demonstration/controls', { action: 'reset' }, named)).status, 404)
+  assert.equal((await app.post('/demonstration/controls/outage', { seconds: 1 }, named)).status, 404)
   assert.equal((await app.get('/demonstration/service/routeRestreinte')).status, 404)
 })
 
@@ -165,8 +165,8 @@ test('a page of another site can start no demonstration, and change nothing in o
   const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
   assert.equal((await new Visitor(app).start(foreign)).status, 403)
   assert.equal((await visitor.send('visits', { method: 'POST', headers: foreign })).status, 403)
-  const restart = { method: 'POST', body: { action: 'reset' }, headers: foreign }
-  assert.equal((await visitor.send('controls', restart)).status, 403)
+  const outage = { method: 'POST', body: { seconds: 1 }, headers: foreign }
+  assert.equal((await visitor.send('controls/outage', outage)).status, 403)
   await visitor.signIn()
   const refused = await visitor.session('logout', { method: 'POST', headers: foreign })
   assert.equal(refused.status, 403)
@@ -187,9 +187,9 @@ test('a reset, an outage and a clock set forward in one world touch neither anot
   await visitor.control('outage', { seconds: 5 })
   assert.equal((await visitor.session('login', { method: 'POST', body: visitor.user })).status, 503)
   assert.deepEqual(await statuses(), [200, 200, 200, 200])
-  const reset = visitor.control('reset')
+  const reset = visitor.start()
   for (let n = 0; n < 10; n++) assert.deepEqual(await statuses(), [200, 200, 200, 200])
-  assert.equal((await reset).status, 200)
+  assert.equal((await reset).status, 201)
 })
 
 test('nothing of a world is in the database of the service', async () => {

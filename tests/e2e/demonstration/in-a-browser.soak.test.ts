@@ -81,9 +81,7 @@ test("starting, starting afresh and signing out in the demonstration leaves the 
   await using _ = opened
   const before = await opened.context.cookies(`${behind.url}/api/me`)
   const me = await opened.page.evaluate(async (visit) => {
-    const json = { 'content-type': 'application/json' }
-    const control = { method: 'POST', headers: json, body: JSON.stringify({ action: 'reset' }) }
-    await fetch('demonstration/controls', control)
+    await fetch('demonstration/visits', { method: 'POST' })
     await fetch('demonstration/service/logout', { method: 'POST', headers: { 'carillon-visit': visit } })
     return (await (await fetch('../api/me')).json()).data.user.username as string
   }, id)

@@ -14,13 +14,20 @@ const secret = 'a-secret-between-two-processes'
 
 type Init = { method?: string; headers?: Record<string, string>; body?: string }
 
-export async function demonstrationHere({ parent }: { parent?: string } = {}) {
+export async function demonstrationHere() {
   let time = 0
-  const folder = parent ?? mkdtempSync(join(tmpdir(), 'carillon-'))
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   const sources = { wall: () => Date.UTC(2026, 0, 1) + time, monotonic: () => time }
-  const settings = { secret, url: 'http://127.0.0.1:7464', prefix: '', hosts: ['127.0.0.1'], hstsSubdomains: false }
+  const settings = {
+    secret,
+    folder,
+    url: 'http://127.0.0.1:7464',
+    prefix: '',
+    hosts: ['127.0.0.1'],
+    hstsSubdomains: false,
+  }
   const hashCost = { memoryCost: 8, timeCost: 1 }
-  const { port, end } = await serveDemonstration(settings, { parent: folder, sources, hashCost })
+  const { port, end } = await serveDemonstration(settings, { folder, ...sources }, hashCost)
 
   /** `facts`: what the service would add, with its secret. */
   function send(path: string, facts: string | undefined, init: RequestInit = {}): Promise<HttpResponse> {

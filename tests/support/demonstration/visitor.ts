@@ -1,5 +1,6 @@
 // For tests: a visitor of the demonstration. Keeps the cookies as a browser does, and sends requests in both lanes.
-import type { Action, Exchange, State } from '../../../demonstration/server/api.ts'
+import type { Exchange, Visit } from '../../../demonstration/server/api.ts'
+import type { Controls } from '../../../demonstration/server/controls.ts'
 import type { HttpResponse } from '../service.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -90,12 +91,12 @@ export class Visitor {
     return response.json().token
   }
 
-  async control(action: Action, more: object = {}): Promise<HttpResponse> {
-    return this.send('controls', { method: 'POST', body: { action, ...more } })
+  async control(action: keyof Controls, more: object = {}): Promise<HttpResponse> {
+    return this.send(`controls/${action}`, { method: 'POST', body: more })
   }
 
   /** The data of a control that succeeds. */
-  async done<Data = Record<string, unknown>>(action: Action, more: object = {}): Promise<Data> {
+  async done<Data = Record<string, unknown>>(action: keyof Controls, more: object = {}): Promise<Data> {
     const response = await this.control(action, more)
     if (response.status !== 200) throw new Error(`${action}: ${response.status} ${response.text}`)
     return response.json().data
@@ -109,7 +110,7 @@ export class Visitor {
     return (await this.send(`exchanges/${n}`)).json().data
   }
 
-  async state(): Promise<State> {
+  async state(): Promise<Visit> {
     return (await this.send('visit')).json().data
   }
 }

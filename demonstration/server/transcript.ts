@@ -1,0 +1,101 @@
+// One request to a world and its response, as they are on the wire: lines, spelling and order of the fields, and bodies as text. The visitor's
+// own session at this service has the same origin: its secret must reach neither the world nor the page (SECURITY.md, S13).
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { stripBlanks } from '../../server/basics/blanks.ts'
+import { cookiePairs } from '../../server/http/request/credentials.ts'
+import type { Message } from './api.ts'
+
+/** A password for a proxy, or what a proxy knows about the visitor, such as `Cf-Access-Jwt-Assertion`. */
+const secretField = /auth|token|secret|assertion|jwt|oidc|session|cert|api-?key|password/i
+const maxBodyBytes = 16 * 1024
+
+/** The text of a body; what is longer is cut. Each character of `#bytes` is a byte: arrived byte by byte, it takes no more memory. */
+export class Body {
+  #bytes = ''
+
+  add(chunk: unknown, encoding?: unknown): void {
+    if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
+    const bytes = Buffer.from(chunk as string, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+    this.#bytes += bytes.subarray(0, maxBodyBytes - this.#bytes.length).toString('latin1')
+  }
+
+  get text(): string {
+    return Buffer.from(this.#bytes, 'latin1').toString('utf8')
+  }
+}
+
+/** What arrives of the body of a request, also if nothing reads it. */
+export function copyOfBody(request: IncomingMessage): Body {
+  const body = new Body()
+  const { push } = request
+  request.push = (chunk, encoding) => {
+    body.add(chunk, encoding)
+    return push.call(request, chunk, encoding)
+  }
+  return body
+}
+
+/** Calls back with what a server has sent, as soon as it has: before the client can have it. A response to HEAD has no body. */
+export function onSent(response: ServerResponse, listener: (message: Message) => void): void {
+  const body = new Body()
+  for (const name of ['write', 'end'] as const) {
+    const original = response[name] as (...values: unknown[]) => boolean & ServerResponse
+    response[name] = (...values: unknown[]) => {
+      if (response.req.method !== 'HEAD') body.add(values[0], values[1])
+      const result = original.apply(response, values)
+      if (name === 'end') listener({ ...headOf(response), body: body.text })
+      return result
+    }
+  }
+}
+
+/** `_header` is the very text that Node writes to the connection, with the fields that Node adds itself, such as `Date`. */
+function headOf(response: ServerResponse): Omit<Message, 'body'> {
+  const { _header: head } = response as ServerResponse & { _header?: string | null }
+  const [line = '', ...lines] = (head ?? '').split('\r\n').filter((text) => text !== '')
+  return { line, fields: lines.map((text) => text.split(/: (.*)/s, 2) as [string, string]) }
+}
+
+/**
+ * A request as Node has read it. What is the visitor's own has `…` as its value: cookies that are not of these names, and fields with
+ * credentials but for a bearer token, which the page sends itself.
+ */
+export function requestOf(
+  { method, url, httpVersion, rawHeaders }: IncomingMessage,
+  names: ReadonlySet<string>,
+): Message {
+  const fields: [string, string][] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const [name, value] = [rawHeaders[i] as string, rawHeaders[i + 1] as string]
+    fields.push([name, shownValue(name.toLowerCase(), value, names)])
+  }
+  return { line: `${method} ${url} HTTP/${httpVersion}`, fields, body: '' }
+}
+
+function shownValue(name: string, value: string, names: ReadonlySet<string>): string {
+  if (name === 'cookie') return maskedCookies(value, names)
+  if (name === 'authorization' && /^bearer /i.test(value)) return value
+  return secretField.test(name) ? '…' : value
+}
+
+/** Leaves the cookies of these names alone in a request. */
+export function keepCookies({ headers, rawHeaders }: IncomingMessage, names: ReadonlySet<string>): void {
+  if (headers.cookie === undefined) return
+  headers.cookie = onlyCookies(headers.cookie, names)
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.toLowerCase() === 'cookie') rawHeaders[i + 1] = headers.cookie
+}
+
+/** A `Cookie` field with only the pairs of these names; '' if there is none. */
+export function onlyCookies(field: string, names: ReadonlySet<string>): string {
+  const kept = cookiePairs(field).filter(({ name }) => names.has(name))
+  return stripBlanks(kept.map(({ pair }) => pair).join(';'))
+}
+
+/** The field as it was sent, but for the values of other cookies. A pair without a name is a value. */
+export function maskedCookies(field: string, names: ReadonlySet<string>): string {
+  const masked = cookiePairs(field).map(({ name, pair }) =>
+    names.has(name) ? pair : `${/^(?:[^=]*=|[ \t]*)/.exec(pair)?.[0]}…`,
+  )
+  return masked.join(';')
+}
