@@ -26,22 +26,9 @@ class DemonstrationPage {
     const changed = () => this.#render()
     const world = new World(base, Object.values(texts.notifications), changed)
     const [walk, bench, check] = [new Walk(world), new Bench(), new SignatureCheck(world)]
-    const go = (place: Place) => this.#go(place)
-    const startAgain = () => this.#startAgain()
     this.#host = host
-    this.#stage = {
-      world,
-      walk,
-      bench,
-      check,
-      result: {},
-      texts,
-      language,
-      base,
-      ...presentOf(host, world),
-      go,
-      startAgain,
-    }
+    const present = presentOf(host, world)
+    this.#stage = { world, walk, bench, check, result: {}, texts, language, base, ...present }
     addEventListener('hashchange', () => void this.follow())
     new ResizeObserver(changed).observe(host)
     host.replaceChildren()
@@ -52,11 +39,6 @@ class DemonstrationPage {
   async follow(): Promise<void> {
     const place = placeOf(location.hash)
     if (place !== undefined && (location.hash !== '' || this.#place !== 'start')) await this.#show(place)
-  }
-
-  #go(place: Place): void {
-    if (location.hash === hashOf(place)) void this.#show(place)
-    else location.hash = hashOf(place)
   }
 
   async #show(place: Place): Promise<void> {
@@ -85,12 +67,6 @@ class DemonstrationPage {
     const target = document.getElementById(id) ?? document.getElementById('top')
     target?.focus({ preventScroll: true })
     this.#host.scrollIntoView({ block: 'start' })
-  }
-
-  #startAgain(): void {
-    this.#stage.walk.results.clear()
-    this.#stage.world.leave()
-    void this.#show(this.#place)
   }
 
   #render(): void {
@@ -132,7 +108,8 @@ function placesView({ texts, walk }: Stage, present: Place) {
 }
 
 function placeView(stage: Stage, place: Place) {
-  if (place === 'start') return startView(stage)
+  const isStep = isOneOf(stepIds, place)
+  if (place === 'start' || (isStep && !stage.walk.results.has(place))) return startView(stage)
   if (place === 'experiments') return experimentsView(stage)
   return place === 'result' ? resultView(stage) : storyView(stage, place)
 }

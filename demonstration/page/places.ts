@@ -15,6 +15,12 @@ export function hashOf(place: Place): string {
   return isOneOf(experimentIds, place) ? `#experiment-${name}` : `#${name}`
 }
 
+/** Shows a place, also if the address names it already. */
+export function go(place: Place): void {
+  if (location.hash === hashOf(place)) dispatchEvent(new HashChangeEvent('hashchange'))
+  else location.hash = hashOf(place)
+}
+
 /** Undefined if the fragment names something else on the page. A result has its values behind the name. */
 export function placeOf(hash: string): Place | undefined {
   const wanted = hash.length > 1 ? hash.split('?', 1)[0] : '#start'

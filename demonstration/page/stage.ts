@@ -1,7 +1,6 @@
 // What all views need.
 import type { Texts } from '../texts/texts.ts'
 import type { Bench } from './bench.ts'
-import type { Place } from './places.ts'
 import type { Finding } from './result.ts'
 import type { SignatureCheck } from './signature-view.ts'
 import type { Walk } from './walk.ts'
@@ -22,6 +21,4 @@ export type Stage = {
   isWide: boolean
   /** The width of a picture in pixels. */
   width: number
-  go: (place: Place) => void
-  startAgain: () => void
 }

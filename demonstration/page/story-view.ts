@@ -6,7 +6,7 @@ import { balancerView } from './balancer-view.ts'
 import { type Act, type Cell, cellsOf, ways } from './experiments.ts'
 import { headView, laneView } from './lane-view.ts'
 import { type Hop, keptThings, type Scene, sceneOf } from './picture.ts'
-import { type ExperimentId, experimentIds, hashOf, isOneOf, type Place, places } from './places.ts'
+import { type ExperimentId, experimentIds, go, hashOf, isOneOf, type Place, places } from './places.ts'
 import { signatureView } from './signature-view.ts'
 import type { Stage } from './stage.ts'
 import { type StepId, stepIds } from './walk.ts'
@@ -44,7 +44,7 @@ export function experimentsView(stage: Stage) {
 }
 
 /** The way to the next place. */
-export function nextView({ texts, world, go }: Stage, place: Place) {
+export function nextView({ texts, world }: Stage, place: Place) {
   const next = places[places.indexOf(place) + 1] ?? 'start'
   const names: Readonly<Record<string, string>> = { ...texts.titles, ...texts.places }
   const act = () => world.running === undefined && go(next)
@@ -64,7 +64,11 @@ export function storyView(stage: Stage, id: StepId | ExperimentId) {
 }
 
 function stepView(stage: Stage, id: StepId) {
-  const { texts, walk, startAgain } = stage
+  const { texts, walk } = stage
+  const startAgain = () => {
+    walk.restart()
+    go(id)
+  }
   const { session = [], token = [] } = walk.results.get(id) ?? {}
   const finding = html`<p class="finding">${texts.follows[id]}</p>`
   return html`${walk.isUnexpected(id) ? html`<p class="fault" role="alert">${texts.unexpected} <button type="button" @click=${startAgain}>${texts.startAgain}</button></p>` : nothing}

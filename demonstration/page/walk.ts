@@ -52,6 +52,12 @@ export class Walk {
     return [list, await world.send(lane, markOne), await world.send(lane, markAll)]
   }
 
+  /** So that the next step begins in a new world. */
+  restart(): void {
+    this.results.clear()
+    this.#world.leave()
+  }
+
   isUnexpected(id: StepId): boolean {
     const result = this.results.get(id)
     return lanes.some((lane) => String(result?.[lane].map(statusOf)) !== String(expected[id][lane]))

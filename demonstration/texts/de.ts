@@ -33,7 +33,7 @@ export const sentences: typeof english = {
     signOut: 'Eine Sitzung endet sofort und überall, ein Token nur, wo die Liste ist, sonst durch Ablauf.',
     form: 'Ein Cookie braucht SameSite und eine Prüfung der Herkunft; ein Token fügt kein Browser von selbst hinzu.',
     script: 'Lieber ein HttpOnly-Cookie: Ein Token muss die Seite halten, und ein fremdes Skript sieht es.',
-    time: 'Eine Sitzung hält 7 Tage nach jeder Nutzung, höchstens 30; ein Token ist kurz und wird 12 Stunden erneuert.',
+    time: 'Eine Sitzung hält 7 Tage nach jeder Nutzung, höchstens 30; ein Token erneuert man 12 Stunden lang.',
     outage: 'Muss die Prüfung den Ausfall überstehen, nehmen Sie ein Token; 503 heißt: Das Cookie kann gültig sein.',
     balancer: 'Speicher ist nicht geteilt, die Datenbank schon, mit Nachschlagen; ein Schlüssel braucht keins.',
   },

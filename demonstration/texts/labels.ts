@@ -121,7 +121,7 @@ export const labels = {
     secret_hash: ['only the hash of the secret', 'nur der Hash des Geheimnisses', 'seulement l’empreinte du secret'],
     created_at: ['the sign-in: 30 days at most', 'die Anmeldung: höchstens 30 Tage', 'la connexion : 30 jours au plus'],
     last_seen_at: ['the last use: 7 more days', 'letzte Nutzung: noch 7 Tage', 'dernier usage : encore 7 jours'],
-    auth_time: ['when the password was entered', 'wann das Passwort kam', 'quand le mot de passe a été saisi'],
+    auth_time: ['when the password was entered', 'letzte Eingabe des Passworts', 'quand le mot de passe a été saisi'],
     alg: ['the kind of signature', 'die Art der Signatur', 'le genre de signature'],
     kid: ['which key signed it', 'welcher Schlüssel signiert hat', 'quelle clé l’a signé'],
     preferred_username: ['your name, for display', 'Ihr Name, zur Anzeige', 'votre nom, pour l’affichage'],

@@ -109,7 +109,7 @@ export class Sessions {
    * whose secret was replaced since, the old secret does as well: what was opened with it stays open.
    */
   async validUntil(secret: string, signInId: string | null = null): Promise<number | null> {
-    const key = keyOf(secret)
+    const key = this.#keys.get(secret) ?? keyOf(secret)
     if (key === null) return null
     const { store, now } = this.#options
     const session = (await store.read(findSession, key)) ?? (await store.read(findRenewedSession, { ...key, signInId }))
