@@ -1,7 +1,16 @@
 // In which order is a small file written (R1)? After a power failure between any two steps there is the old file, the new one
 // or none. The test records the calls of node:fs.
 import assert from 'node:assert/strict'
-import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, {
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -99,4 +108,12 @@ test('a file that cannot be written leaves no draft', (t) => {
   fs.mkdirSync(join(folder, 'taken'))
   assert.throws(() => replaceDurably(join(folder, 'taken'), 'text'))
   assert.deepEqual(readdirSync(folder), ['taken'])
+})
+
+test('a file that root writes belongs to the owner of the folder', { skip: process.geteuid?.() !== 0 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-owner-'))
+  chownSync(folder, 65_534, 65_534)
+  createDurably(join(folder, 'file'), 'text')
+  assert.equal(statSync(join(folder, 'file')).uid, 65_534)
+  rmSync(folder, { recursive: true })
 })

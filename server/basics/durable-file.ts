@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import {
   type BigIntStats,
   closeSync,
+  fchownSync,
   fsyncSync,
   linkSync,
   openSync,
@@ -55,7 +56,7 @@ function withDraft<Result>(path: string, text: Text, publish: (draft: string) =>
   // Random: in containers all processes can have the same id, and a draft may be left from before a power failure.
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   try {
-    writeFileSync(draft, '', { flag: 'wx', mode: 0o600 })
+    createEmpty(draft)
     const content = typeof text === 'string' ? text : text(statSync(draft, { bigint: true }))
     writeFileSync(draft, content, { flush: true })
     const result = publish(draft)
@@ -64,5 +65,16 @@ function withDraft<Result>(path: string, text: Text, publish: (draft: string) =>
   } catch (error) {
     rmSync(draft, { force: true })
     throw error
+  }
+}
+
+/** What a command of root writes belongs to the owner of the folder: the service, which has to read it, runs as that user. */
+export function createEmpty(path: string, flag: 'a' | 'wx' = 'wx'): void {
+  const file = openSync(path, flag, 0o600)
+  try {
+    const { uid, gid } = statSync(dirname(path))
+    if (process.geteuid?.() === 0) fchownSync(file, uid, gid)
+  } finally {
+    closeSync(file)
   }
 }

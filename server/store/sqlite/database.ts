@@ -2,7 +2,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import * as sqlite from 'node:sqlite'
-import { syncFolder } from '../../basics/durable-file.ts'
+import { createEmpty, syncFolder } from '../../basics/durable-file.ts'
 import { CarillonError, messageOf } from '../../basics/errors.ts'
 import { fillingTable, halfFilled, refusedWrite, writeRefusal } from '../transfer-state.ts'
 import { outcomeUnknown, takenBack } from '../unavailable.ts'
@@ -137,7 +137,8 @@ function prepareFile(path: string): void {
     makeFolder(dirname(path))
     if (existsSync(path) && !statSync(path).isFile())
       throw new CarillonError('UNAVAILABLE', `${path} is a folder`, { remedy: 'Name a file in the database URL.' })
-    closeSync(openSync(path, 'a', 0o600))
+    if (existsSync(path)) closeSync(openSync(path, 'a'))
+    else createEmpty(path, 'a')
   } catch (error) {
     throw openingFailure(error, path)
   }
