@@ -81,8 +81,11 @@ test("starting, starting afresh and signing out in the demonstration leaves the 
   await using _ = opened
   const before = await opened.context.cookies(`${behind.url}/api/me`)
   const me = await opened.page.evaluate(async (visit) => {
-    await fetch('demonstration/visits', { method: 'POST' })
-    await fetch('demonstration/service/logout', { method: 'POST', headers: { 'carillon-visit': visit } })
+    const signOut = (named: string) =>
+      fetch('demonstration/service/logout', { method: 'POST', headers: { 'carillon-visit': named } })
+    await signOut(visit)
+    const started = await (await fetch('demonstration/visits', { method: 'POST' })).json()
+    await signOut(started.data.id)
     return (await (await fetch('../api/me')).json()).data.user.username as string
   }, id)
   assert.equal(me, user.username)
