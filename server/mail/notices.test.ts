@@ -63,3 +63,25 @@ test('changes beyond the limit wait, and one mail has them all when it allows th
   await notices.end()
   assert.equal(mails.length, 1)
 })
+
+test('a notice names the device in the language of its reader, and its mail the time', async () => {
+  const store = stubStore()
+  replaceOperation(store, findUser, async () => ({ ...user, locale: 'de-CH' }))
+  const bodies: string[] = []
+  const mails: ChangesMail[] = []
+  const notices = new Notices({
+    store,
+    guesses: { beginNoticeMail: async () => {} },
+    deliver: async (_user, { body }) => bodies.push(body) > 0,
+    ofNewDevices: true,
+    mail: async (mail) => void mails.push(mail),
+    pagesUrl: () => 'https://app.example',
+    log: pino({ level: 'silent' }),
+  })
+  const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+  const source = { ...serviceSource, actor: 'user:ann', address: '192.0.2.1', userAgent }
+  await notices.note(auditEntry(source, { event: 'password-changed', at: 0, userId: 'ann' }))
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.match(bodies[0] ?? '', /^Das geschah mit Firefox auf Linux, von der Adresse 192\.0\.2\.1\. Wenn/)
+  assert.match(mails[0]?.facts.lines[1] ?? '', / \(1\. Januar 1970 um 00:00 UTC\)$/)
+})

@@ -228,7 +228,7 @@ export const texts = (plurals: Plurals): Texts => ({
       before: [
         `Bei ${service} wurde ein neues Passwort angefordert für das Konto`,
         username,
-        `Um es zu wählen, öffnen Sie diesen Link. Er gilt einmal, bis ${until}:`,
+        `Um es zu wählen, öffnen Sie diesen Link. Er gilt einmal, bis zum ${until}:`,
       ],
       link: 'Neues Passwort wählen',
       after: ['Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Ihr Passwort bleibt, wie es ist.'],
