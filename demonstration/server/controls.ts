@@ -3,16 +3,7 @@ import { once } from 'node:events'
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { CarillonError, conflict } from '../../server/basics/errors.ts'
 import { newId } from '../../server/basics/ids.ts'
-import {
-  integer,
-  object,
-  oneOf,
-  optional,
-  type Schema,
-  string,
-  type TypeOf,
-  text,
-} from '../../server/http/openapi/schema.ts'
+import { integer, object, oneOf, optional, type Schema, type TypeOf, text } from '../../server/http/openapi/schema.ts'
 import { sessionSecret } from '../../server/http/request/credentials.ts'
 import { sealingSecrets } from '../../server/start/sealing-secret.ts'
 import { makeSigningKey, sealingOf, signToken } from '../../server/tokens/key-material.ts'
@@ -33,7 +24,6 @@ const thief = {
   userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0',
 }
 const [measuredRequests, timedRequests] = [100, 50]
-const tokenLifeMs = 15 * 60_000
 
 type From = { raw: IncomingMessage; way: Way }
 
@@ -54,7 +44,7 @@ const seconds = (minimum: number, maximum: number) => object({ seconds: integer(
 const proof = oneOf(['session', 'token'])
 /** No line break: it becomes a header field. */
 const token = text(1, 4_000, { pattern: '^[ -~]*$' })
-const path = string({ pattern: '^(service|other-server|servers)/[\\w/-]{1,200}$' })
+const path = text(1, 200, { pattern: '^(service|other-server|servers)/[\\w/-]+$' })
 
 export const controls = {
   /** The clock goes forward, at most 35 days at once. */
@@ -82,25 +72,24 @@ export const controls = {
   }),
 
   /** The thief sends a request with its copy. `n` is the number of the exchange. */
-  thief: control(object({ proof, method: string({ enum: ['GET', 'POST'] }), path }), async (world, wanted, from) => {
+  thief: control(object({ proof, method: oneOf(['GET', 'POST']), path }), async (world, wanted, from) => {
     const fields = ['User-Agent', thief.userAgent, ...proofFields(world, wanted, world.stolen)]
     const own = from.way.fieldsOf(thief.address, 'thief')
     const [answer] = await sent(world, { ...wanted, fields, own, times: 1 }, from)
     return { n: answer.n, status: answer.status }
   }),
 
-  /** With the session cookie of this request, or with this token. `ms` is the median of 50 requests, the others are for 100; they are in no exchange. */
+  /** With the session cookie of this request, or with this token. `ms`: the median of 50 requests; the rest is for 100, which are in no exchange. */
   measure: control(object({ proof, path, token: optional(token) }), async (world, wanted, from) => {
     const fields = proofFields(world, wanted, { session: sessionOf(world, from.raw), token: wanted.token })
     const own = from.way.fieldsOf('127.0.0.1', 'machine')
     const before = world.state.reads
     const answers = await sent(world, { ...wanted, method: 'GET', fields, own, times: measuredRequests }, from)
     const times = answers.map(({ ms }) => ms).slice(-timedRequests)
-    const bytes = answers.reduce((sum, answer) => sum + answer.bytes, 0)
     return {
       ms: Math.round((times.sort((a, b) => a - b)[timedRequests / 2] ?? 0) * 1_000) / 1_000,
       lookUps: world.state.reads - before,
-      bytes: bytes - measuredRequests * `${own.join(': ')}\r\n`.length,
+      bytes: (answers.at(-1)?.bytes ?? 0) - measuredRequests * `${own.join(': ')}\r\n`.length,
     }
   }),
 
@@ -117,7 +106,7 @@ export const controls = {
     const { keys, config, now } = service
     const at = now()
     const signIn = { userId: newId(at), username, signInId: newId(at), signedInAt: at, generation: 0 }
-    const claims = claimsOf(signIn, { issuer: config.publicUrl, at, endsAt: at + tokenLifeMs })
+    const claims = claimsOf(signIn, { issuer: config.publicUrl, at, endsAt: at + config.tokenLifetimeMs })
     return { token: signToken(keys.current, claims), kid: keys.current.kid }
   }),
 
@@ -160,7 +149,7 @@ function proofFields({ options }: World, wanted: { proof: keyof Proofs }, proofs
 }
 
 type Requests = { method: string; path: string; fields: readonly string[]; own: readonly string[]; times: number }
-/** `bytes`: of the request and its response. `n`: the number of the exchange. */
+/** `bytes`: so far on the connection. `n`: the number of the exchange. */
 type Answer = { status: number; n: number; ms: number; bytes: number }
 
 /** Sends requests to this process as a browser would, by way of its listener, one after the other on one connection. */
@@ -170,16 +159,14 @@ async function sent({ options: { id } }: World, wanted: Requests, { raw, way }: 
   const headers = ['Host', raw.headers.host ?? '', 'Accept', '*/*', 'Carillon-Visit', id, ...fields, ...length, ...own]
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const answers: Answer[] = []
-  for (let sum = 0; answers.length < times; ) {
+  while (answers.length < times) {
     const from = performance.now()
     const outgoing = httpRequest(way.urlOf(below), { method, agent, headers }).end()
     const [received] = (await once(outgoing, 'response')) as [IncomingMessage]
     const { socket, statusCode: status = 0 } = received
     await once(received.resume(), 'end')
-    const bytes = socket.bytesRead + socket.bytesWritten
     const n = Number(received.headers['carillon-exchange'])
-    answers.push({ status, n, ms: performance.now() - from, bytes: bytes - sum })
-    sum = bytes
+    answers.push({ status, n, ms: performance.now() - from, bytes: socket.bytesRead + socket.bytesWritten })
   }
   agent.destroy()
   return answers as [Answer, ...Answer[]]

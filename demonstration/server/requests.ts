@@ -23,7 +23,6 @@ import type { Worlds } from './worlds.ts'
 type Needs = { worlds: Worlds; way: Way }
 /** `by`: only this process itself sends as anybody else than the browser. */
 type Known = { body: Body; by: Passed['by'] }
-
 /** `way`: where this process itself reaches a path of a world. */
 type Surroundings = { settings: ChildSettings; log: Log; way: Way }
 

@@ -108,3 +108,18 @@ test('no spelling of a path below the demonstration leads to the service, or out
     )
   }
 })
+
+test('a service that stops ends the streams of the demonstration, and waits for no reader of it (S16)', async () => {
+  const stopping = await startTestService()
+  const reader = await new Visitor(stopping).again()
+  await reader.signIn()
+  const stream = await fetch(`${stopping.url}/demonstration/service/api/notifications/stream`, {
+    headers: { cookie: reader.cookie, 'carillon-visit': reader.id },
+  })
+  assert.equal(stream.status, 200)
+  const ended = stream.text().catch(() => 'ended')
+  const from = performance.now()
+  await stopping.stop()
+  assert.ok(performance.now() - from < 8_000, `${performance.now() - from} ms`)
+  await ended
+})
