@@ -73,7 +73,7 @@ export function createEmpty(path: string, flag: 'a' | 'wx' = 'wx'): void {
   const file = openSync(path, flag, 0o600)
   try {
     const { uid, gid } = statSync(dirname(path))
-    if (process.geteuid?.() === 0) fchownSync(file, uid, gid)
+    if (process.geteuid?.() === 0 && uid !== 0) fchownSync(file, uid, gid)
   } finally {
     closeSync(file)
   }
