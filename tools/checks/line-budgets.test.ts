@@ -30,7 +30,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/links': 750,
   'server/live': 850,
   'server/mail': 350,
-  'server/pages': 2650,
+  'server/pages': 2600,
   'server/passwords': 650,
   'server/producers': 250,
   'server/providers': 1000,
