@@ -15,6 +15,7 @@ export type Message =
 
 /** Node ends a run if nothing is open any more, which a test may leave open. A module that Node loads after the test file ends it then. */
 const endOfFile = `import { after } from 'node:test'
+process.emit('fileIsLoaded')
 after(() => process.emit('endOfFile'))`
 
 const [timeout] = process.argv.slice(2)
@@ -48,6 +49,9 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
     process.emit('beforeExit', 0)
   }
   process.once('endOfFile', endRun)
+  // Or Node ends the run while the file waits, before its first test, for something that does not keep the process alive.
+  const held = setInterval(() => {}, 60_000)
+  process.once('fileIsLoaded', () => clearInterval(held))
   const tests = run({ files: [file, end], isolation: 'none', timeout: perTestMs })
   tests.on('test:diagnostic', ({ message, level, file: place }) => {
     // An error after the end of a test has no place; nor do Node's counts at the end.
@@ -72,6 +76,7 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
     if (place === undefined && !success && faults === 0) blame('a file that failed', {}, late.join('\n'))
   })
   for await (const _ of tests);
+  clearInterval(held)
   process.off('endOfFile', endRun)
   await send({ kind: 'end', file, passed, ms: performance.now() - startedAt })
 }
