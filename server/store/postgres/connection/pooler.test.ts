@@ -61,7 +61,7 @@ test('a connection has the same settings behind a pooler; the URL can change the
   const usual = { plan: 'force_generic_plan', jit: 'off', workers: '0', isolation: 'read committed', timeout: '4s' }
   assert.deepEqual(await of(url), usual)
   assert.deepEqual(await of(pooler.urlFor(url)), usual)
-  const options = new URLSearchParams({ options: '-c plan_cache_mode=auto -c statement_timeout=1' })
+  const options = new URLSearchParams({ options: '-c plan_cache_mode=auto -c statement_timeout=3000' })
   assert.deepEqual(await of(`${url}?${options}`), { ...usual, plan: 'auto' })
 })
 
