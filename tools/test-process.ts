@@ -14,14 +14,15 @@ export type Message =
   | { kind: 'end'; file: string; passed: number; ms: number }
 
 /** Node ends a run if nothing is open any more, which a test may leave open. A module that Node loads after the test file ends it then. */
-const endOfFile = `import { after } from 'node:test'
-process.emit('fileIsLoaded')
-after(() => process.emit('endOfFile'))`
+const endOf = (file: number) => `import { after } from 'node:test'
+process.emit('loaded ${file}')
+after(() => process.emit('end of ${file}'))`
 
 const [timeout] = process.argv.slice(2)
 const ends = mkdtempSync(join(tmpdir(), 'carillon-tests-'))
 process.on('exit', () => rmSync(ends, { recursive: true }))
 let filesRun = 0
+let isRunning = false
 // A listener keeps the process alive, so a file that waits for nothing would not end.
 const next = () =>
   process.once('message', async (file: string) => {
@@ -41,17 +42,20 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
     faults += 1
     void send({ kind: 'fault', name, file: place.file ?? file, line: place.line ?? 1, reason })
   }
-  const end = join(ends, `${++filesRun}.mjs`)
-  writeFileSync(end, endOfFile)
+  const number = ++filesRun
+  const end = join(ends, `${number}.mjs`)
+  writeFileSync(end, endOf(number))
   const endRun = async () => {
     // An error that a test leaves behind fails the file.
     await turn()
-    process.emit('beforeExit', 0)
+    // Not during the next file.
+    if (number === filesRun && isRunning) process.emit('beforeExit', 0)
   }
-  process.once('endOfFile', endRun)
+  isRunning = true
+  process.once(`end of ${number}`, endRun)
   // Or Node ends the run while the file waits, before its first test, for something that does not keep the process alive.
   const held = setInterval(() => {}, 60_000)
-  process.once('fileIsLoaded', () => clearInterval(held))
+  process.once(`loaded ${number}`, () => clearInterval(held))
   const tests = run({ files: [file, end], isolation: 'none', timeout: perTestMs })
   tests.on('test:diagnostic', ({ message, level, file: place }) => {
     // An error after the end of a test has no place; nor do Node's counts at the end.
@@ -70,14 +74,16 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
     const isReportedBySubtests = 'failureType' in error && error.failureType === 'subtestsFailed'
     if (!isReportedBySubtests) blame(test.name, test, explain(error.cause ?? error))
     // An `after` of the file has failed, so Node calls no further one.
-    if (test.nesting === 0 && 'failureType' in error && error.failureType === 'hookFailed') process.emit('endOfFile')
+    if (test.nesting === 0 && 'failureType' in error && error.failureType === 'hookFailed')
+      process.emit(`end of ${number}`)
   })
   tests.on('test:summary', ({ success, file: place }) => {
     if (place === undefined && !success && faults === 0) blame('a file that failed', {}, late.join('\n'))
   })
   for await (const _ of tests);
   clearInterval(held)
-  process.off('endOfFile', endRun)
+  isRunning = false
+  process.off(`end of ${number}`, endRun)
   await send({ kind: 'end', file, passed, ms: performance.now() - startedAt })
 }
 

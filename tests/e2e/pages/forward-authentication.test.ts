@@ -44,7 +44,8 @@ for (const convention of ['forward-auth', 'auth-request'] as const satisfies rea
       const seen = await page.locator('p').textContent()
       assert.equal(seen, `/wiki/start?page=2&of=%2F · zoë · Zoë Ødegård · ${user.id}`)
 
-      await page.goto(`${url}/account`)
+      // Or what the page still loads gets 401 after the sign-out.
+      await page.goto(`${url}/account`, { waitUntil: 'networkidle' })
       await page.getByRole('button', { name: 'Sign out', exact: true }).first().click()
       await opened.heading('Sign in')
       await page.goto(`${url}/wiki/again`)
