@@ -100,7 +100,9 @@ test('if the server ends the connection of a batch, each of its calls fails, and
   void sent.then(() => {
     isOver = true
   })
-  const waiting = "select pg_terminate_backend(pid) from pg_locks where not granted and relation = 'producer'::regclass"
+  const waiting = `select pg_terminate_backend(pid) from pg_locks
+    where not granted and relation = 'producer'::regclass
+      and database = (select oid from pg_database where datname = current_database())`
   while (!isOver && (await client.query(waiting)).rows.length === 0) await nextTurns()
   await client.query('rollback')
   await client.query(waitBriefly)
@@ -174,7 +176,8 @@ test('a batch locks the inboxes before the counts of their categories, in the or
   await client.query('begin')
   await client.query('select from inbox where user_id = $1 for update', [held?.id])
   const sent = people.map((person) => world.deliver({ to: [person], category: 'ci' }))
-  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%deliver_together%'"
+  const waiting = `select from pg_stat_activity
+    where wait_event_type = 'Lock' and query like '%deliver_together%' and datname = current_database()`
   while ((await client.query(waiting)).rows.length === 0) {
     await nextTurns()
     // A transaction sees the activity of its first look.
