@@ -22,7 +22,6 @@ const [timeout] = process.argv.slice(2)
 const ends = mkdtempSync(join(tmpdir(), 'carillon-tests-'))
 process.on('exit', () => rmSync(ends, { recursive: true }))
 let filesRun = 0
-let isRunning = false
 // A listener keeps the process alive, so a file that waits for nothing would not end.
 const next = () =>
   process.once('message', async (file: string) => {
@@ -37,6 +36,7 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
   const startedAt = performance.now()
   let passed = 0
   let faults = 0
+  let isOver = false
   const late: string[] = []
   const blame = (name: string, place: { file?: string | undefined; line?: number | undefined }, reason: string) => {
     faults += 1
@@ -49,9 +49,8 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
     // An error that a test leaves behind fails the file.
     await turn()
     // Not during the next file.
-    if (number === filesRun && isRunning) process.emit('beforeExit', 0)
+    if (!isOver) process.emit('beforeExit', 0)
   }
-  isRunning = true
   process.once(`end of ${number}`, endRun)
   // Or Node ends the run while the file waits, before its first test, for something that does not keep the process alive.
   const held = setInterval(() => {}, 60_000)
@@ -82,7 +81,7 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
   })
   for await (const _ of tests);
   clearInterval(held)
-  isRunning = false
+  isOver = true
   process.off(`end of ${number}`, endRun)
   await send({ kind: 'end', file, passed, ms: performance.now() - startedAt })
 }

@@ -55,7 +55,8 @@ const streamReaderTimeoutMs = 30_000
  */
 class Response<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
-    const isAscii = typeof chunk === 'string' && Buffer.byteLength(chunk) === chunk.length
+    const isLong = typeof chunk === 'string' && chunk.length * 3 > 16 * 1024
+    const isAscii = isLong && Buffer.byteLength(chunk) === chunk.length
     return super.end(chunk, (isAscii ? 'latin1' : encoding) as BufferEncoding, callback)
   }
 }

@@ -87,7 +87,8 @@ export class Sessions {
 
   /** Null without a live session. The inbox's version is read in the same store call: one round trip on PostgreSQL. */
   async verify(secret: string): Promise<Subject | null> {
-    const key = this.#keys.get(secret) ?? keyOf(secret)
+    const known = this.#keys.get(secret)
+    const key = known ?? keyOf(secret)
     if (key === null) return null
     const { store, now, idleMs, lifetimeMs } = this.#options
     const session = await store.read(findSession, key)
@@ -95,7 +96,7 @@ export class Sessions {
       await this.#endCopied([key])
       return null
     }
-    this.#keys.set(secret, key, 1)
+    if (known === undefined) this.#keys.set(secret, key, 1)
     const at = now()
     if (at >= this.#endOf(session, at)) return null
     const expiresAt = session.createdAt + lifetimeMs

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveDemonstration } from '../../../demonstration/server/serve.ts'
 import { passedField } from '../../../server/demonstration/pass-on.ts'
-import { wholeText } from '../http/whole-text.ts'
+import { responseOf } from '../http/http-client.ts'
 import type { HttpResponse } from '../service.ts'
 import { Visitor } from './visitor.ts'
 
@@ -36,13 +36,9 @@ export async function demonstrationHere() {
     const fields = ['host', '127.0.0.1:7464', ...Object.entries(given).flat(), ...length]
     const headers = facts === undefined ? fields : [...fields, passedField, facts]
     return new Promise((resolve, reject) => {
-      const outgoing = httpRequest({ host: '127.0.0.1', port, path, method, headers }, async (response) => {
-        const received = new Headers()
-        for (const [name, values = []] of Object.entries(response.headersDistinct))
-          for (const value of values) received.append(name, value)
-        const text = await wholeText(response)
-        resolve({ status: response.statusCode ?? 0, headers: received, text, json: () => JSON.parse(text) })
-      })
+      const outgoing = httpRequest({ host: '127.0.0.1', port, path, method, headers }, (incoming) =>
+        resolve(responseOf(incoming)),
+      )
       outgoing.on('error', reject)
       outgoing.end(body)
     })

@@ -1,5 +1,5 @@
 // For tests: sends requests exactly as given (any method, path, Host or Origin) over kept-alive connections.
-import { Agent, request } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import type { HttpResponse } from '../service.ts'
 import { wholeText } from './whole-text.ts'
 
@@ -31,13 +31,7 @@ export class HttpClient {
     return new Promise((resolve, reject) => {
       const outgoing = request(
         { agent: this.#agent, host: hostname, port, method, path, headers: { host, ...length, ...headers } },
-        async (incoming) => {
-          const fields = new Headers()
-          for (const [name, values = []] of Object.entries(incoming.headersDistinct))
-            for (const value of values) fields.append(name, value)
-          const text = await wholeText(incoming)
-          resolve({ status: incoming.statusCode ?? 0, headers: fields, text, json: () => JSON.parse(text) })
-        },
+        (incoming) => resolve(responseOf(incoming)),
       )
       outgoing.on('error', reject)
       if (chunked && body !== undefined) outgoing.write(body)
@@ -48,4 +42,13 @@ export class HttpClient {
   close(): void {
     this.#agent.destroy()
   }
+}
+
+/** Reads the whole response. Rejects if the connection breaks before its end. */
+export async function responseOf(incoming: IncomingMessage): Promise<HttpResponse> {
+  const headers = new Headers()
+  for (const [name, values = []] of Object.entries(incoming.headersDistinct))
+    for (const value of values) headers.append(name, value)
+  const text = await wholeText(incoming)
+  return { status: incoming.statusCode ?? 0, headers, text, json: () => JSON.parse(text) }
 }
