@@ -80,7 +80,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { now } = clock
   const { observed = unobserved } = own ?? {}
   const lines = new AuditLines(log)
-  // Marks and deliveries record no change by a user, so no limit stands before their writes.
+  // Marks and deliveries record no change by a user, so their writes have no limit.
   const unlimited: Store = Object.setPrototypeOf({ write: store.write }, store)
   limitChanges(store, now)
   store.onRecorded(lines.writeAll)

@@ -51,7 +51,7 @@ class Recorder implements Outcome {
     this.acts.push({ label, session, token })
   }
 
-  /** The same requests in both lanes, or others in the token lane. */
+  /** Sends requests in both lanes. The token lane sends those of the session lane, unless it has its own. */
   async both(label: Act['label'], session: readonly Request[], token = session): Promise<void> {
     this.act(label, await this.all('session', session), await this.all('token', token))
   }

@@ -13,7 +13,7 @@ export class SignatureCheck {
   text = ''
   /** The check in the other server; undefined until it has responded. */
   outcome: { isValid: boolean; step: Step | undefined } | undefined
-  /** As the walk has sent it. */
+  /** The token that the walk sent. */
   real = ''
   readonly #world: World
   #timer: ReturnType<typeof setTimeout> | undefined

@@ -42,7 +42,7 @@ export type Exchange = {
   /** `thief`: another browser at another address, which has only what it copied. `other-site`: the form of another site. */
   by: 'browser' | 'thief' | 'other-site'
   to: Target
-  /** Of the five servers, the one that had the request: 1 to 5. */
+  /** The number, 1 to 5, of the server behind the balancer that had the request; null for other requests. */
   server: number | null
   /** By the clock of the world, in milliseconds since 1970. */
   at: number

@@ -15,7 +15,7 @@ import type { ComposedService } from './world.ts'
 
 type Options = {
   place: Place
-  /** Of its sessions and its clock alone. */
+  /** The world's service, of which this server uses only the sessions and the clock. */
   service: Pick<ComposedService, 'config' | 'sessions' | 'now'>
   /** Where the keys of the service are; the fields let the request through. */
   keySet: { url: URL; headers: Record<string, string> }
@@ -100,7 +100,7 @@ export class OtherServer {
     return this.#userOfToken(bearerToken([headers.authorization ?? '']) ?? '')
   }
 
-  /** As examples/offline-tokens does it (RFC 9068). A token with a scope is for the inbox alone. */
+  /** Verifies the token as examples/offline-tokens does (RFC 9068). A token with a scope opens only the inbox. */
   async #userOfToken(token: string): Promise<string | undefined> {
     const { config, now } = this.#options.service
     const issuer = config.publicUrl

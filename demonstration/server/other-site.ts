@@ -23,7 +23,7 @@ export const otherSite = forAnyone({
     const policy =
       `default-src 'none'; script-src 'sha256-${scriptHash}'; form-action ${attacked}; ` +
       `frame-ancestors ${attacked}; base-uri 'none'`
-    // As the site of an attacker: its requests name their origin.
+    // Requests of an attacker's page name their origin, too.
     const fields = { 'content-security-policy': policy, 'referrer-policy': 'strict-origin-when-cross-origin' }
     return reply
       .headers(fields)

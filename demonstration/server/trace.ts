@@ -13,7 +13,7 @@ export function tracing(steps: Step[], serve: () => void): void {
   requests.run(steps, serve)
 }
 
-/** The same part, whose methods note themselves while a request is traced. */
+/** Wraps the part: while a request is traced, each call of a method is noted. */
 export function observed<Part extends object>(name: string, part: Part): Part {
   return new Proxy(part, {
     get(target, key) {

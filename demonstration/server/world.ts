@@ -28,7 +28,7 @@ export type WorldOptions = {
   user: Visit['user']
   cookies: { cookie: Cookie; deviceCookie: Cookie; memoryCookie: Cookie }
   settings: ChildSettings
-  /** For temporary files. */
+  /** The world puts its temporary files there. */
   folder: string
   /** Milliseconds of this process. */
   wall: () => number

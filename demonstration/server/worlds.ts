@@ -86,7 +86,7 @@ export class Worlds {
     return this.ofId(idOf(secret ?? ''))
   }
 
-  /** For requests that must have no cookie. The id opens nothing: it says which service shall judge the request. */
+  /** Finds the world of a request that must have no cookie. The id is no proof: it only says which service checks the request. */
   ofId(id: string): World | undefined {
     const at = this.#options.monotonic()
     const visit = this.#visits.get(id)

@@ -24,7 +24,7 @@ function commitOfCheckout(): string {
   return status === 0 ? stdout.trim() : 'unknown'
 }
 
-/** As people read it: `0.1.0 (1d0a5ab7c3f2)`. */
+/** The version with its commit, such as `0.1.0 (1d0a5ab7c3f2)`. */
 export function displayVersion(): string {
   return `${version} (${commit()})`
 }

@@ -51,9 +51,9 @@ export async function drain(
 const maxDroppedBytes = 4 * 1024 * 1024
 /** The minimum that a chunk of a chunked body counts: a chunk of one byte costs as much time as one of a kilobyte. */
 const minChunkBytes = 256
-/** From the response on. The time limit of the whole request (app.ts) may end it sooner. */
+/** The service drops the rest of a body for this long after its response. The time limit of the whole request (app.ts) may end it sooner. */
 const maxDroppingMs = 5_500
-/** For a client whose request timed out: only the time that the response needs to arrive. */
+/** If the request timed out, the connection stays open only as long as the response needs to arrive. */
 const afterTimeoutMs = 500
 
 export function isBodyUnread({ complete, headers }: IncomingMessage): boolean {

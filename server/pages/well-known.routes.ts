@@ -9,7 +9,7 @@ import { pagePath } from './places.ts'
 
 const page = example(string(), 'https://bell.example.org/account')
 const dayMs = 86_400_000
-/** RFC 9116 recommends less than a year. Whoever reads the file later reads it again. */
+/** RFC 9116 recommends less than a year. A client reads the file again after that. */
 const lifetimeMs = 180 * dayMs
 
 export const securityTxt = forAnyone({

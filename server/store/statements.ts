@@ -110,7 +110,7 @@ export function* lockUsers(): Write<void> {
 export type Value = string | number | null
 /** `strings` is the same array each time that the statement runs. */
 export type Template = { strings: TemplateStringsArray; values: readonly Given[] }
-/** What stands between the strings of a template. At one place it is always a value, always the same part, or always a list. */
+/** A value or a part between two strings of a template. At one place it is always a value, always the same part, or always a list. */
 export type Given = Value | Part | List | UserKey
 type Bound = Value | Uint8Array
 

@@ -53,7 +53,7 @@ function isAddress(hostname: string): boolean {
   return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0
 }
 
-/** That of the host of a request. Throws UNPROCESSABLE if browsers accept no passkeys here. */
+/** The relying party of the host that the request names. Throws UNPROCESSABLE if browsers accept no passkeys here. */
 export function relyingPartyFor(
   { site }: { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> },
   { headers }: FastifyRequest,
@@ -85,7 +85,7 @@ export function readClientData(encoded: string, ceremony: Ceremony, { origins }:
   return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : ''
 }
 
-/** For a passkey that this service cannot accept, for a reason that reveals nothing about any account. */
+/** The error for a passkey that this service cannot accept. `problem` reveals nothing about any account. */
 export function refusal(problem: string, remedy?: string): CarillonError {
   return new CarillonError('UNPROCESSABLE', problem, { remedy })
 }
@@ -200,7 +200,7 @@ export async function refuseUnverified({ response }: Assertion, { id }: RelyingP
   // Another service, or a page of it, passes on what its user signed there.
   // biome-ignore lint/plugin/secrets: the hash of the relying party, whose name is public
   if (!hash('sha256', id, 'buffer').equals(data.rpIdHash)) throw refusal(`The passkey is not one for ${id}`)
-  // Without a PIN or a fingerprint, the passkey proves that somebody has the device, and not who.
+  // Without a PIN or a fingerprint, the passkey proves only that the caller has the device.
   if (!data.flags.uv)
     throw refusal(
       'The authenticator did not verify its user',
@@ -244,7 +244,7 @@ function expected({ relyingParty, challenge }: Wish) {
 // The challenges that passkeys sign. A challenge is authenticated by the service's secret and not stored when it is given: everybody may
 // request one, and a flood of requests must not fill the store. Its hash is stored when it is used, so that it is used once.
 
-/** `create` for a new passkey of this user, `get` for the use of a passkey, whoever signs in. */
+/** `create` for a new passkey of this user, `get` for a sign-in with a passkey of any user. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }
 
 /** What the store needs to know that it was used. `expiresAt`: when no node accepts it any more. */
