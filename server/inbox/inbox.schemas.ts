@@ -14,17 +14,31 @@ export const content = {
   key: t.example(t.text(1, 255, keyNote), 'build-main'),
 }
 
+const imageUrl = t.text(1, 2048, 'http, https or relative')
+const Actor = t.component('Actor', { name: t.text(1, 100), imageUrl: t.nullable(imageUrl) })
+const Action = t.component('Action', { label: t.text(1, 40), url: t.text(1, 2048, 'http, https or relative') })
+/** What a notification looks like. */
+const look = {
+  actor: t.example(t.nullable(Actor), null),
+  icon: t.example(t.nullable(t.anything), null),
+  actions: t.example(t.nullable(t.array(Action)), null),
+  format: t.oneOf(['text', 'markdown']),
+}
+
 export const Notification = t.component('Notification', {
   id,
   title,
   ...t.allNullable(content),
+  ...look,
   createdAt: timeOf('When it was first sent'),
   updatedAt: timeOf('When it was last sent'),
+  expiresAt: t.example(t.nullable(time), null),
   seq: t.integer({ minimum: 1, description: 'Its place: a list is ordered by seq, newest first' }),
   count: t.integer({ minimum: 1, description: 'How often it became the newest: 1, and 1 more for each `again`' }),
   read: t.boolean(),
   readAt: t.example(t.nullable(time), null),
   archivedAt: t.example(t.nullable(time), null),
+  snoozedUntil: t.example(t.nullable(time), null),
 })
 export const NotificationResponse = t.dataOf(Notification)
 

@@ -185,13 +185,13 @@ function* markCategories({ box, through, at }: ReadAll, categories: readonly str
     if (made > 0) madeRead.set(category, made)
   }
   if (madeRead.size === 0) return false
-  yield* send`update inbox_category set made_read = 0 where user_id = ${user} and made_read > 0`
+  yield* send`update inbox_category set made = 0 where user_id = ${user} and made > 0`
   for (const [category, made] of madeRead) {
     yield* send`
       insert into category_read_mark (user_id, category, through_seq, version, at)
       values (${user}, ${category}, ${through}, ${version}, ${at})`
     yield* send`
-      update inbox_category set unread = unread - ${made}, made_read = ${made}
+      update inbox_category set unread = unread - ${made}, made = ${made}
       where user_id = ${user} and category = ${category}`
   }
   const made = madeRead.values().reduce((sum, one) => sum + one, 0)
@@ -269,11 +269,11 @@ type Rest = { after: number; stillUnread: number }
 
 function* recountCategories(user: UserKey, { after, stillUnread }: Rest): Write<void> {
   yield* send`
-    update inbox_category set made_read = unread, unread = 0
-    where user_id = ${user} and (unread > 0 or made_read > 0)`
+    update inbox_category set made = unread, unread = 0
+    where user_id = ${user} and (unread > 0 or made > 0)`
   if (stillUnread === 0) return
   yield* send`
-    update inbox_category set unread = found.count, made_read = made_read - found.count
+    update inbox_category set unread = found.count, made = made - found.count
     from (
       select n.category, count(*) as count from notification n
       where n.user_id = ${user} and n.seq > ${after} and n.read_at is null and n.category is not null and ${isUncovered}
@@ -285,9 +285,9 @@ function* recountCategories(user: UserKey, { after, stillUnread }: Rest): Write<
 /** If the high-water mark stays, only notifications that were marked as unread became read. */
 function* lowerCategories({ box, through }: { box: Box; through: number }): Write<void> {
   const { user } = box
-  yield* send`update inbox_category set made_read = 0 where user_id = ${user} and made_read > 0`
+  yield* send`update inbox_category set made = 0 where user_id = ${user} and made > 0`
   yield* send`
-    update inbox_category set unread = unread - found.count, made_read = found.count
+    update inbox_category set unread = unread - found.count, made = found.count
     from (
       select n.category, count(*) as count from notification n
       where n.user_id = ${user} and n.unread_version >= ${box.read_version} and n.seq + 0 <= ${through}
@@ -329,7 +329,7 @@ export function* undoReadAll({ userId, at }: UndoReadAll): Write<'done' | 'nothi
       undo_version = null, reset_version = version + 1
     where user_id = ${user}`
   yield* send`
-    update inbox_category set unread = unread + made_read, made_read = 0 where user_id = ${user} and made_read > 0`
+    update inbox_category set unread = unread + made, made = 0 where user_id = ${user} and made > 0`
   yield* signal({ about: 'inbox', userId })
   return 'done'
 }
@@ -428,5 +428,5 @@ export function* keepReadState(found: ReadState): Write<void> {
 export function* countMadeRead({ user, category, more }: Count): Write<void> {
   if (category === null) return
   yield* send`
-    update inbox_category set made_read = made_read + ${more} where user_id = ${user} and category = ${category}`
+    update inbox_category set made = made + ${more} where user_id = ${user} and category = ${category}`
 }

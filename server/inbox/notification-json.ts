@@ -4,7 +4,7 @@
 import { Part } from '../store/statements.ts'
 import { content } from './inbox.schemas.ts'
 import type { ReadAll } from './inbox-state.ts'
-import { readAtByAnyMarkSql } from './read-at.ts'
+import { placeSql, readAtByAnyMarkSql } from './read-at.ts'
 
 /** What a delivery may give besides the title: a column for each, null if it was not given. */
 type Member = keyof typeof content
@@ -35,27 +35,42 @@ const jsonOf = {
   postgres: (text: string) => `to_json(${text})::text`,
 }
 
+/** Where the notification `n` is, as SQL: expressions of a time, or null. */
+export type Place = { archivedAt: string; snoozedUntil: string }
+
+/** In the list: neither archived nor snoozed. */
+export const inTheList: Place = { archivedAt: 'null', snoozedUntil: 'null' }
+
+/** The members of `look` that no delivery gave. */
+const plainLook = '"actor":null,"icon":null,"actions":null,"format":"text"'
+
 /**
- * The JSON text of a row `n` of notification, as SQL. `readAt` is an expression, null for an unread notification. Each argument of
- * `concat` costs time; `concat` takes half the time of `||`.
+ * The JSON text of a row `n` of notification, as SQL. `readAt` is an expression, null for an unread notification. Texts in several languages
+ * are its member `texts`, which `localize` takes out. Each argument of `concat` costs time; `concat` takes half the time of `||`.
  */
-export function notificationJsonSql(engine: keyof typeof jsonOf, readAt: string): string {
+export function notificationJsonSql(engine: keyof typeof jsonOf, readAt: string, place: Place): string {
   // Most notifications have no key, and a comparison costs less than jsonOf.
   const plainText = (name: Member) => `case when n.${name} is null then 'null' else ${jsonOf[engine](`n.${name}`)} end`
   const given = members.map((member) => {
     return `"${member}":', ${isJson(member) ? `coalesce(n.${member}, 'null')` : plainText(member)}, '`
   })
+  const timeOr = (name: string, time: string, after: string) =>
+    time === 'null' ? `'"${name}":null${after}'` : `coalesce('"${name}":"' || ${time} || '"${after}', '"${name}":null${after}')`
+  const archived = timeOr('archivedAt', place.archivedAt, ',')
+  const snoozed = timeOr('snoozedUntil', place.snoozedUntil, '}')
+  const end = place === inTheList ? `'"archivedAt":null,"snoozedUntil":null}'` : `${archived}, ${snoozed}`
   return `
-  concat('${beforeId}', n.id, '","title":"', n.title, '",${given.join()},"createdAt":"', n.created_at,
-    '","updatedAt":"', coalesce(n.updated_at, n.created_at), '","seq":', n.seq,
+  concat('${beforeId}', n.id, coalesce('","texts":' || n.texts || ',"title":"', '","title":"'), n.title, '",${given.join()},',
+    coalesce(n.look, '${plainLook}'), ',"createdAt":"', n.created_at, '","updatedAt":"', coalesce(n.updated_at, n.created_at), '",',
+    ${timeOr('expiresAt', 'n.expires_at', ',"seq":')}, n.seq,
     case n.count when 1 then ',"count":1,"read":' else concat(',"count":', n.count, ',"read":') end,
-    coalesce('true,"readAt":"' || ${readAt} || '","archivedAt":null}', 'false,"readAt":null,"archivedAt":null}'))`
+    coalesce('true,"readAt":"' || ${readAt} || '",', 'false,"readAt":null,'), ${end})`
 }
 
 /** In a statement whose first value is the user. */
 export const notificationText = new Part(
-  notificationJsonSql('sqlite', readAtByAnyMarkSql('n.user_id')),
-  notificationJsonSql('postgres', readAtByAnyMarkSql('$1')),
+  notificationJsonSql('sqlite', readAtByAnyMarkSql('n.user_id'), placeSql('n.user_id')),
+  notificationJsonSql('postgres', readAtByAnyMarkSql('$1'), placeSql('$1')),
 )
 
 export const noItems = '[]'

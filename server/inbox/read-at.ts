@@ -1,4 +1,4 @@
-// When a notification was read, as SQL of both engines. `user` is what stands for the user's key: where it is a parameter, PostgreSQL reads
+// When a notification was read, and when archived, as SQL of both engines. `user` is what stands for the user's key: where it is a parameter, PostgreSQL reads
 // one partition.
 
 /** Whether the row `m` of category_read_mark covers the notification `n`: it has not been marked as unread since. */
@@ -47,4 +47,17 @@ export function readAtByAnyMarkSql(user: string): string {
       select m.version, m.at from category_read_mark m where ${coversSql(user)}
     ) as mark order by version limit 1
   ))`
+}
+
+/** Where the notification `n` is. Of the archive-reads, the first that covers it and did not keep it has archived it. */
+export function placeSql(user: string): { archivedAt: string; snoozedUntil: string } {
+  const byMark = `(
+    select m.at from archive_mark m
+    where m.user_id = ${user} and m.through_seq >= n.seq and m.version > coalesce(n.kept_version, -1)
+    order by m.through_seq, m.version limit 1
+  )`
+  return {
+    archivedAt: `case when n.away is null then ${byMark} when n.away = 'archived' then n.away_at end`,
+    snoozedUntil: `case when n.away = 'snoozed' then n.away_at end`,
+  }
 }

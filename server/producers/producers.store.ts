@@ -36,8 +36,9 @@ function toProducer(row: Row): Producer {
 export function* addProducer(producer: FreshProducer & Audited): Write<void> {
   const { id, name, secretHash, scopes, createdAt, expiresAt, application = '', audit } = producer
   yield* send`
-    insert into producer (id, name, secret_hash, scopes, created_at, expires_at, application)
-    values (${id}, ${name}, ${secretHash}, ${scopes.join(',')}, ${createdAt}, ${expiresAt}, ${application})`
+    insert into producer (id, name, secret_hash, scopes, created_at, expires_at, application, number)
+    select ${id}, ${name}, ${secretHash}, ${scopes.join(',')}, cast(${createdAt} as bigint), cast(${expiresAt} as bigint), ${application},
+      coalesce(max(number), 0) + 1 from producer`
   yield* record(audit)
 }
 

@@ -54,6 +54,9 @@ function* eraseInbox(userId: string): Write<void> {
   yield* send`delete from notification where user_id = ${user}`
   yield* send`delete from category_read_mark where user_id = ${user}`
   yield* send`delete from read_mark where user_id = ${user}`
+  yield* send`delete from archive_mark where user_id = ${user}`
+  yield* send`delete from removal where user_id = ${user}`
+  yield* send`delete from preference where user_id = ${user}`
   yield* send`delete from inbox where user_id = ${user}`
 }
 

@@ -12,7 +12,7 @@ export const readAtByAnyMark = readAtByAnyMarkSql('$1')
 
 /** The JSON text of the notification `n`, which was read at `readAt`. */
 export function textReadAt(readAt: string): string {
-  return notificationJsonSql('postgres', readAt)
+  return notificationJsonSql('postgres', readAt, place)
 }
 
 /** The user's inbox as the table `box` of one row; all zeros if the user has none yet. */

@@ -38,7 +38,7 @@ export function coveredThrough({ readThrough, categoryThrough }: InboxState): nu
 
 /** The JSON text of the notification `n`, which was read at `at`. */
 export function notificationSql(at: string): string {
-  return notificationJsonSql('sqlite', at)
+  return notificationJsonSql('sqlite', at, place)
 }
 
 // In a range ?2 is the user's readThrough: no read-all covers what lies beyond it, so none is looked up. Usually the first

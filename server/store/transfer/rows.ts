@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 export const tableNames = [
   ...'user session token_cutoff signing_key producer delivery inbox inbox_category notification read_mark'.split(' '),
   ...'category_read_mark known_device guess_count one_time_link factor recovery_code'.split(' '),
-  ...['challenge', 'provider_account', 'audit'],
+  ...'challenge provider_account audit archive_mark removal preference category key_change'.split(' '),
 ]
 
 /** The first `key` columns are the primary key. */

@@ -40,8 +40,8 @@ begin
           where user_id = one.user_id;
         insert into read_mark (user_id, version, through_seq, at, before_through, before_version, made_read)
           values (one.user_id, box.version + 1, through, one.at, box.read_through, box.read_version, box.unread);
-        update inbox_category set made_read = unread, unread = 0
-          where user_id = one.user_id and (unread > 0 or made_read > 0);
+        update inbox_category set made = unread, unread = 0
+          where user_id = one.user_id and (unread > 0 or made > 0);
         answers[one.n] := 'done';
       end if;
       continue;

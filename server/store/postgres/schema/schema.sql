@@ -86,7 +86,14 @@ create table inbox (
   marked_unread bigint not null default 0,
   undo_version bigint,
   reset_version bigint not null default 0,
-  category_through bigint not null default 0
+  category_through bigint not null default 0,
+  archived bigint not null default 0,
+  snoozed bigint not null default 0,
+  archive_through bigint not null default 0,
+  archive_version bigint not null default 0,
+  seen_through bigint not null default 0,
+  unseen bigint not null default 0,
+  mutes bigint not null default 0
 ) partition by hash (user_id);
 
 create table inbox_category (
@@ -94,7 +101,9 @@ create table inbox_category (
   category text collate "C" not null,
   total bigint not null,
   unread bigint not null,
-  made_read bigint not null default 0,
+  made bigint not null default 0,
+  archived bigint not null default 0,
+  snoozed bigint not null default 0,
   primary key (user_id, category)
 ) partition by hash (user_id);
 
@@ -117,18 +126,31 @@ create table notification (
   unread_version bigint,
   changed_version bigint,
   replaced_version bigint,
+  away text,
+  away_at text,
+  kept_version bigint,
+  unarchived_version bigint,
+  expires_at text,
+  look text,
+  texts text,
+  producer bigint,
   primary key (user_id, seq)
 ) partition by hash (user_id);
 -- Ids rise with time, so a new one goes to the end of the index (decision 0055).
 create unique index notification_by_id on notification (id, user_id);
-create unique index notification_by_key on notification (user_id, key, application) where key is not null;
+create unique index notification_by_key on notification (key, application, user_id) where key is not null;
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
 create index notification_unread on notification (user_id, seq) include (category) where read_at is null;
-create index notification_read on notification (user_id, seq) where read_at is not null;
+create index notification_read on notification (user_id, seq) where read_at is not null and away is null;
 create index notification_unread_by_category on notification (user_id, category, seq) where read_at is null;
 create index notification_read_by_category on notification (user_id, category, seq)
-  where read_at is not null and category is not null;
+  where read_at is not null and away is null and category is not null;
+create index notification_away on notification (user_id, away, seq) where away is not null;
+create index notification_away_by_category on notification (user_id, away, category, seq) where away is not null and category is not null;
+create index notification_kept on notification (user_id, kept_version, seq) where kept_version is not null;
+create index notification_to_wake on notification (away_at) where away = 'snoozed';
+create index notification_by_expiry on notification (expires_at) where expires_at is not null;
 
 create table read_mark (
   user_id text collate "C" not null,
@@ -152,6 +174,56 @@ create table category_read_mark (
   primary key (user_id, category, through_seq, version)
 );
 
+create table archive_mark (
+  user_id text collate "C" not null,
+  version bigint not null,
+  through_seq bigint not null,
+  at text not null,
+  before_through bigint not null,
+  before_version bigint not null,
+  made bigint not null,
+  made_unseen bigint not null,
+  primary key (user_id, version)
+);
+create index archive_mark_by_seq on archive_mark (user_id, through_seq, version, at);
+
+create table removal (
+  user_id text collate "C" not null,
+  version bigint not null,
+  id text not null,
+  at text not null,
+  reason text not null,
+  primary key (user_id, version)
+);
+create index removal_by_time on removal (at);
+
+create table preference (
+  user_id text collate "C" not null,
+  category text collate "C" not null,
+  muted_until text not null,
+  primary key (user_id, category)
+);
+
+create table category (
+  application text collate "C" not null,
+  name text collate "C" not null,
+  label text not null,
+  description text,
+  mandatory bigint not null,
+  primary key (application, name)
+);
+
+create table key_change (
+  id text collate "C" primary key,
+  application text collate "C" not null,
+  key text collate "C" not null,
+  kind text not null,
+  given text,
+  producer bigint,
+  at bigint not null,
+  after_user text collate "C" not null
+);
+
 create table producer (
   id text collate "C" primary key,
   name text not null,
@@ -163,7 +235,8 @@ create table producer (
   last_used_at bigint,
   previous_secret_hash text,
   previous_until bigint,
-  application text not null
+  application text not null,
+  number bigint not null
 );
 
 create table delivery (

@@ -95,7 +95,8 @@ create table signing_key (
   retired_at integer
 ) without rowid, strict;
 
--- Inboxes. The version rises with every change. The sequence numbers in use are first_seq to last_seq.
+-- Inboxes. The version rises with every change. The sequence numbers in use are first_seq to last_seq. A notification is in the list, or away
+-- from it: archived or snoozed. total, unread and unseen count what is in the list, archived and snoozed the others.
 create table inbox (
   user_id blob primary key,
   version integer not null,
@@ -109,20 +110,33 @@ create table inbox (
   read_version integer not null default 0,
   -- How many notifications at or below the high-water mark are unread.
   marked_unread integer not null default 0,
-  -- The last read-all if it can be undone, and the last undo.
+  -- The last read-all or archive-read if it can be undone.
   undo_version integer,
+  -- Who is behind this version loads the list again: the version of the last undo, or of so many removals that no list of them is kept.
   reset_version integer not null default 0,
   -- Where the read-all of a category that reached furthest ended.
-  category_through integer not null default 0
+  category_through integer not null default 0,
+  archived integer not null default 0,
+  snoozed integer not null default 0,
+  -- The high-water mark of the last archive-read, and its version: every notification up to it is archived, unless its kept_version is this one.
+  archive_through integer not null default 0,
+  archive_version integer not null default 0,
+  -- What is in the list and has a higher sequence number is unseen.
+  seen_through integer not null default 0,
+  unseen integer not null default 0,
+  -- 1 if the user has muted something. Deliveries look into `preference` only then.
+  mutes integer not null default 0
 ) without rowid, strict;
 
--- made_read: how many notifications of the category an undo of the last read-all makes unread.
+-- made: how many notifications of the category an undo of the last read-all makes unread, or of the last archive-read puts back.
 create table inbox_category (
   user_id blob not null,
   category text not null,
   total integer not null,
   unread integer not null,
-  made_read integer not null default 0,
+  made integer not null default 0,
+  archived integer not null default 0,
+  snoozed integer not null default 0,
   primary key (user_id, category)
 ) without rowid, strict;
 
@@ -153,20 +167,40 @@ create table notification (
   unread_version integer,
   changed_version integer,
   replaced_version integer,
+  -- 'archived' or 'snoozed', and since when or until when; null in the list, and for what an archive-read covers.
+  away text,
+  away_at text,
+  -- At or below the high-water mark of archive-reads it is in the list if this is the inbox's archive_version.
+  kept_version integer,
+  -- That of the last change that put it back.
+  unarchived_version integer,
+  expires_at text,
+  -- The members of JSON text that say what it looks like, without braces: actor, icon, actions, format. Null for the defaults.
+  look text,
+  -- A JSON object: the title and the body in each language, in the order in which the delivery gave them. Null for one text.
+  texts text,
+  -- The number of the producer who sent it last; null for the service itself.
+  producer integer,
   primary key (user_id, seq)
 ) without rowid, strict;
 -- By the time in the id (its first 48 bits as text), which with the user is nearly always unique. Ids rise with time, so a new one goes to
 -- the end of the index. No index uses a function that SQLite 3.40 lacks, so that the shells of systems can check the file.
 create index notification_by_id on notification (substr(id, 1, 13), user_id);
-create unique index notification_by_key on notification (user_id, key, application) where key is not null;
+create unique index notification_by_key on notification (key, application, user_id) where key is not null;
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
 -- The indexes of lists contain read_at, because SQLite would otherwise read each row that a list passes over.
 create index notification_unread on notification (user_id, seq, read_at) where read_at is null;
-create index notification_read on notification (user_id, seq, read_at) where read_at is not null;
+create index notification_read on notification (user_id, seq, read_at) where read_at is not null and away is null;
 create index notification_unread_by_category on notification (user_id, category, seq, read_at) where read_at is null;
 create index notification_read_by_category on notification (user_id, category, seq, read_at)
-  where read_at is not null and category is not null;
+  where read_at is not null and away is null and category is not null;
+-- What is archived or snoozed alone has no kept_version, and is in none of the indexes above but that of changes: it is read.
+create index notification_away on notification (user_id, away, seq) where away is not null;
+create index notification_away_by_category on notification (user_id, away, category, seq) where away is not null and category is not null;
+create index notification_kept on notification (user_id, kept_version, seq) where kept_version is not null;
+create index notification_to_wake on notification (away_at) where away = 'snoozed';
+create index notification_by_expiry on notification (expires_at) where expires_at is not null;
 
 -- One row for each read-all that changed something: every notification up to through_seq was read at that time. What an undo restores:
 -- before_through and before_version, what read_version and read_through of the inbox were, and made_read, how many notifications it made read.
@@ -195,7 +229,66 @@ create table category_read_mark (
   primary key (user_id, category, through_seq, version)
 ) without rowid, strict;
 
--- Producers and their keys. previous_secret_hash: the secret before a rotation, which is accepted until previous_until. application: '' for a
+-- One row for each archive-read that changed something: what was read and had a sequence number up to through_seq was archived at that time. What
+-- an undo restores: before_through and before_version, what archive_through and archive_version of the inbox were, and made, how many notifications
+-- it archived, of which made_unseen were unseen.
+create table archive_mark (
+  user_id blob not null,
+  version integer not null,
+  through_seq integer not null,
+  at text not null,
+  before_through integer not null,
+  before_version integer not null,
+  made integer not null,
+  made_unseen integer not null,
+  primary key (user_id, version)
+) without rowid, strict;
+create index archive_mark_by_seq on archive_mark (user_id, through_seq, version, at);
+
+-- What was removed, for the clients that still show it. reason: 'deleted', 'withdrawn', 'expired' or 'retention'.
+create table removal (
+  user_id blob not null,
+  version integer not null,
+  id text not null,
+  at text not null,
+  reason text not null,
+  primary key (user_id, version)
+) without rowid, strict;
+create index removal_by_time on removal (at);
+
+-- What a user has muted: a category, or with '' everything. muted_until: ISO 8601, or 'forever'.
+create table preference (
+  user_id blob not null,
+  category text not null,
+  muted_until text not null,
+  primary key (user_id, category)
+) without rowid, strict;
+
+-- Categories as the producers of an application declared them; '' is that of the producers of none. label and description are JSON text: a
+-- string, or an object with a text for each language. Nobody can mute a mandatory one.
+create table category (
+  application text not null,
+  name text not null,
+  label text not null,
+  description text,
+  mandatory integer not null,
+  primary key (application, name)
+) without rowid, strict;
+
+-- Changes of all notifications with a key that are not done yet (by-key). kind: 'update', 'delete' or 'resolve'. after_user: the last user whose
+-- notification was changed; '' before the first.
+create table key_change (
+  id text primary key,
+  application text not null,
+  key text not null,
+  kind text not null,
+  given text,
+  producer integer,
+  at integer not null,
+  after_user text not null
+) without rowid, strict;
+
+-- Producers and their keys. number: 1 for the first; notifications have it in place of the id. previous_secret_hash: the secret before a rotation, which is accepted until previous_until. application: '' for a
 -- key that belongs to none.
 create table producer (
   id text primary key,
@@ -208,7 +301,8 @@ create table producer (
   last_used_at integer,
   previous_secret_hash text,
   previous_until integer,
-  application text not null
+  application text not null,
+  number integer not null
 ) without rowid, strict;
 
 -- The outcome of each delivery with an Idempotency-Key, so that a retry gets the same response and has no second effect.
