@@ -306,6 +306,12 @@ const table = {
     commands: ['serve', 'doctor'],
     read: readHosts,
   },
+  CARILLON_IMAGE_HOSTS: {
+    default: 'none',
+    meaning:
+      'The hosts from which notifications may show images: host names, separated by commas, or `none`. Paths of the page itself are always allowed.',
+    read: readHosts,
+  },
   CARILLON_HSTS_SUBDOMAINS: {
     ...off,
     meaning:
