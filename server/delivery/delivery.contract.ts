@@ -138,7 +138,7 @@ export function deliveryPromises(promise: PromiseOf): void {
       assert.deepEqual(await world.find(ann, id), deployed)
       assert.deepEqual(await world.titles(ann), ['Deployed', 'Something else'])
       const { inbox, categories } = await world.store.read(readCounts, ann.id)
-      assert.deepEqual(inbox, { ...emptyInbox, version: 4, firstSeq: 2, lastSeq: 3, total: 2, unread: 2 })
+      assert.deepEqual(inbox, { ...emptyInbox, version: 4, firstSeq: 2, lastSeq: 3, total: 2, unread: 2, unseen: 2 })
       assert.deepEqual({ ...categories }, { done: { total: 1, unread: 1 } })
       await world.deliver({ ...again, title: 'Deployed twice', at: at(7) })
       await world.deliver({ to: [ann], key, title: 'Quiet', at: at(8) })
@@ -278,7 +278,7 @@ export function deliveryPromises(promise: PromiseOf): void {
         Array.from({ length: 30 }, (_, n) => 30 - n),
       )
       const { inbox, categories } = await world.store.read(readCounts, ann.id)
-      assert.deepEqual(inbox, { ...emptyInbox, version: 30, lastSeq: 30, total: 30, unread: 30 })
+      assert.deepEqual(inbox, { ...emptyInbox, version: 30, lastSeq: 30, total: 30, unread: 30, unseen: 30 })
       assert.deepEqual({ ...categories }, { c0: { total: 15, unread: 15 }, c1: { total: 15, unread: 15 } })
       assert.equal((await world.store.read(readInbox, ben.id)).version, 10)
     },
@@ -306,6 +306,7 @@ export function deliveryPromises(promise: PromiseOf): void {
         lastSeq: 1,
         total: 1,
         unread: 1,
+        unseen: 1,
       })
   })
 }
