@@ -262,6 +262,5 @@ export async function runExperiment(id: ExperimentId, tools: Tools): Promise<Out
   await world.fresh()
   await world.signInBoth()
   await runs[id](record, tools)
-  const { acts, answers, facts, hits } = record
-  return { acts, answers, facts, hits }
+  return record
 }

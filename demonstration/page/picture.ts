@@ -125,8 +125,8 @@ export function keptThings({ things }: Texts, lane: Lane, { hasRow, isNew = fals
   ]
 }
 
-export function rowsOf({ rows: { after } }: Exchange, table: string): readonly Row[] {
-  return after.filter((row) => row.table === table)
+export function rowsOf({ rows }: Exchange, table: string): readonly Row[] {
+  return rows.filter((row) => row.table === table)
 }
 
 /** The newest session of the user: the one of the cookie. */

@@ -34,7 +34,7 @@ export function experimentsView(stage: Stage) {
       ${experimentIds.map(
         (id) => html`<li>
           <a class="idea card" href=${hashOf(id)}>
-            <b>${texts.titles[id]}</b> ${bench.kept.outcomes[id] ? html`<span class="flag done">${texts.done}</span>` : nothing}
+            <b>${texts.titles[id]}</b> ${bench.outcomes[id] ? html`<span class="flag done">${texts.done}</span>` : nothing}
             <span class="note">${texts.see[id]}</span>
           </a>
         </li>`,
@@ -65,14 +65,9 @@ export function storyView(stage: Stage, id: StepId | ExperimentId) {
 
 function stepView(stage: Stage, id: StepId) {
   const { texts, walk } = stage
-  const startAgain = () => {
-    walk.restart()
-    go(id)
-  }
   const { session = [], token = [] } = walk.results.get(id) ?? {}
   const finding = html`<p class="finding">${texts.follows[id]}</p>`
-  return html`${walk.isUnexpected(id) ? html`<p class="fault" role="alert">${texts.unexpected} <button type="button" @click=${startAgain}>${texts.startAgain}</button></p>` : nothing}
-    ${picturesOf(stage, id, { session, token })}
+  return html`${picturesOf(stage, id, { session, token })}
     <div class="two">
       ${id === 'with-proof' ? signatureView(stage) : nothing}
       <div>${finding}${nextView(stage, id)}</div>
@@ -99,7 +94,7 @@ function withoutStore({ texts }: Stage, scene: Scene): Scene {
 
 function experimentView(stage: Stage, id: ExperimentId) {
   const { texts, bench, world } = stage
-  const outcome = world.running === id ? undefined : bench.kept.outcomes[id]
+  const outcome = world.running === id ? undefined : bench.outcomes[id]
   const acts = outcome?.acts ?? []
   const shown = acts[bench.shown] ?? acts[0]
   const show = (at: number) => {
@@ -154,14 +149,14 @@ function predictionsView(stage: Stage, id: ExperimentId) {
         <input
           type="radio"
           name="${id} ${cell}"
-          .checked=${bench.kept.predictions[`${id} ${cell}`] === answer}
+          required
+          .checked=${bench.predictions[`${id} ${cell}`] === answer}
           @change=${() => bench.predict(id, cell, answer)}
         />${answerText(stage, cell, answer)}
       </label>`
       return html`<fieldset class="lane-${cell.split(' ')[0]}"><legend>${cellText(stage, cell)}</legend>${choice(true)} ${choice(false)}</fieldset>`
     })}
     <button class="primary" aria-disabled=${world.running !== undefined}>${texts.run}</button>
-    ${bench.incomplete === id ? html`<p role="alert" class="fault">${texts.choose}</p>` : nothing}
   </form>`
 }
 
@@ -181,7 +176,7 @@ function answerText({ texts: { answers } }: Stage, cell: Cell, answer: boolean):
 
 function resultView(stage: Stage, id: ExperimentId) {
   const { texts, bench } = stage
-  const { answers = {}, facts = [], predicted = {} } = bench.kept.outcomes[id] ?? {}
+  const { answers = {}, facts = [], predicted = {} } = bench.outcomes[id] ?? {}
   return html`<section class="result">
     <h3 tabindex="-1">${texts.whatHappened}</h3>
     <ul class="verdicts entries">

@@ -16,15 +16,11 @@
 /** `service`: this server. Its first part is the address below `demonstration/`. */
 export type Target = 'service' | 'other-server' | 'servers'
 
-/** Where something lies: in the database, or in the memory of another server. `server-1` to `server-5` are behind the balancer. */
-export type Place = 'database' | 'other-server' | `server-${number}`
-
 /**
- * Tables of the database: `session`, `token_cutoff` (the list of revoked sign-ins, of which this server has a copy in memory),
- * `signing_key`, and for other reasons than the proof, the same in both lanes: `known_device`, `audit`, `inbox`. In the memory of
- * `other-server`: `public_key`. Of `server-1` to `server-5`: `memory_session`. Secrets are in it as they are stored: as hashes.
+ * A row of the user in the database: of `session`, or of `token_cutoff` (the list of revoked sign-ins, of which this server has a copy
+ * in memory). Secrets are in it as they are stored: as hashes.
  */
-export type Row = { place: Place; table: string; columns: Readonly<Record<string, string | number | null>> }
+export type Row = { table: string; columns: Readonly<Record<string, string | number | null>> }
 
 /** Order and spelling of the fields are those of the wire. */
 export type Message = { line: string; fields: readonly (readonly [name: string, value: string])[]; body: string }
@@ -50,7 +46,8 @@ export type Exchange = {
   /** The line is empty until the response has begun. */
   response: Message
   steps: readonly Step[]
-  rows: { before: readonly Row[]; after: readonly Row[] }
+  /** As soon as the response is sent. */
+  rows: readonly Row[]
 }
 
 export type Visit = {
@@ -61,7 +58,4 @@ export type Visit = {
   base: string
   /** The origin that stands for another site, such as `http://localhost:7464`; null if this service has one public name. */
   otherSite: string | null
-  /** The clock of the world. */
-  now: number
-  rows: readonly Row[]
 }
