@@ -4,7 +4,7 @@
 //   GET  visit                  the present `Visit`
 //   GET  exchanges/:n           an `Exchange`, by the number in the field `Carillon-Exchange` of its response
 //   POST controls/:action       changes the world: see controls.ts, `advance` with `{ seconds: 960 }`
-//   *    service/...            this server: the product itself, such as `service/routeRestreinte`
+//   *    service/...            this server: the product itself
 //   GET  other-server/me        another server, which has only the public key. It reads `Authorization` alone
 //   *    servers/:way/me        five servers behind a balancer, in turn; the way is `memory`, `store` or `key`.
 //                               GET checks the proof. POST with the way `memory` signs in at one of the five (a cookie of its own)
@@ -26,10 +26,8 @@ export type Row = { table: string; columns: Readonly<Record<string, string | num
 export type Message = { line: string; fields: readonly (readonly [name: string, value: string])[]; body: string }
 
 /**
- * A call of a part of the server. `name`: part and method, such as `store.findSession`, `accessTokens.verify`, `keys.find` or
- * `signatures.check`. `detail`: the kind of its result, never a value that may be a secret: `found`, `none`, `yes`, `no`, `failed`,
- * `3 rows`. `algorithm` and `kid` only at `signatures.check`, whose detail is `valid` or `invalid`; at another server also `expired`:
- * the signature is valid, and the time is over. Other servers have `keys.fetch` (of the key set) and `memory.find`, too.
+ * A call of a part of the server, such as `store.findSession`. `detail`: `found`, `none` or `failed`, never a value. At `signatures.check`,
+ * which alone has `algorithm` and `kid`, it is `valid`, `invalid`, or `expired`: the signature is valid, and the time is over.
  */
 export type Step = { name: string; detail: string; ms: number; algorithm?: string; kid?: string }
 
