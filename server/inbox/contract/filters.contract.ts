@@ -1,12 +1,12 @@
 // The promises about lists with a filter: by read state, by category, and by both.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { anyAct, Stage } from '../store/contract/random/acts.ts'
-import { at, type Person, type PromiseOf, runs, type Seen, World } from '../store/contract/world.ts'
-import { readInbox, readPage } from './inbox.store.ts'
-import { emptyInbox, type Filter } from './inbox-state.ts'
-import { markAllRead, markRead, markUnread } from './marks.store.ts'
-import { undo } from './undo.store.ts'
+import { anyAct, Stage } from '../../store/contract/random/acts.ts'
+import { at, type Person, type PromiseOf, runs, type Seen, World } from '../../store/contract/world.ts'
+import { readInbox, readPage } from '../inbox.store.ts'
+import { emptyInbox, type Filter } from '../inbox-state.ts'
+import { markAllRead, markRead, markUnread } from '../marks.store.ts'
+import { undo } from '../undo.store.ts'
 
 const statuses = ['all', 'unread', 'read'] as const
 
