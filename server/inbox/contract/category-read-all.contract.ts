@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { recount } from '../../store/contract/random/random.ts'
 import { at, isoAt, type PromiseOf, type World } from '../../store/contract/world.ts'
 import { changesSince, readCounts, readInbox } from '../inbox.store.ts'
-import { readAts } from './mark-unread.contract.ts'
 import { markAllRead, markRead, markUnread } from '../marks.store.ts'
 import { undo } from '../undo.store.ts'
+import { readAts } from './mark-unread.contract.ts'
 
 /** An inbox with an order, a chat message and one without a category, `rounds` times. */
 async function annOf(world: World, rounds: number) {

@@ -4,9 +4,9 @@ import { recount } from '../../store/contract/random/random.ts'
 import { at, type PromiseOf } from '../../store/contract/world.ts'
 import { deleteUser } from '../../users/erasure.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
-import { annWith, readAts, unreadOf } from './mark-unread.contract.ts'
 import { markRead, markUnread } from '../marks.store.ts'
 import { undo } from '../undo.store.ts'
+import { annWith, readAts, unreadOf } from './mark-unread.contract.ts'
 
 export function undoPromises(promise: PromiseOf): void {
   promise(

@@ -7,6 +7,7 @@ import type { Status } from '../../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../../inbox/marks.store.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../../inbox/places.store.ts'
 import { undo } from '../../../inbox/undo.store.ts'
+import type { Store } from '../../store.ts'
 import { at, newId, type Person, type World } from '../world.ts'
 
 /** A person is named by number, a notification by its person, null for the person who acts, and by how many notifications arrived before it. */
@@ -22,7 +23,8 @@ export type Act =
       idempotency: { key: string; bodyHash: string } | null
     }
   | { kind: 'read'; who: number; named: Named }
-  | { kind: 'unread' | 'archive' | 'unarchive' | 'remove' | 'seen'; who: number; named: Named }
+  | { kind: 'unread' | 'archive' | 'unarchive' | 'remove'; who: number; named: Named }
+  | { kind: 'seen'; who: number; named: Named }
   /** `minutes`: how long. */
   | { kind: 'snooze'; who: number; named: Named; minutes: number }
   /** The end of a snooze, if its time has come by then. */
@@ -100,6 +102,16 @@ export const anyAct: fc.Arbitrary<Act> = fc.oneof(
   { weight: 2, arbitrary: anyArchiveRead },
 )
 
+type One = { userId: string; id: string; at: number }
+const ofOne = {
+  read: (store: Store, one: One) => store.write(markRead, one),
+  unread: (store: Store, one: One) => store.write(markUnread, one),
+  archive: (store: Store, one: One) => store.write(archive, one),
+  unarchive: (store: Store, one: One) => store.write(unarchive, one),
+  remove: (store: Store, one: One) => store.write(remove, one),
+  wake: (store: Store, one: One) => store.write(wake, one),
+}
+
 /** An act with people and ids in place of numbers, and its time. */
 export type Turn = { act: Act; seconds: number; title: string; person: Person; id: string; newIds: string[] }
 
@@ -142,15 +154,11 @@ export class Stage {
     const { act, person, id, seconds } = turn
     const { store } = this.world
     const owned = { userId: person.id, at: at(seconds) }
+    const one = { ...owned, id }
     if (act.kind === 'deliver') return this.#deliver(turn, act)
-    if (act.kind === 'read') return store.write(markRead, { ...owned, id })
-    if (act.kind === 'unread') return store.write(markUnread, { ...owned, id })
-    if (act.kind === 'archive') return store.write(archive, { ...owned, id })
-    if (act.kind === 'unarchive') return store.write(unarchive, { ...owned, id })
-    if (act.kind === 'remove') return store.write(remove, { ...owned, id })
+    if (act.kind in ofOne) return ofOne[act.kind as keyof typeof ofOne](store, one)
     if (act.kind === 'seen') return store.write(markSeen, { ...owned, throughSeq: await this.#seqOf(person, id) })
-    if (act.kind === 'snooze') return store.write(snooze, { ...owned, id, until: owned.at + act.minutes * 10_000 })
-    if (act.kind === 'wake') return store.write(wake, { ...owned, id })
+    if (act.kind === 'snooze') return store.write(snooze, { ...one, until: owned.at + act.minutes * 10_000 })
     if (act.kind === 'archive-read') return store.write(archiveRead, owned)
     if (act.kind === 'undo') return store.write(undo, { userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })
     if (act.kind === 'read-all') {

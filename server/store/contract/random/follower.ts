@@ -49,23 +49,21 @@ export class Follower {
     const changes = await this.read(limit)
     const pages = await this.#world.list(this.#person)
     const { version } = await this.#world.store.read(readInbox, this.#person.id)
-    for (const change of changes)
-      if ('notification' in change) this.#put(notificationIn(change))
-      else if (change.type === 'removed') this.#items.delete(change.id)
-      else if (change.type === 'read-all') {
-        for (const item of this.#items.values())
-          if (!item.read && item.seq <= change.throughSeq && (change.categories?.includes(item.category ?? '') ?? true))
-            this.#put({ ...item, read: true, readAt: change.at })
-      } else if (change.type === 'archive-read')
-        for (const item of this.#items.values())
-          if (item.read && item.seq <= change.throughSeq && item.snoozedUntil === null)
-            this.#put({ ...item, archivedAt: item.archivedAt ?? change.at })
+    for (const change of changes) this.#apply(change)
     assert.deepEqual(
       [...this.#items.values()].sort((a, b) => b.seq - a.seq),
       pages,
     )
     assert.ok(this.version <= version)
     this.version = version
+  }
+
+  #apply(change: Change): void {
+    if ('notification' in change) this.#put(notificationIn(change))
+    else if (change.type === 'removed') this.#items.delete(change.id)
+    else if (change.type !== 'seen')
+      for (const item of this.#items.values())
+        if (item.seq <= change.throughSeq) this.#put({ ...item, ...afterBulk(change, item) })
   }
 
   async #beginAgain(): Promise<Change[]> {
@@ -80,4 +78,12 @@ export class Follower {
   #put(item: Seen): void {
     this.#items.set(item.id, item)
   }
+}
+
+/** What a read-all or an archive-read up to this item makes of it. */
+function afterBulk(change: Change & { type: 'read-all' | 'archive-read' }, item: Seen): Partial<Seen> {
+  const { read, category, archivedAt, snoozedUntil } = item
+  if (change.type === 'archive-read')
+    return read && snoozedUntil === null ? { archivedAt: archivedAt ?? change.at } : {}
+  return !read && (change.categories?.includes(category ?? '') ?? true) ? { read: true, readAt: change.at } : {}
 }

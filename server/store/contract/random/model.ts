@@ -149,31 +149,43 @@ function move(inbox: Inbox, { id, seconds }: Turn, act: Move): 'done' | 'absent'
     if (act.kind === 'wake') return false
     return act.kind === 'remove' && inbox.removed.has(id) ? 'done' : 'absent'
   }
-  const place = placeOf(item)
-  const isRead = { read: true, readAt: item.readAt ?? isoAt(seconds) }
+  if (act.kind === 'archive') leaveUndo(inbox, item)
+  const after = afterMove(item, act, seconds)
+  if (after === undefined) return act.kind === 'wake' ? false : 'done'
+  Object.assign(item, after)
+  if (act.kind === 'wake') item.seq = ++inbox.lastSeq
+  inbox.items.sort((a, b) => a.seq - b.seq)
   if (act.kind === 'remove') {
     inbox.items.splice(inbox.items.indexOf(item), 1)
     inbox.removed.add(id)
-  } else if (act.kind === 'wake') {
-    if (item.snoozedUntil === null || item.snoozedUntil > isoAt(seconds)) return false
-    Object.assign(item, { seq: ++inbox.lastSeq, read: false, readAt: null, snoozedUntil: null })
-    inbox.items.sort((a, b) => a.seq - b.seq)
-  } else if (act.kind === 'archive') {
-    leaveUndo(inbox, item)
-    if (place === 'archived') return 'done'
-    Object.assign(item, { ...isRead, archivedAt: isoAt(seconds), snoozedUntil: null })
-  } else if (act.kind === 'snooze') {
-    const snoozedUntil = isoAt(seconds + act.minutes * 10)
-    if (item.snoozedUntil === snoozedUntil) return 'done'
-    Object.assign(item, { ...isRead, archivedAt: null, snoozedUntil })
-  } else {
-    if (act.kind === 'unarchive' ? place === 'list' : !item.read) return 'done'
-    Object.assign(item, { archivedAt: null, snoozedUntil: null })
-    if (act.kind === 'unread') Object.assign(item, { read: false, readAt: null })
   }
   leaveUndo(inbox, item)
   inbox.version++
   return act.kind === 'wake' ? true : 'done'
+}
+
+/** What the act makes of the item; undefined if it changes nothing. */
+function afterMove(item: Seen, act: Exclude<Move, { kind: 'seen' }>, seconds: number): Partial<Seen> | undefined {
+  const place = placeOf(item)
+  const isRead = { read: true, readAt: item.readAt ?? isoAt(seconds) }
+  const isUnread = { read: false, readAt: null }
+  const inList = { archivedAt: null, snoozedUntil: null }
+  switch (act.kind) {
+    case 'remove':
+      return {}
+    case 'wake':
+      return item.snoozedUntil === null || item.snoozedUntil > isoAt(seconds) ? undefined : { ...isUnread, ...inList }
+    case 'archive':
+      return place === 'archived' ? undefined : { ...isRead, archivedAt: isoAt(seconds), snoozedUntil: null }
+    case 'snooze': {
+      const snoozedUntil = isoAt(seconds + act.minutes * 10)
+      return item.snoozedUntil === snoozedUntil ? undefined : { ...isRead, archivedAt: null, snoozedUntil }
+    }
+    case 'unarchive':
+      return place === 'list' ? undefined : inList
+    case 'unread':
+      return item.read ? { ...isUnread, ...inList } : undefined
+  }
 }
 
 type Mark = Extract<Act, { kind: 'read' | 'read-all' }>
