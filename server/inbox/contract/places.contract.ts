@@ -264,7 +264,7 @@ export function placePromises(promise: PromiseOf): void {
       const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
       const { changes, inbox } = found === 'reset' ? assert.fail('reset') : found
       assert.deepEqual(
-        changes.map((change) => [change.version, change.type]),
+        changes.map((one) => [one.version, one.type]),
         [[version + 1, type]],
       )
       assert.equal(inbox.version, version + 1)

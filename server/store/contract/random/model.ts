@@ -137,14 +137,15 @@ function archiveRead(inbox: Inbox, { seconds }: Turn): undefined {
 
 type Move = Extract<Act, { kind: 'unread' | 'archive' | 'unarchive' | 'remove' | 'seen' | 'snooze' | 'wake' }>
 
+function see(inbox: Inbox, item: Seen | undefined): undefined {
+  const through = Math.min(item?.seq ?? inbox.lastSeq, inbox.lastSeq)
+  if (through > inbox.seenThrough) inbox.version++
+  inbox.seenThrough = Math.max(through, inbox.seenThrough)
+}
+
 function move(inbox: Inbox, { id, seconds }: Turn, act: Move): 'done' | 'absent' | boolean | undefined {
   const item = inbox.items.find((one) => one.id === id)
-  if (act.kind === 'seen') {
-    const through = Math.min(item?.seq ?? inbox.lastSeq, inbox.lastSeq)
-    if (through > inbox.seenThrough) inbox.version++
-    inbox.seenThrough = Math.max(through, inbox.seenThrough)
-    return undefined
-  }
+  if (act.kind === 'seen') return see(inbox, item)
   if (item === undefined) {
     if (act.kind === 'wake') return false
     return act.kind === 'remove' && inbox.removed.has(id) ? 'done' : 'absent'
