@@ -33,6 +33,7 @@ import {
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { PageRequest } from '../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../inbox/marks.store.ts'
+import { contentOf } from '../../inbox/notification-json.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../inbox/places.store.ts'
 import { changesSince } from '../../inbox/postgres/changes.ts'
 import { readPage } from '../../inbox/postgres/pages.ts'
@@ -175,7 +176,7 @@ const deliveryTo = (change: Partial<Delivery>): Delivery => ({
   producerId: 'p1',
   idempotency: null,
   recipients: [{ to: { username: 'name1' }, notificationId: 'new' }],
-  content: { title: 'x', body: null, url: null, data: null },
+  content: contentOf({ title: 'x' }),
   category: 'c1',
   createdAt: '2026-01-01T00:00:00.000Z',
   key: null,
@@ -200,7 +201,7 @@ const markedInCategories = `many ${marked.replace(' alone', '')}`
 const ofCategory = (isRead: 'read' | 'unread') =>
   `notification by notification_${isRead}_by_category (user_id, category, seq) alone`
 const archiveMark = 'archive_mark by archive_mark_by_seq (user_id, through_seq, version) alone'
-const one = { userId: 'u1', id: 'id1-18' }
+const mine = { userId: 'u1', id: 'id1-18' }
 const filtered = ['sorted', ...box, notification, ...readMark]
 const counted = 'many inbox_category by key (user_id, category)'
 const categories = ['c1', 'c2']
@@ -292,8 +293,8 @@ const paths: Path[] = [
   },
   {
     of: 'updateUser',
-    run: () => store.write(updateUser, { userId: 'u1', username: 'new name' }),
-    reads: [user, userByName, allSessions],
+    run: () => store.write(updateUser, { userId: 'u1', username: 'new name', locale: 'de' }),
+    reads: [user, userByName, allSessions, inbox],
   },
   { of: 'enableUser', run: () => store.write(enableUser, { userId: 'u1' }), reads: [user] },
   {
@@ -677,7 +678,7 @@ const paths: Path[] = [
   {
     of: 'markAllRead',
     run: () => store.write(markAllRead, { userId: 'u1', throughId: 'id1-150', at }),
-    reads: ['sorted', inbox, byId, `many ${unread}`, allCategories, category, categoryMarks],
+    reads: ['sorted', inbox, byId, 'many notification by key (user_id, seq)', allCategories, category, categoryMarks],
   },
   {
     // Up to notifications that were marked as unread.
@@ -704,17 +705,18 @@ const paths: Path[] = [
     run: () => store.write(undo, { userId: 'u1', at }),
     reads: [inbox, mark, markedSince, allCategories, categoryMarks],
   },
-  { of: 'archive', run: () => store.write(archive, { ...one, at }), reads: movedAway },
-  { of: 'snooze', run: () => store.write(snooze, { ...one, until: at + 1, at }), reads: movedAway },
-  { of: 'unarchive', run: () => store.write(unarchive, { ...one, id: 'id1-60' }), reads: moved },
-  { of: 'wake', run: () => store.write(wake, { ...one, id: 'id1-61', at }), reads: moved },
-  { of: 'remove', run: () => store.write(remove, { ...one, at }), reads: [...moved, category, mark] },
+  { of: 'archive', run: () => store.write(archive, { ...mine, at }), reads: movedAway },
+  { of: 'snooze', run: () => store.write(snooze, { ...mine, until: at + 1, at }), reads: movedAway },
+  { of: 'unarchive', run: () => store.write(unarchive, { ...mine, id: 'id1-60' }), reads: moved },
+  { of: 'wake', run: () => store.write(wake, { ...mine, id: 'id1-61', at }), reads: moved },
+  { of: 'remove', run: () => store.write(remove, { ...mine, at }), reads: [...moved, category, mark] },
   {
     of: 'archiveRead',
     run: () => store.write(archiveRead, { userId: 'u1', at }),
     reads: [
       ...[inbox, 'many category_read_mark by key (user_id)', allCategories, markedSince, `many ${unread}`],
-      'notification by notification_kept (user_id, kept_version, seq) alone',
+      'notification by notification_kept_unread (user_id, kept_version, seq)',
+      'notification by notification_kept_unread (user_id, kept_version, seq) alone',
     ],
   },
   {
@@ -758,13 +760,13 @@ const paths: Path[] = [
         deliver,
         deliveryTo({ key: 'none', recipients: several, idempotency: { key: 'other', bodyHash: 'h' } }),
       ),
-    reads: [userByName, user, 'user by key (id) alone', userByExternalId, inbox, `many ${keyed}`, outcome],
+    reads: [producer, userByName, user, 'user by key (id) alone', userByExternalId, inbox, `many ${keyed}`, outcome],
     partitions: 4,
   },
   {
     of: 'deliver',
     run: () => store.write(deliver, deliveryTo({ key: 'k10' })),
-    reads: [userByName, 'user by key (id) alone', inbox, category, keyed, notification, mark],
+    reads: [producer, userByName, 'user by key (id) alone', inbox, category, keyed, notification, mark],
   },
   {
     of: 'removeOldDeliveries',
@@ -878,7 +880,7 @@ type Step = {
 
 /** Parts of operations of several files. */
 const shared = new Set([
-  ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword'],
+  ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
 ])
 

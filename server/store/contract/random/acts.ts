@@ -7,7 +7,7 @@ import type { Status } from '../../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../../inbox/marks.store.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../../inbox/places.store.ts'
 import { undo } from '../../../inbox/undo.store.ts'
-import type { Store } from '../../store.ts'
+import type { Write } from '../../statements.ts'
 import { at, newId, type Person, type World } from '../world.ts'
 
 /** A person is named by number, a notification by its person, null for the person who acts, and by how many notifications arrived before it. */
@@ -23,8 +23,7 @@ export type Act =
       idempotency: { key: string; bodyHash: string } | null
     }
   | { kind: 'read'; who: number; named: Named }
-  | { kind: 'unread' | 'archive' | 'unarchive' | 'remove'; who: number; named: Named }
-  | { kind: 'seen'; who: number; named: Named }
+  | { kind: 'unread' | 'archive' | 'unarchive' | 'remove' | 'seen'; who: number; named: Named }
   /** `minutes`: how long. */
   | { kind: 'snooze'; who: number; named: Named; minutes: number }
   /** The end of a snooze, if its time has come by then. */
@@ -102,15 +101,8 @@ export const anyAct: fc.Arbitrary<Act> = fc.oneof(
   { weight: 2, arbitrary: anyArchiveRead },
 )
 
-type One = { userId: string; id: string; at: number }
-const ofOne = {
-  read: (store: Store, one: One) => store.write(markRead, one),
-  unread: (store: Store, one: One) => store.write(markUnread, one),
-  archive: (store: Store, one: One) => store.write(archive, one),
-  unarchive: (store: Store, one: One) => store.write(unarchive, one),
-  remove: (store: Store, one: One) => store.write(remove, one),
-  wake: (store: Store, one: One) => store.write(wake, one),
-}
+type Move = Extract<Act, { named: Named }>
+const isMove = (act: Act): act is Move => 'named' in act
 
 /** An act with people and ids in place of numbers, and its time. */
 export type Turn = { act: Act; seconds: number; title: string; person: Person; id: string; newIds: string[] }
@@ -154,19 +146,26 @@ export class Stage {
     const { act, person, id, seconds } = turn
     const { store } = this.world
     const owned = { userId: person.id, at: at(seconds) }
-    const one = { ...owned, id }
     if (act.kind === 'deliver') return this.#deliver(turn, act)
-    if (act.kind in ofOne) return ofOne[act.kind as keyof typeof ofOne](store, one)
-    if (act.kind === 'seen') return store.write(markSeen, { ...owned, throughSeq: await this.#seqOf(person, id) })
-    if (act.kind === 'snooze') return store.write(snooze, { ...one, until: owned.at + act.minutes * 10_000 })
+    if (isMove(act)) return this.#move(turn, act)
     if (act.kind === 'archive-read') return store.write(archiveRead, owned)
     if (act.kind === 'undo') return store.write(undo, { userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })
     if (act.kind === 'read-all') {
       const { categories } = act
       return store.write(markAllRead, { ...owned, throughId: act.through && id, ...(categories && { categories }) })
     }
-    if (act.kind !== 'list') return assert.fail(`there is no act ${act.kind}`)
     return JSON.parse((await this.world.page({ ...act, userId: person.id })).items)
+  }
+
+  /** What concerns one notification. */
+  async #move({ person, id, seconds }: Turn, act: Move): Promise<unknown> {
+    const { store } = this.world
+    const one = { userId: person.id, at: at(seconds), id }
+    if (act.kind === 'seen')
+      return store.write(markSeen, { userId: person.id, throughSeq: await this.#seqOf(person, id) })
+    if (act.kind === 'snooze') return store.write(snooze, { ...one, until: one.at + act.minutes * 10_000 })
+    const moves = { read: markRead, unread: markUnread, archive, unarchive, remove, wake }
+    return store.write(moves[act.kind] as (input: typeof one) => Write<unknown>, one)
   }
 
   /** Where the notification is, or far above all. */

@@ -60,10 +60,9 @@ export class Follower {
 
   #apply(change: Change): void {
     if ('notification' in change) this.#put(notificationIn(change))
-    else if (change.type === 'removed') this.#items.delete(change.id)
-    else if (change.type !== 'seen')
-      for (const item of this.#items.values())
-        if (item.seq <= change.throughSeq) this.#put({ ...item, ...afterBulk(change, item) })
+    if (change.type === 'removed') this.#items.delete(change.id)
+    if (change.type !== 'read-all' && change.type !== 'archive-read') return
+    for (const item of this.#items.values()) if (item.seq <= change.throughSeq) this.#put(after(change, item))
   }
 
   async #beginAgain(): Promise<Change[]> {
@@ -80,10 +79,12 @@ export class Follower {
   }
 }
 
-/** What a read-all or an archive-read up to this item makes of it. */
-function afterBulk(change: Change & { type: 'read-all' | 'archive-read' }, item: Seen): Partial<Seen> {
-  const { read, category, archivedAt, snoozedUntil } = item
-  if (change.type === 'archive-read')
-    return read && snoozedUntil === null ? { archivedAt: archivedAt ?? change.at } : {}
-  return !read && (change.categories?.includes(category ?? '') ?? true) ? { read: true, readAt: change.at } : {}
+/** A notification that a read-all or an archive-read may cover. */
+function after(change: Extract<Change, { throughSeq: number }>, item: Seen): Seen {
+  if (change.type === 'archive-read') {
+    const isCovered = item.read && item.snoozedUntil === null && item.archivedAt === null
+    return isCovered ? { ...item, archivedAt: change.at } : item
+  }
+  const isCovered = !item.read && (change.categories?.includes(item.category ?? '') ?? true)
+  return isCovered ? { ...item, read: true, readAt: change.at } : item
 }

@@ -137,57 +137,52 @@ function archiveRead(inbox: Inbox, { seconds }: Turn): undefined {
 
 type Move = Extract<Act, { kind: 'unread' | 'archive' | 'unarchive' | 'remove' | 'seen' | 'snooze' | 'wake' }>
 
-function see(inbox: Inbox, item: Seen | undefined): undefined {
-  const through = Math.min(item?.seq ?? inbox.lastSeq, inbox.lastSeq)
-  if (through > inbox.seenThrough) inbox.version++
-  inbox.seenThrough = Math.max(through, inbox.seenThrough)
-}
-
 function move(inbox: Inbox, { id, seconds }: Turn, act: Move): 'done' | 'absent' | boolean | undefined {
   const item = inbox.items.find((one) => one.id === id)
-  if (act.kind === 'seen') return see(inbox, item)
-  if (item === undefined) {
-    if (act.kind === 'wake') return false
+  if (act.kind === 'seen') return see(inbox, item?.seq ?? inbox.lastSeq)
+  if (item === undefined && act.kind !== 'wake')
     return act.kind === 'remove' && inbox.removed.has(id) ? 'done' : 'absent'
-  }
-  if (act.kind === 'archive') leaveUndo(inbox, item)
-  const after = afterMove(item, act, seconds)
-  if (after === undefined) return act.kind === 'wake' ? false : 'done'
-  Object.assign(item, after)
-  if (act.kind === 'wake') item.seq = ++inbox.lastSeq
-  inbox.items.sort((a, b) => a.seq - b.seq)
-  if (act.kind === 'remove') {
-    inbox.items.splice(inbox.items.indexOf(item), 1)
-    inbox.removed.add(id)
-  }
+  if (act.kind === 'archive' && item) leaveUndo(inbox, item)
+  if (item === undefined || !moves[act.kind](inbox, item, { seconds, minutes: 0, ...act }))
+    return act.kind === 'wake' ? false : 'done'
   leaveUndo(inbox, item)
   inbox.version++
   return act.kind === 'wake' ? true : 'done'
 }
 
-/** What the act makes of the item; undefined if it changes nothing. */
-function afterMove(item: Seen, act: Exclude<Move, { kind: 'seen' }>, seconds: number): Partial<Seen> | undefined {
-  const place = placeOf(item)
-  const isRead = { read: true, readAt: item.readAt ?? isoAt(seconds) }
-  const isUnread = { read: false, readAt: null }
-  const inList = { archivedAt: null, snoozedUntil: null }
-  switch (act.kind) {
-    case 'remove':
-      return {}
-    case 'wake':
-      return item.snoozedUntil === null || item.snoozedUntil > isoAt(seconds) ? undefined : { ...isUnread, ...inList }
-    case 'archive':
-      return place === 'archived' ? undefined : { ...isRead, archivedAt: isoAt(seconds), snoozedUntil: null }
-    case 'snooze': {
-      const snoozedUntil = isoAt(seconds + act.minutes * 10)
-      return item.snoozedUntil === snoozedUntil ? undefined : { ...isRead, archivedAt: null, snoozedUntil }
-    }
-    case 'unarchive':
-      return place === 'list' ? undefined : inList
-    case 'unread':
-      return item.read ? { ...isUnread, ...inList } : undefined
-  }
+function see(inbox: Inbox, seq: number): undefined {
+  const through = Math.min(seq, inbox.lastSeq)
+  if (through > inbox.seenThrough) inbox.version++
+  inbox.seenThrough = Math.max(through, inbox.seenThrough)
 }
+
+const inTheList = { archivedAt: null, snoozedUntil: null }
+const unread = { read: false, readAt: null }
+const readSince = (item: Seen, seconds: number) => ({ read: true, readAt: item.readAt ?? isoAt(seconds) })
+
+/** False if nothing changes. */
+const moves: Record<Exclude<Move['kind'], 'seen'>, (inbox: Inbox, item: Seen, when: When) => unknown> = {
+  unread: (_, item) => item.read && Object.assign(item, inTheList, unread),
+  unarchive: (_, item) => placeOf(item) !== 'list' && Object.assign(item, inTheList),
+  archive: (_, item, { seconds }) =>
+    placeOf(item) !== 'archived' &&
+    Object.assign(item, readSince(item, seconds), { archivedAt: isoAt(seconds), snoozedUntil: null }),
+  snooze(_, item, { seconds, minutes }) {
+    const snoozedUntil = isoAt(seconds + minutes * 10)
+    if (item.snoozedUntil === snoozedUntil) return false
+    return Object.assign(item, readSince(item, seconds), { archivedAt: null, snoozedUntil })
+  },
+  wake(inbox, item, { seconds }) {
+    if (item.snoozedUntil === null || item.snoozedUntil > isoAt(seconds)) return false
+    Object.assign(item, inTheList, unread, { seq: ++inbox.lastSeq })
+    return inbox.items.sort((a, b) => a.seq - b.seq)
+  },
+  remove(inbox, item) {
+    inbox.items.splice(inbox.items.indexOf(item), 1)
+    return inbox.removed.add(item.id)
+  },
+}
+type When = { seconds: number; minutes: number }
 
 type Mark = Extract<Act, { kind: 'read' | 'read-all' }>
 
