@@ -6,6 +6,7 @@ import * as factors from './factors/factors.store.ts'
 import * as guesses from './guessing/guesses.store.ts'
 import * as marks from './inbox/marks.store.ts'
 import * as links from './links/links.store.ts'
+import * as preferences from './preferences/preferences.store.ts'
 import * as producers from './producers/producers.store.ts'
 import * as providerAccounts from './providers/provider-accounts.store.ts'
 import * as sessions from './sessions/sessions.store.ts'
@@ -25,6 +26,7 @@ const files = {
   guesses,
   marks,
   links,
+  preferences,
   producers,
   providerAccounts,
   sessions,

@@ -32,6 +32,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/mail': 350,
   'server/pages': 2600,
   'server/passwords': 650,
+  'server/preferences': 300,
   'server/producers': 250,
   'server/providers': 1000,
   'server/sealing': 200,
