@@ -8,6 +8,9 @@ import { revokeProducer, rotateProducer } from '../producers/producers.store.ts'
 import { at, isoAt, type Letter, newId, type Person, type PromiseOf, refusedId } from '../store/contract/world.ts'
 import { deliver, removeOldDeliveries } from './delivery.store.ts'
 
+/** What a notification has if its delivery says nothing of its look. */
+const plainLook = { actor: null, icon: null, actions: null, format: 'text' }
+
 export function deliveryPromises(promise: PromiseOf): void {
   promise('delivers to every recipient, by username or by id, and returns the result of each', async (world) => {
     const [ann, ben, cay] = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('cay')]
@@ -48,17 +51,25 @@ export function deliveryPromises(promise: PromiseOf): void {
     async (world) => {
       const ann = await world.addUser('ann')
       const odd = `"\\u00e9 é 😀 \\u2028 \\"q\\" \\\\ 'x' -- %s $1 ?"`
-      const content = { title: '', body: odd, url: `"${'x'.repeat(9_000)}"`, data: '{"z": {"b":[1,2.50,null]}}' }
+      const content = {
+        ...contentOf({ title: '' }),
+        body: odd,
+        url: `"${'x'.repeat(9_000)}"`,
+        data: '{"z": {"b":[1,2.50,null]}}',
+      }
       const id = await world.send(ann, '', { content })
       const given = `"title":"","body":${odd},"url":${content.url},"category":null,"data":${content.data},"key":null`
-      const more = `${given},"createdAt":"${isoAt(0)}","updatedAt":"${isoAt(0)}","seq":1,"count":1`
+      const look = JSON.stringify(plainLook).slice(1, -1)
+      const times = `"createdAt":"${isoAt(0)}","updatedAt":"${isoAt(0)}","expiresAt":null`
+      const more = `${given},${look},${times},"seq":1,"count":1`
+      const place = '"archivedAt":null,"snoozedUntil":null'
       const text = await world.store.read(readNotification, { userId: ann.id, id })
-      assert.equal(text, `{"id":"${id}",${more},"read":false,"readAt":null,"archivedAt":null}`)
+      assert.equal(text, `{"id":"${id}",${more},"read":false,"readAt":null,${place}}`)
       const { items } = await world.page({ userId: ann.id, page: 1, limit: 5, status: 'all' })
       assert.equal(items, `[${text}]`)
       await world.store.write(markRead, { userId: ann.id, id, at: at(7) })
       const read = await world.store.read(readNotification, { userId: ann.id, id })
-      const state = `"read":true,"readAt":"${isoAt(7)}","archivedAt":null`
+      const state = `"read":true,"readAt":"${isoAt(7)}",${place}`
       assert.equal(read, `{"id":"${id}",${more},${state}}`)
     },
   )
@@ -82,7 +93,7 @@ export function deliveryPromises(promise: PromiseOf): void {
           const content = contentOf({ ...given, data: kind.data })
           const id = await world.send(ann, '', { content, category: kind.category, key, again: n % 3 === 0 })
           const text = await world.store.read(readNotification, { userId: ann.id, id })
-          const sent = JSON.stringify({ id, ...given, ...kind, key, createdAt: isoAt(0) }).slice(0, -1)
+          const sent = JSON.stringify({ id, ...given, ...kind, key, ...plainLook, createdAt: isoAt(0) }).slice(0, -1)
           assert.ok(text?.startsWith(`${sent},"updatedAt":"`), `${text} has not ${sent}`)
         }
     },
@@ -120,10 +131,10 @@ export function deliveryPromises(promise: PromiseOf): void {
       const { results } = await world.deliver({ ...again, title: 'Deployed', category: 'done', at: at(6) })
       assert.deepEqual(results[0], { userId: ann.id, id, status: 'updated' })
       assert.equal(results[1]?.status, 'delivered')
-      const times = { createdAt: isoAt(0), updatedAt: isoAt(6) }
-      const unread = { read: false, readAt: null, archivedAt: null }
+      const times = { createdAt: isoAt(0), updatedAt: isoAt(6), expiresAt: null }
+      const unread = { read: false, readAt: null, archivedAt: null, snoozedUntil: null }
       const content = { title: 'Deployed', body: null, url: null, category: 'done', data: null, key }
-      const deployed = { id, ...content, ...times, seq: 3, count: 2, ...unread }
+      const deployed = { id, ...content, ...plainLook, ...times, seq: 3, count: 2, ...unread }
       assert.deepEqual(await world.find(ann, id), deployed)
       assert.deepEqual(await world.titles(ann), ['Deployed', 'Something else'])
       const { inbox, categories } = await world.store.read(readCounts, ann.id)

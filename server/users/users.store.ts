@@ -1,5 +1,6 @@
 // Users: how one is read from its row, finding, listing and adding them, and changes of their profiles. What ends their proofs is in
 // user-changes.store.ts.
+import { changeLanguage } from '../inbox/language.store.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUsers, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
 
@@ -203,6 +204,7 @@ export function* updateUser(change: UpdateUser): Write<'done' | 'absent' | 'user
     update "user" set display_name = ${displayName}, locale = ${locale}, email = ${email},
       email_verified_at = ${emailVerifiedAt}
     where id = ${userId}`
+  if (locale !== before.locale) yield* changeLanguage(userId)
   yield* record(audit)
   return 'done'
 }

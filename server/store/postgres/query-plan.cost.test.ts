@@ -33,6 +33,7 @@ import {
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { PageRequest } from '../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread, undoReadAll } from '../../inbox/marks.store.ts'
+import { contentOf } from '../../inbox/notification-json.ts'
 import { changesSince } from '../../inbox/postgres/changes.ts'
 import { readPage } from '../../inbox/postgres/pages.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from '../../links/links.store.ts'
@@ -173,7 +174,7 @@ const deliveryTo = (change: Partial<Delivery>): Delivery => ({
   producerId: 'p1',
   idempotency: null,
   recipients: [{ to: { username: 'name1' }, notificationId: 'new' }],
-  content: { title: 'x', body: null, url: null, data: null },
+  content: contentOf({ title: 'x' }),
   category: 'c1',
   createdAt: '2026-01-01T00:00:00.000Z',
   key: null,
