@@ -3,6 +3,7 @@ import { CarillonError, type Fault, invalidField, invalidRequest } from '../basi
 import type { ProducerCaller } from '../http/callers.ts'
 import { forProducer, type GuardedRequest } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
+import type { Texts } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
 import { localeFault } from '../users/profile.ts'
 import { CategoryBody, CategoryResponse } from './preferences.schemas.ts'
@@ -51,12 +52,11 @@ export const get = forProducer({
 /** Throws INVALID_REQUEST for a name that no notification can have. */
 function categoryOf({ caller, params }: GuardedRequest<ProducerCaller>) {
   const { category: name } = params
-  if ([...name].length > 64 || name.includes('\0'))
-    throw invalidField('category', 'must have at most 64 characters, and not NUL')
+  if ([...name].length > 64) throw invalidField('category', 'must have at most 64 characters')
   return { application: caller.application, name }
 }
 
-function languageFaults(field: string, texts: string | Readonly<Record<string, string>> | null): Fault[] {
+function languageFaults(field: string, texts: Texts | null): Fault[] {
   if (typeof texts !== 'object' || texts === null) return []
   return Object.keys(texts).flatMap((tag) => {
     const reason = localeFault(tag)

@@ -3,6 +3,7 @@ import { iso } from '../basics/clock.ts'
 import { CarillonError, type Fault, invalidRequest, notAuthenticated } from '../basics/errors.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
+import { fallbackOf, type Texts } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
 import { PreferencesBody, PreferencesResponse } from './preferences.schemas.ts'
 import { changeMutes, type MuteChange, maxMuted, type Preferences, readPreferences } from './preferences.store.ts'
@@ -86,12 +87,11 @@ function displayed({ user, mutes, declared, present }: Preferences) {
   return { mutedUntil: untils.get('') ?? null, categories: Object.fromEntries(categories) }
 }
 
-/** The text of the user's exact language tag, of its first part, in English, or the first that was given, as of notifications. */
+/** The text of the user's exact language tag, or of its first part, as of notifications. */
 function textFor({ locale }: Pick<Preferences['user'], 'locale'>, json: string): string {
-  const texts: string | Record<string, string> = JSON.parse(json)
-  if (typeof texts === 'string') return texts
+  const texts: Texts = JSON.parse(json)
   const [language = ''] = locale?.split('-', 1) ?? []
-  return texts[locale ?? ''] ?? texts[language] ?? texts.en ?? Object.values(texts)[0] ?? ''
+  return (typeof texts === 'object' && (texts[locale ?? ''] ?? texts[language])) || fallbackOf(texts)
 }
 
 /** What the user's application has declared takes the place of what the producers of none have. */

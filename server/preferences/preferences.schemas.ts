@@ -1,11 +1,10 @@
 // The shapes of categories, as producers declare them, and of what a user mutes.
 import * as t from '../http/openapi/schema.ts'
+import { inLanguages } from '../inbox/inbox.schemas.ts'
 import { maxMuted } from './preferences.store.ts'
 
-const inLanguages = (length: number) =>
-  t.anyOf(t.text(1, length), t.record(t.text(1, length), { minProperties: 1, maxProperties: 30 }))
-const name = t.example(inLanguages(64), { en: 'Builds', de: 'Builds' })
-const description = t.example(inLanguages(200), 'What became of each build')
+const name = t.example(inLanguages(t.text(1, 64)), { en: 'Builds', de: 'Builds' })
+const description = t.example(inLanguages(t.text(1, 200)), 'What became of each build')
 const mandatory = t.boolean('Nobody can mute it')
 
 export const CategoryBody = t.component('CategoryDeclaration', {

@@ -68,7 +68,7 @@ suite('PUT and GET /api/categories/:name', () => {
       ['a', { name: 'A', mandatory: 1 }, 'mandatory'],
       ['a', { name: 'A', label: 'A' }, 'label'],
       ['x'.repeat(65), { name: 'A' }, 'category'],
-      ['a\0', { name: 'A' }, 'category'],
+      ['a\0', { name: 'A' }, 'path'],
     ]
     for (const [category, body, field] of wrong) {
       const response = await put(pathOf(category), body, shop)
