@@ -45,6 +45,6 @@ export type WithoutNulls<Members> = { [Name in keyof Members]: Exclude<Members[N
 const DeliveryResult = t.component('DeliveryResult', {
   userId: t.nullable(id),
   id: t.nullable(id),
-  status: t.oneOf(['delivered', 'updated', 'unknown_recipient']),
+  status: t.oneOf(['delivered', 'updated', 'muted', 'unknown_recipient']),
 })
 export const DeliveryResponse = t.dataOf(t.component('Delivery', { deliveryId: id, results: t.array(DeliveryResult) }))

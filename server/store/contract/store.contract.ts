@@ -18,6 +18,7 @@ import { markUnreadPromises } from '../../inbox/mark-unread.contract.ts'
 import { pagePromises } from '../../inbox/pages.contract.ts'
 import { undoPromises } from '../../inbox/undo.contract.ts'
 import { linkPromises } from '../../links/links.contract.ts'
+import { preferencePromises } from '../../preferences/preferences.contract.ts'
 import { producerPromises } from '../../producers/producers.contract.ts'
 import { providerAccountPromises } from '../../providers/provider-accounts.contract.ts'
 import { listedSignInPromises } from '../../sessions/listed-sign-ins.contract.ts'
@@ -59,6 +60,7 @@ export function storeContract(engine: Engine): void {
     describe('deliveries', () => deliveryPromises(promise))
     describe('content', () => contentPromises(promise))
     describe('recipients', () => recipientPromises(promise))
+    describe('what users mute', () => preferencePromises(promise))
     describe('pages and counts', () => pagePromises(promise))
     describe('lists with a filter', () => filterPromises(promise))
     describe('deep pages', () => deepPagePromises(promise))
