@@ -35,7 +35,8 @@ function* archive({ category, createdAt }: Delivery, { userId, seq }: Arrived): 
     update notification set read_at = ${createdAt}, away = 'archived', away_at = ${createdAt}
     where user_id = ${user} and seq = ${seq}`
   yield* send`
-    update inbox set total = total - 1, unread = unread - 1, archived = archived + 1 where user_id = ${user}`
+    update inbox set total = total - 1, unread = unread - 1, unseen = unseen - 1, archived = archived + 1
+    where user_id = ${user}`
   if (category === null) return
   yield* send`
     update inbox_category set total = total - 1, unread = unread - 1, archived = archived + 1

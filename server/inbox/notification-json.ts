@@ -4,8 +4,8 @@
 import { iso } from '../basics/clock.ts'
 import { Part } from '../store/statements.ts'
 import { content } from './inbox.schemas.ts'
-import type { ReadAll } from './inbox-state.ts'
-import { placeSql, readAtByAnyMarkSql } from './read-at.ts'
+import type { ArchiveRead, ReadAll } from './inbox-state.ts'
+import { anyPlaceSql, readAtByAnyMarkSql } from './read-at.ts'
 
 /** What a delivery may give besides the title: a column for each, null if it was not given. */
 type Member = keyof typeof content
@@ -138,8 +138,8 @@ export function notificationJsonSql(engine: keyof typeof jsonOf, readAt: string,
 
 /** In a statement whose first value is the user. */
 export const notificationText = new Part(
-  notificationJsonSql('sqlite', readAtByAnyMarkSql('n.user_id'), placeSql('n.user_id')),
-  notificationJsonSql('postgres', readAtByAnyMarkSql('$1'), placeSql('$1')),
+  notificationJsonSql('sqlite', readAtByAnyMarkSql('n.user_id'), anyPlaceSql('n.user_id')),
+  notificationJsonSql('postgres', readAtByAnyMarkSql('$1'), anyPlaceSql('$1')),
 )
 
 export const noItems = '[]'
@@ -155,4 +155,9 @@ export function newestIdIn(items: string): string | undefined {
 export function readAllJson({ throughId, throughSeq, at, categories }: ReadAll): string {
   const only = categories === undefined ? '' : `,"categories":${JSON.stringify(categories)}`
   return `"through":${JSON.stringify(throughId)},"throughSeq":${throughSeq},"readAt":"${at}"${only}`
+}
+
+/** The members that describe a change of type 'archive-read', without braces. */
+export function archiveReadJson({ throughSeq, at }: ArchiveRead): string {
+  return `"throughSeq":${throughSeq},"archivedAt":"${at}"`
 }
