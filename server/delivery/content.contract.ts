@@ -1,7 +1,7 @@
 // The promises about what a notification shows: its look, its texts in languages, its end; and about the language of its reader.
 import assert from 'node:assert/strict'
 import { changesSince, readInbox, readNotification } from '../inbox/inbox.store.ts'
-import { readLocale } from '../inbox/language.store.ts'
+import { readLocale } from '../inbox/language.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { all, type Read, userKey } from '../store/statements.ts'

@@ -21,7 +21,7 @@ export const inLanguages = (text: t.Schema<string>) => {
 }
 
 const hostsNote = 'Relative, or http or https of a host in CARILLON_IMAGE_HOSTS'
-export const imageUrl = t.example(t.text(1, 2048, hostsNote), '/faces/ben.png')
+const imageUrl = t.example(t.text(1, 2048, hostsNote), '/faces/ben.png')
 const actorName = t.example(t.text(1, 100), 'Ben')
 /** The icons that every bell can draw. */
 export const iconNames = [

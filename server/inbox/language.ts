@@ -1,10 +1,15 @@
 // Notifications in the language of their reader. The language is read after them, and only if they have texts in several: if it changes in
 // between, the inbox has another version by then, and its clients load the list again.
+import { get, type Read } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
 import { changesSince } from './inbox.store.ts'
 import type { Changes, ChangesQuery } from './inbox-state.ts'
-import { readLocale } from './language.store.ts'
 import { localize, mayHaveTexts } from './notification-json.ts'
+
+/** A language tag (BCP 47), or null if it is not known. */
+export function* readLocale(userId: string): Read<string | null> {
+  return (yield* get<{ locale: string | null }>`select locale from "user" where id = ${userId}`)?.locale ?? null
+}
 
 /** `json`: a notification, or a list of them. */
 export async function inLanguageOf(store: Store, userId: string, json: string): Promise<string> {

@@ -1,8 +1,16 @@
 // Creates and updates many users by their external ids, in one step.
-import { changeLanguage } from '../inbox/language.store.ts'
 import type { AuditEntry } from '../store/events.ts'
 import { inList, lockAll, lockUsers, record, rowsOf, send, type Write } from '../store/statements.ts'
-import { namespaceOf, type Profile, profileAfter, toUser, type User, type UserRow, userColumns } from './users.store.ts'
+import {
+  changeLanguage,
+  namespaceOf,
+  type Profile,
+  profileAfter,
+  toUser,
+  type User,
+  type UserRow,
+  userColumns,
+} from './users.store.ts'
 
 /** `recorded`: its audit entry was recorded. */
 export type PutUser = { user: User; created: boolean; recorded?: true }

@@ -166,9 +166,10 @@ function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
   const last = faults.at(-1)
   if (last?.keyword !== 'anyOf') return faults.slice(0, 1)
   const ofWhole = faults.filter(({ instancePath }) => instancePath === last.instancePath)
+  const inner = faults.find((fault) => !ofWhole.includes(fault) || !['type', 'enum', 'anyOf'].includes(fault.keyword))
   const types = ofWhole.flatMap(({ keyword, params }) => (keyword === 'type' ? [params.type] : []))
-  const inner = faults.find((fault) => !ofWhole.includes(fault) || !['type', 'anyOf'].includes(fault.keyword))
-  return [inner ?? { ...last, keyword: 'type', params: { type: types } }]
+  const unlisted = ofWhole.find(({ keyword }) => keyword === 'enum')
+  return [inner ?? unlisted ?? { ...last, keyword: 'type', params: { type: types } }]
 }
 
 function faultOf(fault: SchemaFault, within: string[], whole: string): Fault {
