@@ -1,6 +1,6 @@
 // The promises about what users mute, and what becomes of a delivery to them.
 import assert from 'node:assert/strict'
-import { readInbox } from '../inbox/inbox.store.ts'
+import { changesSince } from '../inbox/inbox.store.ts'
 import { recount } from '../store/contract/random/random.ts'
 import { at, isoAt, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { deleteUser } from '../users/erasure.store.ts'
@@ -31,11 +31,11 @@ export function preferencePromises(promise: PromiseOf): void {
     assert.deepEqual(await send([ann], 'a', 2), ['muted'])
     assert.deepEqual(await send([ben], null, 3), ['muted'])
     for (const [n, person] of [ann, ben].entries()) {
-      const { inbox, ...rest } = await world.inboxOf(person)
-      const { version, archived, ...counts } = inbox
-      const { version: versionBefore, archived: archivedBefore, ...countsBefore } = before[n]?.inbox ?? {}
-      assert.deepEqual({ ...counts, ...rest }, { ...before[n], inbox: undefined, ...countsBefore })
-      assert.deepEqual([version, archived], [(versionBefore ?? 0) + 2, (archivedBefore ?? 0) + 2])
+      const { inbox, items, categories } = before[n] ?? assert.fail()
+      const { version, lastSeq, archived } = inbox
+      const after = { ...inbox, version: version + 2, lastSeq: lastSeq + 2, archived: archived + 2 }
+      const found = await world.inboxOf(person)
+      assert.deepEqual([found.inbox, found.categories, found.items.slice(2)], [after, categories, items])
       await recount(world, person)
     }
     const archived = await world.list(ann, { status: 'archived' })
@@ -45,8 +45,49 @@ export function preferencePromises(promise: PromiseOf): void {
     )
     assert.deepEqual(await send([ann], 'b', 4), ['delivered'])
     assert.deepEqual(await send([ann], null, 5), ['delivered'])
-    assert.equal((await world.list(ann)).length, 3)
+    assert.equal((await world.list(ann, { status: 'inbox' })).length, 3)
   })
+
+  promise('what is muted arrives in changes as archived', async (world) => {
+    const ann = await world.addUser('ann')
+    await mute(world, ann, { '': 'forever' })
+    const id = await world.send(ann)
+    const changes = await world.store.read(changesSince, { userId: ann.id, version: 0, limit: 9 })
+    assert.ok(changes !== 'reset')
+    assert.deepEqual(
+      changes.changes.map(({ type }) => type),
+      ['archived'],
+    )
+    assert.equal((await world.find(ann, id))?.archivedAt, isoAt(0))
+  })
+
+  promise(
+    'what replaces a notification in place is not muted; with `again` it becomes the newest in the archive',
+    async (world) => {
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const send = (seconds: number, again: boolean) =>
+        statuses(
+          world.deliver({ to: [ann, ben], title: `at ${seconds}`, category: 'a', key: 'k', again, at: at(seconds) }),
+        )
+      await send(1, false)
+      await mute(world, ann, { a: 'forever' })
+      assert.deepEqual(await send(2, false), ['updated', 'updated'])
+      assert.deepEqual(await send(3, true), ['muted', 'updated'])
+      assert.deepEqual(await send(4, true), ['muted', 'updated'])
+      const [one, another] = await world.list(ann)
+      assert.equal(another, undefined)
+      assert.deepEqual(
+        [one?.title, one?.seq, one?.count, one?.readAt, one?.archivedAt],
+        ['at 4', 3, 3, isoAt(4), isoAt(4)],
+      )
+      assert.equal((await world.list(ben, { status: 'unread' })).length, 1)
+      for (const person of [ann, ben]) await recount(world, person)
+      await mute(world, ann, { a: null })
+      assert.deepEqual(await send(5, true), ['updated', 'updated'])
+      assert.equal((await world.list(ann, { status: 'unread' })).length, 1)
+      await recount(world, ann)
+    },
+  )
 
   promise('a mute ends at its time, and what was muted does not come back', async (world) => {
     const ann = await world.addUser('ann')
@@ -58,7 +99,7 @@ export function preferencePromises(promise: PromiseOf): void {
     assert.deepEqual(await send(at(6)), ['muted'])
     await mute(world, ann, { a: null })
     assert.deepEqual(await send(at(7)), ['delivered'])
-    assert.equal((await world.list(ann)).length, 2)
+    assert.equal((await world.list(ann, { status: 'inbox' })).length, 2)
     await recount(world, ann)
   })
 
@@ -101,9 +142,9 @@ export function preferencePromises(promise: PromiseOf): void {
         await change
         muted += outcomes.flatMap(({ results }) => results).filter(({ status }) => status === 'muted').length
       }
-      const { total, unread, archived, lastSeq } = await world.store.read(readInbox, ann.id)
+      const { total, unread, archived, lastSeq } = (await recount(world, ann)).inbox
       assert.deepEqual([total, unread, archived, lastSeq], [80 - muted, 80 - muted, muted, 80])
-      for (const person of [ann, ben]) await recount(world, person)
+      await recount(world, ben)
     },
   )
 
