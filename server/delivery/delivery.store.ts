@@ -207,8 +207,11 @@ function* deliverToUsers(delivery: Sent, users: readonly (string | null)[]): Wri
     yield* replace(delivery, one)
     if (delivery.again && one.mutes) newest.push({ ...one, seq: one.last_seq + 1 })
   }
-  const muted = yield* archiveMuted(delivery, [...arrived, ...newest])
-  for (const { userId, id } of muted) results.set(userId, { userId, id, status: 'muted' })
+  // Usually there are none.
+  if (arrived.length + newest.length > 0) {
+    const muted = yield* archiveMuted(delivery, [...arrived, ...newest])
+    for (const { userId, id } of muted) results.set(userId, { userId, id, status: 'muted' })
+  }
   yield* refuseErased(wanted)
   return users.map((userId) => results.get(userId ?? '') ?? { userId: null, id: null, status: 'unknown_recipient' })
 }

@@ -14,7 +14,6 @@ export type Arrived = { userId: string; id: string; seq: number }
  * mute the category. Returns them.
  */
 export function* archiveMuted(delivery: Delivery, arrived: readonly Arrived[]): Write<readonly Arrived[]> {
-  if (arrived.length === 0) return []
   const { category, application = '', createdAt } = delivery
   const mandatory = yield* get`
     select 1 from category where application = ${application} and name = ${category} and mandatory = 1`
