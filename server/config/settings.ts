@@ -302,7 +302,7 @@ const table = {
   CARILLON_IMAGE_HOSTS: {
     default: 'none',
     meaning:
-      'The hosts from which notifications may show images: host names, separated by commas, or `none`. Paths of the page itself are always allowed.',
+      'The hosts of images in notifications: host names, separated by commas; or `none`, which allows only paths.',
     read: readHosts,
   },
   CARILLON_HSTS_SUBDOMAINS: {

@@ -5,11 +5,17 @@ import { emptyInbox } from '../inbox/inbox-state.ts'
 import { markRead } from '../inbox/marks.store.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import { revokeProducer, rotateProducer } from '../producers/producers.store.ts'
-import { at, isoAt, type Letter, newId, type Person, type PromiseOf, refusedId } from '../store/contract/world.ts'
+import {
+  at,
+  isoAt,
+  type Letter,
+  newId,
+  type Person,
+  type PromiseOf,
+  plainLook,
+  refusedId,
+} from '../store/contract/world.ts'
 import { deliver, removeOldDeliveries } from './delivery.store.ts'
-
-/** What a notification has if its delivery says nothing of its look. */
-const plainLook = { actor: null, icon: null, actions: null, format: 'text' }
 
 export function deliveryPromises(promise: PromiseOf): void {
   promise('delivers to every recipient, by username or by id, and returns the result of each', async (world) => {
@@ -59,17 +65,16 @@ export function deliveryPromises(promise: PromiseOf): void {
       }
       const id = await world.send(ann, '', { content })
       const given = `"title":"","body":${odd},"url":${content.url},"category":null,"data":${content.data},"key":null`
-      const look = JSON.stringify(plainLook).slice(1, -1)
+      const look = '"actor":null,"icon":null,"actions":null,"format":"text"'
       const times = `"createdAt":"${isoAt(0)}","updatedAt":"${isoAt(0)}","expiresAt":null`
       const more = `${given},${look},${times},"seq":1,"count":1`
-      const place = '"archivedAt":null,"snoozedUntil":null'
       const text = await world.store.read(readNotification, { userId: ann.id, id })
-      assert.equal(text, `{"id":"${id}",${more},"read":false,"readAt":null,${place}}`)
+      assert.equal(text, `{"id":"${id}",${more},"read":false,"readAt":null,"archivedAt":null,"snoozedUntil":null}`)
       const { items } = await world.page({ userId: ann.id, page: 1, limit: 5, status: 'all' })
       assert.equal(items, `[${text}]`)
       await world.store.write(markRead, { userId: ann.id, id, at: at(7) })
       const read = await world.store.read(readNotification, { userId: ann.id, id })
-      const state = `"read":true,"readAt":"${isoAt(7)}",${place}`
+      const state = `"read":true,"readAt":"${isoAt(7)}","archivedAt":null,"snoozedUntil":null`
       assert.equal(read, `{"id":"${id}",${more},${state}}`)
     },
   )
@@ -138,7 +143,7 @@ export function deliveryPromises(promise: PromiseOf): void {
       assert.deepEqual(await world.find(ann, id), deployed)
       assert.deepEqual(await world.titles(ann), ['Deployed', 'Something else'])
       const { inbox, categories } = await world.store.read(readCounts, ann.id)
-      assert.deepEqual(inbox, { ...emptyInbox, version: 4, firstSeq: 2, lastSeq: 3, total: 2, unread: 2 })
+      assert.deepEqual(inbox, { ...emptyInbox, version: 4, firstSeq: 2, lastSeq: 3, total: 2, unread: 2, unseen: 2 })
       assert.deepEqual({ ...categories }, { done: { total: 1, unread: 1 } })
       await world.deliver({ ...again, title: 'Deployed twice', at: at(7) })
       await world.deliver({ to: [ann], key, title: 'Quiet', at: at(8) })
@@ -278,7 +283,7 @@ export function deliveryPromises(promise: PromiseOf): void {
         Array.from({ length: 30 }, (_, n) => 30 - n),
       )
       const { inbox, categories } = await world.store.read(readCounts, ann.id)
-      assert.deepEqual(inbox, { ...emptyInbox, version: 30, lastSeq: 30, total: 30, unread: 30 })
+      assert.deepEqual(inbox, { ...emptyInbox, version: 30, lastSeq: 30, total: 30, unread: 30, unseen: 30 })
       assert.deepEqual({ ...categories }, { c0: { total: 15, unread: 15 }, c1: { total: 15, unread: 15 } })
       assert.equal((await world.store.read(readInbox, ben.id)).version, 10)
     },
@@ -306,6 +311,7 @@ export function deliveryPromises(promise: PromiseOf): void {
         lastSeq: 1,
         total: 1,
         unread: 1,
+        unseen: 1,
       })
   })
 }

@@ -284,8 +284,8 @@ const paths: Path[] = [
   },
   {
     of: 'updateUser',
-    run: () => store.write(updateUser, { userId: 'u1', username: 'new name' }),
-    reads: [user, userByName, allSessions],
+    run: () => store.write(updateUser, { userId: 'u1', username: 'new name', locale: 'de' }),
+    reads: [user, userByName, allSessions, inbox],
   },
   { of: 'enableUser', run: () => store.write(enableUser, { userId: 'u1' }), reads: [user] },
   {
@@ -722,13 +722,13 @@ const paths: Path[] = [
         deliver,
         deliveryTo({ key: 'none', recipients: several, idempotency: { key: 'other', bodyHash: 'h' } }),
       ),
-    reads: [userByName, user, 'user by key (id) alone', userByExternalId, inbox, `many ${keyed}`, outcome],
+    reads: [producer, userByName, user, 'user by key (id) alone', userByExternalId, inbox, `many ${keyed}`, outcome],
     partitions: 4,
   },
   {
     of: 'deliver',
     run: () => store.write(deliver, deliveryTo({ key: 'k10' })),
-    reads: [userByName, 'user by key (id) alone', inbox, category, allCategories, keyed, notification, mark],
+    reads: [producer, userByName, 'user by key (id) alone', inbox, category, allCategories, keyed, notification, mark],
   },
   {
     of: 'removeOldDeliveries',
@@ -783,8 +783,8 @@ await client.query(`
   insert into read_mark select 'u' || u, s, s, '2026-01-01T00:00:00.000Z', 0, 0, 1 from generate_series(1, 1000) u, generate_series(1, 20) s;
   insert into category_read_mark select 'u' || u, 'c' || s, s, s, '2026-01-01T00:00:00.000Z' from generate_series(401, 2400) u, generate_series(2, 11) s;
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
-  insert into producer (id, name, secret_hash, scopes, created_at, application)
-    select 'p' || n, 'n', 'h', 'send', n, '' from generate_series(1, 20000) n;
+  insert into producer (id, name, secret_hash, scopes, created_at, application, number)
+    select 'p' || n, 'n', 'h', 'send', n, '', n from generate_series(1, 20000) n;
   insert into guess_count select 'user u' || n || ' password', 6, n, n from generate_series(1, 20000) n;
   insert into token_cutoff select 'u' || n, '', n, 0 from generate_series(1, 5000) n;
   insert into known_device select 'u' || n % 5000, 'Firefox on Linux', 'network' || n, n, n from generate_series(1, 20000) n;
@@ -837,7 +837,7 @@ type Step = {
 
 /** Parts of operations of several files. */
 const shared = new Set([
-  ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword'],
+  ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMadeRead'],
 ])
 
