@@ -113,6 +113,9 @@ export function preferencePromises(promise: PromiseOf): void {
     await declare(world, 'shop', 'a', 1)
     assert.deepEqual(await send('shop'), ['delivered'])
     assert.deepEqual([await send(''), await send('shop', 'b'), await send('shop', null)], Array(3).fill(['muted']))
+    // What the service itself reports about the account.
+    const own = { producerId: 'carillon', category: 'security' }
+    assert.deepEqual(await statuses(world.deliver({ to: [ann], ...own })), ['delivered'])
     await declare(world, 'shop', 'a', 0)
     assert.deepEqual(await send('shop'), ['muted'])
   })

@@ -74,10 +74,19 @@ function refuseMandatory(mutes: Mutes, declared: Preferences['declared'] = []): 
   if (details.length > 0) throw new CarillonError('CONFLICT', 'A mandatory category cannot be muted', { details })
 }
 
+/** Of the service itself: what it reports about an account is never muted. */
+const security = {
+  name: 'security',
+  label: JSON.stringify({ en: 'Security', de: 'Sicherheit', fr: 'Sécurité' }),
+  description: null,
+  mandatory: 1,
+} as const
+
 function displayed({ user, mutes, declared, present }: Preferences) {
   const untils = new Map(mutes.map(({ category, mutedUntil }) => [category, mutedUntil]))
   const known = byName(declared)
-  const names = new Set([...known.keys(), ...present.map(({ category }) => category), ...untils.keys()])
+  const others = [...present, ...mutes].map(({ category }) => category)
+  const names = new Set([...declared.map(({ name }) => name), ...others])
   names.delete('')
   const categories = Array.from(names, (name) => {
     const { label, description = null, mandatory } = known.get(name) ?? {}
@@ -96,5 +105,5 @@ function textFor({ locale }: Pick<Preferences['user'], 'locale'>, json: string):
 
 /** What the user's application has declared takes the place of what the producers of none have. */
 function byName(declared: Preferences['declared']) {
-  return new Map(declared.map((category) => [category.name, category]))
+  return new Map([security, ...declared].map((category) => [category.name, category]))
 }

@@ -201,14 +201,24 @@ suite('GET and PUT /api/me/preferences', () => {
 
   test('a mandatory category cannot be muted: 409, and nothing is changed', async () => {
     const { proof } = await ann()
-    await put(pathOf('security'), { name: 'Security', mandatory: true }, await keyOf())
-    const refused = await mute({ mutedUntil: 'forever', categories: { security: { mutedUntil: 'forever' } } }, proof)
+    await put(pathOf('alarms'), { name: 'Alarms', mandatory: true }, await keyOf())
+    const refused = await mute({ mutedUntil: 'forever', categories: { alarms: { mutedUntil: 'forever' } } }, proof)
     assert.deepEqual([refused.status, refusalIn(refused).code], [409, 'CONFLICT'])
     assert.match(refusalIn(refused).message, /mandatory/)
-    assert.equal(refusalIn(refused).details?.[0]?.field, 'categories.security.mutedUntil')
+    assert.equal(refusalIn(refused).details?.[0]?.field, 'categories.alarms.mutedUntil')
     const { mutedUntil, categories } = await preferencesOf(proof)
-    assert.deepEqual([mutedUntil, categories.security.mutedUntil], [null, null])
-    assert.equal((await mute({ categories: { security: { mutedUntil: null } } }, proof)).status, 204)
+    assert.deepEqual([mutedUntil, categories.alarms.mutedUntil], [null, null])
+    assert.equal((await mute({ categories: { alarms: { mutedUntil: null } } }, proof)).status, 204)
+  })
+
+  test('what the service reports about an account cannot be muted', async () => {
+    const { user, proof } = await ann('fr')
+    const before = await preferencesOf(proof)
+    await app.deliver({ to: user, title: 'Hi', category: 'security' })
+    const { security } = (await preferencesOf(proof)).categories
+    assert.deepEqual([before.categories.security, security.label, security.mandatory], [undefined, 'Sécurité', true])
+    const refused = await mute({ categories: { security: { mutedUntil: 'forever' } } }, proof)
+    assert.equal(refused.status, 409)
   })
 
   test('a user can mute 200 categories, besides everything', async () => {
