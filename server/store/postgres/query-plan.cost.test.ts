@@ -786,7 +786,7 @@ const paths: Path[] = [
     of: 'putCategory',
     run: () =>
       store.write(putCategory, { application: 'app1', name: 'c1', label: '', description: null, mandatory: 0 }),
-    reads: ['category by key (application) alone'],
+    reads: [],
   },
   {
     of: 'readPreferences',
