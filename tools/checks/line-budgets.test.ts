@@ -10,15 +10,15 @@ const budgets: Readonly<Record<string, number>> = {
   client: 3200,
   element: 2800,
   demonstration: 3645,
-  pages: 2850,
+  pages: 2930,
   tools: 1250,
-  server: 31400,
+  server: 31780,
   'server/audit': 600,
   'server/basics': 800,
   'server/bin': 200,
-  'server/commands': 2150,
+  'server/commands': 2200,
   'server/config': 1250,
-  'server/delivery': 900,
+  'server/delivery': 950,
   'server/demonstration': 150,
   'server/doctor': 1100,
   'server/factors': 1750,
@@ -42,7 +42,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/store': 4900,
   'server/store/transfer': 800,
   'server/tokens': 1250,
-  'server/users': 1750,
+  'server/users': 1800,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache']
