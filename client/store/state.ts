@@ -230,9 +230,10 @@ function changeBy(act: Act, one: Notification, at: Time): Partial<Notification> 
   if (act.type === 'archive') return { ...read, archivedAt: one.archivedAt ?? at, snoozedUntil: null }
   if (act.type === 'snooze') return { ...read, archivedAt: null, snoozedUntil: act.until }
   if (act.type === 'archive-read') return { archivedAt: at }
-  // What was archived since stays so.
+  // What was archived or snoozed since stays so.
   if (act.type === 'undo' && act.of === 'read-all') return isListed(one) ? unread : {}
-  return act.type === 'unarchive' || act.type === 'undo' ? { archivedAt: null } : read
+  if (act.type === 'undo') return { archivedAt: null }
+  return act.type === 'unarchive' ? { archivedAt: null, snoozedUntil: null } : read
 }
 
 function isOlder(one: Notification | undefined, version: number): boolean {
