@@ -12,14 +12,33 @@ export const texts = (locale: string, plurals: Plurals, badge: (count: number) =
   title: 'Notifications',
   /** The name of the bell's button if there are unread notifications. It contains the text of `badge` (WCAG 2.2, 2.5.3). */
   bell: plurals({ other: 'Notifications, # unread' }, badge),
+  /** The same for a bell that counts what has arrived since it was last opened. */
+  bellUnseen: plurals({ other: 'Notifications, # new' }, badge),
   /** The name of the tab list, and the tabs. */
   filter: 'Show',
-  all: 'All',
+  inbox: 'Inbox',
   unread: 'Unread',
+  archived: 'Archived',
+  snoozed: 'Snoozed',
   markAllAsRead: 'Mark all as read',
   markAsRead: 'Mark as read',
   markAsUnread: 'Mark as unread',
+  archive: 'Archive',
+  unarchive: 'Move to inbox',
+  /** The button of each menu; then the entries of the menus. */
+  more: 'More',
+  archiveRead: 'Archive all read',
+  showSnoozed: 'Show snoozed',
+  snoozeHour: 'Snooze for an hour',
+  snoozeTomorrow: 'Snooze until tomorrow',
+  snoozeWeek: 'Snooze until next week',
+  mute: 'Mute this category',
+  unmute: 'Unmute this category',
+  delete: 'Delete',
+  deleteForGood: 'Delete for good',
+  keep: 'Keep',
   undo: 'Undo',
+  seeAll: 'See all',
   loadMore: 'Load more',
   tryAgain: 'Try again',
   signIn: 'Sign in',
@@ -30,11 +49,17 @@ export const texts = (locale: string, plurals: Plurals, badge: (count: number) =
   countLabel: plurals({ one: 'sent once', two: 'sent twice', other: 'sent # times' }),
   /** For screen readers, in the name of a notification. */
   itemUnread: 'Unread',
+  /** Before a date and time. */
+  snoozedUntil: 'Until',
   loading: 'Loading notifications',
   emptyTitle: 'No notifications yet',
   emptyText: 'New ones appear here as soon as they arrive.',
   noUnreadTitle: 'You have read everything',
   noUnreadText: 'Notifications that you have not read appear here.',
+  noArchivedTitle: 'Nothing is archived',
+  noArchivedText: 'What you archive is kept here.',
+  noSnoozedTitle: 'Nothing is snoozed',
+  noSnoozedText: 'What you snooze waits here, and comes back at its time.',
   signedOutTitle: 'You are signed out',
   signedOutText: 'Sign in to see your notifications.',
   offlineTitle: 'No connection',
@@ -49,16 +74,24 @@ export const texts = (locale: string, plurals: Plurals, badge: (count: number) =
     CONFLICT: 'It is too late for that.',
     other: 'The server reported a problem.',
   } as Errors,
-  /** Beside the button `undo`, after all were marked as read. */
+  /** Beside the button `undo`: what the reader has done. */
   allMarkedAsRead: 'All marked as read',
+  readArchived: 'All read ones archived',
+  itemArchived: 'Archived',
+  itemUnarchived: 'Moved to inbox',
+  itemSnoozed: 'Snoozed',
+  categoryMuted: 'Category muted',
+  categoryUnmuted: 'Category unmuted',
   /** Announced in the live region. */
   arrived: plurals({ one: '# new notification', other: '# new notifications' }),
   loaded: plurals({ one: '# more notification', other: '# more notifications' }),
+  itemDeleted: 'Deleted',
   undone: 'Undone',
   /** An act of the reader was refused and taken back; followed by the text of `errors`. */
   notMarkedAsRead: 'Not marked as read.',
   notMarkedAsUnread: 'Not marked as unread.',
   notUndone: 'Not undone.',
+  notDone: 'That was not done.',
 })
 
 export type Language = typeof texts
