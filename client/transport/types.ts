@@ -57,21 +57,42 @@ type Content = {
   /** The subject of the notification: a later delivery with the same key replaces the content of the earlier one. */
   key: string | null
 }
-export type Notification = Content & {
-  id: string
-  title: string
-  /** When it was first sent. */
-  createdAt: Time
-  /** When it was last sent: a later delivery with its `key` replaces it. */
-  updatedAt: Time
-  /** Its place: a list is ordered by `seq`, newest first. */
-  seq: number
-  /** How often it became the newest: 1, and 1 more for each delivery with `again`. */
-  count: number
-  read: boolean
-  readAt: Time | null
-  archivedAt: Time | null
+/** Who did what it tells. */
+export type Actor = { name: string; imageUrl: string | null }
+/** The name of an icon, or an image. */
+export type Icon = string | { imageUrl: string }
+/** A button that is a link. */
+export type Action = { label: string; url: string }
+/** What a notification looks like. */
+type Look = {
+  actor: Actor | null
+  icon: Icon | null
+  /** One or two. */
+  actions: Action[] | null
+  /** How the body is written. */
+  format: 'text' | 'markdown'
 }
+export type Notification = Content &
+  Look & {
+    id: string
+    title: string
+    /** When it was first sent. */
+    createdAt: Time
+    /** When it was last sent: a later delivery with its `key` replaces it. */
+    updatedAt: Time
+    /** When it removes itself. */
+    expiresAt: Time | null
+    /** Its place: a list is ordered by `seq`, newest first. */
+    seq: number
+    /** How often it became the newest: 1, and 1 more for each delivery with `again`. */
+    count: number
+    read: boolean
+    readAt: Time | null
+    /** What is archived or snoozed is read, and not in a list without `status`. */
+    archivedAt: Time | null
+    /** Until when it is snoozed: then it becomes unread and the newest. */
+    snoozedUntil: Time | null
+  }
 
 export type NotificationPage = {
   /** Newest first. */
@@ -86,9 +107,11 @@ export type NotificationPage = {
   next: string | null
 }
 
+/** Of what is neither archived nor snoozed. `unseen`: those that arrived after the last `seen`. */
 export type Counts = {
   total: number
   unread: number
+  unseen: number
   categories: Record<string, { total: number; unread: number }>
 }
 
@@ -97,6 +120,12 @@ export type Counts = {
  * null if it has another `seq` since. With `categories` it marked only those of these.
  */
 export type ReadAll = { through: string | null; throughSeq: number; readAt: Time; categories?: string[] }
+
+/** One request archived all notifications with a `seq` up to `throughSeq` that were read, and neither archived nor snoozed. */
+export type ArchiveRead = { throughSeq: number; archivedAt: Time }
+
+/** By the user, by its sender, at its `expiresAt`, or by the limits of the service. */
+export type RemovalReason = 'deleted' | 'withdrawn' | 'expired' | 'retention'
 
 /** `reset`: the position is too old, from before an undo, or belongs to another inbox; list again. Otherwise the server omits the field. */
 export type Changes =
@@ -107,10 +136,12 @@ export type Changes =
       created: Notification[]
       changed: Notification[]
       readAlls: ReadAll[]
+      archiveReads: ArchiveRead[]
       /** The ids of removed notifications. */
       removed: string[]
       total: number
       unread: number
+      unseen: number
       version: number
       /** The position after these changes: the `since` of the next request. */
       position: string
@@ -119,7 +150,7 @@ export type Changes =
     }
 
 /** The state of the inbox after an event. */
-export type InboxState = { version: number; unread: number; total: number }
+export type InboxState = { version: number; unread: number; total: number; unseen: number }
 
 /** The data of each kind of event, as the stream carries it. */
 export type StreamData = {
@@ -128,8 +159,13 @@ export type StreamData = {
   replaced: InboxState & { notification: Notification }
   read: InboxState & { notification: Notification }
   unread: InboxState & { notification: Notification }
+  archived: InboxState & { notification: Notification }
+  unarchived: InboxState & { notification: Notification }
+  snoozed: InboxState & { notification: Notification }
   'read-all': InboxState & ReadAll
-  removed: InboxState & { id: string }
+  'archive-read': InboxState & ArchiveRead
+  seen: InboxState
+  removed: InboxState & { id: string; reason: RemovalReason }
   resync: InboxState
 }
 
@@ -138,11 +174,13 @@ export type StreamData = {
  * pass it as `since` later to resume after this event.
  *
  * - `hello`: the stream is connected. The first event, also after every reconnect.
- * - `created`: a new notification. `replaced`: new content under the same id; it may be new to you, and may have a new `seq`.
+ * - `created`: a new notification, or one whose snooze has ended, with a new `seq`. `replaced`: new content under the same id; it may be new to you, and may have a new `seq`.
  * - `read`: one notification was marked read, `unread`: unread. `read-all`: all with a `seq` up to `throughSeq` were marked read,
  *   with `categories` only those of these.
+ * - `archived`, also of one that arrives muted; `unarchived`; `snoozed`. `archive-read`: see {@link ArchiveRead}. `seen`: only
+ *   `unseen` has changed.
  * - `removed`: the notification with that id no longer exists.
- * - `resync`: a read-all was undone, or the server can no longer send the events since your position; list again. The stream
+ * - `resync`: a read-all or archive-read was undone, or the server can no longer send the events since your position; list again. The stream
  *   continues from here.
  */
 export type StreamEvent = {
@@ -151,6 +189,22 @@ export type StreamEvent = {
 
 /** Why the server ended a stream: the session or token that opened it expired, or was revoked. */
 export type SessionEnd = 'expired' | 'revoked'
+
+/** Until when something is muted; null: it is not. */
+export type MutedUntil = Time | 'forever' | null
+/** What is muted, and every category that is declared or in the inbox, with its texts in the language of the user. */
+export type Preferences = {
+  mutedUntil: MutedUntil
+  categories: Record<
+    string,
+    { mutedUntil: MutedUntil; label: string; description: string | null /** Never muted. */; mandatory: boolean }
+  >
+}
+/** What is absent stays as it is. */
+export type PreferencesChange = {
+  mutedUntil?: MutedUntil | undefined
+  categories?: Record<string, { mutedUntil: MutedUntil }> | undefined
+}
 
 /** An `externalId` without `issuer` is a plain one. */
 export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
@@ -173,10 +227,24 @@ export type DeliveryRequest = { [Name in keyof Content]?: Content[Name] | undefi
 export type DeliveryResult = {
   userId: string | null
   id: string | null
-  status: 'delivered' | 'updated' | 'unknown_recipient'
+  status: 'delivered' | 'updated' | 'muted' | 'unknown_recipient'
 }
 /** `results` has the order of the recipients. */
 export type Delivery = { deliveryId: string; results: DeliveryResult[] }
+
+/** The members that are given replace those of the notification. */
+export type NotificationChange = Partial<Omit<DeliveryRequest, 'recipients' | 'key' | 'again' | 'unknownRecipients'>>
+/** In how many inboxes the notification is. Above 1,000, some of them change in the background. */
+export type KeyChange = { inboxes: number }
+
+/** One text, or texts by language tag, such as `{ en: 'Orders', de: 'Bestellungen' }`. */
+export type Texts = string | Record<string, string>
+export type Category = {
+  name: Texts
+  description: Texts | null
+  /** It is never muted. */
+  mandatory: boolean
+}
 
 /** A user as the producers of the scope `users` see it. */
 export type UserAccount = User & {
