@@ -45,7 +45,8 @@ export function timesOf(locale: string): Times {
     },
     day(at, now) {
       const days = midnightsBetween(at, now)
-      const text = days < 2 ? ago.format(-Math.max(days, 0), 'day') : (isThisYear(at, now) ? dayOfWeek : dayOfYears).format(at)
+      const text =
+        days < 2 ? ago.format(-Math.max(days, 0), 'day') : (isThisYear(at, now) ? dayOfWeek : dayOfYears).format(at)
       return text.charAt(0).toLocaleUpperCase(locale) + text.slice(1)
     },
     moment(at, now) {

@@ -2,8 +2,8 @@
 // back for a while. The store takes a refused act back; the reader reads and hears why.
 import type { InboxList, Notification } from 'carillon-client'
 import type { InboxSource } from '../../inbox-source.ts'
-import { reasonOf } from './states.ts'
 import type { Categories } from './categories.ts'
+import { reasonOf } from './states.ts'
 
 /** How long the offer to undo is displayed. */
 const offerMs = 10_000
@@ -57,7 +57,8 @@ export class Acts {
   archive(one: Notification): void {
     const { itemArchived, itemUnarchived, notDone } = this.#strings
     const { id, archivedAt, snoozedUntil } = one
-    if (archivedAt || snoozedUntil) this.#do(this.#list?.unarchive(id), notDone, { text: itemUnarchived, undo: this.#away(one) })
+    if (archivedAt || snoozedUntil)
+      this.#do(this.#list?.unarchive(id), notDone, { text: itemUnarchived, undo: this.#away(one) })
     else this.#do(this.#list?.archive(id), notDone, { text: itemArchived, undo: this.#away(one) })
   }
 
@@ -83,7 +84,11 @@ export class Acts {
     const { undone, notUndone } = this.#strings
     const undo = this.offer?.undo
     this.#offer(undefined)
-    if (undo) this.#do(undo()?.then(() => this.#setting.source.announcer.say(undone)), notUndone)
+    if (undo)
+      this.#do(
+        undo()?.then(() => this.#setting.source.announcer.say(undone)),
+        notUndone,
+      )
   }
 
   /** The list is displayed anew: what was said of the last act is not. */

@@ -18,9 +18,9 @@ export class Categories {
   need(names: readonly (string | null)[], client: Carillon): void {
     if (client !== this.#client) this.#requested.clear()
     this.#client = client
-    const unknown = names.filter((name) => name !== null && !this.#requested.has(name))
+    const unknown = names.filter((name) => typeof name === 'string' && !this.#requested.has(name)) as string[]
     if (!unknown.length) return
-    for (const name of unknown) this.#requested.add(name as string)
+    for (const name of unknown) this.#requested.add(name)
     // A failure leaves the names.
     this.#load().catch(() => {})
   }

@@ -30,11 +30,7 @@ export function entriesOf(
     detail: categories.known.get(category ?? '')?.label ?? '',
     act: () => acts.mute(category ?? '', !isMuted),
   }
-  return [
-    ...snoozes,
-    ...(isMuted === undefined ? [] : [mute]),
-    { label: strings.delete, isFinal: true, act: onDelete },
-  ]
+  return [...snoozes, ...(isMuted === undefined ? [] : [mute]), { label: strings.delete, isFinal: true, act: onDelete }]
 }
 
 /** A deletion cannot be taken back. */

@@ -1,10 +1,18 @@
 // The articles of the feed (https://www.w3.org/WAI/ARIA/apg/patterns/feed/): one for each notification, which stays in the page
 // while it moves. A notification that does not change is not rendered again: the store keeps its object.
 import type { Notification } from 'carillon-client'
-import { content, type ItemContext } from './item.ts'
+import { bodyOf, content, type ItemContext } from './item.ts'
 
 /** `now` is the time at which `time`, the relative one, was made. */
-type Row = { article: HTMLElement; notification?: Notification; context?: ItemContext; now?: number; time?: string }
+type Row = {
+  article: HTMLElement
+  notification?: Notification
+  context?: ItemContext
+  now?: number
+  time?: string
+  /** Kept while the notification is the same, with the focus that a link in it may have. */
+  body?: Node | string
+}
 type Content = {
   items: readonly Notification[]
   /** The number of notifications in the whole list. */
@@ -65,13 +73,14 @@ export class Feed {
     const isSame = row.notification === notification && row.context === context
     if (isSame && row.now === now) return row
     const time = context.times.relative(updatedAt, now)
+    const body = isSame ? row.body : bodyOf(notification)
     // Most times read as before when the clock ticks.
     if (!isSame || row.time !== time) {
       set(row.article, 'part', read ? 'item' : 'item item-unread')
       set(row.article, 'aria-labelledby', read ? `t-${id}` : `u-${id} t-${id}`)
-      context.lit.render(content(notification, { now, text: time }, context), row.article)
+      context.lit.render(content(notification, { now, time, body }, context), row.article)
     }
-    return Object.assign(row, { notification, context, now, time })
+    return Object.assign(row, { notification, context, now, time, body })
   }
 }
 

@@ -14,19 +14,24 @@ import { Feed } from './feed.ts'
 import { picture } from './icons.ts'
 import type { ItemContext, Lit } from './item.ts'
 import { follow, isModified, safeLink } from './links.ts'
-import { type Entry, Menu } from './menu.ts'
+import { Menu } from './menu.ts'
 import { ScrollWatch } from './scroll-watch.ts'
 import { banner, nothingShown, type Stating, signedOut } from './states.ts'
-const tabs: readonly Tab[] = ['inbox', 'unread', 'archived']
+import { tabBar } from './tab-bar.ts'
+
 /** How often the relative times are made again. */
 const clockMs = 30_000
 const defaultLimit = 20
 /** The buttons of an item, and what each of the keys below does as well. */
-const keys: Readonly<Record<string, Key>> = { u: 'toggle', e: 'archive', '.': 'more', '#': 'delete', Delete: 'delete', z: 'undo' }
+const keys: Readonly<Record<string, Key>> = {
+  u: 'toggle',
+  e: 'archive',
+  '.': 'more',
+  '#': 'delete',
+  Delete: 'delete',
+  z: 'undo',
+}
 type Key = 'toggle' | 'archive' | 'more' | 'delete' | 'undo'
-
-/** A template, or the symbol of Lit for nothing. */
-type Template = TemplateResult | symbol
 
 export class InboxView implements ReactiveController {
   readonly #host: CarillonInbox
@@ -37,12 +42,13 @@ export class InboxView implements ReactiveController {
   readonly #acts: Acts
   readonly #categories: Categories
   readonly #menu: Menu
-  #menuLabel = ''
   #tab: Tab = 'inbox'
   /** How many items are in the page at most. The store may hold more: what arrives at the top pushes the last ones out of the page. */
   #shown = 0
   #context: ItemContext | undefined
   #now = 0
+  /** The `seq` of the newest notification that the reader has seen. */
+  #seen: number | undefined
   #held: { list: InboxList | undefined; isHeld: boolean } | undefined
   #clock: ReturnType<typeof setInterval> | undefined
   /** What had the focus before this rendering, and the place of its article; of "Load more", that of the first new one. */
@@ -129,7 +135,7 @@ export class InboxView implements ReactiveController {
         ${snapshot && snapshot.state !== 'signed-out' ? this.#headerActs(snapshot) : nothing}
       </div>
       ${!snapshot ? nothing : snapshot.state === 'signed-out' ? signedOut(this.#host.signInLink, this.#stating) : this.#tabsAndList(snapshot)}
-      ${this.#menu.render(this.#menuLabel)}
+      ${this.#menu.render()}
       ${announcer.host === this.#host ? html`<div part="status" role="status" aria-live="polite">${announcer.text}</div>` : nothing}
     </div>`
   }
@@ -148,7 +154,7 @@ export class InboxView implements ReactiveController {
 
   /** Whether "Mark all as read" has something to mark: below a category, as far as the open lists show. */
   #hasUnread({ unread, items, newer }: InboxSnapshot): boolean {
-    if (!this.#host.category?.trim() || !unread) return unread > 0
+    if (!this.#isPart || !unread) return unread > 0
     return !!this.#source.openTotal('unread') || [...newer, ...items].some(({ read }) => !read)
   }
 
@@ -168,15 +174,7 @@ export class InboxView implements ReactiveController {
           </div>`
         : nothing
     }
-      <div part="bar"><div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${this.#onTabKey.bind(this)}>
-        ${this.#tabs.map(
-          (
-            tab,
-          ) => html`<button part=${tab === this.#tab ? 'tab tab-selected' : 'tab'} type="button" role="tab" id=${tab}
-            aria-selected=${tab === this.#tab} aria-controls="list" tabindex=${tab === this.#tab ? 0 : -1}
-            @click=${() => this.#select(tab)}>${strings[tab]} ${this.#countOf(tab)}</button>`,
-        )}
-      </div>${
+      <div part="bar">${this.#tabBar()}${
         newer.length
           ? html`<button part="newer" type="button" @click=${this.#showNewer.bind(this)}>${strings.newer(newer.length)}</button>`
           : nothing
@@ -200,18 +198,15 @@ export class InboxView implements ReactiveController {
       ${this.#host.allUrl ? html`<a part="see-all" href=${this.#host.allUrl}>${strings.seeAll}</a>` : nothing}`
   }
 
-  /** Snoozed ones are behind the menu of the list until the reader selects them. */
-  get #tabs(): readonly Tab[] {
-    return this.#tab === 'snoozed' ? [...tabs, 'snoozed'] : tabs
-  }
-
-  /** As far as the open lists say it. That of a category is not the number on the bell. */
-  #countOf(tab: Tab): Template {
-    const { html, nothing } = this.#lit
-    const { state, unread } = this.#source.list('inbox')?.getSnapshot() ?? { state: 'loading', unread: 0 }
-    const isUnread = tab === 'unread' && !this.#host.category?.trim()
-    const count = isUnread && state !== 'loading' ? unread : this.#source.openTotal(tab)
-    return count ? html`<span part="tab-count">${this.#source.strings.badge(count)}</span>` : nothing
+  #tabBar(): TemplateResult {
+    return tabBar({
+      lit: this.#lit,
+      source: this.#source,
+      isPart: this.#isPart,
+      selected: this.#tab,
+      select: (tab) => this.#select(tab),
+      selectAndFocus: (tab) => this.#selectAndFocus(tab),
+    })
   }
 
   #updateFeed(): void {
@@ -230,9 +225,22 @@ export class InboxView implements ReactiveController {
       this.#context = { lit: this.#lit, strings, times, renderer, categories }
     }
     if (this.#source.client && items.length)
-      this.#categories.need(items.map(({ category }) => category), this.#source.client)
+      this.#categories.need(
+        items.map(({ category }) => category),
+        this.#source.client,
+      )
     const size = hasMore ? Math.max(total - newer.length, items.length) : items.length
-    this.#feed.update(feed, { items: items.slice(0, this.#limit), size, now: this.#now, context: this.#context as ItemContext })
+    this.#feed.update(feed, {
+      items: items.slice(0, this.#limit),
+      size,
+      now: this.#now,
+      context: this.#context as ItemContext,
+    })
+  }
+
+  /** Only some categories are displayed. */
+  get #isPart(): boolean {
+    return !!this.#host.category?.trim()
   }
 
   get #stating(): Stating {
@@ -285,15 +293,8 @@ export class InboxView implements ReactiveController {
     this.#host.requestUpdate()
   }
 
-  /** https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ */
-  #onTabKey(event: KeyboardEvent): void {
-    const forward = this.#source.strings.direction === 'rtl' ? 'ArrowLeft' : 'ArrowRight'
-    const step = event.key === forward ? 1 : /^Arrow(Left|Right)$/.test(event.key) ? -1 : 0
-    const all = this.#tabs
-    const place = { Home: 0, End: all.length - 1 }[event.key] ?? (all.indexOf(this.#tab) + step + all.length) % all.length
-    if (!step && !/^(Home|End)$/.test(event.key)) return
-    event.preventDefault()
-    this.#select(all[place] as Tab)
+  #selectAndFocus(tab: Tab): void {
+    this.#select(tab)
     void this.#host.updateComplete.then(() => this.focus())
   }
 
@@ -307,7 +308,11 @@ export class InboxView implements ReactiveController {
     else if (name === 'Control+Home') (this.#find('[part=newer]') ?? this).focus()
     else if (name === 'Control+End') this.#find('[part=more],[part=end]')?.focus()
     else if (event.key === 'Enter' && event.target === article) this.#open(article, event)
-    else if (Object.hasOwn(keys, event.key) && !(event.ctrlKey || event.metaKey || event.altKey) && isOwn(event.target as Element))
+    else if (
+      Object.hasOwn(keys, event.key) &&
+      !(event.ctrlKey || event.metaKey || event.altKey) &&
+      isOwn(event.target as Element)
+    )
       this.#press(keys[event.key] as Key, article)
     else return
     event.preventDefault()
@@ -365,30 +370,20 @@ export class InboxView implements ReactiveController {
     const button = article.querySelector<HTMLElement>('[part=item-more]')
     if (!button || !this.#context) return
     const setting = { ...this.#context, acts: this.#acts, categories: this.#categories, now: Date.now() }
-    const confirm = () => this.#show(button, strings.delete, deleteEntries(one, setting))
+    const confirm = () => this.#menu.open(button, strings.delete, deleteEntries(one, setting))
     if (key === 'delete') confirm()
-    else this.#show(button, strings.more, entriesOf(one, setting, confirm))
+    else this.#menu.open(button, strings.more, entriesOf(one, setting, confirm))
   }
 
   #onListMore({ currentTarget }: Event): void {
     const { strings } = this.#source
     const { total, unread } = this.#source.list('inbox')?.getSnapshot() ?? { total: 0, unread: 0 }
     // It archives those of every category.
-    const canArchive = total > unread && !this.#host.category?.trim()
-    this.#show(currentTarget as HTMLElement, strings.more, [
+    const canArchive = total > unread && !this.#isPart
+    this.#menu.open(currentTarget as HTMLElement, strings.more, [
       ...(canArchive ? [{ label: strings.archiveRead, act: () => this.#acts.archiveRead() }] : []),
-      { label: strings.showSnoozed, act: () => this.#showSnoozed() },
+      { label: strings.showSnoozed, act: () => this.#selectAndFocus('snoozed') },
     ])
-  }
-
-  #showSnoozed(): void {
-    this.#select('snoozed')
-    void this.#host.updateComplete.then(() => this.focus())
-  }
-
-  #show(button: HTMLElement, label: string, entries: readonly Entry[]): void {
-    this.#menuLabel = label
-    void this.#menu.open(button, entries)
   }
 
   /** A click with Ctrl, or with the middle button, opens another tab: the page that hears `carillon-open` is not part of that. */
@@ -397,8 +392,10 @@ export class InboxView implements ReactiveController {
     if (!notification) return
     const isOnLink = (event.target as Element).closest('a')
     if (!isOnLink && 'button' in event && (event.button || String(getSelection()))) return
-    const on = isOnLink?.matches('[part=item-title]') ? null : isOnLink?.getAttribute('href')
-    const init = { bubbles: true, composed: true, cancelable: true, detail: on ? { ...notification, url: on } : notification }
+    // A button or a link in the body leads elsewhere than the notification.
+    const url = isOnLink?.matches('[part=item-action],[part=item-link]') && isOnLink.getAttribute('href')
+    const detail = url ? { ...notification, url } : notification
+    const init = { bubbles: true, composed: true, cancelable: true, detail }
     if (!isModified(event) && !this.#host.dispatchEvent(new CustomEvent('carillon-open', init))) {
       event.preventDefault()
       return
@@ -426,8 +423,13 @@ export class InboxView implements ReactiveController {
   /** The reader has seen the newest of the list if the page is visible, the panel open, and the list at its top. */
   #look(): void {
     const list = this.#source.list('inbox')
-    if (this.#tab !== 'inbox' || this.#scroll.isScrolled || !list?.getSnapshot().unseen) return
-    if (document.visibilityState === 'visible' && this.#host.checkVisibility()) list.seen().catch(() => {})
+    const { items, unseen } = list?.getSnapshot() ?? { items: [], unseen: 0 }
+    const newest = items[0]?.seq
+    if (this.#tab !== 'inbox' || this.#scroll.isScrolled || !unseen || newest === this.#seen) return
+    if (document.visibilityState === 'hidden' || !this.#host.checkVisibility()) return
+    // Once for each: a server that refuses is not asked again at each rendering.
+    this.#seen = newest
+    list?.seen().catch(() => {})
   }
 }
 

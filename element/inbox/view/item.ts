@@ -1,6 +1,6 @@
 // The content of one notification of the list.
 import type { Notification } from 'carillon-client'
-import type * as lit from 'lit'
+import type * as Library from 'lit'
 import type { TemplateResult } from 'lit'
 import type { Strings } from '../../languages/en/inbox.ts'
 import type { Times } from '../../times.ts'
@@ -9,7 +9,7 @@ import { picture } from './icons.ts'
 import { safeLink } from './links.ts'
 import { markdown } from './markdown.ts'
 
-export type Lit = Pick<typeof lit, 'html' | 'nothing' | 'render'>
+export type Lit = Pick<typeof Library, 'html' | 'nothing' | 'render'>
 
 export type ItemContext = {
   lit: Lit
@@ -21,8 +21,8 @@ export type ItemContext = {
   renderer: ((notification: Notification) => Node) | HTMLTemplateElement | null
 }
 
-/** When it is displayed, in milliseconds since 1970, and the relative time of the notification as text. */
-export type Shown = { now: number; text: string }
+/** `now`: in milliseconds since 1970. `time`: the relative one. */
+type Shown = { now: number; time: string; body: Node | string | undefined }
 
 export function content(notification: Notification, shown: Shown, context: ItemContext): TemplateResult {
   const { strings, renderer, lit } = context
@@ -46,7 +46,7 @@ export function content(notification: Notification, shown: Shown, context: ItemC
 function look({ actor, icon }: Notification, lit: Lit): TemplateResult | symbol {
   const { html, nothing } = lit
   const name = typeof icon === 'string' ? icon : undefined
-  const drawn = name === undefined ? image(icon?.imageUrl, lit) : picture(name, lit)
+  const drawn = typeof icon === 'string' ? picture(icon, lit) : image(icon?.imageUrl, lit)
   const face = image(actor?.imageUrl, lit)
   const [initial = ''] = actor?.name ?? ''
   if (!drawn && !actor) return nothing
@@ -54,6 +54,10 @@ function look({ actor, icon }: Notification, lit: Lit): TemplateResult | symbol 
     ${face ?? drawn ?? initial}
     ${face && drawn ? html`<span part="item-icon" data-icon=${name ?? nothing}>${drawn}</span>` : nothing}
   </span>`
+}
+
+export function bodyOf({ body, format }: Notification): Node | string | undefined {
+  return body && format === 'markdown' ? markdown(String(body)) : (body ?? undefined)
 }
 
 /** The server of an image does not learn which page displays it. */
@@ -75,14 +79,14 @@ function rendered(notification: Notification, renderer: NonNullable<ItemContext[
 /** A link without `href` is inert, and still a place for the title. The texts are those of users: each has its own direction. */
 function usual(
   notification: Notification,
-  { text: time, now }: Shown,
+  { now, time, body }: Shown,
   { lit: { html, nothing }, strings, times, categories }: ItemContext,
 ): TemplateResult {
-  const { id, title, body, url, category, count, updatedAt, actor, actions, format, snoozedUntil } = notification
+  const { id, title, url, category, count, updatedAt, actor, actions, snoozedUntil } = notification
   return html`<a part="item-title" id="t-${id}" href=${safeLink(url) ?? nothing} tabindex="-1" dir="auto">${title}</a>
-    <div id="b-${id}">${body ? html`<p part="item-body" dir="auto">${format === 'markdown' ? markdown(body) : body}</p>` : nothing}</div>
+    <div id="b-${id}">${body ? html`<p part="item-body" dir="auto">${body}</p>` : nothing}</div>
     ${
-      actions?.length
+      Array.isArray(actions)
         ? html`<p part="item-actions">${actions.map(
             (action) =>
               html`<a part="item-action" href=${safeLink(action.url) ?? nothing} rel="noopener" dir="auto">${action.label}</a>`,

@@ -22,6 +22,7 @@ type Setting = {
 
 export class Menu {
   readonly #setting: Setting
+  #label = ''
   #entries: readonly Entry[] = []
   #button: HTMLElement | undefined
   #element: HTMLElement | undefined
@@ -32,11 +33,13 @@ export class Menu {
     this.#setting = setting
   }
 
-  render(label: string): TemplateResult {
+  render(): TemplateResult {
     const { html } = this.#setting.lit
-    return html`<div part="menu" popover role="menu" aria-label=${label} @keydown=${this.#onKey.bind(this)} @toggle=${this.#onToggle.bind(this)}>
+    return html`<div part="menu" popover role="menu" aria-label=${this.#label} @keydown=${this.#onKey.bind(this)} @toggle=${this.#onToggle.bind(this)}>
       ${this.#entries.map(
-        (entry) => html`<button part=${entry.isFinal ? 'menu-item menu-item-final' : 'menu-item'} type="button" role="menuitem" tabindex="-1"
+        (
+          entry,
+        ) => html`<button part=${entry.isFinal ? 'menu-item menu-item-final' : 'menu-item'} type="button" role="menuitem" tabindex="-1"
           @click=${() => this.#choose(entry)}><span>${entry.label}</span><span part="menu-detail" dir="auto">${entry.detail ?? ''}</span></button>`,
       )}
     </div>`
@@ -47,15 +50,19 @@ export class Menu {
     this.#pressed = this.#isOpen ? this.#button : undefined
   }
 
-  async open(button: HTMLElement, entries: readonly Entry[]): Promise<void> {
+  open(button: HTMLElement, label: string, entries: readonly Entry[]): void {
     const isClosing = this.#pressed === button
     this.#pressed = undefined
     if (isClosing) return
     if (this.#isOpen) this.#element?.hidePopover()
     this.#button?.setAttribute('aria-expanded', 'false')
     this.#button = button
+    this.#label = label
     this.#entries = entries
-    await this.#setting.update()
+    void this.#setting.update().then(() => this.#show(button))
+  }
+
+  #show(button: HTMLElement): void {
     this.#element = (button.getRootNode() as ShadowRoot).querySelector<HTMLElement>('[part=menu]') ?? undefined
     if (!button.isConnected || !this.#element) return
     button.setAttribute('aria-expanded', 'true')

@@ -44,7 +44,7 @@ test('the panel is a named dialog, takes the focus, and gives it back when Escap
   await panel.waitFor()
   await page.getByRole('article', { name: 'Unread Number 1' }).waitFor()
   assert.equal(await bell.getAttribute('aria-expanded'), 'true')
-  await hasFocus(page, 'all')
+  await hasFocus(page, 'inbox')
   await page.keyboard.press('Escape')
   await panel.waitFor({ state: 'hidden' })
   await becomes(async () => (await bell.getAttribute('aria-expanded')) ?? '', 'false')
