@@ -61,13 +61,13 @@ export type Inbox = {
   /** `PATCH /api/notifications/:id/read`: marks it read. A second call changes nothing. Throws NOT_FOUND. */
   read(id: string, options?: CallOptions): Promise<void>
   /**
-   * `PATCH /api/notifications/:id/unread`: marks it unread, also after a `readAll`, until the next one. One that is archived is
-   * back in the list. A second call changes nothing. Throws NOT_FOUND.
+   * `PATCH /api/notifications/:id/unread`: marks it unread, also after a `readAll`, until the next one. One that is archived or
+   * snoozed is back in the list. A second call changes nothing. Throws NOT_FOUND.
    */
   unread(id: string, options?: CallOptions): Promise<void>
   /** `PATCH /api/notifications/:id/archive`: archives it, and marks it read. A second call changes nothing. Throws NOT_FOUND. */
   archive(id: string, options?: CallOptions): Promise<void>
-  /** `PATCH /api/notifications/:id/unarchive`: puts it back at its place. A second call changes nothing. Throws NOT_FOUND. */
+  /** `PATCH /api/notifications/:id/unarchive`: puts one that is archived or snoozed back at its place. A second call changes nothing. Throws NOT_FOUND. */
   unarchive(id: string, options?: CallOptions): Promise<void>
   /**
    * `PATCH /api/notifications/:id/snooze`: it leaves the list until then, at most a year away, and comes back as the newest, unread.

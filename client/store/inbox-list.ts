@@ -54,10 +54,11 @@ export type InboxList = {
   showNewer(): void
   /** Marks one notification as read: at once here, and at the server. Rejects with the reason if the server refuses it. */
   read(id: string): Promise<void>
-  /** Marks one notification as unread. One that is archived is back in the list. */
+  /** Marks one notification as unread. One that is archived or snoozed is back in the list. */
   unread(id: string): Promise<void>
   /** Archives one notification, and marks it as read. */
   archive(id: string): Promise<void>
+  /** Puts one that is archived or snoozed back at its place. */
   unarchive(id: string): Promise<void>
   /** The notification leaves the list until then, and comes back as the newest, unread. `until`: in the future, at most a year away. */
   snooze(id: string, until: Time): Promise<void>

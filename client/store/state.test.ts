@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { plainLook } from '../testing/pages.ts'
 import type { Notification, NotificationPage, StreamEvent } from '../transport/types.ts'
 import {
   type Act,
@@ -20,9 +19,10 @@ const all: Extent = { status: 'inbox', categories: [], end: 0, rest: 0 }
 const now = '2026-01-01T00:00:00.000Z'
 
 function notification(seq: number, more: Partial<Notification> = {}): Notification {
-  const texts = { title: `Number ${seq}`, body: null, url: null, category: null, data: null, key: null, ...plainLook }
-  const times = { createdAt: now, updatedAt: now, expiresAt: null, readAt: null, archivedAt: null, snoozedUntil: null }
-  return { id: `n${seq}`, seq, count: 1, read: false, ...texts, ...times, ...more }
+  const texts = { title: `Number ${seq}`, body: null, url: null, category: null, data: null, key: null }
+  const times = { createdAt: now, updatedAt: now, readAt: null, archivedAt: null, expiresAt: null, snoozedUntil: null }
+  const look = { actor: null, icon: null, actions: null, format: 'text' } as const
+  return { id: `n${seq}`, seq, count: 1, read: false, ...texts, ...look, ...times, ...more }
 }
 
 function pageOf(items: Notification[], version: number): NotificationPage {

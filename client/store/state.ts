@@ -86,7 +86,7 @@ export function withLists(state: InboxState, lists: readonly Extent[]): InboxSta
 /** Adds pages of one list. Notifications that have not changed since `before` are the same objects as there. */
 export function withPages(
   state: InboxState,
-  { status, categories }: Filter,
+  filter: Filter,
   pages: readonly NotificationPage[],
   before = state.known,
 ): InboxState {
@@ -95,7 +95,7 @@ export function withPages(
   for (const page of pages) {
     for (const item of page.items) put(known, item, page.version, before)
     unread = page.unread
-    if (status !== 'unread' && hasCounter({ status, categories })) total = page.total + (status === 'read' ? unread : 0)
+    if (filter.status !== 'unread' && hasCounter(filter)) total = page.total + (filter.status === 'read' ? unread : 0)
   }
   return { ...state, known, unread, total }
 }
@@ -204,8 +204,8 @@ function idsOf(act: Act, known: Known): readonly string[] {
   if ('ids' in act) return act.ids
   if ('id' in act) return [act.id]
   if (act.type === 'seen') return []
-  const isMeant = ({ seq, category }: Notification) =>
-    act.type === 'archive-read' || (seq <= act.throughSeq && isOf(act.categories ?? [], category))
+  const isMeant = (one: Notification) =>
+    act.type === 'archive-read' ? isIn.read(one) : one.seq <= act.throughSeq && isOf(act.categories ?? [], one.category)
   return [...known.values()].filter(isMeant).map(({ id }) => id)
 }
 
@@ -226,25 +226,14 @@ function changedBy(act: Act, one: Notification, at: Time): Notification | undefi
 function changeBy(act: Act, one: Notification, at: Time): Partial<Notification> {
   const read = { read: true, readAt: one.readAt ?? at }
   const unread = { read: false, readAt: null }
-  switch (act.type) {
-    case 'read':
-    case 'read-all':
-      return read
-    case 'unread':
-      return { ...unread, archivedAt: null, snoozedUntil: null }
-    case 'archive':
-      return { ...read, archivedAt: one.archivedAt ?? at, snoozedUntil: null }
-    case 'unarchive':
-      return { archivedAt: null }
-    case 'snooze':
-      return { ...read, archivedAt: null, snoozedUntil: act.until }
-    case 'archive-read':
-      return isIn.read(one) ? { archivedAt: at } : {}
-    case 'undo':
-      return act.of === 'archive-read' ? { archivedAt: null } : isListed(one) ? unread : {}
-    default:
-      return {}
-  }
+  if (act.type === 'unread') return { ...unread, archivedAt: null, snoozedUntil: null }
+  if (act.type === 'archive') return { ...read, archivedAt: one.archivedAt ?? at, snoozedUntil: null }
+  if (act.type === 'snooze') return { ...read, archivedAt: null, snoozedUntil: act.until }
+  if (act.type === 'archive-read') return { archivedAt: at }
+  // What was archived or snoozed since stays so.
+  if (act.type === 'undo' && act.of === 'read-all') return isListed(one) ? unread : {}
+  if (act.type === 'undo') return { archivedAt: null }
+  return act.type === 'unarchive' ? { archivedAt: null, snoozedUntil: null } : read
 }
 
 function isOlder(one: Notification | undefined, version: number): boolean {

@@ -2,10 +2,10 @@
 import type { ListStatus } from '../inbox.ts'
 import type { Act } from '../store/state.ts'
 import type { Notification, NotificationPage, StreamEvent } from '../transport/types.ts'
-import { plainLook } from './pages.ts'
 
 export type ModelFilter = { status?: ListStatus | undefined; category?: readonly string[] | undefined; limit: number }
 
+const plainLook = { actor: null, icon: null, actions: null, format: 'text' } as const
 const isListed = ({ archivedAt, snoozedUntil }: Notification) => archivedAt === null && snoozedUntil === null
 
 export class ModelInbox {
@@ -111,7 +111,7 @@ export class ModelInbox {
       read: one.read,
       unread: !one.read,
       archive: one.archivedAt !== null,
-      unarchive: one.archivedAt === null,
+      unarchive: isListed(one),
       snooze: false,
       remove: false,
     }[act.type]
@@ -125,7 +125,7 @@ export class ModelInbox {
       case 'archive':
         return this.#put('archived', { ...one, ...read, archivedAt: at, snoozedUntil: null })
       case 'unarchive':
-        return this.#put('unarchived', { ...one, archivedAt: null })
+        return this.#put('unarchived', { ...one, archivedAt: null, snoozedUntil: null })
       case 'snooze':
         return this.#put('snoozed', { ...one, ...read, archivedAt: null, snoozedUntil: act.until })
       case 'remove':

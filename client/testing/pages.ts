@@ -1,8 +1,6 @@
 // For tests: the first page of an inbox, as a server returns it.
 import type { NotificationPage } from '../transport/types.ts'
 
-export const plainLook = { actor: null, icon: null, actions: null, format: 'text' } as const
-
 /** Unread notifications with these titles, newest first. */
 export function notificationPage(titles: readonly string[]): NotificationPage {
   const at = '2026-01-01T00:00:00.000Z'
@@ -14,16 +12,19 @@ export function notificationPage(titles: readonly string[]): NotificationPage {
     category: null,
     data: null,
     key: null,
-    ...plainLook,
     createdAt: at,
     updatedAt: at,
     seq: titles.length - index,
     count: 1,
     read: false,
     readAt: null,
+    actor: null,
+    icon: null,
+    actions: null,
+    format: 'text' as const,
+    expiresAt: null,
     archivedAt: null,
     snoozedUntil: null,
-    expiresAt: null,
   }))
   return { items, total: titles.length, hasMore: false, unread: titles.length, version: titles.length, next: null }
 }

@@ -57,42 +57,37 @@ type Content = {
   /** The subject of the notification: a later delivery with the same key replaces the content of the earlier one. */
   key: string | null
 }
-/** Who did what it tells. */
-export type Actor = { name: string; imageUrl: string | null }
-/** The name of an icon, or an image. */
-export type Icon = string | { imageUrl: string }
-/** A button that is a link. */
+/** The icons that every bell can draw. */
+export type IconName =
+  | ('bell' | 'check' | 'info' | 'warning' | 'error')
+  | ('message' | 'user' | 'calendar' | 'money' | 'link')
+/** An image is relative, or of a host in `CARILLON_IMAGE_HOSTS`. */
+export type Icon = IconName | { imageUrl: string }
 export type Action = { label: string; url: string }
-/** What a notification looks like. */
-type Look = {
-  actor: Actor | null
+export type Notification = Content & {
+  id: string
+  title: string
+  actor: { name: string; imageUrl: string | null } | null
   icon: Icon | null
-  /** One or two. */
+  /** At most two. */
   actions: Action[] | null
-  /** How the body is written. */
+  /** Of the body. */
   format: 'text' | 'markdown'
+  /** When it was first sent. */
+  createdAt: Time
+  /** When it was last sent: a later delivery with its `key` replaces it. */
+  updatedAt: Time
+  expiresAt: Time | null
+  /** Its place: a list is ordered by `seq`, newest first. */
+  seq: number
+  /** How often it became the newest: 1, and 1 more for each delivery with `again`. */
+  count: number
+  read: boolean
+  readAt: Time | null
+  /** What is archived or snoozed is read, and not in a list without `status`. */
+  archivedAt: Time | null
+  snoozedUntil: Time | null
 }
-export type Notification = Content &
-  Look & {
-    id: string
-    title: string
-    /** When it was first sent. */
-    createdAt: Time
-    /** When it was last sent: a later delivery with its `key` replaces it. */
-    updatedAt: Time
-    /** When it removes itself. */
-    expiresAt: Time | null
-    /** Its place: a list is ordered by `seq`, newest first. */
-    seq: number
-    /** How often it became the newest: 1, and 1 more for each delivery with `again`. */
-    count: number
-    read: boolean
-    readAt: Time | null
-    /** What is archived or snoozed is read, and not in a list without `status`. */
-    archivedAt: Time | null
-    /** Until when it is snoozed: then it becomes unread and the newest. */
-    snoozedUntil: Time | null
-  }
 
 export type NotificationPage = {
   /** Newest first. */
@@ -209,6 +204,8 @@ export type PreferencesChange = {
 /** An `externalId` without `issuer` is a plain one. */
 export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
 
+/** One text, or one for each language: by language tags (BCP 47), such as `de-CH`. The service chooses by the `locale` of the reader. */
+export type Texts = string | Record<string, string>
 /** A null means that the member is absent. */
 export type DeliveryRequest = { [Name in keyof Content]?: Content[Name] | undefined } & {
   /** 1 to 1,000 recipients. */
@@ -237,8 +234,6 @@ export type NotificationChange = Partial<Omit<DeliveryRequest, 'recipients' | 'k
 /** In how many inboxes the notification is. Above 1,000, some of them change in the background. */
 export type KeyChange = { inboxes: number }
 
-/** One text, or texts by language tag, such as `{ en: 'Orders', de: 'Bestellungen' }`. */
-export type Texts = string | Record<string, string>
 export type Category = {
   name: Texts
   description: Texts | null

@@ -51,7 +51,7 @@ test('shows each event on a line, with the body below', () => {
   ])
   const archived = { ...read, archivedAt: time }
   assert.deepEqual(linesOf({ type: 'archived', ...state, notification: archived }, now), [
-    '12:34:56    archived Tea is ready',
+    '            archived Tea is ready',
   ])
   assert.deepEqual(linesOf({ type: 'unarchived', ...state, notification: read }, now), [
     '            unarchived Tea is ready',

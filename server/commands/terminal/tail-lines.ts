@@ -28,9 +28,8 @@ export function linesOf(event: TailEvent, now: Date): string[] {
       return described(event.notification, 'changed', event.notification.updatedAt)
     case 'read':
       return [line(event.notification.readAt, 'read', event.notification.title)]
-    case 'archived':
-      return [line(event.notification.archivedAt, 'archived', event.notification.title)]
     case 'unread':
+    case 'archived':
     case 'unarchived':
     case 'snoozed':
       return [line(null, event.type, event.notification.title)]
