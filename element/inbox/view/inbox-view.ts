@@ -72,7 +72,7 @@ export class InboxView implements ReactiveController {
       host.requestUpdate()
       return host.updateComplete
     }
-    this.#menu = new Menu({ lit, place, update })
+    this.#menu = new Menu({ lit, place, update, focus: () => this.focus() })
     this.#scroll = new ScrollWatch({
       onTop: () => this.#hold(),
       onEnd: () => this.#find('[part=more]:is(:hover,:focus)') ?? void this.#more(),

@@ -50,10 +50,8 @@ function look({ actor, icon }: Notification, lit: Lit): TemplateResult | symbol 
   const face = image(actor?.imageUrl, lit)
   const [initial = ''] = actor?.name ?? ''
   if (!drawn && !actor) return nothing
-  return html`<span part="item-look" data-icon=${face ? nothing : (name ?? nothing)} aria-hidden="true">
-    ${face ?? drawn ?? initial}
-    ${face && drawn ? html`<span part="item-icon" data-icon=${name ?? nothing}>${drawn}</span>` : nothing}
-  </span>`
+  return html`<span part="item-look" data-icon=${face ? nothing : (name ?? nothing)} aria-hidden="true"
+    >${face ?? drawn ?? initial}${face && drawn ? html`<span part="item-icon" data-icon=${name ?? nothing}>${drawn}</span>` : nothing}</span>`
 }
 
 export function bodyOf({ body, format }: Notification): Node | string | undefined {

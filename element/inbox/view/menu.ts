@@ -18,6 +18,8 @@ type Setting = {
   place: typeof placeBeside
   /** Renders the element; resolves afterwards. */
   update(): Promise<unknown>
+  /** Focuses the list, if the button is not there any longer. */
+  focus(): void
 }
 
 export class Menu {
@@ -35,7 +37,7 @@ export class Menu {
 
   render(): TemplateResult {
     const { html } = this.#setting.lit
-    return html`<div part="menu" popover role="menu" aria-label=${this.#label} @keydown=${this.#onKey.bind(this)} @toggle=${this.#onToggle.bind(this)}>
+    return html`<div part="menu" popover role="menu" aria-label=${this.#label} @keydown=${this.#onKey.bind(this)} @beforetoggle=${this.#onBeforeToggle.bind(this)}>
       ${this.#entries.map(
         (
           entry,
@@ -54,8 +56,7 @@ export class Menu {
     const isClosing = this.#pressed === button
     this.#pressed = undefined
     if (isClosing) return
-    if (this.#isOpen) this.#element?.hidePopover()
-    this.#button?.setAttribute('aria-expanded', 'false')
+    this.#element?.hidePopover()
     this.#button = button
     this.#label = label
     this.#entries = entries
@@ -81,24 +82,22 @@ export class Menu {
 
   /** The focus is back at the button first, from where it moves on if the notification leaves the list. */
   #choose({ act }: Entry): void {
-    this.#close()
+    this.#element?.hidePopover()
     act()
   }
 
-  #close(): void {
-    this.#element?.hidePopover()
-    this.#button?.focus()
-  }
-
-  #onToggle({ newState }: ToggleEvent): void {
-    if (newState === 'closed' && !this.#isOpen) this.#button?.setAttribute('aria-expanded', 'false')
+  /** A click beside the menu has moved the focus already. */
+  #onBeforeToggle({ newState }: ToggleEvent): void {
+    if (newState === 'open') return
+    this.#button?.setAttribute('aria-expanded', 'false')
+    if (this.#element?.matches(':focus-within')) (this.#button?.isConnected ? this.#button : this.#setting).focus()
   }
 
   #onKey(event: KeyboardEvent): void {
     const items = this.#items
     const place = items.indexOf(event.target as HTMLElement)
     const next = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: -1 }[event.key]
-    if (event.key === 'Tab') this.#close()
+    if (event.key === 'Tab') this.#element?.hidePopover()
     if (next === undefined) return
     event.preventDefault()
     items.at(next % items.length)?.focus()

@@ -155,7 +155,7 @@ test('200 hostile texts in each field of a given list, the link included, are di
       data: { [text]: text },
       key: text,
       actor: { name: text, imageUrl: null },
-      icon: text,
+      icon: text as Notification['icon'],
       actions: null,
       format: 'text',
       createdAt: text,

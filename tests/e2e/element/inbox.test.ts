@@ -63,7 +63,7 @@ test('the list is a feed of articles with a name, a description, a place and the
   await article.waitFor()
   const ids = ((await article.getAttribute('aria-describedby')) ?? '').split(' ')
   const description = await Promise.all(ids.map((id) => page.locator(`[id="${id}"]`).textContent()))
-  assert.match(description.join('\n'), /Order 4711 is near\.\s+(.*ago|.*\d{4}).*×2\s*orders/s)
+  assert.match(description.join('\n'), /Order 4711 is near\.\s+\S.*×2\s*orders/s)
   assert.deepEqual(
     await article.evaluate((one) =>
       ['aria-posinset', 'aria-setsize', 'tabindex'].map((name) => one.getAttribute(name)),
