@@ -94,8 +94,11 @@ export type Inbox = {
   changes(options: ChangesOptions): Promise<Changes>
   /** `GET /api/me/preferences`: what is muted. */
   preferences(options?: CallOptions): Promise<Preferences>
-  /** `PUT /api/me/preferences`: mutes what arrives from now on, or ends that. Changes what is given, and returns all. */
-  setPreferences(change: PreferencesChange, options?: CallOptions): Promise<Preferences>
+  /**
+   * `PUT /api/me/preferences`: mutes what arrives from now on, or ends that. What is not given stays as it is. Throws CONFLICT for a
+   * mandatory category.
+   */
+  setPreferences(change: PreferencesChange, options?: CallOptions): Promise<void>
   /**
    * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. After a lost
    * connection, a restart of the server or sleep it reconnects and resumes. `break` closes it. Throws the reason of an
@@ -114,7 +117,7 @@ export function inboxOf(requests: Requests): Inbox {
     requests.data<NotificationPage>({ path: 'api/notifications', query, signal })
   const post = (act: string, call: Pick<Call, 'body' | 'query' | 'signal'> = {}) =>
     requests.nothing({ ...call, method: 'POST', path: `api/notifications/${act}` })
-  const patch = async (id: string, act: string, call?: Pick<Call, 'body' | 'signal'>) =>
+  const patch = (act: string) => async (id: string, call?: Pick<Call, 'body' | 'signal'>) =>
     requests.nothing({ ...call, method: 'PATCH', path: `${pathOf(id)}/${act}` })
 
   return {
@@ -129,11 +132,11 @@ export function inboxOf(requests: Requests): Inbox {
     },
     counts: (options) => requests.data({ ...options, path: 'api/notifications/counts' }),
     get: async (id, options) => requests.data({ ...options, path: pathOf(id) }),
-    read: (id, options) => patch(id, 'read', options),
-    unread: (id, options) => patch(id, 'unread', options),
-    archive: (id, options) => patch(id, 'archive', options),
-    unarchive: (id, options) => patch(id, 'unarchive', options),
-    snooze: (id, until, options) => patch(id, 'snooze', { ...options, body: JSON.stringify({ until }) }),
+    read: patch('read'),
+    unread: patch('unread'),
+    archive: patch('archive'),
+    unarchive: patch('unarchive'),
+    snooze: (id, until, options) => patch('snooze')(id, { ...options, body: JSON.stringify({ until }) }),
     remove: async (id, options) => requests.nothing({ ...options, method: 'DELETE', path: pathOf(id) }),
     readAll: ({ signal, ...query } = {}) => post('read-all', { query, signal }),
     archiveRead: (options) => post('archive-read', options),
@@ -142,7 +145,7 @@ export function inboxOf(requests: Requests): Inbox {
     changes: ({ signal, ...query }) => requests.data({ path: 'api/notifications/changes', query, signal }),
     preferences: (options) => requests.data({ ...options, path: preferences }),
     setPreferences: (change, options) =>
-      requests.data({ ...options, method: 'PUT', path: preferences, body: JSON.stringify(change) }),
+      requests.nothing({ ...options, method: 'PUT', path: preferences, body: JSON.stringify(change) }),
     subscribe: (options) => openSharedStream(requests, options),
   }
 }

@@ -4,7 +4,14 @@ import { pause } from '../transport/cancellation.ts'
 import { isCarillonError } from '../transport/errors.ts'
 import { nameInPath } from '../transport/paths.ts'
 import type { Call, CallOptions, Requests } from '../transport/requests.ts'
-import type { Category, Delivery, DeliveryRequest, KeyChange, NotificationChange } from '../transport/types.ts'
+import type {
+  Category,
+  CategoryDeclaration,
+  Delivery,
+  DeliveryRequest,
+  KeyChange,
+  NotificationChange,
+} from '../transport/types.ts'
 import { type Users, usersOf } from './users.ts'
 
 export type SendOptions = CallOptions & {
@@ -19,7 +26,7 @@ export type SendOptions = CallOptions & {
 
 export type Categories = {
   /** `PUT /api/categories/:name`: declares a category, so that users see its texts and can mute it. */
-  put(name: string, category: Partial<Category>, options?: CallOptions): Promise<Category>
+  put(name: string, category: CategoryDeclaration, options?: CallOptions): Promise<void>
   /** `GET /api/categories/:name`. Throws NOT_FOUND if it is not declared. */
   get(name: string, options?: CallOptions): Promise<Category>
 }
@@ -59,7 +66,7 @@ export function producerOf(requests: Requests, backoff = defaultBackoff, attempt
     resolveByKey: (key, options) => byKey(key, { ...options, method: 'POST' }, '/resolve'),
     categories: {
       put: async (name, category, options) =>
-        requests.data({ ...options, method: 'PUT', path: categoryPath(name), body: JSON.stringify(category) }),
+        requests.nothing({ ...options, method: 'PUT', path: categoryPath(name), body: JSON.stringify(category) }),
       get: async (name, options) => requests.data({ ...options, path: categoryPath(name) }),
     },
     async send(delivery, { idempotencyKey = crypto.randomUUID(), attempts = 6, signal } = {}) {

@@ -187,14 +187,15 @@ export type SessionEnd = 'expired' | 'revoked'
 
 /** Until when something is muted; null: it is not. */
 export type MutedUntil = Time | 'forever' | null
-/** What is muted, and every category that is declared or in the inbox, with its texts in the language of the user. */
-export type Preferences = {
+/** `label` and `description` are in the language of the user. `mandatory`: it is never muted. */
+export type CategoryPreferences = {
   mutedUntil: MutedUntil
-  categories: Record<
-    string,
-    { mutedUntil: MutedUntil; label: string; description: string | null /** Never muted. */; mandatory: boolean }
-  >
+  label: string
+  description: string | null
+  mandatory: boolean
 }
+/** `categories`: those that are declared, muted, or in the inbox. */
+export type Preferences = { mutedUntil: MutedUntil; categories: Record<string, CategoryPreferences> }
 /** What is absent stays as it is. */
 export type PreferencesChange = {
   mutedUntil?: MutedUntil | undefined
@@ -234,12 +235,13 @@ export type NotificationChange = Partial<Omit<DeliveryRequest, 'recipients' | 'k
 /** In how many inboxes the notification is. Above 1,000, some of them change in the background. */
 export type KeyChange = { inboxes: number }
 
-export type Category = {
+/** `mandatory`: it is never muted. */
+export type CategoryDeclaration = {
   name: Texts
-  description: Texts | null
-  /** It is never muted. */
-  mandatory: boolean
+  description?: Texts | null | undefined
+  mandatory?: boolean | null | undefined
 }
+export type Category = { name: Texts; description: Texts | null; mandatory: boolean }
 
 /** A user as the producers of the scope `users` see it. */
 export type UserAccount = User & {

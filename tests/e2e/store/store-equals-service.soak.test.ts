@@ -195,12 +195,13 @@ class World {
       query.set('before', page.next ?? '')
     } while (items.length < count && page.next)
     const { total, unread } = page
-    return { items, total, unread, hasMore: total > items.length }
+    const { unseen } = (await service.get('/api/notifications/counts', this.#proof)).json().data
+    return { items, total, unread, unseen, hasMore: total > items.length }
   }
 }
 
-function shownBy({ snapshot: { items, newer, total, unread, hasMore } }: HeldList) {
-  return { items: [...items, ...newer].sort((a, b) => b.seq - a.seq), total, unread, hasMore }
+function shownBy({ snapshot: { items, newer, total, unread, unseen, hasMore } }: HeldList) {
+  return { items: [...items, ...newer].sort((a, b) => b.seq - a.seq), total, unread, unseen, hasMore }
 }
 
 async function run(t: TestContext, seed: number): Promise<void> {
