@@ -87,10 +87,9 @@ export class GivenInbox {
     return { mutedUntil: null, categories: Object.fromEntries(categories) }
   }
 
-  setPreferences({ categories = {} }: PreferencesChange): Promise<Preferences> {
+  async setPreferences({ categories = {} }: PreferencesChange): Promise<void> {
     for (const [name, { mutedUntil }] of Object.entries(categories))
       mutedUntil ? this.#muted.add(name) : this.#muted.delete(name)
-    return this.preferences()
   }
 
   #snapshot(status: OpenOptions['status'], shown: number): InboxSnapshot {

@@ -33,15 +33,13 @@ export class Categories {
   }
 
   async mute(name: string, mutedUntil: 'forever' | null): Promise<void> {
-    this.#show(await this.#client?.inbox.setPreferences({ categories: { [name]: { mutedUntil } } }))
+    await this.#client?.inbox.setPreferences({ categories: { [name]: { mutedUntil } } })
+    await this.#load()
   }
 
   async #load(): Promise<void> {
-    this.#show(await this.#client?.inbox.preferences())
-  }
-
-  #show(preferences: Preferences | undefined): void {
-    this.known = new Map(Object.entries(preferences?.categories ?? {}))
+    const { categories = {} } = (await this.#client?.inbox.preferences()) ?? {}
+    this.known = new Map(Object.entries(categories))
     this.#onChange()
   }
 }

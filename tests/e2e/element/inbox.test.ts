@@ -208,6 +208,39 @@ test('"Mark all as read" can be undone', async () => {
   await hasFocus(page, 'mark-all')
 })
 
+test('what a reader archives, snoozes, deletes or puts back is so at the service, in its place and state', async () => {
+  const user = await pages.userWith(4)
+  const proof = await service.signIn(user, 'stateful')
+  const page = await pages.open(body)
+  const item = (title: string) => page.getByRole('article', { name: title })
+  const at = async (query: string) =>
+    (await service.list(proof, query)).items.map(({ title, read }) => `${title}${read ? '' : ' unread'}`).join(', ')
+  const isAt = async (expected: string) =>
+    untilSo(
+      async () => [await at(''), await at('?status=archived'), await at('?status=snoozed')].join(' | ') === expected,
+    )
+  await item('Number 4').getByRole('button', { name: 'Archive' }).click()
+  await isAt('Number 3 unread, Number 2 unread, Number 1 unread | Number 4 | ')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await isAt('Number 4 unread, Number 3 unread, Number 2 unread, Number 1 unread |  | ')
+  await item('Number 3').getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Snooze for an hour' }).click()
+  await isAt('Number 4 unread, Number 2 unread, Number 1 unread |  | Number 3')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await isAt('Number 4 unread, Number 3 unread, Number 2 unread, Number 1 unread |  | ')
+  await item('Number 2').press('Delete')
+  await page.getByRole('menuitem', { name: 'Delete for good' }).click()
+  await isAt('Number 4 unread, Number 3 unread, Number 1 unread |  | ')
+  await item('Number 4').getByRole('button', { name: 'Mark as read' }).click()
+  await page.getByRole('button', { name: 'More' }).first().click()
+  await page.getByRole('menuitem', { name: 'Archive all read' }).click()
+  await isAt('Number 3 unread, Number 1 unread | Number 4 | ')
+  await page.getByRole('tab', { name: 'Archived' }).click()
+  await item('Number 4').getByRole('button', { name: 'Move to inbox' }).click()
+  await isAt('Number 4, Number 3 unread, Number 1 unread |  | ')
+  await page.getByText('Nothing is archived').waitFor()
+})
+
 soakTest(
   '"Mark all as read" below a category is there for what the category has, and marks what waits behind a button too',
   async () => {
