@@ -39,9 +39,9 @@ export class CarillonBell extends CarillonElement {
     const { strings, announcer, client } = this.source
     const { unread = 0, unseen = 0 } = this.source.list('inbox')?.getSnapshot() ?? {}
     const count = this.badge === 'unseen' ? unseen : unread
-    const name = this.badge === 'unseen' ? strings.bellUnseen : strings.bell
+    const name = this.badge === 'unseen' ? `${strings.title}, ${strings.newer(count)}` : strings.bell(count)
     return html`<button part="bell" type="button" popovertarget="panel" aria-haspopup="dialog" aria-controls="panel"
-        aria-expanded=${this.#isOpen} aria-label=${count ? name(count) : strings.title}
+        aria-expanded=${this.#isOpen} aria-label=${count ? name : strings.title}
         @pointerenter=${preloadView} @focus=${preloadView}>
         <svg viewBox="0 0 24 24" aria-hidden="true">${icon}</svg>
         <span part="badge" aria-hidden="true">${count ? strings.badge(count) : nothing}</span>

@@ -49,25 +49,8 @@ h2, p { margin: 0; font: inherit; }
 [part~='root'] { letter-spacing: normal; text-indent: 0; text-shadow: none; text-transform: none; white-space: normal; }
 [part~='scroll'] { overflow: auto; overscroll-behavior: contain; }
 [part~='more'] { display: block; margin: 0.5em auto; }
-[part~='see-all'] {
-  padding: 0.625em 1em;
-  border-block-start: 1px solid var(--_border);
-  color: var(--_accent);
-  font-size: 0.9333em;
-  font-weight: 550;
-  text-align: center;
-  text-decoration: none;
-}
-[part~='see-all']:hover { background: var(--_hover); }
-svg {
-  inline-size: 1.25em;
-  block-size: 1.25em;
-  fill: none;
-  stroke: currentcolor;
-  stroke-width: 1.75;
-  stroke-linecap: round;
-  stroke-linejoin: round;
-}
+[part~='see-all'] { padding: 0.625em 1em; border-block-start: 1px solid var(--_border); color: var(--_accent); text-align: center; }
+svg { inline-size: 1.25em; block-size: 1.25em; fill: none; stroke: currentcolor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
 :is([part~='item-more'], [part~='list-more']) svg { stroke-width: 2.75; }
 `
 
@@ -102,7 +85,7 @@ button:hover { background: var(--_hover); }
 [aria-expanded='true'] { anchor-name: --carillon-menu; }
 @media (pointer: coarse) {
   [part~='list-more'], [part~='item-acts'] button, [part~='item-toggle'] { --_target: 44px; }
-  button, [part~='item-action'], [part~='see-all'] { min-block-size: 44px; }
+  button, [part~='item-action'], [part~='see-all'] { min-block-size: 44px; align-content: center; }
 }
 [part~='tab'] {
   padding: 0.5em 0.25em;
@@ -138,12 +121,7 @@ const items = css`
   padding: 0.75em 1em;
   cursor: pointer;
 }
-[part~='day'] {
-  padding: 1em 1.1539em 0.375em;
-  color: var(--_muted);
-  font-size: 0.8667em;
-  font-weight: 600;
-}
+[part~='day'] { padding: 1em 1.1539em 0.375em; color: var(--_muted); font-size: 0.8667em; font-weight: 600; }
 [part~='item'] + [part~='day'] { border-block-start: 1px solid var(--_border); }
 [part~='item'] + [part~='item'] { border-block-start: 1px solid var(--_border); }
 [part~='item-unread'] { background: var(--_unread); }
@@ -167,40 +145,19 @@ const items = css`
 }
 [part~='item']:focus-within [part~='item-body'] { -webkit-line-clamp: none; }
 [part~='item-link'] { color: var(--_accent); text-underline-offset: 0.15em; }
-[part~='item-body'] strong { color: var(--_text); font-weight: 600; }
-code {
-  padding: 0.1em 0.3em;
-  border-radius: 0.3em;
-  background: color-mix(in srgb, var(--_muted) 14%, transparent);
-  color: var(--_text);
-  font: 0.9em ui-monospace, monospace;
-}
+[part~='item-body'] :is(strong, code) { color: var(--_text); }
+code { padding: 0.1em 0.3em; border-radius: 0.3em; background: color-mix(in srgb, var(--_muted) 14%, transparent); font: 0.9em ui-monospace, monospace; }
 [part~='item-code-block'] { display: block; margin-block: 0.25em; padding: 0.5em 0.75em; white-space: pre-wrap; }
+[part~='item-look'], [part~='item-icon'] { display: grid; place-items: center; border-radius: 50%; color: var(--_muted); font-weight: 600; }
 [part~='item-look'] {
   position: relative;
   flex: none;
-  display: grid;
-  place-items: center;
   inline-size: 2.25em;
   block-size: 2.25em;
-  border-radius: 50%;
   background: color-mix(in srgb, currentcolor 12%, var(--_background));
-  color: var(--_muted);
-  font-weight: 600;
 }
 img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover; }
-[part~='item-icon'] {
-  position: absolute;
-  inset-block-end: -0.25em;
-  inset-inline-end: -0.375em;
-  display: grid;
-  place-items: center;
-  inline-size: 1.25em;
-  block-size: 1.25em;
-  border-radius: 50%;
-  background: var(--_background);
-  color: var(--_muted);
-}
+[part~='item-icon'] { position: absolute; inset-block-end: -0.25em; inset-inline-end: -0.375em; padding: 0.175em; background: var(--_background); }
 [part~='item-icon'] svg { inline-size: 0.9em; block-size: 0.9em; stroke-width: 2.25; }
 [data-icon='error'] { color: var(--_error); }
 [data-icon='warning'] { color: var(--_warning); }
@@ -225,20 +182,8 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
 }
 [part~='item-actor'] { color: var(--_text); font-weight: 500; }
 [part~='item-actions'] { display: flex; flex-wrap: wrap; gap: 0.5em; margin-block-start: 0.5em; }
-[part~='item-action'] {
-  display: inline-flex;
-  align-items: center;
-  min-block-size: 2.1em;
-  padding-inline: 0.875em;
-  border: 1px solid var(--_border);
-  border-radius: 0.5em;
-  background: var(--_background);
-  color: var(--_text);
-  font-size: 0.9333em;
-  font-weight: 550;
-  text-decoration: none;
-}
-[part~='item-action']:hover { background: var(--_hover); }
+[part~='item-action'] { padding: 0.25em 0.875em; border: 1px solid var(--_border); border-radius: 0.5em; background: var(--_background); color: var(--_text); }
+[part~='item-action'], [part~='see-all'] { font-size: 0.9333em; font-weight: 550; text-decoration: none; }
 [part~='item-toggle'] {
   align-self: start;
   /* The dot is beside the first line of the title, and what the target needs beyond it takes no room. */
@@ -249,9 +194,7 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
 [part~='item-acts'] { display: flex; align-self: end; margin-block: -0.375em; margin-inline-end: -0.375em; }
 [part~='item-details'] { padding-inline-end: 4.5em; }
 [part~='item']:has([part~='item-details']) [part~='item-acts'] { inline-size: 0; justify-content: end; margin-inline: -0.375em -0.375em; }
-@media (pointer: coarse) {
-  [part~='item-details'] { padding-inline-end: 96px; min-block-size: 32px; }
-}
+@media (pointer: coarse) { [part~='item-details'] { padding-inline-end: 96px; min-block-size: 32px; } }
 [part~='unread-dot'] { inline-size: 0.75em; block-size: 0.75em; border: 2px solid var(--_muted); border-radius: 50%; }
 [part~='item-unread'] [part~='unread-dot'] { background: var(--_accent); border-color: var(--_accent); }
 `
@@ -321,7 +264,6 @@ const states = css`
   inset: auto;
   margin: 0;
   padding: 0.375em;
-  min-inline-size: 12em;
   max-inline-size: min(24em, 100vw - 16px);
   border: 1px solid var(--_border);
   border-radius: 0.75em;
@@ -329,18 +271,9 @@ const states = css`
   color: var(--_text);
   box-shadow: var(--_shadow);
 }
-[part~='menu-item'] {
-  display: flex;
-  justify-content: space-between;
-  gap: 1.5em;
-  inline-size: 100%;
-  padding: 0.4em 0.625em;
-  color: inherit;
-  font-weight: 450;
-  text-align: start;
-}
-[part~='menu-item']:is(:hover, :focus) { background: var(--_hover); }
+[part~='menu-item'] { display: flex; justify-content: space-between; gap: 1.5em; inline-size: 100%; color: inherit; font-weight: 450; text-align: start; }
 [part~='menu-item-final'] { color: var(--_error); }
+[part~='menu-item']:is(:hover, :focus), [part~='see-all']:hover, [part~='item-action']:hover { background: var(--_hover); }
 [part~='menu-detail'] { color: var(--_muted); }
 @supports (position-area: end) {
   [part~='menu'] {

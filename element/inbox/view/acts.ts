@@ -8,19 +8,21 @@ import { reasonOf } from './states.ts'
 /** How long the offer to undo is displayed. */
 const offerMs = 10_000
 
+type Acting = Promise<void> | undefined
+type Offer = { text: string; undo(): Acting }
 type Setting = {
   source: InboxSource
   categories: Categories
   /** Of the selected tab. */
   list(): InboxList | undefined
   onChange(): void
-  /** Whether the offer to undo has the focus: then it stays. */
+  /** The offer to undo stays while a part of it has the focus. */
   focusedOffer(): Element | null | undefined
 }
 
 export class Acts {
   /** What can be undone at this time. */
-  offer: { text: string; undo: () => Promise<void> | undefined } | undefined
+  offer: Offer | undefined
   /** Why the last act was taken back. */
   failure = ''
   readonly #setting: Setting
@@ -30,115 +32,80 @@ export class Acts {
     this.#setting = setting
   }
 
-  read({ id }: Notification): void {
-    this.#do(this.#list?.read(id), this.#strings.notMarkedAsRead)
+  mark(act: 'read' | 'unread', { id }: Notification): void {
+    const { notMarkedAsRead, notMarkedAsUnread } = this.#setting.source.strings
+    this.#do(this.#setting.list()?.[act](id), { failure: act === 'read' ? notMarkedAsRead : notMarkedAsUnread })
   }
 
-  unread({ id }: Notification): void {
-    this.#do(this.#list?.unread(id), this.#strings.notMarkedAsUnread)
+  /** `until`: of a snooze, in milliseconds since 1970. A deletion, and the way back into the list, offer no undo. */
+  move(act: 'archive' | 'unarchive' | 'remove' | 'snooze', one: Notification, until = 0): void {
+    const { itemArchived, itemSnoozed } = this.#setting.source.strings
+    const list = this.#setting.list()
+    const { id, read, archivedAt, snoozedUntil } = one
+    const back = () => {
+      if (archivedAt) return list?.archive(id)
+      if (snoozedUntil) return list?.snooze(id, snoozedUntil)
+      return read ? list?.unarchive(id) : list?.unread(id)
+    }
+    const text = { archive: itemArchived, snooze: itemSnoozed, unarchive: '', remove: '' }[act]
+    const acting = act === 'snooze' ? list?.snooze(id, new Date(until).toISOString()) : list?.[act](id)
+    this.#do(acting, text ? { offer: { text, undo: back } } : {})
   }
 
   readAll(list: InboxList): void {
-    const { allMarkedAsRead, notMarkedAsRead } = this.#strings
+    const { allMarkedAsRead: text, notMarkedAsRead: failure } = this.#setting.source.strings
     // The store marks up to the newest item that is displayed.
     list.showNewer()
-    this.#do(list.readAll(), notMarkedAsRead, { text: allMarkedAsRead, undo: () => list.undo() })
+    this.#do(list.readAll(), { failure, offer: { text, undo: () => list.undo() } })
   }
 
   archiveRead(): void {
-    const list = this.#list
-    this.#do(list?.archiveRead(), this.#strings.notDone, {
-      text: this.#strings.readArchived,
-      undo: () => list?.undo(),
-    })
-  }
-
-  /** Out of the list, or back into it if it is archived or snoozed. */
-  archive(one: Notification): void {
-    const { itemArchived, itemUnarchived, notDone } = this.#strings
-    const { id, archivedAt, snoozedUntil } = one
-    if (archivedAt || snoozedUntil)
-      this.#do(this.#list?.unarchive(id), notDone, { text: itemUnarchived, undo: this.#away(one) })
-    else this.#do(this.#list?.archive(id), notDone, { text: itemArchived, undo: this.#away(one) })
-  }
-
-  snooze(one: Notification, until: number): void {
-    const { itemSnoozed, notDone } = this.#strings
-    const acting = this.#list?.snooze(one.id, new Date(until).toISOString())
-    this.#do(acting, notDone, { text: itemSnoozed, undo: this.#away(one) })
-  }
-
-  remove({ id }: Notification): void {
-    this.#do(this.#list?.remove(id), this.#strings.notDone)
-    this.#setting.source.announcer.say(this.#strings.itemDeleted)
+    const list = this.#setting.list()
+    const { itemArchived: text } = this.#setting.source.strings
+    this.#do(list?.archiveRead(), { offer: { text, undo: () => list?.undo() } })
   }
 
   mute(category: string, isMuted: boolean): void {
-    const { categoryMuted, categoryUnmuted, notDone } = this.#strings
-    const { categories } = this.#setting
+    const { categories, source } = this.#setting
+    const text = isMuted ? source.strings.categoryMuted : source.strings.categoryUnmuted
     const mute = (muted: boolean) => categories.mute(category, muted ? 'forever' : null)
-    this.#do(mute(isMuted), notDone, { text: isMuted ? categoryMuted : categoryUnmuted, undo: () => mute(!isMuted) })
+    this.#do(mute(isMuted), { offer: { text, undo: () => mute(!isMuted) } })
   }
 
   takeBack(): void {
-    const { undone, notUndone } = this.#strings
-    const undo = this.offer?.undo
-    this.#offer(undefined)
-    if (undo)
-      this.#do(
-        undo()?.then(() => this.#setting.source.announcer.say(undone)),
-        notUndone,
-      )
+    const { strings, announcer } = this.#setting.source
+    const undone = this.offer?.undo()
+    this.offerUndo(undefined)
+    this.#do(
+      undone?.then(() => announcer.say(strings.undone)),
+      { failure: strings.notUndone },
+    )
   }
 
-  /** The list is displayed anew: what was said of the last act is not. */
-  end(): void {
-    this.failure = ''
-    this.#offer(undefined)
-  }
-
-  get #list(): InboxList | undefined {
-    return this.#setting.list()
-  }
-
-  get #strings(): InboxSource['strings'] {
-    return this.#setting.source.strings
-  }
-
-  /** Puts a notification back where it was before the act, and in the state that it had. */
-  #away({ id, read, archivedAt, snoozedUntil }: Notification): () => Promise<void> | undefined {
-    const list = this.#list
-    if (archivedAt) return () => list?.archive(id)
-    if (snoozedUntil) return () => list?.snooze(id, snoozedUntil)
-    return () => (read ? list?.unarchive(id) : list?.unread(id))
-  }
-
-  #do(act: Promise<void> | undefined, failure: string, offer?: Acts['offer']): void {
-    const { announcer } = this.#setting.source
-    this.failure = ''
-    if (offer) {
-      this.#offer(offer)
-      announcer.say(`${offer.text}. ${this.#strings.undo}`)
-    }
-    act?.catch((error) => {
-      this.failure = `${failure} ${reasonOf(error, this.#strings)}`
-      this.#offer(undefined)
-      announcer.say(this.failure)
-    })
-  }
-
-  #offer(offer: Acts['offer']): void {
+  offerUndo(offer: Offer | undefined): void {
     clearTimeout(this.#timer)
     this.offer = offer
     this.#setting.onChange()
-    if (offer) this.#timer = setTimeout(() => this.#expire(offer), offerMs)
+    const end = () => offer === this.offer && this.offerUndo(undefined)
+    if (!offer) return
+    this.#timer = setTimeout(() => {
+      const focused = this.#setting.focusedOffer()
+      if (focused) focused.addEventListener('blur', end, { once: true })
+      else end()
+    }, offerMs)
   }
 
-  /** The offer stays while it has the focus. */
-  #expire(offer: Acts['offer']): void {
-    const end = () => offer === this.offer && this.#offer(undefined)
-    const focused = this.#setting.focusedOffer()
-    if (focused) focused.addEventListener('blur', end, { once: true })
-    else end()
+  #do(acting: Acting, { failure, offer }: { failure?: string; offer?: Offer }): void {
+    const { strings, announcer } = this.#setting.source
+    this.failure = ''
+    if (offer) {
+      this.offerUndo(offer)
+      announcer.say(`${offer.text}. ${strings.undo}`)
+    }
+    acting?.catch((error) => {
+      this.failure = `${failure ?? strings.notDone} ${reasonOf(error, strings)}`
+      this.offerUndo(undefined)
+      announcer.say(this.failure)
+    })
   }
 }

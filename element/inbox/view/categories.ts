@@ -2,34 +2,30 @@
 // the list displays a category whose label is not known.
 import type { Carillon, Preferences } from 'carillon-client'
 
-type Known = Preferences['categories']
-
 export class Categories {
   /** A new object after each change. A category that is not here is displayed by its name. */
-  known: ReadonlyMap<string, Known[string]> = new Map()
+  known: ReadonlyMap<string, Preferences['categories'][string]> = new Map()
   readonly #onChange: () => void
   #client: Carillon | undefined
-  readonly #requested = new Set<string>()
+  #requested = new Set<unknown>()
 
   constructor(onChange: () => void) {
     this.#onChange = onChange
   }
 
   need(names: readonly (string | null)[], client: Carillon): void {
-    if (client !== this.#client) this.#requested.clear()
+    if (client !== this.#client) this.#requested = new Set([null])
     this.#client = client
-    const unknown = names.filter((name) => typeof name === 'string' && !this.#requested.has(name)) as string[]
-    if (!unknown.length) return
-    for (const name of unknown) this.#requested.add(name)
+    const before = this.#requested.size
+    for (const name of names) this.#requested.add(name)
     // A failure leaves the names.
-    this.#load().catch(() => {})
+    if (this.#requested.size > before) this.#load().catch(() => {})
   }
 
   /** Undefined if the category cannot be muted. */
-  isMuted(name: string | null, now: number): boolean | undefined {
-    const { mandatory, mutedUntil } = this.known.get(name ?? '') ?? {}
-    if (name === null || mandatory !== false) return undefined
-    return mutedUntil === 'forever' || Date.parse(mutedUntil ?? '') > now
+  isMuted(name: string, now: number): boolean | undefined {
+    const { mandatory, mutedUntil } = this.known.get(name) ?? {}
+    return mandatory === false ? mutedUntil === 'forever' || Date.parse(mutedUntil ?? '') > now : undefined
   }
 
   async mute(name: string, mutedUntil: 'forever' | null): Promise<void> {

@@ -1,18 +1,9 @@
 // The articles of the feed (https://www.w3.org/WAI/ARIA/apg/patterns/feed/): one for each notification, which stays in the page
 // while it moves. A notification that does not change is not rendered again: the store keeps its object.
 import type { Notification } from 'carillon-client'
-import { bodyOf, content, type ItemContext } from './item.ts'
+import { bodyOf, content, type ItemContext, type Shown } from './item.ts'
 
-/** `now` is the time at which `time`, the relative one, was made. */
-type Row = {
-  article: HTMLElement
-  notification?: Notification
-  context?: ItemContext
-  now?: number
-  time?: string
-  /** Kept while the notification is the same, with the focus that a link in it may have. */
-  body?: Node | string
-}
+type Row = { article: HTMLElement; notification?: Notification; context?: ItemContext; shown?: Shown }
 type Content = {
   items: readonly Notification[]
   /** The number of notifications in the whole list. */
@@ -71,16 +62,17 @@ export class Feed {
     const row = this.#rows.get(id) ?? { article: newArticle(id) }
     this.#rows.set(id, row)
     const isSame = row.notification === notification && row.context === context
-    if (isSame && row.now === now) return row
+    if (isSame && row.shown?.now === now) return row
     const time = context.times.relative(updatedAt, now)
-    const body = isSame ? row.body : bodyOf(notification)
+    // A link in the body keeps the focus while the notification is the same.
+    const shown = { now, time, body: isSame ? row.shown?.body : bodyOf(notification) }
     // Most times read as before when the clock ticks.
-    if (!isSame || row.time !== time) {
+    if (!isSame || row.shown?.time !== time) {
       set(row.article, 'part', read ? 'item' : 'item item-unread')
       set(row.article, 'aria-labelledby', read ? `t-${id}` : `u-${id} t-${id}`)
-      context.lit.render(content(notification, { now, time, body }, context), row.article)
+      context.lit.render(content(notification, shown, context), row.article)
     }
-    return Object.assign(row, { notification, context, now, time, body })
+    return Object.assign(row, { notification, context, shown })
   }
 }
 
@@ -91,8 +83,7 @@ export class Feed {
 function daysOf(items: readonly Notification[]): number[] {
   let latest = 0
   const days = [...items].reverse().map(({ count, createdAt, updatedAt }) => {
-    const day = new Date(count > 1 ? updatedAt : createdAt).setHours(0, 0, 0, 0)
-    latest = Math.max(latest, day || 0)
+    latest = Math.max(latest, new Date(count > 1 ? updatedAt : createdAt).setHours(0, 0, 0, 0) || 0)
     return latest
   })
   return days.reverse()

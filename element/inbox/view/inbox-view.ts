@@ -9,7 +9,7 @@ import { timesOf } from '../../times.ts'
 import type { CarillonInbox } from '../carillon-inbox.ts'
 import { Acts } from './acts.ts'
 import { Categories } from './categories.ts'
-import { deleteEntries, entriesOf } from './entries.ts'
+import { entriesOf } from './entries.ts'
 import { Feed } from './feed.ts'
 import { picture } from './icons.ts'
 import type { ItemContext, Lit } from './item.ts'
@@ -68,11 +68,7 @@ export class InboxView implements ReactiveController {
       onChange,
       focusedOffer: () => this.#find('[part=undo] :focus'),
     })
-    const update = () => {
-      host.requestUpdate()
-      return host.updateComplete
-    }
-    this.#menu = new Menu({ lit, place, update, focus: () => this.focus() })
+    this.#menu = new Menu(host, lit, place)
     this.#scroll = new ScrollWatch({
       onTop: () => this.#hold(),
       onEnd: () => this.#find('[part=more]:is(:hover,:focus)') ?? void this.#more(),
@@ -92,7 +88,7 @@ export class InboxView implements ReactiveController {
   hostDisconnected(): void {
     clearInterval(this.#clock)
     this.#scroll.disconnect()
-    this.#acts.end()
+    this.#acts.offerUndo(undefined)
   }
 
   hostUpdate(): void {
@@ -174,7 +170,13 @@ export class InboxView implements ReactiveController {
           </div>`
         : nothing
     }
-      <div part="bar">${this.#tabBar()}${
+      <div part="bar">${tabBar({
+        lit: this.#lit,
+        source: this.#source,
+        selected: this.#tab,
+        countOf: (tab) => this.#countOf(tab),
+        select: (tab, isByKey) => this.#select(tab, isByKey),
+      })}${
         newer.length
           ? html`<button part="newer" type="button" @click=${this.#showNewer.bind(this)}>${strings.newer(newer.length)}</button>`
           : nothing
@@ -198,15 +200,10 @@ export class InboxView implements ReactiveController {
       ${this.#host.allUrl ? html`<a part="see-all" href=${this.#host.allUrl}>${strings.seeAll}</a>` : nothing}`
   }
 
-  #tabBar(): TemplateResult {
-    return tabBar({
-      lit: this.#lit,
-      source: this.#source,
-      isPart: this.#isPart,
-      selected: this.#tab,
-      select: (tab) => this.#select(tab),
-      selectAndFocus: (tab) => this.#selectAndFocus(tab),
-    })
+  /** As far as the open lists say it. That of some categories is not the number on the bell. */
+  #countOf(tab: Tab): number | undefined {
+    if (tab !== 'unread' || this.#isPart) return this.#source.openTotal(tab)
+    return this.#source.list('inbox')?.getSnapshot().unread
   }
 
   #updateFeed(): void {
@@ -283,7 +280,7 @@ export class InboxView implements ReactiveController {
     void this.#host.updateComplete.then(() => this.#articles[0]?.focus())
   }
 
-  #select(tab: Tab): void {
+  #select(tab: Tab, isFocused: boolean): void {
     this.#list?.hold(false)
     this.#held = undefined
     this.#tab = tab
@@ -291,11 +288,7 @@ export class InboxView implements ReactiveController {
     this.#acts.failure = ''
     this.#find('[part=scroll]')?.scrollTo(0, 0)
     this.#host.requestUpdate()
-  }
-
-  #selectAndFocus(tab: Tab): void {
-    this.#select(tab)
-    void this.#host.updateComplete.then(() => this.focus())
+    if (isFocused) void this.#host.updateComplete.then(() => this.focus())
   }
 
   /** https://www.w3.org/WAI/ARIA/apg/patterns/feed/ */
@@ -360,30 +353,30 @@ export class InboxView implements ReactiveController {
     const acts = this.#acts
     if (key === 'undo') this.#takeBack()
     else if (!one) return
-    else if (key === 'archive') acts.archive(one)
-    else if (key === 'toggle') one.read ? acts.unread(one) : acts.read(one)
+    else if (key === 'archive') acts.move(one.archivedAt || one.snoozedUntil ? 'unarchive' : 'archive', one)
+    else if (key === 'toggle') acts.mark(one.read ? 'unread' : 'read', one)
     else this.#openMenu(one, article, key)
   }
 
   #openMenu(one: Notification, article: HTMLElement, key: 'more' | 'delete'): void {
     const { strings } = this.#source
-    const button = article.querySelector<HTMLElement>('[part=item-more]')
-    if (!button || !this.#context) return
-    const setting = { ...this.#context, acts: this.#acts, categories: this.#categories, now: Date.now() }
-    const confirm = () => this.#menu.open(button, strings.delete, deleteEntries(one, setting))
+    const button = article.querySelector('[part=item-more]') as HTMLElement
+    const { times } = this.#context as ItemContext
+    const setting = { acts: this.#acts, strings, times, categories: this.#categories, now: Date.now() }
+    const remove = { label: strings.deleteForGood, isFinal: true, act: () => this.#acts.move('remove', one) }
+    const confirm = () => void this.#menu.open(button, strings.delete, [remove])
     if (key === 'delete') confirm()
-    else this.#menu.open(button, strings.more, entriesOf(one, setting, confirm))
+    else void this.#menu.open(button, strings.more, entriesOf(one, setting, confirm))
   }
 
   #onListMore({ currentTarget }: Event): void {
     const { strings } = this.#source
-    const { total, unread } = this.#source.list('inbox')?.getSnapshot() ?? { total: 0, unread: 0 }
+    const { total = 0, unread = 0 } = this.#source.list('inbox')?.getSnapshot() ?? {}
     // It archives those of every category.
-    const canArchive = total > unread && !this.#isPart
-    this.#menu.open(currentTarget as HTMLElement, strings.more, [
-      ...(canArchive ? [{ label: strings.archiveRead, act: () => this.#acts.archiveRead() }] : []),
-      { label: strings.showSnoozed, act: () => this.#selectAndFocus('snoozed') },
-    ])
+    const archiveRead = total > unread &&
+      !this.#isPart && { label: strings.archiveRead, act: () => this.#acts.archiveRead() }
+    const snoozed = { label: strings.snoozed, act: () => this.#select('snoozed', true) }
+    void this.#menu.open(currentTarget as HTMLElement, strings.more, archiveRead ? [archiveRead, snoozed] : [snoozed])
   }
 
   /** A click with Ctrl, or with the middle button, opens another tab: the page that hears `carillon-open` is not part of that. */
@@ -400,7 +393,7 @@ export class InboxView implements ReactiveController {
       event.preventDefault()
       return
     }
-    if (!notification.read) this.#acts.read(notification)
+    if (!notification.read) this.#acts.mark('read', notification)
     const link = safeLink(notification.url)
     if (link && !isOnLink) follow(link, event)
   }

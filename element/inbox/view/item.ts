@@ -22,7 +22,7 @@ export type ItemContext = {
 }
 
 /** `now`: in milliseconds since 1970. `time`: the relative one. */
-type Shown = { now: number; time: string; body: Node | string | undefined }
+export type Shown = { now: number; time: string; body: Node | string | undefined }
 
 export function content(notification: Notification, shown: Shown, context: ItemContext): TemplateResult {
   const { strings, renderer, lit } = context
@@ -96,6 +96,6 @@ function usual(
       <time part="item-time" datetime=${updatedAt} title=${times.absolute(updatedAt)}>${time}</time>
       ${count > 1 ? html`<span part="item-count" role="img" aria-label=${strings.countLabel(count)}>${strings.count(count)}</span>` : nothing}
       ${category ? html`<span part="item-category" dir="auto">${categories.get(category)?.label ?? category}</span>` : nothing}
-      ${snoozedUntil ? html`<span part="item-until">${strings.snoozedUntil} ${times.moment(Date.parse(snoozedUntil), now)}</span>` : nothing}
+      ${snoozedUntil ? html`<span part="item-until">${strings.until} ${times.moment(Date.parse(snoozedUntil), now)}</span>` : nothing}
     </p>`
 }

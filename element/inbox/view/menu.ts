@@ -2,57 +2,46 @@
 // with the list. A native popover, which the browser closes with Escape or with a click beside it.
 import type { TemplateResult } from 'lit'
 import type { placeBeside } from '../../bell/placement.ts'
+import type { CarillonInbox } from '../carillon-inbox.ts'
 import type { Lit } from './item.ts'
 
-export type Entry = {
-  label: string
-  /** Beside the label: a time, or the name of a category. */
-  detail?: string
-  /** It cannot be taken back. */
-  isFinal?: boolean
-  act(): void
-}
-
-type Setting = {
-  lit: Lit
-  place: typeof placeBeside
-  /** Renders the element; resolves afterwards. */
-  update(): Promise<unknown>
-  /** Focuses the list, if the button is not there any longer. */
-  focus(): void
-}
+/** `detail` is beside the label: a time, or the name of a category. What is final cannot be undone. */
+export type Entry = { label: string; detail?: string | undefined; isFinal?: boolean; act(): void }
 
 export class Menu {
-  readonly #setting: Setting
+  readonly #host: CarillonInbox
+  readonly #lit: Lit
+  readonly #place: typeof placeBeside
   #label = ''
   #entries: readonly Entry[] = []
   #button: HTMLElement | undefined
-  #element: HTMLElement | undefined
   /** The button whose menu was open when the pointer was pressed: that has closed it. */
   #pressed: HTMLElement | undefined
 
-  constructor(setting: Setting) {
-    this.#setting = setting
+  constructor(host: CarillonInbox, lit: Lit, place: typeof placeBeside) {
+    this.#host = host
+    this.#lit = lit
+    this.#place = place
   }
 
   render(): TemplateResult {
-    const { html } = this.#setting.lit
-    return html`<div part="menu" popover role="menu" aria-label=${this.#label} @keydown=${this.#onKey.bind(this)} @beforetoggle=${this.#onBeforeToggle.bind(this)}>
-      ${this.#entries.map(
+    const { html } = this.#lit
+    return html`<div part="menu" popover role="menu" aria-label=${this.#label} @keydown=${this.#onKey.bind(this)}
+      @beforetoggle=${this.#onBeforeToggle.bind(this)}>${this.#entries.map(
         (
           entry,
-        ) => html`<button part=${entry.isFinal ? 'menu-item menu-item-final' : 'menu-item'} type="button" role="menuitem" tabindex="-1"
-          @click=${() => this.#choose(entry)}><span>${entry.label}</span><span part="menu-detail" dir="auto">${entry.detail ?? ''}</span></button>`,
-      )}
-    </div>`
+        ) => html`<button part=${entry.isFinal ? 'menu-item menu-item-final' : 'menu-item'} type="button" role="menuitem"
+          tabindex="-1" @click=${() => this.#choose(entry)}
+          ><span>${entry.label}</span><span part="menu-detail" dir="auto">${entry.detail ?? ''}</span></button>`,
+      )}</div>`
   }
 
   /** Before the browser closes the menu because of this press. */
   onPress(): void {
-    this.#pressed = this.#isOpen ? this.#button : undefined
+    this.#pressed = this.#element?.matches(':popover-open') ? this.#button : undefined
   }
 
-  open(button: HTMLElement, label: string, entries: readonly Entry[]): void {
+  async open(button: HTMLElement, label: string, entries: readonly Entry[]): Promise<void> {
     const isClosing = this.#pressed === button
     this.#pressed = undefined
     if (isClosing) return
@@ -60,20 +49,18 @@ export class Menu {
     this.#button = button
     this.#label = label
     this.#entries = entries
-    void this.#setting.update().then(() => this.#show(button))
-  }
-
-  #show(button: HTMLElement): void {
-    this.#element = (button.getRootNode() as ShadowRoot).querySelector<HTMLElement>('[part=menu]') ?? undefined
-    if (!button.isConnected || !this.#element) return
+    this.#host.requestUpdate()
+    await this.#host.updateComplete
+    const menu = this.#element
+    if (!button.isConnected || !menu) return
     button.setAttribute('aria-expanded', 'true')
-    this.#element.showPopover()
-    this.#setting.place(button, this.#element)
+    menu.showPopover()
+    this.#place(button, menu)
     this.#items[0]?.focus()
   }
 
-  get #isOpen(): boolean {
-    return this.#element?.matches(':popover-open') ?? false
+  get #element(): HTMLElement | null | undefined {
+    return this.#host.shadowRoot?.querySelector<HTMLElement>('[part=menu]')
   }
 
   get #items(): HTMLElement[] {
@@ -90,7 +77,7 @@ export class Menu {
   #onBeforeToggle({ newState }: ToggleEvent): void {
     if (newState === 'open') return
     this.#button?.setAttribute('aria-expanded', 'false')
-    if (this.#element?.matches(':focus-within')) (this.#button?.isConnected ? this.#button : this.#setting).focus()
+    if (this.#element?.matches(':focus-within')) (this.#button?.isConnected ? this.#button : this.#host).focus()
   }
 
   #onKey(event: KeyboardEvent): void {

@@ -36,12 +36,8 @@ export function nothingShown(tab: Tab, { state, hasMore }: InboxSnapshot, { lit,
   const { html, nothing } = lit
   if (state === 'loading') return html`<p part="loading">${strings.loading}</p>`
   if (state === 'error' || state === 'offline' || hasMore) return nothing
-  const [title, text] = {
-    inbox: [strings.emptyTitle, strings.emptyText],
-    unread: [strings.noUnreadTitle, strings.noUnreadText],
-    archived: [strings.noArchivedTitle, strings.noArchivedText],
-    snoozed: [strings.noSnoozedTitle, strings.noSnoozedText],
-  }[tab]
+  const title = { inbox: strings.emptyTitle, unread: strings.noUnreadTitle, ...strings.noneAway }[tab]
+  const text = { inbox: strings.emptyText, unread: strings.noUnreadText, archived: '', snoozed: '' }[tab]
   return html`<slot name="empty"><div part="empty"><p part="state-title">${title}</p><p>${text}</p></div></slot>`
 }
 

@@ -6,19 +6,15 @@ import type { Lit } from './item.ts'
 type Setting = {
   lit: Lit
   source: InboxSource
-  /** The list displays only some categories. */
-  isPart: boolean
   selected: Tab
-  select(tab: Tab): void
-  /** By a key: then the tab gets the focus. */
-  selectAndFocus(tab: Tab): void
+  countOf(tab: Tab): number | undefined
+  /** By a key, the tab gets the focus. */
+  select(tab: Tab, isByKey: boolean): void
 }
 
 const usual: readonly Tab[] = ['inbox', 'unread', 'archived']
 
-export function tabBar(setting: Setting): TemplateResult {
-  const { lit, source, selected, select, selectAndFocus } = setting
-  const { html, nothing } = lit
+export function tabBar({ lit: { html, nothing }, source, selected, countOf, select }: Setting): TemplateResult {
   const { strings } = source
   // Snoozed ones are behind the menu of the list until the reader selects them.
   const tabs = usual.includes(selected) ? usual : [...usual, selected]
@@ -28,21 +24,13 @@ export function tabBar(setting: Setting): TemplateResult {
     const place = { Home: 0, End: -1 }[event.key] ?? (tabs.indexOf(selected) + step) % tabs.length
     if (!step && !/^(Home|End)$/.test(event.key)) return
     event.preventDefault()
-    selectAndFocus(tabs.at(place) as Tab)
+    select(tabs.at(place) as Tab, true)
   }
-  return html`<div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${onKey}>
-    ${tabs.map((tab) => {
-      const isSelected = tab === selected
-      const count = countOf(tab, setting)
-      return html`<button part=${isSelected ? 'tab tab-selected' : 'tab'} type="button" role="tab" id=${tab}
-        aria-selected=${isSelected} aria-controls="list" tabindex=${isSelected ? 0 : -1} @click=${() => select(tab)}
-        >${strings[tab]} ${count ? html`<span part="tab-count">${strings.badge(count)}</span>` : nothing}</button>`
-    })}
-  </div>`
-}
-
-/** As far as the open lists say it. That of some categories is not the number on the bell. */
-function countOf(tab: Tab, { source, isPart }: Setting): number | undefined {
-  if (tab !== 'unread' || isPart) return source.openTotal(tab)
-  return source.list('inbox')?.getSnapshot().unread
+  return html`<div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${onKey}>${tabs.map((tab) => {
+    const isSelected = tab === selected
+    const count = countOf(tab)
+    return html`<button part=${isSelected ? 'tab tab-selected' : 'tab'} type="button" role="tab" id=${tab} aria-selected=${isSelected}
+      aria-controls="list" tabindex=${isSelected ? 0 : -1} @click=${() => select(tab, false)}
+      >${strings[tab]} ${count ? html`<span part="tab-count">${strings.badge(count)}</span>` : nothing}</button>`
+  })}</div>`
 }

@@ -12,8 +12,6 @@ export const texts = (locale: string, plurals: Plurals, badge: (count: number) =
   title: 'Notifications',
   /** The name of the bell's button if there are unread notifications. It contains the text of `badge` (WCAG 2.2, 2.5.3). */
   bell: plurals({ other: 'Notifications, # unread' }, badge),
-  /** The same for a bell that counts what has arrived since it was last opened. */
-  bellUnseen: plurals({ other: 'Notifications, # new' }, badge),
   /** The name of the tab list, and the tabs. */
   filter: 'Show',
   inbox: 'Inbox',
@@ -28,38 +26,31 @@ export const texts = (locale: string, plurals: Plurals, badge: (count: number) =
   /** The button of each menu; then the entries of the menus. */
   more: 'More',
   archiveRead: 'Archive all read',
-  showSnoozed: 'Show snoozed',
-  snoozeHour: 'Snooze for an hour',
-  snoozeTomorrow: 'Snooze until tomorrow',
-  snoozeWeek: 'Snooze until next week',
+  snooze: { hour: 'Snooze for an hour', tomorrow: 'Snooze until tomorrow', week: 'Snooze until next week' },
   mute: 'Mute this category',
   unmute: 'Unmute this category',
   delete: 'Delete',
   deleteForGood: 'Delete for good',
-  keep: 'Keep',
   undo: 'Undo',
   seeAll: 'See all',
   loadMore: 'Load more',
   tryAgain: 'Try again',
   signIn: 'Sign in',
-  /** The button that displays notifications which arrived while the list was held. */
-  newer: plurals({ other: '# new' }),
+  /** The button that displays notifications which arrived while the list was held, and the name of a bell that counts what is new. */
+  newer: plurals({ other: '# new' }, badge),
   /** How often a notification was sent: the number, and its name for screen readers. */
   count: plurals({ other: '×#' }),
   countLabel: plurals({ one: 'sent once', two: 'sent twice', other: 'sent # times' }),
   /** For screen readers, in the name of a notification. */
   itemUnread: 'Unread',
-  /** Before a date and time. */
-  snoozedUntil: 'Until',
+  /** Before the time at which a snooze ends. */
+  until: 'Until',
   loading: 'Loading notifications',
   emptyTitle: 'No notifications yet',
   emptyText: 'New ones appear here as soon as they arrive.',
   noUnreadTitle: 'You have read everything',
   noUnreadText: 'Notifications that you have not read appear here.',
-  noArchivedTitle: 'Nothing is archived',
-  noArchivedText: 'What you archive is kept here.',
-  noSnoozedTitle: 'Nothing is snoozed',
-  noSnoozedText: 'What you snooze waits here, and comes back at its time.',
+  noneAway: { archived: 'Nothing is archived', snoozed: 'Nothing is snoozed' },
   signedOutTitle: 'You are signed out',
   signedOutText: 'Sign in to see your notifications.',
   offlineTitle: 'No connection',
@@ -76,16 +67,13 @@ export const texts = (locale: string, plurals: Plurals, badge: (count: number) =
   } as Errors,
   /** Beside the button `undo`: what the reader has done. */
   allMarkedAsRead: 'All marked as read',
-  readArchived: 'All read ones archived',
   itemArchived: 'Archived',
-  itemUnarchived: 'Moved to inbox',
   itemSnoozed: 'Snoozed',
   categoryMuted: 'Category muted',
   categoryUnmuted: 'Category unmuted',
   /** Announced in the live region. */
   arrived: plurals({ one: '# new notification', other: '# new notifications' }),
   loaded: plurals({ one: '# more notification', other: '# more notifications' }),
-  itemDeleted: 'Deleted',
   undone: 'Undone',
   /** An act of the reader was refused and taken back; followed by the text of `errors`. */
   notMarkedAsRead: 'Not marked as read.',
