@@ -158,8 +158,7 @@ export class Source {
     const { known, unread, total } = this.#view
     const settled = this.#acts.add(act)
     const now = this.#view
-    const member = act.type === 'read-all' ? 'readAt' : 'archivedAt'
-    const made = [...known.values()].filter((one) => !one[member] && now.known.get(one.id)?.[member])
+    const made = [...known.values()].filter((one) => now.known.get(one.id) !== one)
     // It changes one of the two.
     const count = unread - now.unread + total - now.total
     this.#lastBulk = { type: 'undo', of: act.type, ids: made.map(({ id }) => id), made: count }

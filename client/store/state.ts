@@ -189,10 +189,7 @@ function countBulk(shown: Shown, act: Act, flips: number): void {
   const { known } = shown
   if (act.type === 'read-all' && act.isExact) shown.unread = [...known.values()].filter(isIn.unread).length
   if (act.type === 'undo' && flips > 0) shown[act.of === 'read-all' ? 'unread' : 'total'] += act.made - act.ids.length
-  if (act.type === 'archive-read') {
-    shown.total = shown.unread
-    shown.unseen = Math.min(shown.unseen, shown.total)
-  }
+  if (act.type === 'archive-read') shown.total = shown.unread
   if (act.type === 'seen') {
     const end = act.throughSeq + 1
     shown.unseen = Math.min(shown.unseen, itemsOf(known, { ...everything, end }).length)
