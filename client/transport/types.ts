@@ -208,11 +208,21 @@ export type Recipient = { username: string } | { userId: string } | { externalId
 /** One text, or one for each language: by language tags (BCP 47), such as `de-CH`. The service chooses by the `locale` of the reader. */
 export type Texts = string | Record<string, string>
 /** A null means that the member is absent. */
-export type DeliveryRequest = { [Name in keyof Content]?: Content[Name] | undefined } & {
+export type DeliveryRequest = { [Name in Exclude<keyof Content, 'body'>]?: Content[Name] | undefined } & {
   /** 1 to 1,000 recipients. */
   recipients: Recipient[]
   /** 1 to 200 characters. */
-  title: string
+  title: Texts
+  /** Up to 4,000 characters. */
+  body?: Texts | null | undefined
+  actor?: { name: string; imageUrl?: string | null } | null | undefined
+  icon?: Icon | null | undefined
+  /** At most two. */
+  actions?: Action[] | null | undefined
+  /** Of the body; default `text`. */
+  format?: 'text' | 'markdown' | null | undefined
+  /** In the future. */
+  expiresAt?: Time | null | undefined
   /** Needs `key`. True makes a notification that is replaced unread and the newest, and raises its `count` by one. */
   again?: boolean | null | undefined
   /**

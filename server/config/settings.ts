@@ -85,13 +85,6 @@ const table = {
     commands: ['serve', 'migrate', 'restore', 'move'],
     read: integer(1, 256),
   },
-  CARILLON_DATABASE_CACHE: {
-    key: 'databaseCacheMib',
-    default: '8',
-    meaning:
-      'On SQLite: at most how many MiB of pages the writes keep in memory. The system keeps pages of the file in memory, too.',
-    read: integer(2, 65536),
-  },
   CARILLON_TARGET_URL: {
     key: 'target',
     meaning: 'The empty database that `move` fills, in the form of `CARILLON_DATABASE_URL`.',
@@ -304,6 +297,12 @@ const table = {
     meaning:
       'Further host names, separated by commas, that requests without `Authorization` may use to reach the service; or `none`.',
     commands: ['serve', 'doctor'],
+    read: readHosts,
+  },
+  CARILLON_IMAGE_HOSTS: {
+    default: 'none',
+    meaning:
+      'The hosts of images in notifications: host names, separated by commas; or `none`, which allows only paths.',
     read: readHosts,
   },
   CARILLON_HSTS_SUBDOMAINS: {

@@ -22,7 +22,6 @@ import {
   inUsers,
   lockUsers,
   onCitus,
-  Part,
   rowsOf,
   send,
   sendOnPostgres,
@@ -41,6 +40,7 @@ import {
   type Recipient,
   type UnknownRecipients,
 } from './delivery.ts'
+import { type Arrived, archiveMuted, digitsOf, userDigits } from './muted.ts'
 
 type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
 
@@ -65,7 +65,8 @@ export const deliver: WriteForms<Delivery, Outcome> = {
 
 function* deliverAlone(delivery: Delivery): Write<Outcome> {
   const { id, idempotency, recipients } = delivery
-  if (!(yield* isKeyValid(delivery))) return 'refused'
+  const producer = yield* producerOf(delivery)
+  if (producer === undefined) return 'refused'
   const earlier = yield* earlierOutcome(delivery)
   // biome-ignore lint/plugin/secrets: the hash of a body that the same producer sent
   if (earlier?.answer) return earlier.body_hash === idempotency?.bodyHash ? JSON.parse(earlier.answer) : 'mismatch'
@@ -83,16 +84,20 @@ function* deliverAlone(delivery: Delivery): Write<Outcome> {
       users = yield* findRecipients(delivery)
     }
   }
-  const outcome = { deliveryId: id, results: yield* deliverToUsers(delivery, users) }
+  const outcome = { deliveryId: id, results: yield* deliverToUsers({ ...delivery, producer }, users) }
   yield* keepOutcome(delivery, outcome)
   return outcome
 }
 
-function* isKeyValid({ producerId, secretHash }: Delivery): Write<boolean> {
-  if (secretHash === undefined) return true
-  const found = yield* get`
-    select 1 as is_there from producer where id = ${producerId} and secret_hash = ${secretHash} and revoked_at is null`
-  return found !== undefined
+/** `producer`: the number of the producer; null for the service itself. */
+type Sent = Delivery & { producer: number | null }
+
+/** The number of the producer, or undefined if its key is not valid. */
+function* producerOf({ producerId, secretHash }: Delivery): Write<number | null | undefined> {
+  const found = yield* get<{ number: number; is_valid: unknown }>`
+    select number, secret_hash = ${secretHash ?? ''} and revoked_at is null as is_valid from producer where id = ${producerId}`
+  if (secretHash === undefined) return found?.number ?? null
+  return found?.is_valid ? found.number : undefined
 }
 
 type Earlier = { body_hash: string; answer: string }
@@ -186,7 +191,7 @@ function* createRecipients({ recipients, application, at }: Delivery, places: re
 /** A user, and the id of the notification for the user. */
 type Wanted = { userId: string; id: string }
 
-function* deliverToUsers(delivery: Delivery, users: readonly (string | null)[]): Write<DeliveryResult[]> {
+function* deliverToUsers(delivery: Sent, users: readonly (string | null)[]): Write<DeliveryResult[]> {
   const wanted = wantedBy(delivery, users)
   if (wanted.length > 1) yield* lockDeliveries()
   const earlier = delivery.key === null ? [] : yield* findKeyed(delivery, wanted)
@@ -197,8 +202,17 @@ function* deliverToUsers(delivery: Delivery, users: readonly (string | null)[]):
   }
   for (const { userId, id } of earlier) results.set(userId, { userId, id, status: 'updated' })
   const isNew = ({ userId }: Wanted) => results.get(userId)?.status === 'delivered'
-  yield* insertNotifications(delivery, earlier.length === 0 ? wanted : wanted.filter(isNew))
-  for (const one of earlier) yield* replace(delivery, one)
+  const arrived = yield* insertNotifications(delivery, earlier.length === 0 ? wanted : wanted.filter(isNew))
+  const newest: Arrived[] = []
+  for (const one of earlier) {
+    yield* replace(delivery, one)
+    if (delivery.again && one.mutes) newest.push({ ...one, seq: one.last_seq + 1 })
+  }
+  // Usually there are none.
+  if (arrived.length + newest.length > 0) {
+    const muted = yield* archiveMuted(delivery, [...arrived, ...newest])
+    for (const { userId, id } of muted) results.set(userId, { userId, id, status: 'muted' })
+  }
   yield* refuseErased(wanted)
   return users.map((userId) => results.get(userId ?? '') ?? { userId: null, id: null, status: 'unknown_recipient' })
 }
@@ -228,11 +242,7 @@ function* lockDeliveries(): Write<void> {
       set_config('citus.max_adaptive_executor_pool_size', '1', true)`
 }
 
-/** The user of a row, by the digits that both engines store. */
-const userDigits = new Part('lower(hex(user_id))', "replace(user_id, '-', '')")
-const digitsOf = (userId: string) => userId.replaceAll('-', '')
-
-type Keyed = Omit<Found, 'user'> & Wanted
+type Keyed = Omit<Found, 'user'> & Wanted & { mutes: number }
 
 /** The notifications with the key. Their inboxes, and those of the others, are locked from now on. */
 function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[]> {
@@ -245,7 +255,7 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   // On PostgreSQL a list reads every partition.
   if (one !== undefined && another === undefined) {
     const row = yield* get<Omit<Keyed, 'userId'>>`
-      select ${foundColumns}
+      select ${foundColumns}, i.mutes
       from notification n join inbox i using (user_id)
       where n.user_id = ${userKey(one.userId)} and n.key = ${key} and n.application = ${application}`
     return row === undefined ? [] : [{ ...row, userId: one.userId }]
@@ -253,7 +263,7 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   const users = inUsers(wanted.map(({ userId }) => userId))
   // The users of both tables, because PostgreSQL would read all inboxes to join them.
   const rows = yield* all<Omit<Keyed, 'userId'> & { user: string }>`
-    select ${userDigits} as "user", ${foundColumns}
+    select ${userDigits} as "user", ${foundColumns}, i.mutes
     from notification n join inbox i using (user_id)
     where n.user_id ${users} and i.user_id ${users} and n.key = ${key} and n.application = ${application}`
   const found = new Map(rows.map(({ user, ...row }) => [user, row]))
@@ -263,56 +273,64 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   })
 }
 
-function* insertNotifications(delivery: Delivery, wanted: readonly Wanted[]): Write<void> {
+/** Returns those of users who have muted something. */
+function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<readonly Arrived[]> {
   const [one, another] = wanted
-  if (one === undefined) return
-  if (another === undefined) yield* insertOne(delivery, one)
-  else yield* insertAll(delivery, wanted)
+  if (one === undefined) return none
+  return another === undefined ? yield* insertOne(delivery, one) : yield* insertAll(delivery, wanted)
 }
 
+const none: readonly Arrived[] = []
+
 /** Inserts one notification without lists. Lists cost a tenth of such a delivery on SQLite. */
-function* insertOne(delivery: Delivery, { userId, id }: Wanted): Write<void> {
-  const { content, category, createdAt } = delivery
+function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<readonly Arrived[]> {
+  const { content, category, createdAt, producer } = delivery
   const { key, application } = keyColumns(delivery)
   const user = userKey(userId)
-  const inbox = yield* get<{ version: number; last_seq: number }>`
+  const inbox = yield* get<{ version: number; last_seq: number; mutes: number }>`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through, unseen) values (${user}, 1, 1, 1, 1, 1, 0, 1)
     on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
       total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
-    returning version, last_seq`
+    returning version, last_seq, mutes`
   yield* send`
-    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at)
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, texts, look,
+      expires_at, producer)
     values (${user}, ${inbox?.last_seq ?? 0}, ${id}, ${inbox?.version ?? 0}, ${content.title}, ${content.body}, ${content.url},
-      ${category}, ${content.data}, ${key}, ${application}, ${createdAt})`
+      ${category}, ${content.data}, ${key}, ${application}, ${createdAt}, ${content.texts}, ${content.look}, ${content.expires_at},
+      ${producer})`
   yield* countInCategory({ user, category, total: 1, unread: 1 })
+  return inbox?.mutes ? [{ userId, id, seq: inbox.last_seq }] : none
 }
 
 /** Writes each table once for all users. */
-function* insertAll(delivery: Delivery, wanted: readonly Wanted[]): Write<void> {
-  const { content, category, createdAt } = delivery
+function* insertAll(delivery: Sent, wanted: readonly Wanted[]): Write<readonly Arrived[]> {
+  const { content, category, createdAt, producer } = delivery
   const { key, application } = keyColumns(delivery)
   const listed = rowsOf(wanted)
-  const inboxes = yield* all<{ user: string; version: number; seq: number }>`
+  const inboxes = yield* all<{ user: string; version: number; seq: number; mutes: number }>`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through, unseen)
     select ${givenUser}, 1, 1, 1, 1, 1, 0, 1 from ${listed} where true
     on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
       total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
-    returning ${userDigits} as "user", version, last_seq as seq`
+    returning ${userDigits} as "user", version, last_seq as seq, mutes`
   const places = new Map(inboxes.map((inbox) => [inbox.user, inbox]))
   const rows = wanted.map(({ userId, id }) => {
-    const { version, seq } = places.get(digitsOf(userId)) ?? {}
-    return { userId, id, version, seq }
+    const { version, seq = 0, mutes } = places.get(digitsOf(userId)) ?? {}
+    return { userId, id, version, seq, mutes }
   })
   yield* send`
-    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at)
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, texts, look,
+      expires_at, producer)
     select ${givenUser}, cast(given.value ->> 'seq' as bigint), given.value ->> 'id', cast(given.value ->> 'version' as bigint),
-      ${content.title}, ${content.body}, ${content.url}, ${category}, ${content.data}, ${key}, ${application}, ${createdAt}
+      ${content.title}, ${content.body}, ${content.url}, ${category}, ${content.data}, ${key}, ${application}, ${createdAt},
+      ${content.texts}, ${content.look}, ${content.expires_at}, cast(${producer} as bigint)
     from ${rowsOf(rows)}`
-  if (category === null) return
-  yield* send`
+  if (category !== null)
+    yield* send`
     insert into inbox_category (user_id, category, total, unread)
     select ${givenUser}, ${category}, 1, 1 from ${listed} where true
     on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`
+  return rows.filter(({ mutes }) => mutes)
 }
 
 /**
@@ -320,7 +338,7 @@ function* insertAll(delivery: Delivery, wanted: readonly Wanted[]): Write<void> 
  * archive or among the snoozed ones. With `again` it becomes the newest in the list and unread, as if it had just arrived.
  */
 function* replace(
-  { content, category: to, createdAt, again = false }: Delivery,
+  { content, category: to, createdAt, producer, again = false }: Sent,
   { userId, ...keyed }: Keyed,
 ): Write<void> {
   const user = userKey(userId)
@@ -335,7 +353,8 @@ function* replace(
     !again && ((yield* isArchivedByLast(found)) || (!isKept && (yield* readByLastReadAll(found)) !== undefined))
   yield* send`
     update notification set title = ${content.title}, body = ${content.body}, url = ${content.url}, category = ${to},
-      data = ${content.data}, updated_at = ${createdAt}, changed_version = ${version}, replaced_version = ${version},
+      data = ${content.data}, texts = ${content.texts}, look = ${content.look}, expires_at = ${content.expires_at},
+      producer = ${producer}, updated_at = ${createdAt}, changed_version = ${version}, replaced_version = ${version},
       count = count + ${again ? 1 : 0}
     where user_id = ${user} and seq = ${seq}`
   if (again) yield* makeNewest(found)

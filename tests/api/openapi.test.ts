@@ -7,6 +7,7 @@ import { after, test } from 'node:test'
 import { newId } from '../../server/basics/ids.ts'
 import { addFactor, factorsOf } from '../../server/factors/factors.store.ts'
 import { forgetGuesses, reserveGuess } from '../../server/guessing/guesses.store.ts'
+import { putCategory } from '../../server/preferences/preferences.store.ts'
 import { routes } from '../../server/routes.ts'
 import { hashOf } from '../../server/sealing/secrets.ts'
 import { confirmSession } from '../../server/sessions/sessions.store.ts'
@@ -64,6 +65,7 @@ const [foreign = ''] = await app.deliver({ to: eve, title: 'Not hers' })
 const staleCookie = await app.signIn(eve, 'stateful')
 const secretHash = hashOf((staleCookie.cookie ?? '').split('=')[1] ?? '')
 await app.store.write(confirmSession, { userId: eve.id, secretHash, at: app.now() - 3_600_000 })
+const category = { application: '', label: '"A"', description: null, mandatory: 0 } as const
 const json: Proof = { 'content-type': 'application/json' }
 const resident = await app.user('resident')
 const externalPath = '/api/users/external/shop%2Fcustomer-42'
@@ -567,6 +569,30 @@ test('the description is correct for what an application does with its users (I9
   assert.equal(await send('PUT', '/api/users', { users: [{}] }), 400)
   for (const query of ['', '?limit=1', '?search=lee', '?externalId=a'])
     assert.equal(await send('GET', `/api/users${query}`), 200)
+})
+
+test('the description is correct for categories and what users mute (I9)', async () => {
+  const send = async (method: string, path: string, headers: Proof, given?: object) => {
+    const text = given === undefined ? {} : { body: JSON.stringify(given) }
+    return (await record({ method, path, headers: { ...json, ...headers }, ...text })).status
+  }
+  const security = { name: { en: 'Security', de: 'Sicherheit' }, description: 'Sign-ins', mandatory: true }
+  for (let n = 0; n < 200; n++) await app.store.write(putCategory, { ...category, name: `c${n}` })
+  assert.equal(await send('PUT', '/api/categories/c0', producer, security), 204)
+  assert.equal(await send('PUT', '/api/categories/c200', producer, security), 409)
+  assert.equal(await send('PUT', '/api/categories/c%41', producer, security), 404)
+  assert.equal(await send('GET', '/api/categories/c0', producer), 200)
+  assert.equal(await send('GET', '/api/categories/none', producer), 404)
+  const mutes = (mutedUntil: string | null) => ({ mutedUntil, categories: { c1: { mutedUntil } } })
+  for (const proof of [cookie, token]) {
+    assert.equal(await send('PUT', '/api/me/preferences', proof, mutes('forever')), 204)
+    assert.equal(await send('GET', '/api/me/preferences', proof), 200)
+    assert.equal(await send('PUT', '/api/me/preferences', proof, mutes(null)), 204)
+    assert.equal(
+      await send('PUT', '/api/me/preferences', proof, { categories: { c0: { mutedUntil: 'forever' } } }),
+      409,
+    )
+  }
 })
 
 test('the description is correct for one-time links (I9)', async () => {

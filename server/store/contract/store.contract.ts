@@ -3,6 +3,7 @@
 // docs/architecture.md, "The laws of the store"; ids such as S5 are rows of SECURITY.md.
 import { describe } from 'node:test'
 import { auditPromises } from '../../audit/audit.contract.ts'
+import { contentPromises } from '../../delivery/content.contract.ts'
 import { deliveryPromises } from '../../delivery/delivery.contract.ts'
 import { recipientPromises } from '../../delivery/recipients.contract.ts'
 import { factorPromises } from '../../factors/factors.contract.ts'
@@ -17,6 +18,7 @@ import { markUnreadPromises } from '../../inbox/mark-unread.contract.ts'
 import { pagePromises } from '../../inbox/pages.contract.ts'
 import { undoPromises } from '../../inbox/undo.contract.ts'
 import { linkPromises } from '../../links/links.contract.ts'
+import { preferencePromises } from '../../preferences/preferences.contract.ts'
 import { producerPromises } from '../../producers/producers.contract.ts'
 import { providerAccountPromises } from '../../providers/provider-accounts.contract.ts'
 import { listedSignInPromises } from '../../sessions/listed-sign-ins.contract.ts'
@@ -56,7 +58,9 @@ export function storeContract(engine: Engine): void {
     describe('producers', () => producerPromises(promise))
     describe('the audit log', () => auditPromises(promise))
     describe('deliveries', () => deliveryPromises(promise))
+    describe('content', () => contentPromises(promise))
     describe('recipients', () => recipientPromises(promise))
+    describe('what users mute', () => preferencePromises(promise))
     describe('pages and counts', () => pagePromises(promise))
     describe('lists with a filter', () => filterPromises(promise))
     describe('deep pages', () => deepPagePromises(promise))

@@ -33,11 +33,13 @@ import {
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { PageRequest } from '../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../inbox/marks.store.ts'
+import { contentOf } from '../../inbox/notification-json.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../inbox/places.store.ts'
 import { changesSince } from '../../inbox/postgres/changes.ts'
 import { readPage } from '../../inbox/postgres/pages.ts'
 import { undo } from '../../inbox/undo.store.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from '../../links/links.store.ts'
+import { changeMutes, putCategory, readCategory, readPreferences } from '../../preferences/preferences.store.ts'
 import {
   addProducer,
   findProducer,
@@ -133,6 +135,7 @@ const readMark = ['read_mark by read_mark_by_seq (user_id, through_seq) alone', 
 const category = 'inbox_category by key (user_id, category)'
 // A user has few sessions and categories, which are neighbours in the index.
 const allCategories = 'many inbox_category by key (user_id)'
+const mutes = 'many preference by key (user_id)'
 const categoryMarks = 'category_read_mark by key (user_id) alone'
 const allSessions = 'many session by key (user_id)'
 const links = 'one_time_link by key (user_id)'
@@ -141,7 +144,15 @@ const revocation = 'token_cutoff by key (user_id, sign_in_id)'
 const expired = 'token_cutoff by token_cutoff_by_expiry (expires_at)'
 // Also the key of the producer, which a delivery checks again.
 /** The last check, that no recipient was erased, reads no row of a user. */
-const recipients = ['sorted', userByName, user, 'user by key (id) alone', userByExternalId, producer]
+const recipients = [
+  'preference by key (user_id, category)',
+  'sorted',
+  userByName,
+  user,
+  'user by key (id) alone',
+  userByExternalId,
+  producer,
+]
 
 const outcome = 'delivery by key (producer_id, idempotency_key)'
 const factor = 'factor by key (user_id, id)'
@@ -175,7 +186,7 @@ const deliveryTo = (change: Partial<Delivery>): Delivery => ({
   producerId: 'p1',
   idempotency: null,
   recipients: [{ to: { username: 'name1' }, notificationId: 'new' }],
-  content: { title: 'x', body: null, url: null, data: null },
+  content: contentOf({ title: 'x' }),
   category: 'c1',
   createdAt: '2026-01-01T00:00:00.000Z',
   key: null,
@@ -292,8 +303,8 @@ const paths: Path[] = [
   },
   {
     of: 'updateUser',
-    run: () => store.write(updateUser, { userId: 'u1', username: 'new name' }),
-    reads: [user, userByName, allSessions],
+    run: () => store.write(updateUser, { userId: 'u1', username: 'new name', locale: 'de' }),
+    reads: [user, userByName, allSessions, inbox],
   },
   { of: 'enableUser', run: () => store.write(enableUser, { userId: 'u1' }), reads: [user] },
   {
@@ -758,13 +769,34 @@ const paths: Path[] = [
         deliver,
         deliveryTo({ key: 'none', recipients: several, idempotency: { key: 'other', bodyHash: 'h' } }),
       ),
-    reads: [userByName, user, 'user by key (id) alone', userByExternalId, inbox, `many ${keyed}`, outcome],
+    reads: [producer, userByName, user, 'user by key (id) alone', userByExternalId, inbox, `many ${keyed}`, outcome],
     partitions: 4,
   },
   {
     of: 'deliver',
     run: () => store.write(deliver, deliveryTo({ key: 'k10' })),
-    reads: [userByName, 'user by key (id) alone', inbox, category, keyed, notification, mark],
+    reads: [producer, userByName, 'user by key (id) alone', inbox, category, keyed, notification, mark],
+  },
+  {
+    of: 'readCategory',
+    run: () => store.read(readCategory, { application: 'app1', name: 'c1' }),
+    reads: ['category by key (application, name)'],
+  },
+  {
+    of: 'putCategory',
+    run: () =>
+      store.write(putCategory, { application: 'app1', name: 'c1', label: '', description: null, mandatory: 0 }),
+    reads: ['category by key (application) alone'],
+  },
+  {
+    of: 'readPreferences',
+    run: () => store.read(readPreferences, { userId: 'u401', now: '2026-01-01T00:00:00.000Z' }),
+    reads: [user, allCategories, mutes, 'many category by key (application)', 'sorted'],
+  },
+  {
+    of: 'changeMutes',
+    run: () => store.write(changeMutes, { userId: 'u401', mutes: [{ category: 'c1', mutedUntil: null }], now: '2026' }),
+    reads: [user, inbox, mutes],
   },
   {
     of: 'removeOldDeliveries',
@@ -823,6 +855,7 @@ await client.query(`
   insert into archive_mark select 'u' || u, s, s, '2026-01-01T00:00:00.000Z', 0, 0, 1, 0 from generate_series(401, 1400) u, generate_series(1, 20) s;
   insert into removal select 'u' || u, s, 'r' || s, '2026-01-01T00:00:00.000Z', 'deleted' from generate_series(1, 1000) u, generate_series(1, 20) s;
   insert into preference select 'u' || u, 'c' || s, 'forever' from generate_series(401, 2400) u, generate_series(1, 10) s;
+  insert into category select 'app' || n % 2000, 'c' || n, '', null, 0 from generate_series(1, 20000) n;
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
   insert into producer (id, name, secret_hash, scopes, created_at, application, number)
     select 'p' || n, 'n', 'h', 'send', n, '', n from generate_series(1, 20000) n;
@@ -878,7 +911,7 @@ type Step = {
 
 /** Parts of operations of several files. */
 const shared = new Set([
-  ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword'],
+  ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
 ])
 
