@@ -165,11 +165,6 @@ test('200 hostile texts in each field of a given list, the link included, are di
       count: index,
       read: false,
       readAt: null,
-      actor: null,
-      icon: null,
-      actions: null,
-      format: 'text',
-      expiresAt: null,
       archivedAt: null,
       snoozedUntil: null,
     }))

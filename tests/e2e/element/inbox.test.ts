@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { ElementPages, hasFocus } from '../../support/element-pages.ts'
+import { ElementPages, hasFocus, strictPolicy } from '../../support/element-pages.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { soakTest } from '../../support/soak.ts'
 
@@ -239,6 +239,39 @@ test('what a reader archives, snoozes, deletes or puts back is so at the service
   await item('Number 4').getByRole('button', { name: 'Move to inbox' }).click()
   await isAt('Number 4, Number 3 unread, Number 1 unread |  | ')
   await page.getByText('Nothing is archived').waitFor()
+})
+
+test('an item shows what the sender gave, in the language of the user, and its category can be muted from its menu', async () => {
+  const user = await pages.userWith(0)
+  const { key } = await service.producerKey()
+  const label = { name: { en: 'Builds', de: 'Läufe' }, description: null, mandatory: false }
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const declared = { method: 'PUT', headers, body: JSON.stringify(label) }
+  assert.equal((await service.request('/api/categories/builds', declared)).status, 204)
+  await service.deliver({
+    to: user,
+    title: 'Build failed',
+    body: 'See **main**',
+    category: 'builds',
+    actor: { name: 'Ben', imageUrl: '/faces/ben.png' },
+    icon: 'error',
+    actions: [{ label: 'Run again', url: '/builds/7/run' }],
+    format: 'markdown',
+  })
+  const page = await pages.open(body, { policy: `${strictPolicy}; img-src 'self'` })
+  await page.route('**/faces/ben.png', (route) => route.fulfill({ contentType: 'image/png', body: '' }))
+  const item = page.getByRole('article', { name: 'Unread Build failed' })
+  await item.locator('[part=item-category]').getByText('Builds', { exact: true }).waitFor()
+  await item.getByRole('link', { name: 'Run again' }).waitFor()
+  assert.equal(await item.locator('strong').textContent(), 'main')
+  assert.equal(await item.locator('img').getAttribute('src'), '/faces/ben.png')
+  await item.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Mute this category' }).click()
+  await page.getByText('Category muted', { exact: true }).waitFor()
+  await service.deliver({ to: user, title: 'Another build', category: 'builds' })
+  await page.getByRole('tab', { name: 'Archived' }).click()
+  await shows(page, ['Another build'])
+  assert.equal(await page.getByRole('tab', { name: 'Unread' }).textContent(), 'Unread 1')
 })
 
 soakTest(
