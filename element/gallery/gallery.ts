@@ -86,13 +86,14 @@ function ordersView() {
   </table>`
 }
 
-/** The elements use nothing of a client but its lists and the preferences. The bell and the list of a state have the same inbox. */
+/** The elements use nothing of a client but this. The bell and the list of a state have the same inbox. */
 function carillonOf(state: State) {
   const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(languageOf(state), Date.now()))
   inboxes.set(state.name, inbox)
   return {
     inbox: {
       open: (options?: OpenOptions) => inbox.open(options),
+      seen: (seq: number) => inbox.seen(seq),
       preferences: () => inbox.preferences(),
       setPreferences: (change: PreferencesChange) => inbox.setPreferences(change),
     },

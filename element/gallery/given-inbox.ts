@@ -73,7 +73,7 @@ export class GivenInbox {
       remove: (id) => this.#act((items) => items.filter((one) => one.id !== id)),
       readAll: () => this.#changeAll(() => ({ read: true })),
       archiveRead: () => this.#changeAll((one) => (one.read && !one.snoozedUntil ? archived : {})),
-      seen: () => this.#see(snapshot.items[0]?.seq ?? 0),
+      seen: () => this.seen(snapshot.items[0]?.seq ?? 0),
       undo: () => this.#act((items) => this.#before ?? items),
       close: () => this.#onChange.delete(update),
     }
@@ -117,7 +117,7 @@ export class GivenInbox {
     this.#changed()
   }
 
-  async #see(seq: number): Promise<void> {
+  async seen(seq: number): Promise<void> {
     this.#seen = Math.max(this.#seen, seq)
     this.#changed()
   }

@@ -413,16 +413,18 @@ export class InboxView implements ReactiveController {
     if (isInToast) this.#find('[part=mark-all]')?.focus()
   }
 
-  /** The reader has seen the newest of the list if the page is visible, the panel open, and the list at its top. */
+  /**
+   * The reader has seen the newest of the list if the page is visible, the panel open, and the list at its top. It is sent beside the acts of
+   * the store, which wait for each other: a click that leaves the page must not wait.
+   */
   #look(): void {
-    const list = this.#source.list('inbox')
-    const { items, unseen } = list?.getSnapshot() ?? { items: [], unseen: 0 }
-    const newest = items[0]?.seq
-    if (this.#tab !== 'inbox' || this.#scroll.isScrolled || !unseen || newest === this.#seen) return
-    if (document.visibilityState === 'hidden' || !this.#host.checkVisibility()) return
-    // Once for each: a server that refuses is not asked again at each rendering.
+    const { items, unseen, state } = this.#source.list('inbox')?.getSnapshot() ?? {}
+    const newest = items?.[0]?.seq
+    if (this.#tab !== 'inbox' || this.#scroll.isScrolled || state !== 'live' || !unseen || newest === this.#seen) return
+    if (newest === undefined || document.visibilityState === 'hidden' || !this.#host.checkVisibility()) return
     this.#seen = newest
-    list?.seen().catch(() => {})
+    // Sent again when the list is rendered again.
+    this.#source.client?.inbox.seen(newest).catch(() => (this.#seen = undefined))
   }
 }
 
