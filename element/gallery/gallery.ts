@@ -51,7 +51,7 @@ function pageView(inBell: State) {
     <div id="page">
       <nav aria-label="Harbour">
         <a href="/">Harbour</a>
-        <carillon-bell .carillon=${carillonOf(inBell)} lang=${languageOf(inBell)} theme=${themeOf(inBell)} badge=${inBell.badge ?? 'unread'}
+        <carillon-bell .carillon=${carillonOf(inBell)} lang=${languageOf(inBell)} theme=${themeOf(inBell)}
           sign-in-url="/?state=many" all-url="/?state=many"></carillon-bell>
       </nav>
       <main class=${look}>${(selected ? [selected] : states).map(sectionView)}</main>

@@ -10,26 +10,19 @@ const unreadSamples = 3
 /** Which sample was sent more than once, and how often. */
 const again = { sample: 1, count: 3 }
 
+const action = (label: string) => ({ label, url: '/?state=one' })
 const face = (name: string) => ({ name, imageUrl: `/${name.toLowerCase().replace(' ', '-')}.svg` })
+const buttons = { en: ['Open the log', 'Deploy again'], ar: ['فتح السجل', 'النشر من جديد'] }
 /** What each of the samples looks like besides its texts. */
-const looks: readonly Look[] = [
+const looks = (language: string): readonly Look[] => [
   { actor: face('Ada Okafor'), icon: 'message' },
-  {
-    icon: 'error',
-    format: 'markdown',
-    actions: [
-      { label: 'Open the log', url: '/?state=one' },
-      { label: 'Deploy again', url: '/?state=read' },
-    ],
-  },
+  { icon: 'error', format: 'markdown', actions: buttons[language === 'ar' ? language : 'en'].map(action) },
   { icon: 'money' },
   { actor: face('Jonas Weber'), icon: 'user' },
   { icon: 'check' },
   { icon: 'warning' },
   { actor: { name: 'Harbour', imageUrl: null } },
 ]
-/** How the labels of the buttons read in Arabic. */
-const arabicActions = ['فتح السجل', 'النشر من جديد']
 
 const texts: Record<string, readonly Text[]> = {
   en: [
@@ -76,15 +69,10 @@ export function samples(language: string, now: number): Notification[] {
   const list = texts[language] ?? texts.en ?? []
   return list.map((text, index) => ({
     ...notification(text, index, now - (ages[index] ?? 0) * 60_000),
-    ...looks[index],
-    ...(language === 'ar' && looks[index]?.actions && { actions: looks[index].actions.map(inArabic) }),
+    ...looks(language)[index],
     read: index >= unreadSamples,
     count: index === again.sample ? again.count : 1,
   }))
-}
-
-function inArabic(action: { label: string; url: string }, index: number) {
-  return { ...action, label: arabicActions[index] ?? '' }
 }
 
 /** `count` notifications, one for each minute; the newest 120 are unread. */

@@ -10,8 +10,6 @@ export type State = {
   /** What the reader of the gallery has to do, or should try. */
   hint?: string
   given(language: string, now: number): Given
-  /** The number on the bell of this state. */
-  badge?: 'unseen'
   /** The tab that is selected; default: the inbox. */
   tab?: 'unread' | 'archived' | 'snoozed'
   /** What this state fixes; otherwise the controls of the gallery decide. */
@@ -39,7 +37,6 @@ export const states: readonly [State, ...State[]] = [
     hint: 'The tab of unread ones is empty.',
     given: (language, now) => ({ items: samples(language, now).map((one) => ({ ...one, read: true })) }),
   },
-  { name: 'unseen', title: 'A bell that counts what is new', badge: 'unseen', inPage: true, given: everyday },
   { name: 'archived', title: 'The archive', tab: 'archived', given: away({ archivedAt: '2026-11-22T11:00:00.000Z' }) },
   { name: 'archive-empty', title: 'Nothing archived', tab: 'archived', given: everyday },
   {

@@ -42,7 +42,7 @@ test('an item shows who did it with an image that is requested without a referre
       .evaluateAll((links) => links.map((link) => [link.textContent, link.getAttribute('href')])),
     [
       ['Open the log', '/?state=one'],
-      ['Deploy again', '/?state=read'],
+      ['Deploy again', '/?state=one'],
     ],
   )
   assert.equal(await item('Welcome to Harbour').locator('[part=item-look]').textContent(), 'H')
@@ -250,7 +250,8 @@ test('an act that is refused is taken back, and the reason is announced', async 
 })
 
 test('a bell that counts what is new shows no number after its list was displayed, and its panel leads to all', async () => {
-  const page = await gallery.open({ state: 'unseen', width: 880, height: 760 })
+  const page = await gallery.open({ state: 'bell', width: 880, height: 760 })
+  await page.locator('carillon-bell').evaluate((one) => one.setAttribute('badge', 'unseen'))
   const bell = page.getByRole('button', { name: 'Notifications, 7 new' })
   await bell.waitFor()
   await openBell(page)
