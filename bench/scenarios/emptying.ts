@@ -80,7 +80,7 @@ async function rowsOn(bench: Bench, engine: string, place: Place, databaseUs?: (
     bench,
     Object.fromEntries(
       actsOf.flatMap(([size, all]) =>
-        Object.entries(all).map(([act, requests]) => [`${act} ${size}`, load(requests, 204)]),
+        Object.entries(all).map(([name, requests]) => [`${name} ${size}`, load(requests, 204)]),
       ),
     ),
   )
@@ -100,11 +100,11 @@ async function rowsOn(bench: Bench, engine: string, place: Place, databaseUs?: (
       floor: of(listed, 'kept'),
       max: targets.kept,
     }),
-    ...Object.keys(actsOf[0]?.[1] ?? {}).map((act) =>
+    ...Object.keys(actsOf[0]?.[1] ?? {}).map((name) =>
       costRow({
-        what: `${engine}: ${act}`,
-        of: of(done, `${act} large`),
-        floor: of(done, `${act} small`),
+        what: `${engine}: ${name}`,
+        of: of(done, `${name} large`),
+        floor: of(done, `${name} small`),
         max: targets.act,
       }),
     ),

@@ -1,12 +1,12 @@
 // The routes by which users mute categories or everything.
 import { iso } from '../basics/clock.ts'
-import { CarillonError, type Fault, invalidRequest, notAuthenticated } from '../basics/errors.ts'
+import { CarillonError, invalidField, notAuthenticated } from '../basics/errors.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { fallbackOf, type Texts } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
 import { PreferencesBody, PreferencesResponse } from './preferences.schemas.ts'
-import { changeMutes, type MuteChange, maxMuted, type Preferences, readPreferences } from './preferences.store.ts'
+import { type Category, changeMutes, maxMuted, type Preferences, readPreferences } from './preferences.store.ts'
 
 /** `wall`: the clock by which deliveries are muted. */
 type Needs = { preferences: { store: Store; wall: () => number } }
@@ -27,60 +27,32 @@ export const put = forUser({
   bodyLimit: 128 * 1024,
   maxFields: 3 * maxMuted,
   refusals: ['CONFLICT'],
-  async handle({ preferences: { store, wall } }: Needs, { caller, body }) {
+  async handle({ preferences: { store, wall } }: Needs, { caller: { userId }, body }) {
+    const { mutedUntil, categories = {} } = body
     const now = iso(wall())
-    const mutes = mutesIn(body, now)
-    const { userId } = caller
-    const { declared } = (await store.read(readPreferences, { userId, now })) ?? {}
-    refuseMandatory(mutes, declared)
+    const mutes = Object.entries(categories).map(([category, mute]) => {
+      return { category, mutedUntil: timeIn(mute.mutedUntil, `categories.${category}.mutedUntil`, now) }
+    })
+    if (mutedUntil !== undefined) mutes.push({ category: '', mutedUntil: timeIn(mutedUntil, 'mutedUntil', now) })
+    const declared = byName((await store.read(readPreferences, { userId, now }))?.declared ?? [])
+    const refused = mutes.find(({ category, mutedUntil: until }) => until && declared.get(category)?.mandatory)
+    if (refused)
+      throw new CarillonError('CONFLICT', `The category ${refused.category} is mandatory: it cannot be muted`)
     const outcome = await store.write(changeMutes, { userId, mutes, now })
     if (outcome === 'absent') throw notAuthenticated()
     if (outcome === 'too-many') throw new CarillonError('CONFLICT', `You can mute ${maxMuted} categories at most`)
   },
 })
 
-type Mutes = MuteChange['mutes']
-
-/** Throws INVALID_REQUEST with every fault. */
-function mutesIn({ mutedUntil, categories = {} }: PreferencesBody, now: string): Mutes {
-  const faults: Fault[] = []
-  const mutes = Object.entries(categories).map(([category, mute]) => {
-    const field = `categories.${category}`
-    if (category === '' || [...category].length > 64) faults.push({ field, reason: 'must have 1 to 64 characters' })
-    return { category, mutedUntil: timeIn(mute.mutedUntil, `${field}.mutedUntil`) }
-  })
-  if (mutedUntil !== undefined) mutes.push({ category: '', mutedUntil: timeIn(mutedUntil, 'mutedUntil') })
-  if (faults.length > 0) throw invalidRequest(faults)
-  return mutes
-
-  function timeIn(text: string | null, field: string): string | null {
-    if (text === null || text === 'forever') return text
-    const at = withZone.test(text) ? Date.parse(text) : Number.NaN
-    if (at > Date.parse(now) && at < endOfTime) return iso(at)
-    faults.push({ field, reason: 'must be a time in the future (ISO 8601, with a time zone), "forever" or null' })
-    return null
-  }
-}
-
 const withZone = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/
-/** The year 10000, which is written in another form. */
-const endOfTime = 253_402_300_800_000
 
-function refuseMandatory(mutes: Mutes, declared: Preferences['declared'] = []): void {
-  const mandatory = byName(declared)
-  const details = mutes
-    .filter(({ category, mutedUntil }) => mutedUntil !== null && mandatory.get(category)?.mandatory)
-    .map(({ category }) => ({ field: `categories.${category}.mutedUntil`, reason: 'is of a mandatory category' }))
-  if (details.length > 0) throw new CarillonError('CONFLICT', 'A mandatory category cannot be muted', { details })
+/** As it is stored. A time after the year 9999 has another form, and is refused. */
+function timeIn(text: string | null, field: string, now: string): string | null {
+  if (text === null || text === 'forever') return text
+  const time = iso((withZone.test(text) && Date.parse(text)) || 0)
+  if (time > now) return time
+  throw invalidField(field, 'must be a time in the future (ISO 8601, with a time zone), "forever" or null')
 }
-
-/** Of the service itself: what it reports about an account is never muted. */
-const security = {
-  name: 'security',
-  label: JSON.stringify({ en: 'Security', de: 'Sicherheit', fr: 'Sécurité' }),
-  description: null,
-  mandatory: 1,
-} as const
 
 function displayed({ user, mutes, declared, present }: Preferences) {
   const untils = new Map(mutes.map(({ category, mutedUntil }) => [category, mutedUntil]))
@@ -102,6 +74,10 @@ function textFor({ locale }: Pick<Preferences['user'], 'locale'>, json: string):
   const [language = ''] = locale?.split('-', 1) ?? []
   return (typeof texts === 'object' && (texts[locale ?? ''] ?? texts[language])) || fallbackOf(texts)
 }
+
+/** What the service itself reports about an account is never muted. */
+const ownLabel = JSON.stringify({ en: 'Security', de: 'Sicherheit', fr: 'Sécurité' })
+const security: Category = { name: 'security', label: ownLabel, description: null, mandatory: 1 }
 
 /** What the user's application has declared takes the place of what the producers of none have. */
 function byName(declared: Preferences['declared']) {

@@ -19,7 +19,7 @@ export const CategoryResponse = t.dataOf(
 
 const mutedUntil = t.example(t.orNull(t.text(0, 40, 'A time in the future (ISO 8601), `forever`, or null')), 'forever')
 const Mute = t.component('Mute', { mutedUntil })
-const mutes = t.record(Mute, { maxProperties: maxMuted })
+const mutes = t.record(Mute, { maxProperties: maxMuted, propertyNames: { minLength: 1, maxLength: 64 } })
 export const PreferencesBody = t.component('PreferencesChange', {
   mutedUntil: t.optional(t.example(mutedUntil, null)),
   categories: t.optional(t.example(mutes, { builds: { mutedUntil: 'forever' } })),

@@ -15,8 +15,6 @@ import {
 import { findUser, type User } from '../users/users.store.ts'
 
 export const maxMuted = 200
-/** For each application. */
-export const maxCategories = 200
 
 /** `label` and `description` are JSON text: a string, or an object with a text for each language. */
 export type Category = { name: string; label: string; description: string | null; mandatory: 0 | 1 }
@@ -27,18 +25,14 @@ export function* readCategory({ application, name }: OfApplication): Read<Catego
     select name, label, description, mandatory from category where application = ${application} and name = ${name}`
 }
 
-/** Declares a category, or replaces it. Of concurrent calls, each counts the categories that were declared before it. */
-export function* putCategory(category: Category & { application: string }): Write<'done' | 'too-many'> {
+/** Declares a category, or replaces it. */
+export function* putCategory(category: Category & { application: string }): Write<void> {
   const { application, name, label, description, mandatory } = category
-  const others = yield* get<{ count: number }>`
-    select count(*) as count from category where application = ${application} and name <> ${name}`
-  if ((others?.count ?? 0) >= maxCategories) return 'too-many'
   yield* send`
     insert into category (application, name, label, description, mandatory)
     values (${application}, ${name}, ${label}, ${description}, ${mandatory})
     on conflict (application, name) do update set
       label = excluded.label, description = excluded.description, mandatory = excluded.mandatory`
-  return 'done'
 }
 
 /** `category` is '' for everything, and `mutedUntil` is ISO 8601 or 'forever'. */

@@ -1,15 +1,14 @@
 // <account-notifications>: what the user mutes, of everything or of a category, and until when.
-import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
-import type { Account } from '../account-section.ts'
+import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { live } from 'lit/directives/live.js'
 import { SecuritySection } from '../security/security-section.ts'
 
 type Mute = { mutedUntil: string | null }
 type Category = Mute & { label: string; description: string | null; mandatory: boolean }
 type Preferences = Mute & { categories: Record<string, Category> }
-/** A row of the list. `id`: the name of the category, or '' for everything. */
-type Row = Category & { id: string }
 
 const hour = 3_600_000
+const iso = (at: number) => new Date(at).toISOString()
 /** When each choice ends, as the service takes it. */
 const ends = {
   none: () => null,
@@ -18,8 +17,6 @@ const ends = {
   week: () => iso(Date.now() + 7 * 24 * hour),
   forever: () => 'forever',
 }
-type Choice = keyof typeof ends
-const choices = Object.keys(ends) as Choice[]
 
 export class NotificationsSection extends SecuritySection {
   static override properties: PropertyDeclarations = { preferences: { state: true } }
@@ -29,23 +26,16 @@ export class NotificationsSection extends SecuritySection {
     this.preferences = await this.account.send<Preferences>('api/me/preferences')
   }
 
-  /** The service has the names of categories in the language that the user has just chosen. */
-  protected override willUpdate(changed: PropertyValues<this>): void {
-    super.willUpdate(changed)
-    const before = changed.get('account') as Account | undefined
-    if (before !== undefined && before.language !== this.account.language) void this.reload()
-  }
-
-  async #mute({ id, mutedUntil }: Row, select: HTMLSelectElement): Promise<void> {
-    const mute = { mutedUntil: ends[select.value as Choice]() }
+  /** `now`: the choice that the service has. */
+  async #mute(id: string, now: string, select: HTMLSelectElement): Promise<void> {
+    const mute = { mutedUntil: ends[select.value as keyof typeof ends]() }
     const body = id === '' ? mute : { categories: { [id]: mute } }
     const isSaved = await this.act(
       () => this.account.send('api/me/preferences', { method: 'PUT', body }),
       (texts) => texts.notifications.saved,
     )
-    // The list shows what the service has.
     if (isSaved) await this.reload()
-    else select.value = choiceOf(mutedUntil)
+    else select.value = now
   }
 
   protected override render(): TemplateResult {
@@ -54,38 +44,29 @@ export class NotificationsSection extends SecuritySection {
 
   #content({ mutedUntil, categories }: Preferences): TemplateResult {
     const { notifications } = this.texts
+    const everything = { id: '', label: notifications.everything, description: null, mandatory: false, mutedUntil }
     const rows = Object.entries(categories).map(([id, category]) => ({ id, ...category }))
     rows.sort((one, other) => one.label.localeCompare(other.label, this.account.language))
-    const everything = { id: '', label: notifications.everything, description: null, mandatory: false, mutedUntil }
     return html`<p class="hint">${notifications.hint}</p>
 <ul class="entries">${this.entries([everything, ...rows], (row) => this.#item(row))}</ul>
 ${rows.length > 0 ? nothing : html`<p class="hint">${notifications.none}</p>`}
 ${this.outcome()}`
   }
 
-  #item(row: Row): TemplateResult {
+  #item({ id, label, description, mandatory, mutedUntil }: Category & { id: string }): TemplateResult {
     const { notifications } = this.texts
-    const { id, label, description, mandatory } = row
     const hint = description === null ? nothing : html`<div class="hint">${description}</div>`
     if (mandatory)
       return html`<li><div class="about"><strong>${label}</strong> <span class="badge">${notifications.mandatory}</span>${hint}</div></li>`
-    const { mutedUntil } = row
-    const kept = choiceOf(mutedUntil)
-    const isOwn = kept === 'until'
+    const isTime = mutedUntil !== null && mutedUntil !== 'forever'
+    const choices = {
+      ...(isTime && { until: notifications.until(this.exactly(mutedUntil)) }),
+      ...notifications.choices,
+    }
+    const now = isTime ? 'until' : (mutedUntil ?? 'none')
     return html`<li><div class="about"><label for="mute-${id}">${label}</label>${hint}</div>
-<select id="mute-${id}" aria-disabled=${this.isBusy} @change=${({ target }: Event) => this.#mute(row, target as HTMLSelectElement)}>
-${isOwn ? html`<option value="until" .selected=${isOwn}>${notifications.until(this.exactly(mutedUntil ?? ''))}</option>` : nothing}
-${choices.map((choice) => html`<option value=${choice} .selected=${choice === kept}>${notifications.choices[choice]}</option>`)}
+<select id="mute-${id}" @change=${({ target }: Event) => this.#mute(id, now, target as HTMLSelectElement)}>
+${Object.entries(choices).map(([choice, text]) => html`<option value=${choice} .selected=${live(choice === now)}>${text}</option>`)}
 </select></li>`
   }
-}
-
-/** What the list shows for a mute: `until` for its time. */
-function choiceOf(mutedUntil: string | null): 'none' | 'forever' | 'until' {
-  if (mutedUntil === null) return 'none'
-  return mutedUntil === 'forever' ? 'forever' : 'until'
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString()
 }

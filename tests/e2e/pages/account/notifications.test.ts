@@ -40,6 +40,8 @@ test('without categories, a user mutes everything, until a time or always', asyn
   await becomes(() => chosen(opened, 'All notifications'), /^Muted until .*2026/)
   await page.reload()
   await becomes(() => chosen(opened, 'All notifications'), /^Muted until .*2026/)
+  await select(opened, 'All notifications').selectOption('Muted for a week')
+  await becomes(() => chosen(opened, 'All notifications'), /^Muted until Jan 8, 2026/)
   for (const choice of ['Always muted', 'Not muted']) {
     await select(opened, 'All notifications').selectOption(choice)
     await says(opened, 'Your choice is saved.')
