@@ -30,7 +30,7 @@ h2, p { margin: 0; font: inherit; }
   padding: 0.75em 1em 0.25em;
 }
 [part~='title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
-[part~='header-acts'] { display: flex; align-items: center; gap: 0.25em; margin-inline: -0.625em; }
+[part~='header-acts'] { display: flex; flex-grow: 1; justify-content: end; align-items: center; gap: 0.25em; margin-inline: -0.625em; }
 [part~='tabs'], [part~='bar'] { display: flex; gap: 1.25em; min-inline-size: 0; }
 [part~='tabs'] { gap: 0.75em; margin-inline: -0.25em; overflow-x: auto; scrollbar-width: none; }
 /* What arrived is announced here and not in the list, where it would cover a title. So it stays in view, if the page scrolls. */
@@ -49,7 +49,7 @@ h2, p { margin: 0; font: inherit; }
 [part~='root'] { letter-spacing: normal; text-indent: 0; text-shadow: none; text-transform: none; white-space: normal; }
 [part~='scroll'] { overflow: auto; overscroll-behavior: contain; }
 [part~='more'] { display: block; margin: 0.5em auto; }
-[part~='see-all'] { padding: 0.625em 1em; border-block-start: 1px solid var(--_border); color: var(--_accent); text-align: center; }
+[part~='see-all'] { order: 2; padding: 0.625em 1em; border-block-start: 1px solid var(--_border); color: var(--_accent); text-align: center; }
 svg { inline-size: 1.25em; block-size: 1.25em; fill: none; stroke: currentcolor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
 :is([part~='item-more'], [part~='list-more']) svg { stroke-width: 2.75; }
 `
@@ -271,7 +271,7 @@ const states = css`
   color: var(--_text);
   box-shadow: var(--_shadow);
 }
-[part~='menu-item'] { display: flex; justify-content: space-between; gap: 1.5em; inline-size: 100%; color: inherit; font-weight: 450; text-align: start; }
+[part~='menu-item'] { display: flex; align-items: center; justify-content: space-between; gap: 1.5em; inline-size: 100%; color: inherit; font-weight: 450; text-align: start; }
 [part~='menu-item-final'] { color: var(--_error); }
 [part~='menu-item']:is(:hover, :focus), [part~='see-all']:hover, [part~='item-action']:hover { background: var(--_hover); }
 [part~='menu-detail'] { color: var(--_muted); }

@@ -214,6 +214,24 @@ test('a second click on the button of a menu closes it, and a click on that of a
   await page.close()
 })
 
+test('in the panel of a bell, Escape closes the menu before the panel, and an entry leaves the panel open', async () => {
+  const page = await gallery.open({ state: 'bell', width: 880, height: 760 })
+  await openBell(page)
+  const bell = page.locator('carillon-bell')
+  const panel = page.getByRole('dialog')
+  await bell.getByRole('article', { name: first }).press('.')
+  await hasFocus(page, 'menu-item')
+  await page.keyboard.press('Escape')
+  await hasFocus(page, 'item-more')
+  await page.keyboard.press('Enter')
+  await bell.getByRole('menuitem', { name: 'Snooze for an hour' }).click()
+  await hasFocus(page, second)
+  assert.ok(await panel.isVisible())
+  await page.keyboard.press('Escape')
+  await panel.waitFor({ state: 'hidden' })
+  await page.close()
+})
+
 test('a category is muted from the menu of an item, and that is undone', async () => {
   const { page, inbox, item } = await opened({ state: 'many' })
   const entry = async (name: string) => {
