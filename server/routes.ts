@@ -77,6 +77,8 @@ const api = {
     disownSession: route('POST', '/api/me/sessions/:id/disown', fresh, sessions.disown),
     createPasskeyOptions: route('POST', '/api/me/factors/passkeys/options', fresh, passkeys.creationOptions),
     updateMe: route('PATCH', '/api/me', user, ownProfile.change),
+    exportMe: route('GET', '/api/me/export', user, ownProfile.exportAll),
+    deleteMe: route('DELETE', '/api/me', fresh, ownProfile.erase),
     listProviderAccounts: route('GET', '/api/me/providers', user, providerAccounts.list),
     linkProviderAccount: route('POST', '/api/me/providers/:provider/link', fresh, providerAccounts.link),
     unlinkProviderAccount: route('DELETE', '/api/me/providers/:provider', fresh, providerAccounts.unlink),

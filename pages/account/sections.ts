@@ -9,13 +9,14 @@ import { ProvidersSection } from './security/providers-section.ts'
 import { QuestionDialog } from './security/question-dialog.ts'
 import { RecoveryCodes } from './security/recovery-codes.ts'
 import { SessionsSection } from './security/sessions-section.ts'
+import { DataSection } from './self/data-section.ts'
 import { PasswordSection } from './self/password-section.ts'
 import { PreferencesSection } from './self/preferences-section.ts'
 import { ProfileSection } from './self/profile-section.ts'
 
 /** The texts of the page have the title of each, under its id. */
 type Section = {
-  id: 'profile' | 'password' | 'factors' | 'sessions' | 'preferences' | 'activity'
+  id: 'profile' | 'password' | 'factors' | 'sessions' | 'preferences' | 'activity' | 'data'
   view: (account: Account) => TemplateResult
 }
 
@@ -30,6 +31,7 @@ export const sections: readonly Section[] = [
   { id: 'sessions', view: (account) => html`<account-sessions .account=${account}></account-sessions>` },
   { id: 'preferences', view: (account) => html`<account-preferences .account=${account}></account-preferences>` },
   { id: 'activity', view: (account) => html`<account-activity .account=${account}></account-activity>` },
+  { id: 'data', view: (account) => html`<account-data .account=${account}></account-data>` },
 ]
 
 customElements.define('account-profile', ProfileSection)
@@ -39,6 +41,7 @@ customElements.define('account-factors', FactorsSection)
 customElements.define('account-providers', ProvidersSection)
 customElements.define('account-sessions', SessionsSection)
 customElements.define('account-activity', ActivitySection)
+customElements.define('account-data', DataSection)
 customElements.define('add-app', AddApp)
 customElements.define('add-passkey', AddPasskey)
 customElements.define('question-dialog', QuestionDialog)

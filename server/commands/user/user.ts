@@ -22,6 +22,7 @@ import {
 import { withSettings } from '../settings.ts'
 import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
 import { confirm, passwordFromStdin } from '../terminal/prompts.ts'
+import { exportHelp, exportOne } from './user-export.ts'
 import { factorsCommand } from './user-factors.ts'
 import { importFrom, importHelp } from './user-import.ts'
 import {
@@ -44,7 +45,7 @@ const listedAtOnce = 500
 
 export function userCommand(): Command {
   const user = new Command('user').description(
-    'Add, import, list, rename, disable, enable and delete users, set passwords',
+    'Add, import, export, list, rename, disable, enable and delete users, set passwords',
   )
   addCommand(user)
   user
@@ -60,6 +61,11 @@ export function userCommand(): Command {
     .option('--external-id <id>', 'only the one with this external id')
     .option('--application <name>', 'only the users of this application')
     .action((options, command) => withUsers(command, (users) => listAll(users, options)))
+  named(user.command('export [name]'))
+    .description('Write everything that the service keeps of a user, one JSON object per line')
+    .option('--out <file>', 'a new file, in place of stdout')
+    .addHelpText('after', exportHelp)
+    .action(aboutUser(exportOne))
   named(
     user.command('rename').argument('<names...>', 'the username, unless an option names the user; the new username'),
   )

@@ -203,7 +203,7 @@ export const texts = (plurals: Plurals): Texts => ({
   },
   confirm: {
     title: 'Bestätigen Sie, dass Sie es sind',
-    text: 'Ihre Anmeldung ist älter als zehn Minuten. Bestätigen Sie sie, bevor Sie ändern, wie Sie sich anmelden.',
+    text: 'Ihre Anmeldung ist älter als zehn Minuten. Bestätigen Sie sie, um fortzufahren.',
     submit: 'Bestätigen',
     labels: { password: 'Passwort', code: 'Code aus Ihrer Authenticator-App', recoveryCode: 'Wiederherstellungscode' },
     ways: {
@@ -235,4 +235,15 @@ export const texts = (plurals: Plurals): Texts => ({
   codes: codes(plurals),
   providers,
   activity: activity(plurals),
+  data: {
+    title: 'Ihre Daten',
+    downloadText:
+      'Alles, was dieser Dienst über Sie speichert, in einer Datei: Ihr Konto, dessen Verlauf und alle Benachrichtigungen.',
+    download: 'Meine Daten herunterladen',
+    eraseIntro: 'Wenn Sie Ihr Konto nicht mehr brauchen, können Sie es löschen.',
+    erase: 'Mein Konto löschen',
+    eraseTitle: 'Ihr Konto löschen?',
+    eraseText:
+      'Ihre Benachrichtigungen, Einstellungen und Anmeldewege werden sofort gelöscht, und alle Ihre Geräte werden abgemeldet. Niemand kann sie wiederherstellen.',
+  },
 })

@@ -198,7 +198,7 @@ export const texts = (plurals: Plurals) => ({
   },
   confirm: {
     title: 'Confirm that it is you',
-    text: 'You signed in more than ten minutes ago. Confirm that it is you before you change how you sign in.',
+    text: 'You signed in more than ten minutes ago. Confirm that it is you to go on.',
     submit: 'Confirm',
     labels: { password: 'Password', code: 'Code from your authenticator app', recoveryCode: 'Recovery code' },
     ways: {
@@ -229,4 +229,15 @@ export const texts = (plurals: Plurals) => ({
   codes: codes(plurals),
   providers,
   activity: activity(plurals),
+  data: {
+    title: 'Your data',
+    downloadText:
+      'Everything that this service keeps about you, in one file: your account, its history and all notifications.',
+    download: 'Download my data',
+    eraseIntro: 'If you no longer need your account, you can delete it.',
+    erase: 'Delete my account',
+    eraseTitle: 'Delete your account?',
+    eraseText:
+      'Your notifications, settings and ways to sign in are deleted at once, and all your devices are signed out. Nobody can bring them back.',
+  },
 })

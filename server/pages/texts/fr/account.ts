@@ -204,7 +204,7 @@ export const texts = (plurals: Plurals): Texts => ({
   },
   confirm: {
     title: 'Confirmez que c’est vous',
-    text: 'Votre connexion date de plus de dix minutes. Confirmez-la avant de changer votre manière de vous connecter.',
+    text: 'Votre connexion date de plus de dix minutes. Confirmez-la pour continuer.',
     submit: 'Confirmer',
     labels: {
       password: 'Mot de passe',
@@ -241,4 +241,15 @@ export const texts = (plurals: Plurals): Texts => ({
   codes: codes(plurals),
   providers,
   activity: activity(plurals),
+  data: {
+    title: 'Vos données',
+    downloadText:
+      'Tout ce que ce service conserve à votre sujet, dans un fichier : votre compte, son historique et toutes vos notifications.',
+    download: 'Télécharger mes données',
+    eraseIntro: 'Si vous n’avez plus besoin de votre compte, vous pouvez le supprimer.',
+    erase: 'Supprimer mon compte',
+    eraseTitle: 'Supprimer votre compte ?',
+    eraseText:
+      'Vos notifications, vos réglages et vos moyens de connexion sont supprimés immédiatement, et tous vos appareils sont déconnectés. Personne ne peut les récupérer.',
+  },
 })
