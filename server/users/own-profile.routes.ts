@@ -56,10 +56,11 @@ export const exportAll = forUser({
   responses: { 200: 'lines' },
   // The account page leads a browser here.
   failurePage,
-  async handle(dependencies: Pick<Needs, 'store'> & PageNeeds, { caller }, reply) {
+  async handle(dependencies: Pick<Needs, 'store'> & PageNeeds, { caller, method }, reply) {
     const user = await findEnabledUser(dependencies, caller)
+    const lines = method === 'HEAD' ? [] : exportOf(dependencies, user)
     reply.header('content-disposition', 'attachment; filename="carillon-export.jsonl"').type('application/x-ndjson')
-    return reply.send(Readable.from(exportOf(dependencies, user), { objectMode: false }))
+    return reply.send(Readable.from(lines, { objectMode: false }))
   },
 })
 

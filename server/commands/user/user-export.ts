@@ -19,10 +19,15 @@ Examples:
 export async function exportOne(users: Users, key: UserKey, options: Output & { out?: string }): Promise<void> {
   const { out } = options
   const user = await findUser(users, key)
-  if (out === undefined) return pipeline(exportOf(users, user), process.stdout, { end: false })
+  const lines = exportOf(users, user)
+  if (out === undefined)
+    return pipeline(lines, process.stdout, { end: false }).catch((error) => {
+      // The reading program has closed the pipe, as `head` does.
+      if (error.code !== 'EPIPE') throw error
+    })
   await interruptible(
     () => `${out} is not complete.`,
-    () => writeNew(out, exportOf(users, user)),
+    () => writeNew(out, lines),
   )
   print(options, identityOf(user, { file: out }), () => `Wrote the data of ${nameOf(user)} to ${out}`)
 }

@@ -11,6 +11,7 @@ import { guessPromises } from '../../guessing/guesses.contract.ts'
 import { categoryReadAllPromises } from '../../inbox/category-read-all.contract.ts'
 import { changePromises } from '../../inbox/changes.contract.ts'
 import { deepPagePromises } from '../../inbox/deep-pages.contract.ts'
+import { explainPromises } from '../../inbox/explain.contract.ts'
 import { filterPromises } from '../../inbox/filters.contract.ts'
 import { markReadPromises } from '../../inbox/mark-read.contract.ts'
 import { markUnreadPromises } from '../../inbox/mark-unread.contract.ts'
@@ -27,6 +28,7 @@ import { signingKeyPromises } from '../../tokens/signing-keys.contract.ts'
 import { tokenPromises } from '../../tokens/tokens.contract.ts'
 import { applicationPromises } from '../../users/applications.contract.ts'
 import { erasurePromises } from '../../users/erasure.contract.ts'
+import { exportPromises } from '../../users/export.contract.ts'
 import { externalIdPromises } from '../../users/external-ids.contract.ts'
 import { userPromises } from '../../users/users.contract.ts'
 import { changeSignalPromises } from './change-signals.ts'
@@ -43,6 +45,7 @@ export function storeContract(engine: Engine): void {
     describe('users of several applications', () => applicationPromises(promise))
     describe('accounts at providers', () => providerAccountPromises(promise))
     describe('erasing a user', () => erasurePromises(promise))
+    describe('the export of a user’s data', () => exportPromises(promise))
     describe('sessions', () => sessionPromises(promise))
     describe('access tokens', () => tokenPromises(promise))
     describe('texts that are sealed again', () => sealedTextPromises(promise))
@@ -64,6 +67,7 @@ export function storeContract(engine: Engine): void {
     describe('mark unread', () => markUnreadPromises(promise))
     describe('undo', () => undoPromises(promise))
     describe('read-all of categories', () => categoryReadAllPromises(promise))
+    describe('what happened to a notification', () => explainPromises(promise))
     describe('versions and changes', () => changePromises(promise))
     describe('change signals', () => changeSignalPromises(aboutSignals))
     describe('random acts', () => randomPromises(promise))
