@@ -1,16 +1,13 @@
-// The routes of the signed-in user's own account: profile, export and erasure.
-import { Readable } from 'node:stream'
+// The routes of the signed-in user's own account: profile and erasure. The export is in own-data/.
 import { sourceOf } from '../audit/entry.ts'
 import { notAuthenticated } from '../basics/errors.ts'
 import { forUser } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
-import { failurePage, type PageNeeds } from '../pages/page.ts'
 import type { Store } from '../store/store.ts'
 import { displaySession } from './display-user.ts'
 import { refuseFaults } from './entry.ts'
-import { exportOf } from './export.ts'
 import { profileAt, readProfile } from './profile.ts'
 import { MeResponse, OwnProfile } from './users.schemas.ts'
 import { updateUser } from './users.store.ts'
@@ -48,19 +45,6 @@ export const change = forUser({
     const outcome = await users.store.write(updateUser, { userId: user.id, ...profileAt(profile, users.now()), audit })
     if (outcome === 'absent') throw notAuthenticated()
     return sendData(reply, displaySession(await findEnabledUser(dependencies, caller), caller))
-  },
-})
-
-export const exportAll = forUser({
-  summary: 'Everything that the service keeps of the signed-in user, one JSON object per line, without secrets',
-  responses: { 200: 'lines' },
-  // The account page leads a browser here.
-  failurePage,
-  async handle(dependencies: Pick<Needs, 'store'> & PageNeeds, { caller, method }, reply) {
-    const user = await findEnabledUser(dependencies, caller)
-    const lines = method === 'HEAD' ? [] : exportOf(dependencies, user)
-    reply.header('content-disposition', 'attachment; filename="carillon-export.jsonl"').type('application/x-ndjson')
-    return reply.send(Readable.from(lines, { objectMode: false }))
   },
 })
 

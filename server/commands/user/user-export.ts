@@ -2,7 +2,7 @@
 import { createWriteStream, rmSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { createEmpty } from '../../basics/durable-file.ts'
-import { exportOf } from '../../users/export.ts'
+import { exportOf } from '../../own-data/export.ts'
 import { findUser, type UserKey } from '../../users/users.ts'
 import { interruptible } from '../terminal/interruption.ts'
 import { type Output, print, WrongUse } from '../terminal/output.ts'

@@ -244,11 +244,11 @@ export const texts = (plurals: Plurals): Texts => ({
   data: {
     title: 'Vos données',
     downloadText:
-      'Tout ce que ce service conserve à votre sujet, dans un fichier : votre compte, son historique et toutes vos notifications.',
+      'Tout ce que ce service conserve à votre sujet, dans un fichier : votre compte, son historique et toutes vos notifications.',
     download: 'Télécharger mes données',
     eraseIntro: 'Si vous n’avez plus besoin de votre compte, vous pouvez le supprimer.',
     erase: 'Supprimer mon compte',
-    eraseTitle: 'Supprimer votre compte ?',
+    eraseTitle: 'Supprimer votre compte ?',
     eraseText:
       'Vos notifications, vos réglages et vos moyens de connexion sont supprimés immédiatement, et tous vos appareils sont déconnectés. Personne ne peut les récupérer.',
   },

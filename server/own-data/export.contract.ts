@@ -7,8 +7,8 @@ import { markAllRead } from '../inbox/marks.store.ts'
 import { linkProviderAccount } from '../providers/provider-accounts.store.ts'
 import { noteDevice } from '../sessions/sign-ins.store.ts'
 import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
+import { findUser, type User } from '../users/users.store.ts'
 import { exportOf } from './export.ts'
-import { findUser, type User } from './users.store.ts'
 
 type Line = { type: string } & Record<string, unknown>
 

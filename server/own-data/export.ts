@@ -6,9 +6,9 @@ import { iso } from '../basics/clock.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { displayAccount } from './display-user.ts'
+import { displayAccount } from '../users/display-user.ts'
+import type { User } from '../users/users.store.ts'
 import { notificationsAfter, recordsOf } from './export.store.ts'
-import type { User } from './users.store.ts'
 
 const pageSize = 100
 
