@@ -26,13 +26,14 @@ export function explainCommand(): Command {
 type Options = KeyOptions & { application?: string }
 
 function explain(command: Command, names: readonly string[], options: Options): Promise<void> {
-  const [id = '', ...others] = names.toReversed()
+  const [last = '', ...others] = names.toReversed()
+  const id = last.toLowerCase()
   if (others.length > 1) throw new WrongUse('Give one username and the id of one notification')
   const key = keyOf(others[0], options)
   const application = readApplication(options.application)
   return withStore(configOf(command, 'explain'), async (store) => {
     const user = await findUser({ store, application }, key)
-    const found = await store.read(explainNotification, { userId: user.id, id: id.toLowerCase() })
+    const found = await store.read(explainNotification, { userId: user.id, id })
     if (found === undefined)
       throw new CarillonError('NOT_FOUND', `${nameOf(user)} has no such notification`, {
         remedy:
@@ -46,7 +47,7 @@ function explain(command: Command, names: readonly string[], options: Options): 
 
 function factsOf(found: Explained): string[][] {
   const { sentAt, senderId, senderName, replacedAt, count, readAt, archivedAt, snoozedUntil } = found
-  const isMuted = found.away === 'archived' && found.changedVersion === null
+  const isMuted = found.away === 'archived' && archivedAt === sentAt && found.changedVersion === null
   const read = isMuted ? ' on arrival' : found.readAloneAt === null ? ' by a read-all' : ''
   const archived = isMuted ? ' on arrival: muted' : found.away === null ? ' by an archive-read' : ''
   return [

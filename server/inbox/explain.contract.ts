@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { at, isoAt, newId, type PromiseOf } from '../store/contract/world.ts'
 import { explainNotification } from './explain.store.ts'
 import { markAllRead, markRead } from './marks.store.ts'
+import { archive, archiveRead, markSeen, remove, snooze } from './places.store.ts'
 
 export function explainPromises(promise: PromiseOf): void {
   promise('says when a notification was sent, and whether it was read alone or by a read-all', async (world) => {
@@ -30,6 +31,39 @@ export function explainPromises(promise: PromiseOf): void {
     const found = await world.store.read(explainNotification, { userId: ann.id, id })
     assert.ok(found && 'seq' in found)
     assert.deepEqual([found.sentAt, found.replacedAt, found.count, found.key], [isoAt(1), isoAt(2), 2, 'k'])
+  })
+
+  promise(
+    'says whether it was seen, and when it was archived, alone or by an archive-read, and until when it is snoozed',
+    async (world) => {
+      const { store } = world
+      const ann = await world.addUser('ann')
+      const ids = [await world.send(ann), await world.send(ann), await world.send(ann)]
+      const [alone = '', together = '', snoozed = ''] = ids
+      const of = async (id: string) => {
+        const found = await store.read(explainNotification, { userId: ann.id, id })
+        if (!found || !('seq' in found)) return assert.fail('it is gone')
+        const { archivedAt, away, snoozedUntil, seq, seenThrough } = found
+        return { archivedAt, away, snoozedUntil, isSeen: seq <= seenThrough }
+      }
+      await store.write(markSeen, { userId: ann.id, throughSeq: 2 })
+      await store.write(archive, { userId: ann.id, id: alone, at: at(1) })
+      await store.write(snooze, { userId: ann.id, id: snoozed, until: at(60), at: at(2) })
+      await store.write(markRead, { userId: ann.id, id: together, at: at(3) })
+      await store.write(archiveRead, { userId: ann.id, at: at(4) })
+      const none = { archivedAt: null, away: null, snoozedUntil: null, isSeen: true }
+      assert.deepEqual(await of(alone), { ...none, archivedAt: isoAt(1), away: 'archived' })
+      assert.deepEqual(await of(together), { ...none, archivedAt: isoAt(4) })
+      assert.deepEqual(await of(snoozed), { ...none, away: 'snoozed', snoozedUntil: isoAt(60), isSeen: false })
+    },
+  )
+
+  promise('says when a notification was removed, and why', async (world) => {
+    const ann = await world.addUser('ann')
+    const id = await world.send(ann)
+    await world.store.write(remove, { userId: ann.id, id, at: at(9) })
+    const found = await world.store.read(explainNotification, { userId: ann.id, id })
+    assert.deepEqual({ ...found }, { removedAt: isoAt(9), reason: 'deleted' })
   })
 
   promise('says nothing of an unknown notification, nor of another user’s', async (world) => {

@@ -1,7 +1,7 @@
 // What the rows say of one notification, for `carillon explain`.
 import { get, Part, type Read, userKey } from '../store/statements.ts'
 import type { OneNotification } from './inbox-state.ts'
-import { placeSql, readAtByAnyMarkSql } from './read-at.ts'
+import { anyPlaceSql, readAtByAnyMarkSql } from './read-at.ts'
 
 /** Times are ISO 8601. */
 export type Explained = {
@@ -29,7 +29,7 @@ export type Explained = {
 }
 export type Removal = { removedAt: string; reason: string }
 
-const columnsFor = (user: string, { archivedAt, snoozedUntil } = placeSql(user)) => `
+const columnsFor = (user: string, { archivedAt, snoozedUntil } = anyPlaceSql(user)) => `
   n.seq, n.created_at as "sentAt", p.id as "senderId", p.name as "senderName", n.key, n.category, n.updated_at as "replacedAt", n.count,
   i.seen_through as "seenThrough", ${readAtByAnyMarkSql(user)} as "readAt", n.read_at as "readAloneAt", ${archivedAt} as "archivedAt",
   ${snoozedUntil} as "snoozedUntil", n.away, n.changed_version as "changedVersion", n.expires_at as "expiresAt"`
