@@ -22,7 +22,6 @@ import { type FirstSignIn, firstStart } from './start/first-start.ts'
 import { composeNotices, composeNotifications } from './start/notifications.ts'
 import { pageSettings } from './start/page-settings.ts'
 import { breachesOf, linksAndMails } from './start/password-settings.ts'
-import { reportPreviousSecret } from './start/previous-secret.ts'
 import { composeProofs, composeProviders } from './start/proofs.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
 import { recordSettings } from './start/settings-entry.ts'
@@ -85,7 +84,6 @@ export async function compose(store: Store, config: Config, environment: Environ
   limitChanges(store, now)
   store.onRecorded(lines.writeAll)
   const secrets = await sealingSecrets(config, store)
-  void reportPreviousSecret(store, secrets, log)
   const sealing = new Sealing(secrets, () => secretsIn(config))
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
   const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })

@@ -5,9 +5,6 @@ import { fillingTable, type Move, movingTable } from '../../store/transfer-state
 import type { SigningKey } from '../../tokens/signing-keys.store.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 
-/** `deep` also checks the stored pages for damage, as far as the engine can. */
-export type Examination = { now: () => number; deep?: boolean }
-
 export type Examined = {
   findings: Finding[]
   /** Undefined if they could not be read. */

@@ -8,7 +8,7 @@ import { Database } from './connection/connection.ts'
 import { alone } from './connection/gathering.ts'
 import { isServerAway, openCheckedPool, openingFailure, type StartTimeout } from './connection/opening.ts'
 import { openPool } from './connection/pool.ts'
-import { type MigrateOptions, migrate } from './schema/migrate.ts'
+import { migrate } from './schema/migrate.ts'
 
 const migrationTimeoutMs = 3_600_000
 const retryMs = 500
@@ -17,18 +17,14 @@ type Opened = { store: Store; migrations: string[] }
 type Options = {
   partitions: number
   startTimeout?: StartTimeout | undefined
-  onMigrationWait?: ((reason: string) => void) | undefined
 }
 
 /** Throws UNAVAILABLE with a sentence: at once, or after `startTimeout` if the server cannot be reached. */
-export async function openPostgresStore(
-  url: string,
-  { partitions, startTimeout, onMigrationWait }: Options,
-): Promise<Opened> {
+export async function openPostgresStore(url: string, { partitions, startTimeout }: Options): Promise<Opened> {
   const giveUpAt = performance.now() + (startTimeout?.timeoutMs ?? 0)
   for (let reason = ''; ; ) {
     try {
-      return await openOnce(url, { partitions, onWait: onMigrationWait })
+      return await openOnce(url, partitions)
     } catch (error) {
       if (!isServerAway(error) || performance.now() + retryMs > giveUpAt) throw error
       if (error.message !== reason) startTimeout?.onWait(error.message)
@@ -38,12 +34,12 @@ export async function openPostgresStore(
   }
 }
 
-async function openOnce(url: string, options: MigrateOptions): Promise<Opened> {
+async function openOnce(url: string, partitions: number): Promise<Opened> {
   let pool: Pool | undefined
   try {
     pool = await openCheckedPool(url, { timeoutMs: migrationTimeoutMs })
     await refuseHalfFilled(pool)
-    const migrations = await migrate(pool, options)
+    const migrations = await migrate(pool, { partitions })
     await pool.end()
     pool = openPool(url)
     const changeSignals = new ChangeSignals(pool, url)

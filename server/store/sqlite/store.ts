@@ -10,16 +10,13 @@ import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import { Reader } from './reader.ts'
 import { Writer, type WriterPlace } from './writer.ts'
 
-/** Eight times as much is not faster: the system keeps the pages, too, and some commits walk through the whole cache (decision 0054). */
-const usualCacheMib = 8
-
 /** `writerEntry`: the file that the writer thread runs, which knows the same `writes`. */
-type Options = { cacheMib?: number | undefined; writes: Writes; writerEntry: URL }
+type Code = { writes: Writes; writerEntry: URL }
 
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
 export async function openSqliteStore(
   file: string,
-  { cacheMib = usualCacheMib, ...code }: Options,
+  code: Code,
 ): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
@@ -32,8 +29,7 @@ export async function openSqliteStore(
     const { dev, ino } = statSync(path, { bigint: true })
     removeDrafts(database, path)
     const history = continuedHistory(database, path)
-    const place = { path, file: { dev, ino }, history, cacheKib: cacheMib * 1_024 }
-    const store = storeAt(place, `${historyOf(database)} ${history}`, code)
+    const store = storeAt({ path, file: { dev, ino }, history }, `${historyOf(database)} ${history}`, code)
     return { store, migrations, ...(notice !== undefined && { notice }) }
   } catch (error) {
     throw openingFailure(error, path)
@@ -48,8 +44,6 @@ function connectForReads(path: string): Database {
   database.exec('pragma query_only = on; pragma mmap_size = 67108864')
   return database
 }
-
-type Code = Pick<Options, 'writes' | 'writerEntry'>
 
 function storeAt(place: WriterPlace, history: string, { writes, writerEntry: entry }: Code): Store {
   const reader = new Reader(connectForReads(place.path), connectForReads(place.path))
