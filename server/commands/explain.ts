@@ -5,7 +5,7 @@ import { CarillonError } from '../basics/errors.ts'
 import { type Explained, explainNotification } from '../inbox/explain.store.ts'
 import { findUser } from '../users/users.ts'
 import { configOf, withSettings, withStore } from './settings.ts'
-import { columns, print, readApplication, WrongUse } from './terminal/output.ts'
+import { print, readApplication, WrongUse } from './terminal/output.ts'
 import { type KeyOptions, keyOf, named, nameOf } from './user/user-key.ts'
 
 const help = `
@@ -40,7 +40,7 @@ function explain(command: Command, names: readonly string[], options: Options): 
           'One that was removed is known for at most 30 days, and not at all if more than 1,000 were removed at once.',
       })
     const facts = 'reason' in found ? [['removed', `${found.removedAt} (${found.reason})`]] : factsOf(found)
-    const lines = facts.map((cells) => withoutControls(columns(cells, [8])))
+    const lines = facts.map(([name = '', fact]) => withoutControls(`${name.padEnd(8)}  ${fact}`))
     print(options, { id, userId: user.id, ...found }, () => [`${id} of ${nameOf(user)}`, ...lines])
   })
 }
