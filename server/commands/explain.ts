@@ -36,8 +36,7 @@ function explain(command: Command, names: readonly string[], options: Options): 
     const found = await store.read(explainNotification, { userId: user.id, id })
     if (found === undefined)
       throw new CarillonError('NOT_FOUND', `${nameOf(user)} has no such notification`, {
-        remedy:
-          'One that was removed is known for at most 30 days, and not at all if more than 1,000 were removed at once.',
+        remedy: 'A removal is known for at most 30 days, and not at all if more than 1,000 were removed at once.',
       })
     const facts = 'reason' in found ? [['removed', `${found.removedAt} (${found.reason})`]] : factsOf(found)
     const lines = facts.map(([name = '', fact]) => withoutControls(`${name.padEnd(8)}  ${fact}`))
@@ -52,10 +51,7 @@ function factsOf(found: Explained): string[][] {
   const archived = isMuted ? ' on arrival: muted' : found.away === null ? ' by an archive-read' : ''
   return [
     ['sent', `${sentAt} by ${senderId === null ? 'the service itself' : `${senderName} (${senderId})`}`],
-    [
-      'replaced',
-      replacedAt === null ? 'no' : `${replacedAt}, the last time; ${count - 1} times it became the newest again`,
-    ],
+    ['replaced', replacedAt === null ? 'no' : `${replacedAt}; became the newest again ${count - 1} times`],
     ['seen', found.seq <= found.seenThrough ? 'yes' : 'no'],
     ['read', readAt === null ? 'no' : readAt + read],
     ['archived', archivedAt === null ? 'no' : archivedAt + archived],

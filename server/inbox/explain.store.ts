@@ -3,34 +3,14 @@ import { get, Part, type Read, userKey } from '../store/statements.ts'
 import type { OneNotification } from './inbox-state.ts'
 import { anyPlaceSql, readAtByAnyMarkSql } from './read-at.ts'
 
-/** Times are ISO 8601. */
-export type Explained = {
-  seq: number
-  sentAt: string
-  /** The producer who sent it last; null for the service itself. */
-  senderId: string | null
-  senderName: string | null
-  key: string | null
-  category: string | null
-  replacedAt: string | null
-  /** How often it was sent: 1, and 1 more for each replacement that made it newest again. */
-  count: number
-  seenThrough: number
-  readAt: string | null
-  /** `readAt` if it was read alone, and not by a read-all. */
-  readAloneAt: string | null
-  archivedAt: string | null
-  snoozedUntil: string | null
-  /** 'archived' or 'snoozed'; null in the list, and if an archive-read archived it. */
-  away: string | null
-  /** The version of the last change; null if it is as it arrived. */
-  changedVersion: number | null
-  expiresAt: string | null
-}
+/** Times are ISO 8601. `readAloneAt`: `readAt`, unless a read-all read it. `away` is null if an archive-read archived it. */
+export type Explained = Sent & { [Name in Times | 'senderId' | 'senderName' | 'away']: string | null }
+type Sent = { seq: number; sentAt: string; count: number; seenThrough: number; changedVersion: number | null }
+type Times = 'replacedAt' | 'readAt' | 'readAloneAt' | 'archivedAt' | 'snoozedUntil' | 'expiresAt'
 export type Removal = { removedAt: string; reason: string }
 
 const columnsFor = (user: string, { archivedAt, snoozedUntil } = anyPlaceSql(user)) => `
-  n.seq, n.created_at as "sentAt", p.id as "senderId", p.name as "senderName", n.key, n.category, n.updated_at as "replacedAt", n.count,
+  n.seq, n.created_at as "sentAt", p.id as "senderId", p.name as "senderName", n.updated_at as "replacedAt", n.count,
   i.seen_through as "seenThrough", ${readAtByAnyMarkSql(user)} as "readAt", n.read_at as "readAloneAt", ${archivedAt} as "archivedAt",
   ${snoozedUntil} as "snoozedUntil", n.away, n.changed_version as "changedVersion", n.expires_at as "expiresAt"`
 const columns = new Part(columnsFor('n.user_id'), columnsFor('$1'))

@@ -16,10 +16,9 @@ export class DataSection extends SecuritySection {
   /** The browser itself receives the file: it may be large. */
   protected override render(): TemplateResult {
     const { data } = this.texts
-    return html`<p class="hint">${data.downloadText}</p>
-<p class="buttons"><a class="button" href="${this.account.root}api/me/export">${data.download}</a></p>
-<p class="hint">${data.eraseIntro}</p>
-<p class="buttons"><button type="button" class="danger" aria-disabled=${this.isBusy} @click=${this.#erase}>${data.erase}</button></p>
+    return html`<p class="hint">${data.hint}</p>
+<p class="buttons"><a class="button" href="${this.account.root}api/me/export">${data.download}</a>
+<button type="button" class="danger" aria-disabled=${this.isBusy} @click=${this.#erase}>${data.erase}</button></p>
 ${this.outcome()}${this.question()}`
   }
 }

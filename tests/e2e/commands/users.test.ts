@@ -133,7 +133,7 @@ test('the data of a user are lines on stdout, or in a new file that only its own
   assert.equal(readFileSync(out, 'utf8'), stdout)
   assert.equal(statSync(out).mode & 0o777, 0o600)
   const again = await carillon(folder, ['user', 'export', '--id', id, '--out', out])
-  assert.deepEqual([again.status, again.stderr], [2, `carillon: ${out} cannot be created: EEXIST\n`])
+  assert.deepEqual([again.status, again.stderr], [2, `carillon: ${out} cannot be written: EEXIST\n`])
   assert.equal(readFileSync(out, 'utf8'), stdout, 'the file that was there is unchanged')
   const nobody = await carillon(folder, ['user', 'export', 'nobody'])
   assert.deepEqual([nobody.status, nobody.stderr], [1, 'carillon: There is no user nobody\n'])

@@ -237,13 +237,11 @@ export const texts = (plurals: Plurals): Texts => ({
   activity: activity(plurals),
   data: {
     title: 'Ihre Daten',
-    downloadText:
-      'Alles, was dieser Dienst über Sie speichert, in einer Datei: Ihr Konto, dessen Verlauf und alle Benachrichtigungen.',
+    hint: 'Laden Sie alles, was dieser Dienst über Sie speichert, als Datei herunter, oder löschen Sie Ihr Konto.',
     download: 'Meine Daten herunterladen',
-    eraseIntro: 'Wenn Sie Ihr Konto nicht mehr brauchen, können Sie es löschen.',
     erase: 'Mein Konto löschen',
     eraseTitle: 'Ihr Konto löschen?',
     eraseText:
-      'Ihre Benachrichtigungen, Einstellungen und Anmeldewege werden sofort gelöscht, und alle Ihre Geräte werden abgemeldet. Niemand kann sie wiederherstellen.',
+      'Benachrichtigungen, Einstellungen und Anmeldewege gehen für immer verloren. Alle Geräte werden abgemeldet.',
   },
 })

@@ -231,13 +231,10 @@ export const texts = (plurals: Plurals) => ({
   activity: activity(plurals),
   data: {
     title: 'Your data',
-    downloadText:
-      'Everything that this service keeps about you, in one file: your account, its history and all notifications.',
+    hint: 'Download everything that this service keeps about you in one file, or delete your account.',
     download: 'Download my data',
-    eraseIntro: 'If you no longer need your account, you can delete it.',
     erase: 'Delete my account',
     eraseTitle: 'Delete your account?',
-    eraseText:
-      'Your notifications, settings and ways to sign in are deleted at once, and all your devices are signed out. Nobody can bring them back.',
+    eraseText: 'Your notifications, settings and ways to sign in are lost for good. All your devices are signed out.',
   },
 })

@@ -243,13 +243,11 @@ export const texts = (plurals: Plurals): Texts => ({
   activity: activity(plurals),
   data: {
     title: 'Vos données',
-    downloadText:
-      'Tout ce que ce service conserve à votre sujet, dans un fichier : votre compte, son historique et toutes vos notifications.',
+    hint: 'Téléchargez dans un fichier tout ce que ce service conserve sur vous, ou supprimez votre compte.',
     download: 'Télécharger mes données',
-    eraseIntro: 'Si vous n’avez plus besoin de votre compte, vous pouvez le supprimer.',
     erase: 'Supprimer mon compte',
     eraseTitle: 'Supprimer votre compte ?',
     eraseText:
-      'Vos notifications, vos réglages et vos moyens de connexion sont supprimés immédiatement, et tous vos appareils sont déconnectés. Personne ne peut les récupérer.',
+      'Notifications, réglages et moyens de connexion sont perdus pour toujours. Tous vos appareils sont déconnectés.',
   },
 })
