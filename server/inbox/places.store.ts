@@ -4,9 +4,9 @@ import { iso } from '../basics/clock.ts'
 import { get, lock, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
 import type { MarkRead, OneNotification, RemovalReason, Snooze } from './inbox-state.ts'
 import {
+  archivedAt,
   type Found,
   findOne,
-  archivedAt,
   isArchivedByLast,
   isUncovered,
   keptIn,

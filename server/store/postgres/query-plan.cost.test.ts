@@ -33,9 +33,9 @@ import {
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { PageRequest } from '../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../inbox/marks.store.ts'
-import { undo } from '../../inbox/undo.store.ts'
 import { changesSince } from '../../inbox/postgres/changes.ts'
 import { readPage } from '../../inbox/postgres/pages.ts'
+import { undo } from '../../inbox/undo.store.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from '../../links/links.store.ts'
 import {
   addProducer,
