@@ -1,21 +1,10 @@
 // Moves notifications between the list, the archive and the snoozed ones, and removes them. What is archived or snoozed is read. Each change of
 // an inbox raises its version by 1.
 import { iso } from '../basics/clock.ts'
-import { get, lock, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
-import type { MarkRead, OneNotification, RemovalReason, Snooze } from './inbox-state.ts'
-import {
-  archivedAt,
-  type Found,
-  findOne,
-  isArchivedByLast,
-  isUncovered,
-  keptIn,
-  leaveUndo,
-  placeOf,
-  readAt,
-  recount,
-  standingOf,
-} from './notification-state.ts'
+import { get, lock, Part, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import type { MarkRead, OneNotification, Snooze } from './inbox-state.ts'
+import { archiveFound, removeFound, snoozeFound, wakeFound } from './moves.ts'
+import { findOne, isUncovered, keptIn, leaveUndo, recount, standingOf } from './notification-state.ts'
 
 type Outcome = 'done' | 'absent'
 
@@ -27,37 +16,14 @@ export function* archive({ userId, id, at }: MarkRead): Write<Outcome> {
   return 'done'
 }
 
-/** False if it was archived before. */
-export function* archiveFound(found: Found, at: number): Write<boolean> {
-  const isArchived = placeOf(found) === 'archived'
-  if (isArchived && !(yield* isArchivedByLast(found))) return false
-  const before = yield* standingOf(found)
-  yield* leaveUndo(found)
-  yield* moveAway(found, { to: 'archived', at, changedVersion: isArchived ? null : found.version + 1 })
-  if (!isArchived) yield* recount(found, before, { ...before, place: 'archived', isUnread: false })
-  return !isArchived
-}
-
 /** Snoozes one notification of this user until a time. Until then it is in no list but that of the snoozed ones; then it is the newest, and unread. */
 export function* snooze({ userId, id, until, at }: Snooze): Write<Outcome> {
   const found = yield* findOne(userId, id)
   if (found === undefined) return 'absent'
   if (found.away === 'snoozed' && found.away_at === iso(until)) return 'done'
-  const before = yield* standingOf(found)
-  yield* leaveUndo(found)
-  yield* moveAway(found, { to: 'snoozed', at, until: iso(until), changedVersion: found.version + 1 })
-  yield* recount(found, before, { ...before, place: 'snoozed', isUnread: false })
+  yield* snoozeFound(found, { until, at })
   yield* signal({ about: 'inbox', userId })
   return 'done'
-}
-
-type Move = { to: 'archived' | 'snoozed'; at: number; until?: string; changedVersion: number | null }
-
-function* moveAway({ user, seq }: Found, { to, at, until, changedVersion }: Move): Write<void> {
-  yield* send`
-    update notification as n set away = ${to}, away_at = coalesce(${until ?? null}, ${archivedAt}, ${iso(at)}), read_at = coalesce(${readAt}, ${iso(at)}),
-      unread_version = null, kept_version = null, changed_version = coalesce(${changedVersion}, changed_version)
-    where n.user_id = ${user} and n.seq = ${seq}`
 }
 
 /** Puts one that was archived or snoozed back at its place in the list. It stays read. Repeating the call changes nothing. */
@@ -81,22 +47,10 @@ export function* unarchive({ userId, id }: OneNotification): Write<Outcome> {
 export function* wake({ userId, id, at }: MarkRead): Write<boolean> {
   const found = yield* findOne(userId, id)
   if (found?.away !== 'snoozed' || (found.away_at ?? '') > iso(at)) return false
-  const before = yield* standingOf(found)
-  yield* makeNewest(found)
-  yield* recount(found, before, { ...before, place: 'list', isUnread: true, seq: found.last_seq + 1 })
+  yield* wakeFound(found)
   yield* signal({ about: 'inbox', userId })
   return true
 }
-
-/** Gives it the next sequence number and makes it unread. The caller counts it. */
-export function* makeNewest({ user, seq, version, last_seq }: Found): Write<void> {
-  yield* send`
-    update notification set seq = ${last_seq + 1}, version = ${version + 1}, read_at = null, unread_version = null,
-      changed_version = null, away = null, away_at = null, kept_version = null
-    where user_id = ${user} and seq = ${seq}`
-}
-
-type Removal = { at: number; reason: RemovalReason }
 
 /** Removes one notification of this user. Repeating the call changes nothing. */
 export function* remove({ userId, id, at }: MarkRead): Write<Outcome> {
@@ -110,16 +64,6 @@ export function* remove({ userId, id, at }: MarkRead): Write<Outcome> {
 function* wasRemoved(userId: string, id: string): Write<boolean> {
   const row = yield* get`select 1 as is_there from removal where user_id = ${userKey(userId)} and id = ${id}`
   return row !== undefined
-}
-
-export function* removeFound(found: Found, { at, reason }: Removal): Write<void> {
-  const { user, id, seq, version } = found
-  const before = yield* standingOf(found)
-  yield* leaveUndo(found)
-  yield* send`delete from notification where user_id = ${user} and seq = ${seq}`
-  yield* recount(found, before, undefined)
-  yield* send`
-    insert into removal (user_id, version, id, at, reason) values (${user}, ${version + 1}, ${id}, ${iso(at)}, ${reason})`
 }
 
 type Box = {
@@ -145,6 +89,9 @@ function* lockBox(user: UserKey): Write<Box | undefined> {
 
 type Counted = { count: number }
 
+const unread = new Part('indexed by notification_unread', '')
+const keptUnread = new Part('indexed by notification_kept_unread', '')
+
 /**
  * Archives everything in the list that is read. One that arrives, or is marked as read, during the call stays. The cost depends on how many
  * unread ones stay, not on how many are archived; it updates one row per category.
@@ -156,14 +103,18 @@ export function* archiveRead({ userId, at }: { userId: string; at: number }): Wr
   const version = box.version + 1
   const made = box.total - box.unread
   yield* send`
-    update notification as n set kept_version = ${version}
-    where n.user_id = ${user} and n.seq > ${box.read_through} and n.read_at is null and ${isUncovered}`
+    update notification as n ${unread} set kept_version = ${version}
+    where n.user_id = ${user} and n.seq > ${box.read_through} and n.read_at is null and n.kept_version is null and ${isUncovered}`
+  yield* send`
+    update notification as n ${keptUnread} set kept_version = ${version}
+    where n.user_id = ${user} and n.kept_version = ${box.archive_version} and n.seq > ${box.read_through} and n.read_at is null
+      and ${isUncovered}`
   yield* send`
     update notification as n set kept_version = ${version}
     where n.user_id = ${user} and n.unread_version >= ${box.read_version} and n.seq + 0 <= ${box.read_through} and ${isUncovered}`
   const stay = yield* get<Counted>`
     select count(*) as count from notification
-    where user_id = ${user} and kept_version = ${version} and seq > ${box.seen_through}`
+    where user_id = ${user} and kept_version = ${version} and read_at is null and seq > ${box.seen_through}`
   const unseen = stay?.count ?? 0
   yield* send`
     insert into archive_mark (user_id, version, through_seq, at, before_through, before_version, made, made_unseen)

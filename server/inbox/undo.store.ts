@@ -59,8 +59,13 @@ function* undoArchiveRead({ user, version, since }: Last): Write<boolean> {
     returning before_through, before_version, made, made_unseen`
   if (mark === undefined) return false
   // What stayed, or was put back since, stays.
+  const kept = mark.before_version || null
   yield* send`
-    update notification set kept_version = ${mark.before_version} where user_id = ${user} and kept_version = ${version}`
+    update notification set kept_version = ${kept}
+    where user_id = ${user} and kept_version = ${version} and read_at is null`
+  yield* send`
+    update notification set kept_version = ${kept}
+    where user_id = ${user} and kept_version = ${version} and read_at is not null`
   yield* send`
     update inbox set version = version + 1, archive_through = ${mark.before_through}, archive_version = ${mark.before_version},
       archived = archived - ${mark.made}, total = total + ${mark.made}, unseen = unseen + ${mark.made_unseen},

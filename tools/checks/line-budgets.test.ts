@@ -18,7 +18,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/bin': 200,
   'server/commands': 2280,
   'server/config': 1250,
-  'server/delivery': 850,
+  'server/delivery': 900,
   'server/demonstration': 150,
   'server/doctor': 1100,
   'server/factors': 1750,
@@ -42,7 +42,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/store': 4900,
   'server/store/transfer': 800,
   'server/tokens': 1250,
-  'server/users': 1750,
+  'server/users': 1800,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache']

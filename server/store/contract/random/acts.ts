@@ -7,6 +7,7 @@ import type { Status } from '../../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../../inbox/marks.store.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../../inbox/places.store.ts'
 import { undo } from '../../../inbox/undo.store.ts'
+import type { Write } from '../../statements.ts'
 import { at, newId, type Person, type World } from '../world.ts'
 
 /** A person is named by number, a notification by its person, null for the person who acts, and by how many notifications arrived before it. */
@@ -100,6 +101,9 @@ export const anyAct: fc.Arbitrary<Act> = fc.oneof(
   { weight: 2, arbitrary: anyArchiveRead },
 )
 
+type Move = Extract<Act, { named: Named }>
+const isMove = (act: Act): act is Move => 'named' in act
+
 /** An act with people and ids in place of numbers, and its time. */
 export type Turn = { act: Act; seconds: number; title: string; person: Person; id: string; newIds: string[] }
 
@@ -143,22 +147,25 @@ export class Stage {
     const { store } = this.world
     const owned = { userId: person.id, at: at(seconds) }
     if (act.kind === 'deliver') return this.#deliver(turn, act)
-    if (act.kind === 'read') return store.write(markRead, { ...owned, id })
-    if (act.kind === 'unread') return store.write(markUnread, { ...owned, id })
-    if (act.kind === 'archive') return store.write(archive, { ...owned, id })
-    if (act.kind === 'unarchive') return store.write(unarchive, { ...owned, id })
-    if (act.kind === 'remove') return store.write(remove, { ...owned, id })
-    if (act.kind === 'seen') return store.write(markSeen, { ...owned, throughSeq: await this.#seqOf(person, id) })
-    if (act.kind === 'snooze') return store.write(snooze, { ...owned, id, until: owned.at + act.minutes * 10_000 })
-    if (act.kind === 'wake') return store.write(wake, { ...owned, id })
+    if (isMove(act)) return this.#move(turn, act)
     if (act.kind === 'archive-read') return store.write(archiveRead, owned)
     if (act.kind === 'undo') return store.write(undo, { userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })
     if (act.kind === 'read-all') {
       const { categories } = act
       return store.write(markAllRead, { ...owned, throughId: act.through && id, ...(categories && { categories }) })
     }
-    if (act.kind !== 'list') return assert.fail(`there is no act ${act.kind}`)
     return JSON.parse((await this.world.page({ ...act, userId: person.id })).items)
+  }
+
+  /** What concerns one notification. */
+  async #move({ person, id, seconds }: Turn, act: Move): Promise<unknown> {
+    const { store } = this.world
+    const one = { userId: person.id, at: at(seconds), id }
+    if (act.kind === 'seen')
+      return store.write(markSeen, { userId: person.id, throughSeq: await this.#seqOf(person, id) })
+    if (act.kind === 'snooze') return store.write(snooze, { ...one, until: one.at + act.minutes * 10_000 })
+    const moves = { read: markRead, unread: markUnread, archive, unarchive, remove, wake }
+    return store.write(moves[act.kind] as (input: typeof one) => Write<unknown>, one)
   }
 
   /** Where the notification is, or far above all. */

@@ -139,42 +139,50 @@ type Move = Extract<Act, { kind: 'unread' | 'archive' | 'unarchive' | 'remove' |
 
 function move(inbox: Inbox, { id, seconds }: Turn, act: Move): 'done' | 'absent' | boolean | undefined {
   const item = inbox.items.find((one) => one.id === id)
-  if (act.kind === 'seen') {
-    const through = Math.min(item?.seq ?? inbox.lastSeq, inbox.lastSeq)
-    if (through > inbox.seenThrough) inbox.version++
-    inbox.seenThrough = Math.max(through, inbox.seenThrough)
-    return undefined
-  }
-  if (item === undefined) {
-    if (act.kind === 'wake') return false
+  if (act.kind === 'seen') return see(inbox, item?.seq ?? inbox.lastSeq)
+  if (item === undefined && act.kind !== 'wake')
     return act.kind === 'remove' && inbox.removed.has(id) ? 'done' : 'absent'
-  }
-  const place = placeOf(item)
-  const isRead = { read: true, readAt: item.readAt ?? isoAt(seconds) }
-  if (act.kind === 'remove') {
-    inbox.items.splice(inbox.items.indexOf(item), 1)
-    inbox.removed.add(id)
-  } else if (act.kind === 'wake') {
-    if (item.snoozedUntil === null || item.snoozedUntil > isoAt(seconds)) return false
-    Object.assign(item, { seq: ++inbox.lastSeq, read: false, readAt: null, snoozedUntil: null })
-    inbox.items.sort((a, b) => a.seq - b.seq)
-  } else if (act.kind === 'archive') {
-    leaveUndo(inbox, item)
-    if (place === 'archived') return 'done'
-    Object.assign(item, { ...isRead, archivedAt: isoAt(seconds), snoozedUntil: null })
-  } else if (act.kind === 'snooze') {
-    const snoozedUntil = isoAt(seconds + act.minutes * 10)
-    if (item.snoozedUntil === snoozedUntil) return 'done'
-    Object.assign(item, { ...isRead, archivedAt: null, snoozedUntil })
-  } else {
-    if (act.kind === 'unarchive' ? place === 'list' : !item.read) return 'done'
-    Object.assign(item, { archivedAt: null, snoozedUntil: null })
-    if (act.kind === 'unread') Object.assign(item, { read: false, readAt: null })
-  }
+  if (act.kind === 'archive' && item) leaveUndo(inbox, item)
+  if (item === undefined || !moves[act.kind](inbox, item, { seconds, minutes: 0, ...act }))
+    return act.kind === 'wake' ? false : 'done'
   leaveUndo(inbox, item)
   inbox.version++
   return act.kind === 'wake' ? true : 'done'
 }
+
+function see(inbox: Inbox, seq: number): undefined {
+  const through = Math.min(seq, inbox.lastSeq)
+  if (through > inbox.seenThrough) inbox.version++
+  inbox.seenThrough = Math.max(through, inbox.seenThrough)
+}
+
+const inTheList = { archivedAt: null, snoozedUntil: null }
+const unread = { read: false, readAt: null }
+const readSince = (item: Seen, seconds: number) => ({ read: true, readAt: item.readAt ?? isoAt(seconds) })
+
+/** False if nothing changes. */
+const moves: Record<Exclude<Move['kind'], 'seen'>, (inbox: Inbox, item: Seen, when: When) => unknown> = {
+  unread: (_, item) => item.read && Object.assign(item, inTheList, unread),
+  unarchive: (_, item) => placeOf(item) !== 'list' && Object.assign(item, inTheList),
+  archive: (_, item, { seconds }) =>
+    placeOf(item) !== 'archived' &&
+    Object.assign(item, readSince(item, seconds), { archivedAt: isoAt(seconds), snoozedUntil: null }),
+  snooze(_, item, { seconds, minutes }) {
+    const snoozedUntil = isoAt(seconds + minutes * 10)
+    if (item.snoozedUntil === snoozedUntil) return false
+    return Object.assign(item, readSince(item, seconds), { archivedAt: null, snoozedUntil })
+  },
+  wake(inbox, item, { seconds }) {
+    if (item.snoozedUntil === null || item.snoozedUntil > isoAt(seconds)) return false
+    Object.assign(item, inTheList, unread, { seq: ++inbox.lastSeq })
+    return inbox.items.sort((a, b) => a.seq - b.seq)
+  },
+  remove(inbox, item) {
+    inbox.items.splice(inbox.items.indexOf(item), 1)
+    return inbox.removed.add(item.id)
+  },
+}
+type When = { seconds: number; minutes: number }
 
 type Mark = Extract<Act, { kind: 'read' | 'read-all' }>
 
