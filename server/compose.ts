@@ -59,6 +59,8 @@ export type Composition = {
   app: ReturnType<typeof createApp>
   readiness: Readiness
   users: UserDependencies
+  keys: Parts['keys']
+  sessions: Parts['sessions']
   deliveries: Deliveries
   /** Fills an empty store; undefined if it has a user already. */
   firstStart(): Promise<FirstSignIn | undefined>
@@ -132,7 +134,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   })
   demonstration?.addTo(app, settings.prefix, site)
   return {
-    ...{ app, readiness, users, deliveries },
+    ...{ app, readiness, users, deliveries, keys: proofs.keys, sessions: proofs.sessions },
     firstStart: () => firstStart({ users, producerKeys, deliveries, docsPath: docsPath(url()) }),
     tidy: () => tidy(config, { store, clock, guesses, deliveries, ...proofs }),
     recordSettings: () => recordSettings(store, config, now),

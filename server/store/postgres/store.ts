@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Store } from '../store.ts'
-import { fillingTable, halfFilled } from '../transfer-state.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
 import { Database } from './connection/connection.ts'
 import { alone } from './connection/gathering.ts'
@@ -38,7 +37,6 @@ async function openOnce(url: string, partitions: number): Promise<Opened> {
   let pool: Pool | undefined
   try {
     pool = await openCheckedPool(url, { timeoutMs: migrationTimeoutMs })
-    await refuseHalfFilled(pool)
     const migrations = await migrate(pool, { partitions })
     await pool.end()
     pool = openPool(url)
@@ -50,11 +48,6 @@ async function openOnce(url: string, partitions: number): Promise<Opened> {
     if (pool?.ended === false) await pool.end()
     throw openingFailure(error)
   }
-}
-
-async function refuseHalfFilled(pool: Pool): Promise<void> {
-  const { rows } = await pool.query('select to_regclass($1) is not null as is_there', [fillingTable])
-  if (rows[0]?.is_there === true) throw halfFilled()
 }
 
 /** schema/distribute.sql runs while no process does. */

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
 import { nameOf, type WriteOperation, type Writes } from '../operations.ts'
 import type { Store } from '../store.ts'
-import { connect, type Database, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
+import { connect, type Database, openDatabase, openingFailure, peek } from './database.ts'
 import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import { Reader } from './reader.ts'
@@ -24,7 +24,6 @@ export async function openSqliteStore(
   peek(path, (found) => refuseNewer(found))
   const database = openDatabase(path)
   try {
-    refuseHalfFilled(database)
     const migrations = await migrate(database)
     const { dev, ino } = statSync(path, { bigint: true })
     removeDrafts(database, path)

@@ -1,5 +1,4 @@
 // For tests: a database that has rows in every table, and empty databases of either engine.
-import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -165,7 +164,13 @@ export function checksumsAt(url: string): Promise<Checksum[]> {
   return onEndpoint(url, async (endpoint) => checksumsOf(await sourceAt(endpoint)))
 }
 
-/** Opening the database as a store is refused, because it is half filled. */
-export async function assertHalfFilled(url: string): Promise<void> {
-  await assert.rejects(openStore(readDatabaseUrl(url)), /This database is half filled by a move/)
+/** The URL of an empty database that has its tables. */
+export async function emptyTables(t: TestContext, engine: Engine): Promise<string> {
+  const url = await emptyPlace(t, engine)
+  await (await openStore(readDatabaseUrl(url))).store.close()
+  return url
+}
+
+export function rowsAt(url: string): Promise<number> {
+  return onEndpoint(url, async (endpoint) => (await sourceAt(endpoint)).total)
 }
