@@ -4,6 +4,8 @@ import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { addFactor } from '../factors/factors.store.ts'
 import { markAllRead } from '../inbox/marks.store.ts'
+import { contentOf } from '../inbox/notification-json.ts'
+import { archive, remove, snooze } from '../inbox/places.store.ts'
 import { linkProviderAccount } from '../providers/provider-accounts.store.ts'
 import { noteDevice } from '../sessions/sign-ins.store.ts'
 import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
@@ -69,6 +71,24 @@ export function exportPromises(promise: PromiseOf): void {
       idsOf('activity').toReversed(),
       entries.map(({ id }) => id),
     )
+  })
+
+  promise('the export has what is archived or snoozed, and the texts in every language', async (world) => {
+    const ann = await world.addUser('ann')
+    const userId = ann.id
+    const texts = { en: { title: 'Hello' }, de: { title: 'Guten Tag' } }
+    const content = contentOf({ title: { en: 'Hello', de: 'Guten Tag' } })
+    const [archived, snoozed, removed] = [
+      await world.send(ann, '', { content }),
+      await world.send(ann),
+      await world.send(ann),
+    ]
+    await world.store.write(archive, { userId, id: archived, at: at(1) })
+    await world.store.write(snooze, { userId, id: snoozed, until: at(9), at: at(2) })
+    await world.store.write(remove, { userId, id: removed, at: at(3) })
+    const [, one, other, ...more] = await linesOf(world, ann)
+    assert.deepEqual([one?.id, one?.archivedAt, one?.title, one?.texts], [archived, isoAt(1), 'Hello', texts])
+    assert.deepEqual([other?.id, other?.snoozedUntil, more.length], [snoozed, isoAt(9), 0])
   })
 
   promise('a notification that is sent again during the export is not missing from it', async (world) => {
