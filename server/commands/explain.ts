@@ -46,7 +46,8 @@ function explain(command: Command, names: readonly string[], options: Options): 
 
 function factsOf(found: Explained): string[][] {
   const { sentAt, senderId, senderName, replacedAt, count, readAt, archivedAt, snoozedUntil } = found
-  const isMuted = found.away === 'archived' && archivedAt === sentAt && found.changedVersion === null
+  const isAsItArrived = found.changedVersion === null && archivedAt === (replacedAt ?? sentAt)
+  const isMuted = found.away === 'archived' && isAsItArrived
   const read = isMuted ? ' on arrival' : found.readAloneAt === null ? ' by a read-all' : ''
   const archived = isMuted ? ' on arrival: muted' : found.away === null ? ' by an archive-read' : ''
   return [
