@@ -106,7 +106,7 @@ const api = {
     deleteNotification: route('DELETE', '/api/notifications/:id', inbox, notifications.remove),
     archiveRead: route('POST', '/api/notifications/archive-read', inbox, notifications.archiveRead),
     markSeen: route('POST', '/api/notifications/seen', inbox, notifications.seen),
-    undo: route('POST', '/api/notifications/undo', inbox, notifications.undo),
+    undoBulkAction: route('POST', '/api/notifications/undo', inbox, notifications.undo),
     sendTestNotification: route('POST', '/api/me/test-notification', user, trial.sendTest),
   },
   producers: {

@@ -46,8 +46,7 @@ function explain(command: Command, names: readonly string[], options: Options): 
 
 function factsOf(found: Explained): string[][] {
   const { sentAt, senderId, senderName, replacedAt, count, readAt, archivedAt, snoozedUntil } = found
-  const isAsItArrived = found.changedVersion === null && archivedAt === (replacedAt ?? sentAt)
-  const isMuted = found.away === 'archived' && isAsItArrived
+  const isMuted = isMutedOnArrival(found)
   const read = isMuted ? ' on arrival' : found.readAloneAt === null ? ' by a read-all' : ''
   const archived = isMuted ? ' on arrival: muted' : found.away === null ? ' by an archive-read' : ''
   return [
@@ -59,4 +58,8 @@ function factsOf(found: Explained): string[][] {
     ['snoozed', snoozedUntil === null ? 'no' : `until ${snoozedUntil}`],
     ['expires', found.expiresAt ?? 'no'],
   ]
+}
+
+function isMutedOnArrival({ away, changedVersion, archivedAt, replacedAt, sentAt }: Explained): boolean {
+  return away === 'archived' && changedVersion === null && archivedAt === (replacedAt ?? sentAt)
 }

@@ -237,11 +237,6 @@ test('the description is correct for every successful use of every route (I9)', 
     assert.equal((await record({ path: `/api/notifications/${id}`, headers })).json().data.read, true)
     const through = { method: 'POST', path: `/api/notifications/read-all?through=${another}`, headers }
     assert.equal((await record(through)).status, 204)
-    for (const [method, path] of [
-      ['PATCH', `/api/notifications/${id}/unread`],
-      ['POST', '/api/notifications/undo'],
-    ] as const)
-      assert.equal((await record({ method, path, headers })).status, 204)
   }
   assert.equal((await record({ path: '/verify', headers: token })).status, 200)
   assert.equal((await record({ path: '/verify', headers: { accept: 'text/html' } })).status, 302)
@@ -271,6 +266,31 @@ test('the description is correct for every successful use of every route (I9)', 
     const headers = await app.signIn(eve, variant)
     assert.equal((await record({ method: 'POST', path: '/api/notifications/undo', headers })).status, 409)
     assert.equal((await record({ method: 'POST', path: '/logout', headers })).status, 204)
+  }
+})
+
+test('the description is correct for what a user does with notifications (I9)', async () => {
+  const until = JSON.stringify({ until: '2026-06-01T00:00:00.000Z' })
+  const snooze = { method: 'PATCH', path: `/api/notifications/${id}/snooze`, body: until }
+  for (const headers of [cookie, token]) {
+    const [mistake] = await app.deliver({ to: ann, title: 'A mistake' })
+    for (const [method, path, body] of [
+      ['PATCH', `/api/notifications/${id}/unread`],
+      ['POST', '/api/notifications/undo'],
+      ['PATCH', `/api/notifications/${id}/archive`],
+      ['PATCH', snooze.path, snooze.body],
+      ['PATCH', `/api/notifications/${id}/unarchive`],
+      ['POST', '/api/notifications/archive-read'],
+      ['POST', '/api/notifications/seen', '{ "throughSeq": 2 }'],
+      ['POST', '/api/notifications/undo'],
+      ['DELETE', `/api/notifications/${mistake}`],
+      ['DELETE', `/api/notifications/${mistake}`],
+    ] as const) {
+      const sent = body === undefined ? { headers } : { headers: { ...headers, ...json }, body }
+      assert.equal((await record({ method, path, ...sent })).status, 204, path)
+    }
+    const foreignSnooze = { ...snooze, path: `/api/notifications/${foreign}/snooze` }
+    assert.equal((await record({ ...foreignSnooze, headers: { ...headers, ...json } })).status, 404)
   }
 })
 

@@ -18,6 +18,16 @@ import { markReadPromises } from '../../inbox/mark-read.contract.ts'
 import { markUnreadPromises } from '../../inbox/mark-unread.contract.ts'
 import { pagePromises } from '../../inbox/pages.contract.ts'
 import { undoPromises } from '../../inbox/undo.contract.ts'
+import { archiveReadPromises } from '../../inbox/contract/archive-read.contract.ts'
+import { categoryReadAllPromises } from '../../inbox/contract/category-read-all.contract.ts'
+import { changePromises } from '../../inbox/contract/changes.contract.ts'
+import { deepPagePromises } from '../../inbox/contract/deep-pages.contract.ts'
+import { filterPromises } from '../../inbox/contract/filters.contract.ts'
+import { markReadPromises } from '../../inbox/contract/mark-read.contract.ts'
+import { markUnreadPromises } from '../../inbox/contract/mark-unread.contract.ts'
+import { pagePromises } from '../../inbox/contract/pages.contract.ts'
+import { placePromises } from '../../inbox/contract/places.contract.ts'
+import { undoPromises } from '../../inbox/contract/undo.contract.ts'
 import { linkPromises } from '../../links/links.contract.ts'
 import { exportPromises } from '../../own-data/export.contract.ts'
 import { producerPromises } from '../../producers/producers.contract.ts'
@@ -70,6 +80,8 @@ export function storeContract(engine: Engine): void {
     describe('undo', () => undoPromises(promise))
     describe('read-all of categories', () => categoryReadAllPromises(promise))
     describe('what happened to a notification', () => explainPromises(promise))
+    describe('archive, snooze, remove, see', () => placePromises(promise))
+    describe('archive-read', () => archiveReadPromises(promise))
     describe('versions and changes', () => changePromises(promise))
     describe('change signals', () => changeSignalPromises(aboutSignals))
     describe('random acts', () => randomPromises(promise))
