@@ -1,9 +1,9 @@
 // The promises about what the rows say of one notification.
 import assert from 'node:assert/strict'
-import { at, isoAt, newId, type PromiseOf } from '../store/contract/world.ts'
-import { explainNotification } from './explain.store.ts'
-import { markAllRead, markRead } from './marks.store.ts'
-import { archive, archiveRead, markSeen, remove, snooze } from './places.store.ts'
+import { at, isoAt, newId, type PromiseOf } from '../../store/contract/world.ts'
+import { explainNotification } from '../explain.store.ts'
+import { markAllRead, markRead } from '../marks.store.ts'
+import { archive, archiveRead, markSeen, remove, snooze } from '../places.store.ts'
 
 export function explainPromises(promise: PromiseOf): void {
   promise('says when a notification was sent, and whether it was read alone or by a read-all', async (world) => {
