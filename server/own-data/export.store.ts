@@ -20,7 +20,7 @@ export function* recordsOf(userId: string): Read<Record<string, object[]>> {
     'provider-account': yield* providerAccounts(userId),
     preference: yield* all`
       select nullif(category, '') as category, muted_until as "mutedUntil"
-      from preference where user_id = ${userKey(userId)} order by category`,
+      from preference p where user_id = ${userKey(userId)} order by p.category`,
   }
 }
 
