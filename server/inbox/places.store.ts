@@ -35,8 +35,7 @@ export function* unarchive({ userId, id }: OneNotification): Write<Outcome> {
   yield* leaveUndo(found)
   const version = found.version + 1
   yield* send`
-    update notification set away = null, away_at = null, kept_version = ${keptIn(found)}, changed_version = ${version},
-      unarchived_version = ${version}
+    update notification set away = null, away_at = '', kept_version = ${keptIn(found)}, changed_version = ${version}
     where user_id = ${found.user} and seq = ${found.seq}`
   yield* recount(found, before, { ...before, place: 'list' })
   yield* signal({ about: 'inbox', userId })

@@ -130,7 +130,6 @@ create table notification (
   away text,
   away_at text,
   kept_version bigint,
-  unarchived_version bigint,
   expires_at text,
   look text,
   texts text,

@@ -169,13 +169,12 @@ create table notification (
   unread_version integer,
   changed_version integer,
   replaced_version integer,
-  -- 'archived' or 'snoozed', and since when or until when; null in the list, and for what an archive-read covers.
+  -- 'archived' or 'snoozed', and since when or until when; null in the list, and for what an archive-read covers. If the last change put it
+  -- back into the list, away_at is ''.
   away text,
   away_at text,
   -- At or below the high-water mark of archive-reads it is in the list if this is the inbox's archive_version.
   kept_version integer,
-  -- That of the last change that put it back.
-  unarchived_version integer,
   expires_at text,
   -- The members of JSON text that say what it looks like, without braces: actor, icon, actions, format. Null for the defaults.
   look text,
