@@ -29,6 +29,7 @@ import * as forgotPages from './links/forgot-page.routes.ts'
 import * as passwordPages from './links/password-page.routes.ts'
 import * as passwords from './links/passwords.routes.ts'
 import * as live from './live/live.routes.ts'
+import * as ownData from './own-data/export.routes.ts'
 import * as docsPage from './pages/docs/docs.routes.ts'
 import * as scripts from './pages/scripts.routes.ts'
 import * as wellKnown from './pages/well-known.routes.ts'
@@ -80,6 +81,8 @@ const api = {
     disownSession: route('POST', '/api/me/sessions/:id/disown', fresh, sessions.disown),
     createPasskeyOptions: route('POST', '/api/me/factors/passkeys/options', fresh, passkeys.creationOptions),
     updateMe: route('PATCH', '/api/me', user, ownProfile.change),
+    exportMe: route('GET', '/api/me/export', user, ownData.exportAll),
+    deleteMe: route('DELETE', '/api/me', fresh, ownProfile.erase),
     listProviderAccounts: route('GET', '/api/me/providers', user, providerAccounts.list),
     linkProviderAccount: route('POST', '/api/me/providers/:provider/link', fresh, providerAccounts.link),
     unlinkProviderAccount: route('DELETE', '/api/me/providers/:provider', fresh, providerAccounts.unlink),

@@ -248,11 +248,14 @@ export async function enableUser(dependencies: UserDependencies, key: UserKey): 
  */
 export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
-  // Nothing of the entry leads to the user, except for somebody who has the id.
-  const facts = { event: 'user-erased', detail: { user: erasedKey(user.id) } } as const
-  const outcome = await endProofs(dependencies, erasure.deleteUser, { userId: user.id }, facts)
-  if (outcome === 'absent') throw noSuchUser(key)
+  if ((await eraseUser(dependencies, user.id)) === 'absent') throw noSuchUser(key)
   return user
+}
+
+export function eraseUser(dependencies: UserDependencies, userId: string): Promise<'done' | 'absent'> {
+  // Nothing of the entry leads to the user, except for somebody who has the id.
+  const facts = { event: 'user-erased', detail: { user: erasedKey(userId) } } as const
+  return endProofs(dependencies, erasure.deleteUser, { userId }, facts)
 }
 
 /** Makes a change that ends sign-ins: this process refuses what was revoked as soon as the call resolves. */

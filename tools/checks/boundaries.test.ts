@@ -25,7 +25,7 @@ const ordered = steps.flatMap((step, n) =>
   step.map((name) => ({ room: foldersOf([name]), knows: foldersOf(steps.slice(0, n).flat()) })),
 )
 /** What stands above the steps, and knows all of them. */
-const above = ['mail']
+const above = ['mail', 'own-data']
 const rooms = foldersOf([...steps.flat(), ...above])
 
 /** Every room and what it may import besides itself and the leaves. The first matching row is a file's room. */

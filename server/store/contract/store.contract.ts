@@ -13,6 +13,7 @@ import { archiveReadPromises } from '../../inbox/contract/archive-read.contract.
 import { categoryReadAllPromises } from '../../inbox/contract/category-read-all.contract.ts'
 import { changePromises } from '../../inbox/contract/changes.contract.ts'
 import { deepPagePromises } from '../../inbox/contract/deep-pages.contract.ts'
+import { explainPromises } from '../../inbox/contract/explain.contract.ts'
 import { filterPromises } from '../../inbox/contract/filters.contract.ts'
 import { markReadPromises } from '../../inbox/contract/mark-read.contract.ts'
 import { markUnreadPromises } from '../../inbox/contract/mark-unread.contract.ts'
@@ -20,6 +21,7 @@ import { pagePromises } from '../../inbox/contract/pages.contract.ts'
 import { placePromises } from '../../inbox/contract/places.contract.ts'
 import { undoPromises } from '../../inbox/contract/undo.contract.ts'
 import { linkPromises } from '../../links/links.contract.ts'
+import { exportPromises } from '../../own-data/export.contract.ts'
 import { preferencePromises } from '../../preferences/preferences.contract.ts'
 import { producerPromises } from '../../producers/producers.contract.ts'
 import { providerAccountPromises } from '../../providers/provider-accounts.contract.ts'
@@ -47,6 +49,7 @@ export function storeContract(engine: Engine): void {
     describe('users of several applications', () => applicationPromises(promise))
     describe('accounts at providers', () => providerAccountPromises(promise))
     describe('erasing a user', () => erasurePromises(promise))
+    describe('the export of a user’s data', () => exportPromises(promise))
     describe('sessions', () => sessionPromises(promise))
     describe('access tokens', () => tokenPromises(promise))
     describe('texts that are sealed again', () => sealedTextPromises(promise))
@@ -70,6 +73,7 @@ export function storeContract(engine: Engine): void {
     describe('mark unread', () => markUnreadPromises(promise))
     describe('undo', () => undoPromises(promise))
     describe('read-all of categories', () => categoryReadAllPromises(promise))
+    describe('what happened to a notification', () => explainPromises(promise))
     describe('archive, snooze, remove, see', () => placePromises(promise))
     describe('archive-read', () => archiveReadPromises(promise))
     describe('versions and changes', () => changePromises(promise))

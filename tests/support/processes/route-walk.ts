@@ -105,6 +105,7 @@ class RouteWalk {
         '/verify',
         '/api/me/sessions',
         '/api/me/activity',
+        '/api/me/export',
       ])
         await this.#call(`GET ${path}`, { as })
     for (const path of ['/', '/account', '/inbox']) await this.#call(`GET ${path}`, path === '/' ? { status: 404 } : {})
@@ -263,6 +264,9 @@ class RouteWalk {
     await this.#call('POST /api/users/external/{externalId}/links', links)
     await this.#call('DELETE /api/users/external/{externalId}', { ...named, status: 204 })
     await this.#call('DELETE /api/users/{id}', { ...own, status: 204 })
+    await this.#call('POST /api/users', { as: 'key', body: { username: this.#username, password }, status: 201 })
+    await this.#call('POST /login', { body: { username: this.#username, password, variant: 'stateful' } })
+    await this.#call('DELETE /api/me', { status: 204 })
   }
 
   /** `route` as the document names it. Keeps the cookies of the response. */
