@@ -8,6 +8,7 @@ import * as marks from './inbox/marks.store.ts'
 import * as places from './inbox/places.store.ts'
 import * as undoing from './inbox/undo.store.ts'
 import * as links from './links/links.store.ts'
+import * as preferences from './preferences/preferences.store.ts'
 import * as producers from './producers/producers.store.ts'
 import * as providerAccounts from './providers/provider-accounts.store.ts'
 import * as sessions from './sessions/sessions.store.ts'
@@ -29,6 +30,7 @@ const files = {
   places,
   undoing,
   links,
+  preferences,
   producers,
   providerAccounts,
   sessions,

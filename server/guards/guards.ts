@@ -120,7 +120,7 @@ function refuseScoped({ scope }: Subject): void {
   if (scope === undefined) return
   throw insufficientScope(`A token with the scope "${scope}" does not open this route`, {
     remedy:
-      'It opens /api/notifications, GET /api/session and GET /api/me. This route needs a sign-in here, not one by your application.',
+      'It opens /api/notifications, GET /api/session, GET /api/me and /api/me/preferences. This route needs a sign-in here, not one by your application.',
   })
 }
 

@@ -25,7 +25,7 @@ export type Content = JsonTexts & {
 }
 
 /** One text, or texts by language tags. */
-type Texts = string | Readonly<Record<string, string>>
+export type Texts = string | Readonly<Record<string, string>>
 type Look = { actor?: { name: string; imageUrl?: string | null }; icon?: unknown; actions?: unknown; format?: string }
 type Given = { [Name in keyof JsonTexts]?: unknown } & Look & { title: Texts; body?: Texts | null; expiresAt?: string }
 
@@ -48,7 +48,7 @@ function textOf(value: unknown): string | null {
 }
 
 /** The text for a reader whose language has none. */
-function fallbackOf(texts: Texts): string {
+export function fallbackOf(texts: Texts): string {
   return typeof texts === 'string' ? texts : (texts.en ?? Object.values(texts)[0] ?? '')
 }
 

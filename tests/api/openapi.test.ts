@@ -589,6 +589,28 @@ test('the description is correct for what an application does with its users (I9
     assert.equal(await send('GET', `/api/users${query}`), 200)
 })
 
+test('the description is correct for categories and what users mute (I9)', async () => {
+  const send = async (method: string, path: string, headers: Proof, given?: object) => {
+    const text = given === undefined ? {} : { body: JSON.stringify(given) }
+    return (await record({ method, path, headers: { ...json, ...headers }, ...text })).status
+  }
+  const security = { name: { en: 'Security', de: 'Sicherheit' }, description: 'Sign-ins', mandatory: true }
+  assert.equal(await send('PUT', '/api/categories/c0', producer, security), 204)
+  assert.equal(await send('PUT', '/api/categories/c%41', producer, security), 404)
+  assert.equal(await send('GET', '/api/categories/c0', producer), 200)
+  assert.equal(await send('GET', '/api/categories/none', producer), 404)
+  const mutes = (mutedUntil: string | null) => ({ mutedUntil, categories: { c1: { mutedUntil } } })
+  for (const proof of [cookie, token]) {
+    assert.equal(await send('PUT', '/api/me/preferences', proof, mutes('forever')), 204)
+    assert.equal(await send('GET', '/api/me/preferences', proof), 200)
+    assert.equal(await send('PUT', '/api/me/preferences', proof, mutes(null)), 204)
+    assert.equal(
+      await send('PUT', '/api/me/preferences', proof, { categories: { c0: { mutedUntil: 'forever' } } }),
+      409,
+    )
+  }
+})
+
 test('the description is correct for one-time links (I9)', async () => {
   const send = async (path: string, data: object, headers: object = {}) =>
     record({ method: 'POST', path, headers: { ...json, ...headers }, body: JSON.stringify(data) })

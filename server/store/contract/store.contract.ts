@@ -22,6 +22,7 @@ import { placePromises } from '../../inbox/contract/places.contract.ts'
 import { undoPromises } from '../../inbox/contract/undo.contract.ts'
 import { linkPromises } from '../../links/links.contract.ts'
 import { exportPromises } from '../../own-data/export.contract.ts'
+import { preferencePromises } from '../../preferences/preferences.contract.ts'
 import { producerPromises } from '../../producers/producers.contract.ts'
 import { providerAccountPromises } from '../../providers/provider-accounts.contract.ts'
 import { listedSignInPromises } from '../../sessions/listed-sign-ins.contract.ts'
@@ -64,6 +65,7 @@ export function storeContract(engine: Engine): void {
     describe('deliveries', () => deliveryPromises(promise))
     describe('content', () => contentPromises(promise))
     describe('recipients', () => recipientPromises(promise))
+    describe('what users mute', () => preferencePromises(promise))
     describe('pages and counts', () => pagePromises(promise))
     describe('lists with a filter', () => filterPromises(promise))
     describe('deep pages', () => deepPagePromises(promise))

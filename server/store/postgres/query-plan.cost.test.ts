@@ -39,6 +39,7 @@ import { changesSince } from '../../inbox/postgres/changes.ts'
 import { readPage } from '../../inbox/postgres/pages.ts'
 import { undo } from '../../inbox/undo.store.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from '../../links/links.store.ts'
+import { changeMutes, putCategory, readCategory, readPreferences } from '../../preferences/preferences.store.ts'
 import {
   addProducer,
   findProducer,
@@ -134,6 +135,7 @@ const readMark = ['read_mark by read_mark_by_seq (user_id, through_seq) alone', 
 const category = 'inbox_category by key (user_id, category)'
 // A user has few sessions and categories, which are neighbours in the index.
 const allCategories = 'many inbox_category by key (user_id)'
+const mutes = 'many preference by key (user_id)'
 const categoryMarks = 'category_read_mark by key (user_id) alone'
 const allSessions = 'many session by key (user_id)'
 const links = 'one_time_link by key (user_id)'
@@ -142,7 +144,15 @@ const revocation = 'token_cutoff by key (user_id, sign_in_id)'
 const expired = 'token_cutoff by token_cutoff_by_expiry (expires_at)'
 // Also the key of the producer, which a delivery checks again.
 /** The last check, that no recipient was erased, reads no row of a user. */
-const recipients = ['sorted', userByName, user, 'user by key (id) alone', userByExternalId, producer]
+const recipients = [
+  'preference by key (user_id, category)',
+  'sorted',
+  userByName,
+  user,
+  'user by key (id) alone',
+  userByExternalId,
+  producer,
+]
 
 const outcome = 'delivery by key (producer_id, idempotency_key)'
 const factor = 'factor by key (user_id, id)'
@@ -769,6 +779,27 @@ const paths: Path[] = [
     reads: [producer, userByName, 'user by key (id) alone', inbox, category, keyed, notification, mark],
   },
   {
+    of: 'readCategory',
+    run: () => store.read(readCategory, { application: 'app1', name: 'c1' }),
+    reads: ['category by key (application, name)'],
+  },
+  {
+    of: 'putCategory',
+    run: () =>
+      store.write(putCategory, { application: 'app1', name: 'c1', label: '', description: null, mandatory: 0 }),
+    reads: [],
+  },
+  {
+    of: 'readPreferences',
+    run: () => store.read(readPreferences, { userId: 'u401', now: '2026-01-01T00:00:00.000Z' }),
+    reads: [user, allCategories, mutes, 'many category by key (application)', 'sorted'],
+  },
+  {
+    of: 'changeMutes',
+    run: () => store.write(changeMutes, { userId: 'u401', mutes: [{ category: 'c1', mutedUntil: null }], now: '2026' }),
+    reads: [user, inbox, mutes],
+  },
+  {
     of: 'removeOldDeliveries',
     run: () => store.write(removeOldDeliveries, 3),
     reads: ['delivery by delivery_by_time (at)', 'delivery by delivery_by_time (at) alone'],
@@ -825,6 +856,7 @@ await client.query(`
   insert into archive_mark select 'u' || u, s, s, '2026-01-01T00:00:00.000Z', 0, 0, 1, 0 from generate_series(401, 1400) u, generate_series(1, 20) s;
   insert into removal select 'u' || u, s, 'r' || s, '2026-01-01T00:00:00.000Z', 'deleted' from generate_series(1, 1000) u, generate_series(1, 20) s;
   insert into preference select 'u' || u, 'c' || s, 'forever' from generate_series(401, 2400) u, generate_series(1, 10) s;
+  insert into category select 'app' || n % 2000, 'c' || n, '', null, 0 from generate_series(1, 20000) n;
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
   insert into producer (id, name, secret_hash, scopes, created_at, application, number)
     select 'p' || n, 'n', 'h', 'send', n, '', n from generate_series(1, 20000) n;

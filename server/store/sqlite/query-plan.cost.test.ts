@@ -9,6 +9,7 @@ import type { Shape } from '../../inbox/lists.ts'
 import * as changes from '../../inbox/sqlite/changes.ts'
 import * as pages from '../../inbox/sqlite/pages.ts'
 import { findLink } from '../../links/links.store.ts'
+import { readCategory, readPreferences } from '../../preferences/preferences.store.ts'
 import { findProducer, listProducers } from '../../producers/producers.store.ts'
 import { providerAccounts } from '../../providers/provider-accounts.store.ts'
 import * as sessions from '../../sessions/sessions.store.ts'
@@ -113,6 +114,8 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
     run: readNotification({ userId: 'u', id: 'n' }),
     path: `n by notification_by_id, ${readAtByAnyMark}, ${archivedAt}`,
   },
+  { of: 'readCategory', run: readCategory({ application: 'a', name: 'n' }), path: 'category by key' },
+  { of: 'readPreferences', run: readPreferences({ userId: 'u', now: 'n' }), path: byId },
   { of: 'readCounts', run: readCounts('u'), path: 'i by key, c by key' },
   // Once a minute, and after a change: a handful of keys.
   { of: 'signingKeys', run: signingKeys(), path: 'whole signing_key, sorted' },

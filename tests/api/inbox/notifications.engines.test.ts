@@ -239,7 +239,7 @@ test('counts has the total, the unread ones and both by category, exactly', asyn
   await read(proof, ids[3])
   assert.equal(
     await counts(),
-    '{"success":true,"data":{"total":5,"unread":3,"categories":{' +
+    '{"success":true,"data":{"total":5,"unread":3,"unseen":5,"categories":{' +
       '"__proto__":{"total":1,"unread":0},"constructor":{"total":1,"unread":1},"orders":{"total":2,"unread":1}}}}',
   )
   await readAll(proof)

@@ -7,8 +7,9 @@ import type { Status } from '../../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../../inbox/marks.store.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../../inbox/places.store.ts'
 import { undo } from '../../../inbox/undo.store.ts'
+import { changeMutes } from '../../../preferences/preferences.store.ts'
 import type { Write } from '../../statements.ts'
-import { at, newId, type Person, type World } from '../world.ts'
+import { at, isoAt, newId, type Person, type World } from '../world.ts'
 
 /** A person is named by number, a notification by its person, null for the person who acts, and by how many notifications arrived before it. */
 type Named = { whose: number | null; nth: number }
@@ -29,6 +30,8 @@ export type Act =
   /** The end of a snooze, if its time has come by then. */
   | { kind: 'wake'; who: number; named: Named; minutes: number }
   | { kind: 'archive-read'; who: number }
+  /** `category`: '' for everything. `minutes`: how long; 0 ends the mute. */
+  | { kind: 'mute'; who: number; category: string; minutes: number }
   | { kind: 'read-all'; who: number; through: Named | null; categories: string[] | null }
   /** `isLate`: more than ten minutes after every act. */
   | { kind: 'undo'; who: number; isLate: boolean }
@@ -65,6 +68,12 @@ const anySnooze: fc.Arbitrary<Act> = fc.record({
   named,
   minutes: fc.integer({ min: 1, max: 3 }),
 })
+const anyMute: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constant('mute'),
+  who: someone,
+  category: fc.constantFrom('', 'build', 'chat'),
+  minutes: fc.nat(2),
+})
 const anyArchiveRead: fc.Arbitrary<Act> = fc.record({ kind: fc.constant('archive-read'), who: someone })
 const anyUndo: fc.Arbitrary<Act> = fc.record({
   kind: fc.constant('undo'),
@@ -99,6 +108,7 @@ export const anyAct: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: anyMove },
   { weight: 2, arbitrary: anySnooze },
   { weight: 2, arbitrary: anyArchiveRead },
+  { weight: 1, arbitrary: anyMute },
 )
 
 type Move = Extract<Act, { named: Named }>
@@ -106,6 +116,10 @@ const isMove = (act: Act): act is Move => 'named' in act
 
 /** An act with people and ids in place of numbers, and its time. */
 export type Turn = { act: Act; seconds: number; title: string; person: Person; id: string; newIds: string[] }
+
+export function mutedUntil({ seconds }: Turn, { minutes }: { minutes: number }): string | null {
+  return minutes === 0 ? null : isoAt(seconds + minutes * 10)
+}
 
 export class Stage {
   readonly world: World
@@ -149,6 +163,10 @@ export class Stage {
     if (act.kind === 'deliver') return this.#deliver(turn, act)
     if (isMove(act)) return this.#move(turn, act)
     if (act.kind === 'archive-read') return store.write(archiveRead, owned)
+    if (act.kind === 'mute') {
+      const mutes = [{ category: act.category, mutedUntil: mutedUntil(turn, act) }]
+      return store.write(changeMutes, { userId: person.id, mutes, now: isoAt(seconds) })
+    }
     if (act.kind === 'undo') return store.write(undo, { userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })
     if (act.kind === 'read-all') {
       const { categories } = act
@@ -182,7 +200,7 @@ export class Stage {
     if (typeof outcome === 'string' || 'unknown' in outcome) return outcome
     for (const [index, { id, status }] of outcome.results.entries()) {
       const arrived = this.#arrived[act.to[index] ?? 0]
-      if (status === 'delivered' && id !== null && !arrived?.includes(id)) arrived?.push(id)
+      if (status !== 'updated' && id !== null && !arrived?.includes(id)) arrived?.push(id)
     }
     return outcome.results
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Status } from '../../../inbox/inbox-state.ts'
 import { isoAt, type Person, plainLook, type Seen } from '../world.ts'
-import type { Act, Turn } from './acts.ts'
+import { type Act, mutedUntil, type Turn } from './acts.ts'
 
 type New = Pick<Seen, 'id' | 'title' | 'category' | 'key'> & { application: string; again: boolean; at: string }
 /** `undoable`: what the last read-all made read, or the last archive-read archived, and an undo would take back; null if it was undone. */
@@ -15,6 +15,8 @@ type Inbox = {
   removed: Set<string>
   undoable?: { kind: 'read-all' | 'archive-read'; items: Set<Seen> } | null
   categoryThrough: number
+  /** Until when, by category; '' for everything. */
+  mutes: Map<string, string>
 }
 type Result = { userId: string | undefined; id: string; status: string }
 
@@ -29,6 +31,7 @@ export class Model {
     this.#people = people
     this.#inboxes = people.map(() => ({
       ...{ version: 0, items: [], lastSeq: 0, seenThrough: 0, removed: new Set<string>(), categoryThrough: 0 },
+      mutes: new Map<string, string>(),
     }))
   }
 
@@ -45,6 +48,10 @@ export class Model {
     if (act.kind === 'list') {
       const listed = inbox.items.filter((item) => hasStatus(item, act.status)).toReversed()
       return listed.slice((act.page - 1) * act.limit, act.page * act.limit)
+    }
+    if (act.kind === 'mute') {
+      inbox.mutes.set(act.category, mutedUntil(turn, act) ?? '')
+      return 'done'
     }
     if (act.kind === 'undo') return undo(inbox, act)
     if (act.kind === 'archive-read') return archiveRead(inbox, turn)
@@ -73,7 +80,9 @@ export class Model {
       key === null
         ? undefined
         : inbox.items.find((one) => one.key === key && this.#applications.get(one) === application)
-    const unread = { read: false, readAt: null, archivedAt: null, snoozedUntil: null }
+    const isMuted = ['', category ?? ''].some((name) => (inbox.mutes.get(name) ?? '') > at)
+    const time = isMuted ? at : null
+    const arrival = { read: isMuted, readAt: time, archivedAt: time, snoozedUntil: null }
     const seq = inbox.lastSeq + 1
     if (earlier === undefined || again) inbox.lastSeq = seq
     if (earlier !== undefined) {
@@ -81,18 +90,18 @@ export class Model {
       if (earlier.category !== category && earlier.seq <= inbox.categoryThrough) leaveUndo(inbox, earlier, 'read-all')
       Object.assign(earlier, { title, category, updatedAt: at })
       if (again) {
-        Object.assign(earlier, { seq, count: earlier.count + 1, ...unread })
+        Object.assign(earlier, { seq, count: earlier.count + 1, ...arrival })
         leaveUndo(inbox, earlier)
         inbox.items.sort((a, b) => a.seq - b.seq)
       }
-      return { userId, id: earlier.id, status: 'updated' }
+      return { userId, id: earlier.id, status: again && isMuted ? 'muted' : 'updated' }
     }
     const content = { title, body: null, url: null, category, data: null, key }
     const times = { createdAt: at, updatedAt: at, expiresAt: null }
-    const item = { id, ...content, ...plainLook, ...times, seq, count: 1, ...unread }
+    const item = { id, ...content, ...plainLook, ...times, seq, count: 1, ...arrival }
     inbox.items.push(item)
     this.#applications.set(item, application)
-    return { userId, id, status: 'delivered' }
+    return { userId, id, status: isMuted ? 'muted' : 'delivered' }
   }
 
   #inbox(number: number): Inbox {

@@ -85,15 +85,20 @@ async function makeOriginal(notifications: number): Promise<Buffer> {
 }
 
 /** Tables whose rows no store operation makes here. A transfer does not know what a row means. */
-const filledWithWords =
-  'known_device guess_count one_time_link factor recovery_code challenge provider_account audit'.split(' ')
+const filledWithWords = [
+  ...'known_device guess_count one_time_link factor recovery_code challenge provider_account audit'.split(' '),
+  ...'archive_mark removal preference category key_change'.split(' '),
+]
 
 function fillWithWords(path: string): void {
   const database = connect(path)
   for (const name of filledWithWords) {
     const types = database.prepare('select type from pragma_table_info(?)').all(name)
     const insert = database.prepare(`insert into ${name} values (${types.map(() => '?').join(', ')})`)
-    for (const [n, word] of words.entries()) insert.run(...types.map(({ type }) => (type === 'TEXT' ? word : n)))
+    for (const [n, word] of words.entries()) {
+      const byType: Record<string, string | Buffer> = { TEXT: word, BLOB: Buffer.alloc(16, n) }
+      insert.run(...types.map(({ type }) => byType[String(type)] ?? n))
+    }
   }
   database.close()
 }
