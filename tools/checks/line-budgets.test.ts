@@ -32,7 +32,6 @@ const budgets: Readonly<Record<string, number>> = {
   'server/mail': 330,
   'server/pages': 2600,
   'server/passwords': 640,
-  'server/own-data': 120,
   'server/preferences': 300,
   'server/producers': 250,
   'server/providers': 970,
