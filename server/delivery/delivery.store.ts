@@ -16,14 +16,15 @@ import {
   get,
   givenUser,
   inUsers,
+  lockDeliveries,
   lockUsers,
   onCitus,
-  Part,
   rowsOf,
   send,
   sendOnPostgres,
   signal,
   type UserKey,
+  userDigits,
   userKey,
   type Write,
 } from '../store/statements.ts'
@@ -214,18 +215,6 @@ function wantedBy({ recipients }: Delivery, users: readonly (string | null)[]): 
   return wanted.sort((one, other) => (one.userId < other.userId ? -1 : 1))
 }
 
-/**
- * On Citus a statement locks the inboxes of several nodes in no fixed order, so such deliveries take turns. They use one connection to each
- * node: otherwise Citus opens up to 16, and each takes part in the two-phase commit.
- */
-function* lockDeliveries(): Write<void> {
-  yield* onCitus`
-    select pg_advisory_xact_lock(hashtext('carillon deliveries')),
-      set_config('citus.max_adaptive_executor_pool_size', '1', true)`
-}
-
-/** The user of a row, by the digits that both engines store. */
-const userDigits = new Part('lower(hex(user_id))', "replace(user_id, '-', '')")
 const digitsOf = (userId: string) => userId.replaceAll('-', '')
 
 type Keyed = Omit<ReadState, 'user'> & { first_seq: number; last_seq: number } & Wanted

@@ -286,8 +286,8 @@ const encodedUnreserved = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i
 /** A backslash counts as a slash: browsers and some proxies read it as one. */
 const encodedSlash = /%(?:2f|5c)/i
 
-/** The one parameter that may be any text: in it, and nowhere else, a slash may be sent as `%2F`. */
-const freeText = ':externalId'
+/** The parameters that may be any text: in them, and nowhere else, a slash may be sent as `%2F`. */
+const freeTexts = [':externalId', ':key']
 
 /** The path of a request target, without the query. An absolute form (`http://host/login`) has the same path. */
 export function pathOf(target: string): string {
@@ -317,7 +317,7 @@ function isWithinFreeText(path: string, route: string): boolean {
   const pattern = route.split('/')
   const segments = path.split('/', pattern.length + 1)
   if (segments.length !== pattern.length) return false
-  return segments.every((segment, i) => !encodedSlash.test(segment) || pattern[i] === freeText)
+  return segments.every((segment, i) => !encodedSlash.test(segment) || freeTexts.includes(pattern[i] ?? ''))
 }
 
 /** More than any route takes: a list takes 20 categories and 3 other fields. */

@@ -107,6 +107,16 @@ export function* lockUsers(): Write<void> {
   yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon users'))`
 }
 
+/**
+ * On Citus a statement locks the inboxes of several nodes in no fixed order, so writes to several inboxes take turns. They use one connection
+ * to each node: otherwise Citus opens up to 16, and each takes part in the two-phase commit.
+ */
+export function* lockDeliveries(): Write<void> {
+  yield* onCitus`
+    select pg_advisory_xact_lock(hashtext('carillon deliveries')),
+      set_config('citus.max_adaptive_executor_pool_size', '1', true)`
+}
+
 export type Value = string | number | null
 /** `strings` is the same array each time that the statement runs. */
 export type Template = { strings: TemplateStringsArray; values: readonly Given[] }
@@ -150,9 +160,14 @@ export function userBytes(userId: string): Uint8Array {
 }
 
 export function userIdOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes)
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return userIdOfDigits(Buffer.from(bytes).toString('hex'))
+}
+
+/** The user of a row, by the digits that both engines store. */
+export const userDigits = new Part('lower(hex(user_id))', "replace(user_id, '-', '')")
+
+export function userIdOfDigits(digits: string): string {
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 /** In a statement with `rowsOf`: the key of the user whose id is the field `userId`. */

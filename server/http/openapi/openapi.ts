@@ -78,6 +78,7 @@ const pathParameters: Readonly<Record<string, Schema>> = {
   externalId: string(),
   provider: string({ description: 'The name of a provider in CARILLON_PROVIDERS' }),
   name: string({ maxLength: 200 }),
+  key: string({ maxLength: 255 }),
 }
 
 const text = { schema: string() }

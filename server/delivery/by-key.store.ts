@@ -1,0 +1,90 @@
+// Changes the notifications that have a key, in all inboxes: replaces members, removes them, or marks them as read and archives them. A few
+// inboxes in each write. A change of more is a row of key_change until it has reached the last inbox, so a kill does not end it.
+import { iso } from '../basics/clock.ts'
+import { archiveFound, removeFound } from '../inbox/places.store.ts'
+import { lockInboxes, maxAtOnce } from '../inbox/retention.store.ts'
+import { type Found, foundColumns } from '../inbox/notification-state.ts'
+import { all, get, inUsers, lock, type Read, send, signal, userDigits, userIdOfDigits, userKey, type Write } from '../store/statements.ts'
+
+export type Keyed = { key: string; application: string }
+/** `given`: the members that an update gives. `at` in milliseconds; what was sent after it stays as it is. */
+export type KeyChange = Keyed & {
+  id: string
+  kind: 'update' | 'delete' | 'resolve'
+  given: string | null
+  producer: number | null
+  at: number
+}
+
+const maxCounted = 10_000
+
+/** How many inboxes have the key after a user. `last` is the last one that was counted; undefined at the end. */
+export function* countInboxesOf(keyed: Keyed & { after: string }): Read<{ count: number; last: string | undefined }> {
+  const users = yield* usersOf(keyed, { after: keyed.after, limit: maxCounted })
+  return { count: users.length, last: users.length === maxCounted ? users.at(-1) : undefined }
+}
+
+function* usersOf({ key, application }: Keyed, { after, limit }: { after: string; limit: number }): Read<string[]> {
+  const rows = yield* all<{ user: string }>`
+    select ${userDigits} as "user" from notification
+    where key = ${key} and application = ${application} and user_id > ${userKey(after)} order by user_id limit ${limit}`
+  return rows.map(({ user }) => userIdOfDigits(user))
+}
+
+/** The key of the oldest change that is not done. */
+export function* findKeyChange(): Read<Keyed | undefined> {
+  return yield* get<Keyed>`select key, application from key_change order by id limit 1`
+}
+
+export function* isKeyChangeDone(id: string): Read<boolean> {
+  return (yield* get`select 1 as is_there from key_change where id = ${id}`) === undefined
+}
+
+/** Makes a change in the first inboxes, unless an earlier one of the key is not done. False if `continueKeyChange` has to make the rest. */
+export function* beginKeyChange(change: KeyChange): Write<boolean> {
+  const { id, application, key, kind, given, producer, at } = change
+  const earlier = yield* get`select 1 as is_there from key_change where key = ${key} and application = ${application}`
+  const after = earlier === undefined ? yield* changeNext(change, '') : ''
+  if (after === undefined) return true
+  yield* send`
+    insert into key_change (id, application, key, kind, given, producer, at, after_user)
+    values (${id}, ${application}, ${key}, ${kind}, ${given}, ${producer}, ${at}, ${after})`
+  return false
+}
+
+/** Makes the oldest change of a key in the next inboxes. Calls at the same time take turns. */
+export function* continueKeyChange({ key, application }: Keyed): Write<void> {
+  const change = yield* lock<KeyChange & { after_user: string }>`
+    select id, application, key, kind, given, producer, at, after_user from key_change
+    where key = ${key} and application = ${application} order by id limit 1`
+  if (change === undefined) return
+  const after = yield* changeNext(change, change.after_user)
+  if (after === undefined) yield* send`delete from key_change where id = ${change.id}`
+  else yield* send`update key_change set after_user = ${after} where id = ${change.id}`
+}
+
+type Row = Omit<Found, 'user'> & { user: string; sent_at: string }
+
+/** Returns the last of the users that it reached; undefined if there are no more. */
+function* changeNext(change: KeyChange, after: string): Write<string | undefined> {
+  const { key, application, at } = change
+  const userIds = yield* usersOf(change, { after, limit: maxAtOnce })
+  yield* lockInboxes(userIds)
+  const users = inUsers(userIds)
+  const rows = yield* all<Row>`
+    select ${userDigits} as "user", ${foundColumns}, coalesce(n.updated_at, n.created_at) as sent_at
+    from notification n join inbox i using (user_id)
+    where n.user_id ${users} and i.user_id ${users} and n.key = ${key} and n.application = ${application}`
+  for (const { user, sent_at, ...row } of rows) {
+    const userId = userIdOfDigits(user)
+    if (sent_at > iso(at)) continue
+    yield* changeOne({ ...row, user: userKey(userId) }, change)
+    yield* signal({ about: 'inbox', userId })
+  }
+  return userIds.length < maxAtOnce ? undefined : userIds.at(-1)
+}
+
+function* changeOne(found: Found, { kind, at }: KeyChange): Write<void> {
+  if (kind === 'delete') yield* removeFound(found, { at, reason: 'withdrawn' })
+  if (kind === 'resolve') yield* archiveFound(found, at)
+}
