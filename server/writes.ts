@@ -6,7 +6,9 @@ import * as deliveries from './delivery/delivery.store.ts'
 import * as factors from './factors/factors.store.ts'
 import * as guesses from './guessing/guesses.store.ts'
 import * as marks from './inbox/marks.store.ts'
+import * as places from './inbox/places.store.ts'
 import * as retention from './inbox/retention.store.ts'
+import * as undoing from './inbox/undo.store.ts'
 import * as links from './links/links.store.ts'
 import * as producers from './producers/producers.store.ts'
 import * as providerAccounts from './providers/provider-accounts.store.ts'
@@ -27,7 +29,9 @@ const files = {
   factors,
   guesses,
   marks,
+  places,
   retention,
+  undoing,
   links,
   producers,
   providerAccounts,

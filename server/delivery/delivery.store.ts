@@ -2,14 +2,17 @@
 // its own (delivery.postgres.ts). Both take their locks in one order, so that they cannot deadlock: idempotency keys, users who are created,
 // inboxes, each sorted.
 import {
-  countMadeRead,
-  isUnreadNow,
+  countMade,
+  type Found,
+  foundColumns,
+  isArchivedByLast,
   keepReadState,
   leaveUndo,
-  type ReadState,
   readByLastReadAll,
-  readState,
-} from '../inbox/marks.store.ts'
+  recount,
+  standingOf,
+} from '../inbox/notification-state.ts'
+import { makeNewest } from '../inbox/places.store.ts'
 import type { WriteForms } from '../store/operations.ts'
 import {
   all,
@@ -217,7 +220,7 @@ function wantedBy({ recipients }: Delivery, users: readonly (string | null)[]): 
 
 const digitsOf = (userId: string) => userId.replaceAll('-', '')
 
-type Keyed = Omit<ReadState, 'user'> & { first_seq: number; last_seq: number } & Wanted
+type Keyed = Omit<Found, 'user'> & Wanted
 
 /** The notifications with the key. Their inboxes, and those of the others, are locked from now on. */
 function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[]> {
@@ -230,7 +233,7 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   // On PostgreSQL a list reads every partition.
   if (one !== undefined && another === undefined) {
     const row = yield* get<Omit<Keyed, 'userId'>>`
-      select n.id, ${readState}, i.first_seq, i.last_seq
+      select ${foundColumns}
       from notification n join inbox i using (user_id)
       where n.user_id = ${userKey(one.userId)} and n.key = ${key} and n.application = ${application}`
     return row === undefined ? [] : [{ ...row, userId: one.userId }]
@@ -238,7 +241,7 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   const users = inUsers(wanted.map(({ userId }) => userId))
   // The users of both tables, because PostgreSQL would read all inboxes to join them.
   const rows = yield* all<Omit<Keyed, 'userId'> & { user: string }>`
-    select ${userDigits} as "user", n.id, ${readState}, i.first_seq, i.last_seq
+    select ${userDigits} as "user", ${foundColumns}
     from notification n join inbox i using (user_id)
     where n.user_id ${users} and i.user_id ${users} and n.key = ${key} and n.application = ${application}`
   const found = new Map(rows.map(({ user, ...row }) => [user, row]))
@@ -261,9 +264,9 @@ function* insertOne(delivery: Delivery, { userId, id }: Wanted): Write<void> {
   const { key, application } = keyColumns(delivery)
   const user = userKey(userId)
   const inbox = yield* get<{ version: number; last_seq: number }>`
-    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through) values (${user}, 1, 1, 1, 1, 1, 0)
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through, unseen) values (${user}, 1, 1, 1, 1, 1, 0, 1)
     on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
-      total = inbox.total + 1, unread = inbox.unread + 1
+      total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
     returning version, last_seq`
   yield* send`
     insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at)
@@ -278,10 +281,10 @@ function* insertAll(delivery: Delivery, wanted: readonly Wanted[]): Write<void> 
   const { key, application } = keyColumns(delivery)
   const listed = rowsOf(wanted)
   const inboxes = yield* all<{ user: string; version: number; seq: number }>`
-    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
-    select ${givenUser}, 1, 1, 1, 1, 1, 0 from ${listed} where true
+    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through, unseen)
+    select ${givenUser}, 1, 1, 1, 1, 1, 0, 1 from ${listed} where true
     on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
-      total = inbox.total + 1, unread = inbox.unread + 1
+      total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
     returning ${userDigits} as "user", version, last_seq as seq`
   const places = new Map(inboxes.map((inbox) => [inbox.user, inbox]))
   const rows = wanted.map(({ userId, id }) => {
@@ -301,46 +304,34 @@ function* insertAll(delivery: Delivery, wanted: readonly Wanted[]): Write<void> 
 }
 
 /**
- * Id and createdAt stay. Without `again` so do the sequence number and the read state: the notification keeps its place in the list. With
- * `again` it becomes the newest and unread, as if it had just arrived.
+ * Id and createdAt stay. Without `again` so do the sequence number and the read state: the notification keeps its place in the list, the
+ * archive or among the snoozed ones. With `again` it becomes the newest in the list and unread, as if it had just arrived.
  */
-function* replace({ content, category: to, createdAt, again = false }: Delivery, found: Keyed): Write<void> {
-  const user = userKey(found.userId)
-  const earlier = { ...found, user }
-  const { seq, category: from } = earlier
-  const version = earlier.version + 1
-  const wasUnread = (yield* isUnreadNow(earlier)) ? 1 : 0
-  const isKept = !again && from !== to && seq <= earlier.category_through
-  if (isKept) yield* keepReadState(earlier)
-  const isMadeRead = !isKept && (yield* readByLastReadAll(earlier)) !== undefined
+function* replace(
+  { content, category: to, createdAt, again = false }: Delivery,
+  { userId, ...keyed }: Keyed,
+): Write<void> {
+  const user = userKey(userId)
+  const found = { ...keyed, user }
+  const { seq, category: from } = found
+  const version = found.version + 1
+  const before = yield* standingOf(found)
+  const isKept = !again && from !== to && seq <= found.category_through
+  if (isKept) yield* keepReadState(found)
+  if (again) yield* leaveUndo(found)
+  const isMade =
+    !again && ((yield* isArchivedByLast(found)) || (!isKept && (yield* readByLastReadAll(found)) !== undefined))
   yield* send`
     update notification set title = ${content.title}, body = ${content.body}, url = ${content.url}, category = ${to},
-      data = ${content.data}, updated_at = ${createdAt}, changed_version = ${again ? null : version},
-      replaced_version = ${version}
+      data = ${content.data}, updated_at = ${createdAt}, changed_version = ${version}, replaced_version = ${version},
+      count = count + ${again ? 1 : 0}
     where user_id = ${user} and seq = ${seq}`
-  if (again) yield* makeNewest(earlier, wasUnread)
-  else yield* send`update inbox set version = ${version} where user_id = ${user}`
-  if (isMadeRead && again) yield* leaveUndo(earlier)
-  if (isMadeRead && !again) yield* countMadeRead({ user, category: from, more: -1 })
-  yield* countInCategory({ user, category: from, total: -1, unread: -wasUnread })
-  yield* send`delete from inbox_category where user_id = ${user} and total = 0`
-  yield* countInCategory({ user, category: to, total: 1, unread: again ? 1 : wasUnread })
-  if (isMadeRead && !again) yield* countMadeRead({ user, category: to, more: 1 })
-}
-
-function* makeNewest(earlier: Keyed & ReadState, wasUnread: number): Write<void> {
-  const { user, seq, version, first_seq, last_seq, read_through } = earlier
-  yield* send`
-    update notification set seq = ${last_seq + 1}, version = ${version + 1}, count = count + 1, read_at = null,
-      unread_version = null
-    where user_id = ${user} and seq = ${seq}`
-  yield* send`
-    update inbox set version = ${version + 1}, last_seq = ${last_seq + 1}, unread = unread + ${1 - wasUnread},
-      marked_unread = marked_unread - ${seq <= read_through ? wasUnread : 0}
-    where user_id = ${user}`
-  if (first_seq !== seq) return
-  yield* send`
-    update inbox set first_seq = (select min(seq) from notification where user_id = ${user}) where user_id = ${user}`
+  if (again) yield* makeNewest(found)
+  const newest = { place: 'list', isUnread: true, seq: found.last_seq + 1 } as const
+  yield* recount(found, before, { ...before, ...(again && newest), category: to })
+  if (!isMade) return
+  yield* countMade({ user, category: from, more: -1 })
+  yield* countMade({ user, category: to, more: 1 })
 }
 
 type Count = { user: UserKey; category: string | null; total: number; unread: number }

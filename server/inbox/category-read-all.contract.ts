@@ -4,7 +4,8 @@ import { recount } from '../store/contract/random/random.ts'
 import { at, isoAt, type PromiseOf, type World } from '../store/contract/world.ts'
 import { changesSince, readCounts, readInbox } from './inbox.store.ts'
 import { readAts } from './mark-unread.contract.ts'
-import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
+import { markAllRead, markRead, markUnread } from './marks.store.ts'
+import { undo } from './undo.store.ts'
 
 /** An inbox with an order, a chat message and one without a category, `rounds` times. */
 async function annOf(world: World, rounds: number) {
@@ -69,12 +70,12 @@ export function categoryReadAllPromises(promise: PromiseOf): void {
       await readAll(5, ['orders', 'chat'])
       await store.write(markRead, { userId: ann.id, id: ids[1] ?? '', at: at(6) })
       await store.write(markUnread, { userId: ann.id, id: ids[0] ?? '' })
-      assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(7) }), 'done')
+      assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
       assert.deepEqual(await readAts(world, ann, ids), [null, 5, null, null, null, null])
       await recount(world, ann)
-      assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(8) }), 'done')
+      assert.equal(await store.write(undo, { userId: ann.id, at: at(8) }), 'done')
       await readAll(9, ['orders'])
-      assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(9) + 10 * 60_000 + 1 }), 'nothing')
+      assert.equal(await store.write(undo, { userId: ann.id, at: at(9) + 10 * 60_000 + 1 }), 'nothing')
     },
   )
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { deliver } from '../delivery/delivery.store.ts'
 import { Follower } from '../store/contract/random/follower.ts'
-import { at, newId, type PromiseOf } from '../store/contract/world.ts'
+import { at, newId, notificationIn, type PromiseOf } from '../store/contract/world.ts'
 import { changesSince, readInbox, readNotification, readPage } from './inbox.store.ts'
 import { emptyInbox } from './inbox-state.ts'
 import { markAllRead, markRead } from './marks.store.ts'
@@ -76,9 +76,7 @@ export function changePromises(promise: PromiseOf): void {
       const { changes, more, inbox } = found === 'reset' ? assert.fail('reset') : found
       assert.deepEqual(inbox, await world.store.read(readInbox, ann.id))
       const listed = changes.map((change) =>
-        change.type === 'read-all'
-          ? [change.type, change.throughId]
-          : [change.type, JSON.parse(change.notification).id],
+        'throughId' in change ? [change.type, change.throughId] : [change.type, notificationIn(change).id],
       )
       return { listed, versions: changes.map((change) => change.version), more }
     }
@@ -132,9 +130,9 @@ export function changePromises(promise: PromiseOf): void {
         const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
         const { changes } = found === 'reset' ? assert.fail('reset') : found
         return changes.map((change) =>
-          change.type === 'read-all'
+          'throughId' in change
             ? [change.version, change.type, change.throughSeq, change.throughId]
-            : [change.version, change.type, JSON.parse(change.notification).seq, JSON.parse(change.notification).id],
+            : [change.version, change.type, notificationIn(change).seq, notificationIn(change).id],
         )
       }
       const sinceReadAll = [

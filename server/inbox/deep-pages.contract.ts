@@ -13,7 +13,8 @@ import {
 } from '../store/contract/world.ts'
 import { changesSince, readInbox } from './inbox.store.ts'
 import type { Page } from './inbox-state.ts'
-import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
+import { markAllRead, markRead, markUnread } from './marks.store.ts'
+import { undo } from './undo.store.ts'
 
 const limit = 20
 /** So many that SQLite passes over them in several turns of the event loop. */
@@ -233,7 +234,7 @@ class InboxWithGaps {
   }
 
   async #undo(): Promise<void> {
-    await this.#world.store.write(undoReadAll, { userId: this.ann.id, at: at(3) })
+    await this.#world.store.write(undo, { userId: this.ann.id, at: at(3) })
     for (const id of this.#byReadAll) this.#read.delete(id)
     this.#byReadAll.clear()
   }

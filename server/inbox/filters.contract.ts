@@ -5,7 +5,8 @@ import { anyAct, Stage } from '../store/contract/random/acts.ts'
 import { at, type Person, type PromiseOf, runs, type Seen, World } from '../store/contract/world.ts'
 import { readInbox, readPage } from './inbox.store.ts'
 import { emptyInbox, type Filter } from './inbox-state.ts'
-import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
+import { markAllRead, markRead, markUnread } from './marks.store.ts'
+import { undo } from './undo.store.ts'
 
 const statuses = ['all', 'unread', 'read'] as const
 
@@ -83,7 +84,7 @@ export function filterPromises(promise: PromiseOf): void {
     await world.store.write(markAllRead, { userId: ann.id, throughId: of(25).id, at: at(4) })
     await world.store.write(markUnread, of(1))
     await checkAll(4)
-    assert.equal(await world.store.write(undoReadAll, { userId: ann.id, at: at(5) }), 'done')
+    assert.equal(await world.store.write(undo, { userId: ann.id, at: at(5) }), 'done')
     await checkAll(9)
   })
 

@@ -8,7 +8,9 @@ export const emptyInbox = {
   firstSeq: 1,
   /** The highest sequence number in use, and the last that was given. A notification that was sent again leaves a gap. */
   lastSeq: 0,
+  /** How many are in the list: neither archived nor snoozed. */
   total: 0,
+  /** How many are unread: all of them are in the list. */
   unread: 0,
   /** High-water mark: every notification up to this sequence number is read, except those that the user marked as unread since. */
   readThrough: 0,
@@ -16,10 +18,16 @@ export const emptyInbox = {
   readVersion: 0,
   /** How many notifications up to `readThrough` are unread. */
   markedUnread: 0,
-  /** The version of the last undo; 0 without one. */
+  /** Who is behind this version begins again: that of the last undo, or of more removals than are listed; 0 without one. */
   resetVersion: 0,
   /** No read-all of a category covers a notification above this sequence number; 0 if there was none. */
   categoryThrough: 0,
+  archived: 0,
+  snoozed: 0,
+  /** What is in the list and came after what the user has seen. */
+  unseen: 0,
+  /** The version at which the user said last what was seen. */
+  seenVersion: 0,
 }
 export type InboxState = typeof emptyInbox
 
@@ -30,8 +38,21 @@ export const inboxColumns = fields.map(columnOf)
 /** The columns of an inbox `i`, each with the name of its field. */
 export const inboxFields = fields.map((field) => `i.${columnOf(field)} as "${field}"`).join()
 
+/** Those in the list (`inbox`), all or by read state; those away from it; everything. */
+export type Status = 'inbox' | 'unread' | 'read' | 'archived' | 'snoozed' | 'all'
+
 /** Which notifications are listed: those with this status and, if `categories` is given, with one of them (each named once). */
-export type Filter = { status: 'all' | 'unread' | 'read'; categories?: readonly string[] | undefined }
+export type Filter = { status: Status; categories?: readonly string[] | undefined }
+
+/** How many notifications have a status, as SQL of the columns of inbox or inbox_category. */
+export const countOf: Readonly<Record<Status, string>> = {
+  inbox: 'total',
+  unread: 'unread',
+  read: 'total - unread',
+  archived: 'archived',
+  snoozed: 'snoozed',
+  all: 'total + archived + snoozed',
+}
 
 /** Which notifications of an inbox: a numbered page, or those before a sequence number. */
 export type PageRequest = Filter & { limit: number } & ({ page: number } | { before: number })
@@ -53,12 +74,25 @@ export type Page = {
 export type Counts = { inbox: InboxState; categories: Record<string, { total: number; unread: number }> }
 
 /**
- * `notification` is JSON text as of now, not as of `version`. 'replaced': a later delivery replaced its content; with `again` it
- * also has another place, and a client may not know it yet. 'read' or 'unread': what it is as of now.
+ * 'created': it arrived, or came back after a snooze. 'replaced': a later delivery replaced its content; with `again` it also has another
+ * place, and a client may not know it yet. The others: what it is as of now.
  */
+type NotificationChange = 'created' | 'replaced' | 'read' | 'unread' | 'archived' | 'unarchived' | 'snoozed'
+
+/** `notification` is JSON text as of now, not as of `version`. */
 export type Change =
-  | { version: number; type: 'created' | 'replaced' | 'read' | 'unread'; notification: string }
+  | { version: number; type: NotificationChange; notification: string }
   | ({ version: number; type: 'read-all' } & ReadAll)
+  | ({ version: number; type: 'archive-read' } & ArchiveRead)
+  | ({ version: number; type: 'removed' } & Removed)
+  | { version: number; type: 'seen' }
+
+/** Every notification that was read, and not snoozed, is archived up to this sequence number. */
+export type ArchiveRead = { throughSeq: number; at: string }
+
+/** 'deleted' by the user, 'withdrawn' by the sender. */
+export type RemovalReason = 'deleted' | 'withdrawn' | 'expired' | 'retention'
+export type Removed = { id: string; reason: RemovalReason }
 
 /** `throughId` is null if that notification has another sequence number since. With `categories` it covered only these. */
 export type ReadAll = { throughSeq: number; throughId: string | null; at: string; categories?: readonly string[] }
@@ -77,9 +111,11 @@ export type MarkAllRead = {
 }
 export type OneNotification = { userId: string; id: string }
 export type MarkRead = OneNotification & { at: number }
-export type UndoReadAll = { userId: string; at: number }
+/** `until` in milliseconds, too. */
+export type Snooze = OneNotification & { until: number; at: number }
+export type Undo = { userId: string; at: number }
 
-/** How long a read-all can be undone, in milliseconds. */
+/** How long a read-all or an archive-read can be undone, in milliseconds. */
 export const undoableFor = 10 * 60_000
 
 export function toInbox(row: readonly unknown[]): InboxState {
@@ -88,7 +124,9 @@ export function toInbox(row: readonly unknown[]): InboxState {
   return inbox
 }
 
-export type ChangeRow = [version: number, type: 'created' | 'replaced' | 'read' | 'unread', notification: string]
+export type ChangeRow = [version: number, type: NotificationChange, notification: string]
+export type ArchiveReadRow = [version: number, throughSeq: number, at: string]
+export type RemovedRow = [version: number, id: string, reason: RemovalReason]
 /** `categories` is JSON text. */
 export type ReadAllRow = [
   version: number,
@@ -97,14 +135,27 @@ export type ReadAllRow = [
   at: string,
   categories: string | null,
 ]
-type ChangeRows = { notifications: readonly ChangeRow[]; readAlls: readonly ReadAllRow[] }
+type ChangeRows = {
+  notifications: readonly ChangeRow[]
+  readAlls: readonly ReadAllRow[]
+  archiveReads: readonly ArchiveReadRow[]
+  removed: readonly RemovedRow[]
+}
 
-export function toChanges(inbox: InboxState, limit: number, { notifications, readAlls }: ChangeRows): Changes {
+export function toChanges(
+  inbox: InboxState,
+  { version: since, limit }: ChangesQuery,
+  rows: Partial<ChangeRows>,
+): Changes {
+  const { notifications = [], readAlls = [], archiveReads = [], removed = [] } = rows
   const all: Change[] = notifications.map(([version, type, notification]) => ({ version, type, notification }))
   for (const [version, throughSeq, throughId, at, categories] of readAlls) {
     const only = categories !== null && { categories: JSON.parse(categories) }
     all.push({ version, type: 'read-all', throughSeq, throughId, at, ...only })
   }
+  for (const [version, throughSeq, at] of archiveReads) all.push({ version, type: 'archive-read', throughSeq, at })
+  for (const [version, id, reason] of removed) all.push({ version, type: 'removed', id, reason })
+  if (inbox.seenVersion > since) all.push({ version: inbox.seenVersion, type: 'seen' })
   all.sort((a, b) => a.version - b.version)
   return { inbox, changes: all.slice(0, limit), more: all.length > limit }
 }

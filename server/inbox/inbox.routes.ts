@@ -8,8 +8,11 @@ import {
   NotificationPageResponse,
   NotificationResponse,
   ReadAllQuery,
+  SeenBody,
+  SnoozeBody,
 } from './inbox.schemas.ts'
 import type { Inbox } from './inbox.ts'
+import type { Filter } from './inbox-state.ts'
 
 type Needs = { inbox: Inbox }
 
@@ -19,10 +22,10 @@ export const list = forUser({
   headers: { 'If-None-Match': 'The ETag of an earlier response: 304 if nothing changed since' },
   responses: { 200: NotificationPageResponse, 304: 'none' },
   async handle({ inbox }: Needs, request, reply) {
-    const { page, limit = 20, before, status = 'all', category } = request.query
+    const { page, limit = 20, before, status = 'inbox', category } = request.query
     if (page !== undefined && before !== undefined)
       throw invalidField('before', 'takes the place of page: send one of the two')
-    const filter = { limit, status, categories: category && [...new Set(category)] }
+    const filter: Filter & { limit: number } = { limit, status, categories: category && [...new Set(category)] }
     const place = before === undefined ? { ...filter, page: page ?? 1 } : { ...filter, before }
     const { json, etag } = await inbox.list(request.caller, place)
     reply.header('etag', etag)
@@ -74,9 +77,54 @@ export const readAll = forUser({
   },
 })
 
+export const archive = forUser({
+  summary: 'Archive one, and mark it as read; repeating changes nothing',
+  async handle({ inbox }: Needs, request) {
+    await inbox.archive(request.caller, notificationId(request))
+  },
+})
+
+export const unarchive = forUser({
+  summary: 'Put one that was archived or snoozed back at its place in the list; it stays read',
+  async handle({ inbox }: Needs, request) {
+    await inbox.unarchive(request.caller, notificationId(request))
+  },
+})
+
+export const snooze = forUser({
+  summary: 'Snooze one: until then it is in no list but `status=snoozed`, then the newest and unread',
+  body: SnoozeBody,
+  async handle({ inbox }: Needs, request) {
+    const id = notificationId(request)
+    await inbox.snooze(request.caller, id, Date.parse(request.body.until))
+  },
+})
+
+export const remove = forUser({
+  summary: 'Delete one; repeating changes nothing',
+  async handle({ inbox }: Needs, request) {
+    await inbox.remove(request.caller, notificationId(request))
+  },
+})
+
+export const archiveRead = forUser({
+  summary: 'Archive all that are read now',
+  async handle({ inbox }: Needs, { caller }) {
+    await inbox.archiveRead(caller)
+  },
+})
+
+export const seen = forUser({
+  summary: 'Say what the user has seen: `unseen` counts what came after',
+  body: SeenBody,
+  async handle({ inbox }: Needs, { caller, body }) {
+    await inbox.seen(caller, body.throughSeq)
+  },
+})
+
 export const undo = forUser({
   summary:
-    'Take back the last "mark all as read", within ten minutes; what arrived, or was marked alone since, stays as it is',
+    'Take back the last "mark all as read" or "archive all read", within ten minutes; what arrived or was changed alone since stays as it is',
   refusals: ['CONFLICT'],
   async handle({ inbox }: Needs, { caller }) {
     await inbox.undo(caller)

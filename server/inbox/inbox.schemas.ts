@@ -44,7 +44,10 @@ export const NotificationResponse = t.dataOf(Notification)
 
 const count = t.example(t.integer({ minimum: 0 }), 1)
 const counts = { total: count, unread: count }
+/** What an event or a response says of the inbox as a whole. */
 export const state = { version: count, ...counts }
+const unseen = t.example(t.integer({ minimum: 0, description: 'How many came after what the user has seen' }), 1)
+export const liveState = { ...state, unseen }
 
 export const NotificationPageResponse = t.dataOf(
   t.component('NotificationPage', {
@@ -57,7 +60,7 @@ export const NotificationPageResponse = t.dataOf(
 
 const CategoryCounts = t.component('CategoryCounts', counts)
 const categories = t.example(t.record(CategoryCounts), { builds: { total: 1, unread: 1 } })
-export const CountsResponse = t.dataOf(t.component('Counts', { ...counts, categories }))
+export const CountsResponse = t.dataOf(t.component('Counts', { ...counts, unseen, categories }))
 
 const someCategories = t.optional(
   t.array(category, {
@@ -67,16 +70,19 @@ const someCategories = t.optional(
   }),
 )
 
-const status = { default: 'all', description: 'Only those that are not read, or are read' }
+const statusNote = 'Without it, those that are neither archived nor snoozed; `unread` and `read` are among these'
 export const ListQuery = t.object({
   page: t.optional(t.integer({ minimum: 1, default: 1 })),
   limit: limit(100, 20),
-  status: t.optional(t.oneOf(['unread', 'read', 'all'], status)),
+  status: t.optional(t.oneOf(['unread', 'read', 'archived', 'snoozed', 'all'], statusNote)),
   category: someCategories,
   before: t.optional(t.integer({ minimum: 1, description: '`next` of an earlier page, instead of `page`' })),
 })
 
+export const SnoozeBody = t.component('Snooze', { until: t.example(time, '2027-01-01T08:00:00.000Z') })
+
 const onScreen = { maximum: Number.MAX_SAFE_INTEGER, description: 'The highest `seq` that was on screen' }
+export const SeenBody = t.component('Seen', { throughSeq: t.integer({ minimum: 0, ...onScreen }) })
 export const ReadAllQuery = t.object({
   throughSeq: t.optional(t.integer({ minimum: 1, ...onScreen })),
   through: t.optional(uuid('A notification: those up to the `seq` that it has now')),

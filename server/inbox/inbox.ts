@@ -1,11 +1,13 @@
 // One user's inbox. Every query is scoped to the user: another user's notification looks like one that does not exist.
 import { BoundedCache } from '../basics/bounded-cache.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, invalidField } from '../basics/errors.ts'
 import type { Store } from '../store/store.ts'
 import { readCounts, readNotification, readPage } from './inbox.store.ts'
 import type { Page, PageRequest } from './inbox-state.ts'
-import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
+import { markAllRead, markRead, markUnread } from './marks.store.ts'
 import { newestIdIn } from './notification-json.ts'
+import { archive, archiveRead, markSeen, remove, snooze, unarchive } from './places.store.ts'
+import { undo } from './undo.store.ts'
 
 /** A user and, if it was read together with the proof, the version of the inbox. */
 export type Reader = { userId: string; inboxVersion?: number }
@@ -18,13 +20,14 @@ export type RenderedPage = { version: number; json: string | Buffer; etag: strin
 
 type Covered = { throughId: string | null; throughSeq?: number; categories?: readonly string[] | undefined }
 
+const longestSnooze = 366 * 24 * 3_600_000
 const maxCachedBytes = 16 * 1024 * 1024
 
 export class Inbox {
   readonly #store: Store
   readonly #now: () => number
   /** The first pages of each user, by `variantOf` their query. */
-  readonly #firstPages = new BoundedCache<Map<number, RenderedPage>>(maxCachedBytes)
+  readonly #firstPages = new BoundedCache<Map<string, RenderedPage>>(maxCachedBytes)
 
   constructor({ store, now }: { store: Store; now: () => number }) {
     this.#store = store
@@ -51,7 +54,7 @@ export class Inbox {
 
   #keep(userId: string, request: PageRequest, rendered: RenderedPage): RenderedPage {
     const page = { ...rendered, json: bytesOf(String(rendered.json)) }
-    const pages = this.#firstPages.get(userId) ?? new Map<number, RenderedPage>()
+    const pages = this.#firstPages.get(userId) ?? new Map<string, RenderedPage>()
     pages.set(variantOf(request), page)
     const weight = pages.values().reduce((sum, { json }) => sum + json.length, 0)
     this.#firstPages.set(userId, pages, weight)
@@ -67,7 +70,7 @@ export class Inbox {
 
   async counts({ userId }: Reader) {
     const { inbox, categories } = await this.#store.read(readCounts, userId)
-    return { total: inbox.total, unread: inbox.unread, categories }
+    return { total: inbox.total, unread: inbox.unread, unseen: inbox.unseen, categories }
   }
 
   /** Repeating changes nothing and keeps the first `readAt`. Throws NOT_FOUND. */
@@ -91,24 +94,60 @@ export class Inbox {
     if (outcome === 'absent') throw notFound()
   }
 
-  /** Takes back the last read-all. Repeating changes nothing. Throws CONFLICT if there was none, or it is older than ten minutes. */
+  /** It is read then, and in no list but that of the archive. Repeating changes nothing. Throws NOT_FOUND. */
+  async archive({ userId }: Reader, id: string): Promise<void> {
+    if ((await this.#store.write(archive, { userId, id, at: this.#now() })) === 'absent') throw notFound()
+  }
+
+  /** Back at its place in the list, also a snoozed one. Repeating changes nothing. Throws NOT_FOUND. */
+  async unarchive({ userId }: Reader, id: string): Promise<void> {
+    if ((await this.#store.write(unarchive, { userId, id })) === 'absent') throw notFound()
+  }
+
+  /** `until` in milliseconds, in the future and at most a year away. Throws INVALID_REQUEST or NOT_FOUND. */
+  async snooze({ userId }: Reader, id: string, until: number): Promise<void> {
+    const at = this.#now()
+    if (until <= at || until > at + longestSnooze)
+      throw invalidField('until', 'must be in the future and at most a year away')
+    if ((await this.#store.write(snooze, { userId, id, until, at })) === 'absent') throw notFound()
+  }
+
+  /** Repeating changes nothing. Throws NOT_FOUND. */
+  async remove({ userId }: Reader, id: string): Promise<void> {
+    if ((await this.#store.write(remove, { userId, id, at: this.#now() })) === 'absent') throw notFound()
+  }
+
+  /** Archives everything in the list that is read. */
+  async archiveRead({ userId }: Reader): Promise<void> {
+    await this.#store.write(archiveRead, { userId, at: this.#now() })
+  }
+
+  /** The user has seen the list up to and including a sequence number. A lower one than before changes nothing. */
+  async seen({ userId }: Reader, throughSeq: number): Promise<void> {
+    await this.#store.write(markSeen, { userId, throughSeq })
+  }
+
+  /**
+   * Takes back the last read-all or archive-read. Repeating changes nothing. Throws CONFLICT if there was none, or it is older than ten
+   * minutes.
+   */
   async undo({ userId }: Reader): Promise<void> {
-    const outcome = await this.#store.write(undoReadAll, { userId, at: this.#now() })
+    const outcome = await this.#store.write(undo, { userId, at: this.#now() })
     if (outcome === 'nothing')
       throw new CarillonError(
         'CONFLICT',
-        'There is nothing to undo: only the last "mark all as read" can be taken back, within ten minutes',
+        'There is nothing to undo: only the last "mark all as read" or "archive all read" can be taken back, within ten minutes',
       )
   }
 }
 
-/** First pages, without filters that an inbox can have many of. Deeper pages are rarely requested twice. */
+/** First pages, of one category at most: an inbox can have many lists of several. Deeper pages are rarely requested twice. */
 function isKept(request: PageRequest): boolean {
-  return 'page' in request && request.page === 1 && request.status !== 'read' && request.categories === undefined
+  return 'page' in request && request.page === 1 && (request.categories?.length ?? 0) < 2
 }
 
-function variantOf({ limit, status }: PageRequest): number {
-  return status === 'unread' ? -limit : limit
+function variantOf({ limit, status, categories = [] }: PageRequest): string {
+  return `${limit} ${status} ${categories}`
 }
 
 function notFound(): CarillonError {

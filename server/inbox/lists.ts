@@ -4,7 +4,8 @@
 import type { Filter } from './inbox-state.ts'
 import { coversSql } from './read-at.ts'
 
-export type Shape = { status: Filter['status']; hasCategories: boolean; hasCategoryMarks: boolean }
+/** `hasAway`: some notifications are archived or snoozed. Without any, a list has everything. */
+export type Shape = { status: Filter['status']; hasCategories: boolean; hasCategoryMarks: boolean; hasAway: boolean }
 
 /** `categories`: reads those of the filter. `each` and `countEach`: the rows of a run for each category in `wanted`. */
 type Dialect = {
@@ -46,6 +47,8 @@ const dialects = {
 const field = (name: string) => `(select ${name} from box)`
 const readThrough = field('read_through')
 const readVersion = field('read_version')
+const archiveThrough = field('archive_through')
+const archiveVersion = field('archive_version')
 
 /** Rows `n` of notification, those above a sequence number or up to one. `seq`: the expression that bounds them. */
 type Run = { index: string; isOfEach?: boolean; seq: string; where: string; above?: string; upTo?: string }
@@ -79,17 +82,54 @@ function markedRun(engine: Engine, shape: Shape): Run {
   }
 }
 
+/** What was put back into the list, or stayed there, at or below the high-water mark of archive-reads. */
+function keptRun(engine: Engine, shape: Shape): Run {
+  const isOfCategories = shape.hasCategories ? 'and n.category in (select category from wanted)' : ''
+  const isRead = `and (n.read_at is not null or n.seq <= ${coveredThrough(engine, shape, 'n.category')}
+    and ${dialects[engine].noneOf(seqsIn(engine, markedRun(engine, shape)))})`
+  return {
+    index: 'notification_kept',
+    seq: 'n.seq',
+    where: `n.user_id = $1 and n.kept_version = ${archiveVersion} ${isOfCategories} ${shape.status === 'read' ? isRead : ''}`,
+    upTo: archiveThrough,
+  }
+}
+
+/** What is away from the list by itself, not by an archive-read. */
+function awayRun(status: 'archived' | 'snoozed', { hasCategories }: Shape): Run {
+  return {
+    index: `notification_away${hasCategories ? '_by_category' : ''}`,
+    isOfEach: hasCategories,
+    seq: 'n.seq',
+    where: `n.user_id = $1 and n.away = '${status}' ${hasCategories ? 'and n.category = wanted.category' : ''}`,
+  }
+}
+
 function runsOf(engine: Engine, shape: Shape): Run[] {
+  const { status, hasAway } = shape
+  const runs = inTheList(engine, shape)
+  if (status === 'unread') return runs
+  if (status === 'snoozed') return [awayRun('snoozed', shape)]
+  if (!hasAway && status !== 'archived') return runs
+  if (status === 'all') return [...runs, awayRun('archived', shape), awayRun('snoozed', shape)]
+  if (status !== 'archived') return [...runs.map((run) => ({ ...run, above: archiveThrough })), keptRun(engine, shape)]
+  const isCovered = `and coalesce(n.kept_version, -1) <> ${archiveVersion}`
+  const covered = runs.map((run) => ({ ...run, where: `${run.where} ${isCovered}`, upTo: archiveThrough }))
+  return [...covered, awayRun('archived', shape)]
+}
+
+/** The runs of what is neither archived nor snoozed by itself. */
+function inTheList(engine: Engine, shape: Shape): Run[] {
   const { status, hasCategories, hasCategoryMarks } = shape
   const run = (isRead: boolean, of: 'all' | 'each' | 'none', more = ''): Run => ({
     index: `notification_${isRead ? 'read' : 'unread'}${of === 'all' ? '' : '_by_category'}`,
     isOfEach: of === 'each',
     seq: 'n.seq',
     where: `n.user_id = $1 ${{ all: '', each: 'and n.category = wanted.category', none: 'and n.category is null' }[of]}
-      and n.read_at is ${isRead ? 'not ' : ''}null ${more}`,
+      and n.read_at is ${isRead ? 'not null and n.away is ' : ''}null ${more}`,
   })
   const all = hasCategories ? 'each' : 'all'
-  if (status === 'all') return [run(true, all), run(false, all)]
+  if (status !== 'unread' && status !== 'read') return [run(true, all), run(false, all)]
   const marked = markedRun(engine, shape)
   const except = status === 'unread' ? '' : `and ${dialects[engine].noneOf(seqsIn(engine, marked))}`
   const notReadAlone = (of: 'all' | 'each' | 'none', through: string): Run => ({

@@ -1,6 +1,6 @@
 // The promises about marking one notification or all of them as read, and about what users can do to other inboxes: nothing.
 import assert from 'node:assert/strict'
-import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
+import { at, isoAt, newId, notificationIn, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { changesSince, readInbox, readNotification } from './inbox.store.ts'
 import { emptyInbox } from './inbox-state.ts'
 import { markAllRead, markRead } from './marks.store.ts'
@@ -126,7 +126,7 @@ export function markReadPromises(promise: PromiseOf): void {
       if (change.type === 'read-all') assert.equal(change.throughId, last)
       else {
         arrived++
-        last = JSON.parse(change.notification).id
+        last = notificationIn(change).id
       }
     assert.equal(arrived, 180)
     const unread = await world.list(ann, { status: 'unread' })

@@ -4,7 +4,8 @@ import { recount } from '../store/contract/random/random.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { deleteUser } from '../users/erasure.store.ts'
 import { changesSince, readInbox } from './inbox.store.ts'
-import { markAllRead, markRead, markUnread, undoReadAll } from './marks.store.ts'
+import { markAllRead, markRead, markUnread } from './marks.store.ts'
+import { undo } from './undo.store.ts'
 
 export function markUnreadPromises(promise: PromiseOf): void {
   promise('marks one notification as unread; repeating the call changes nothing', async (world) => {
@@ -140,7 +141,7 @@ export function markUnreadPromises(promise: PromiseOf): void {
     await readAll(5)
     await store.write(markUnread, { userId: ann.id, id: ids[0] ?? '' })
     assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(6), revocationExpiresAt: at(900) }), 'done')
-    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(7) }), 'nothing')
+    assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'nothing')
     assert.equal(await store.write(markUnread, { userId: ann.id, id: ids[1] ?? '' }), 'absent')
     assert.deepEqual(await unreadOf(world, ann), { unread: 0, markedUnread: 0 })
   })

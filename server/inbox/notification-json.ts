@@ -3,8 +3,8 @@
 // response.
 import { Part } from '../store/statements.ts'
 import { content } from './inbox.schemas.ts'
-import type { ReadAll } from './inbox-state.ts'
-import { placeSql, readAtByAnyMarkSql } from './read-at.ts'
+import type { ArchiveRead, ReadAll } from './inbox-state.ts'
+import { anyPlaceSql, readAtByAnyMarkSql } from './read-at.ts'
 
 /** What a delivery may give besides the title: a column for each, null if it was not given. */
 type Member = keyof typeof content
@@ -55,7 +55,9 @@ export function notificationJsonSql(engine: keyof typeof jsonOf, readAt: string,
     return `"${member}":', ${isJson(member) ? `coalesce(n.${member}, 'null')` : plainText(member)}, '`
   })
   const timeOr = (name: string, time: string, after: string) =>
-    time === 'null' ? `'"${name}":null${after}'` : `coalesce('"${name}":"' || ${time} || '"${after}', '"${name}":null${after}')`
+    time === 'null'
+      ? `'"${name}":null${after}'`
+      : `coalesce('"${name}":"' || ${time} || '"${after}', '"${name}":null${after}')`
   const archived = timeOr('archivedAt', place.archivedAt, ',')
   const snoozed = timeOr('snoozedUntil', place.snoozedUntil, '}')
   const end = place === inTheList ? `'"archivedAt":null,"snoozedUntil":null}'` : `${archived}, ${snoozed}`
@@ -69,8 +71,8 @@ export function notificationJsonSql(engine: keyof typeof jsonOf, readAt: string,
 
 /** In a statement whose first value is the user. */
 export const notificationText = new Part(
-  notificationJsonSql('sqlite', readAtByAnyMarkSql('n.user_id'), placeSql('n.user_id')),
-  notificationJsonSql('postgres', readAtByAnyMarkSql('$1'), placeSql('$1')),
+  notificationJsonSql('sqlite', readAtByAnyMarkSql('n.user_id'), anyPlaceSql('n.user_id')),
+  notificationJsonSql('postgres', readAtByAnyMarkSql('$1'), anyPlaceSql('$1')),
 )
 
 export const noItems = '[]'
@@ -86,4 +88,9 @@ export function newestIdIn(items: string): string | undefined {
 export function readAllJson({ throughId, throughSeq, at, categories }: ReadAll): string {
   const only = categories === undefined ? '' : `,"categories":${JSON.stringify(categories)}`
   return `"through":${JSON.stringify(throughId)},"throughSeq":${throughSeq},"readAt":"${at}"${only}`
+}
+
+/** The members that describe a change of type 'archive-read', without braces. */
+export function archiveReadJson({ throughSeq, at }: ArchiveRead): string {
+  return `"throughSeq":${throughSeq},"archivedAt":"${at}"`
 }

@@ -50,7 +50,7 @@ export function readAtByAnyMarkSql(user: string): string {
 }
 
 /** Where the notification `n` is. Of the archive-reads, the first that covers it and did not keep it has archived it. */
-export function placeSql(user: string): { archivedAt: string; snoozedUntil: string } {
+export function anyPlaceSql(user: string): { archivedAt: string; snoozedUntil: string } {
   const byMark = `(
     select m.at from archive_mark m
     where m.user_id = ${user} and m.through_seq >= n.seq and m.version > coalesce(n.kept_version, -1)

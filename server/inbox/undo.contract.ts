@@ -5,7 +5,8 @@ import { at, type PromiseOf } from '../store/contract/world.ts'
 import { deleteUser } from '../users/erasure.store.ts'
 import { changesSince, readInbox } from './inbox.store.ts'
 import { annWith, readAts, unreadOf } from './mark-unread.contract.ts'
-import { markRead, markUnread, undoReadAll } from './marks.store.ts'
+import { markRead, markUnread } from './marks.store.ts'
+import { undo } from './undo.store.ts'
 
 export function undoPromises(promise: PromiseOf): void {
   promise(
@@ -17,7 +18,7 @@ export function undoPromises(promise: PromiseOf): void {
       const before = await world.inboxOf(ann)
       await readAll(5)
       assert.deepEqual(await readAts(world, ann, ids), [3, 4, 5, 5, 5])
-      assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(6) }), 'done')
+      assert.equal(await store.write(undo, { userId: ann.id, at: at(6) }), 'done')
       assert.deepEqual(await readAts(world, ann, ids), [3, 4, null, null, null])
       const after = await world.inboxOf(ann)
       const [version, resetVersion] = [before.inbox.version + 2, before.inbox.version + 2]
@@ -49,7 +50,7 @@ export function undoPromises(promise: PromiseOf): void {
       const all = [...ids, arrived, arrivedAndRead]
       assert.deepEqual(await readAts(world, ann, all), [null, 5, null, 7, null, 5, 8, 5, null, 9])
       await recount(world, ann)
-      assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(10) }), 'done')
+      assert.equal(await store.write(undo, { userId: ann.id, at: at(10) }), 'done')
       // Marking as read what a read-all had covered keeps the first readAt.
       assert.deepEqual(await readAts(world, ann, all), [null, 5, null, 7, null, null, 8, null, null, 9])
       assert.equal((await world.find(ann, rest))?.read, false)
@@ -61,9 +62,9 @@ export function undoPromises(promise: PromiseOf): void {
     const { ann, ids, readAll, store } = await annWith(world, 3)
     await readAll(5, ids[0])
     await readAll(6)
-    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(7) }), 'done')
+    assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
     const before = await world.inboxOf(ann)
-    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(8) }), 'done')
+    assert.equal(await store.write(undo, { userId: ann.id, at: at(8) }), 'done')
     assert.deepEqual(await world.inboxOf(ann), before)
     assert.deepEqual(await readAts(world, ann, ids), [5, null, null])
   })
@@ -71,15 +72,15 @@ export function undoPromises(promise: PromiseOf): void {
   promise('a read-all can be undone until ten minutes after it', async (world) => {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     await readAll(5, ids[0])
-    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(5 + 600) }), 'done')
+    assert.equal(await store.write(undo, { userId: ann.id, at: at(5 + 600) }), 'done')
     assert.deepEqual(await unreadOf(world, ann), { unread: 2, markedUnread: 0 })
     await readAll(700)
     const before = await world.inboxOf(ann)
-    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(700 + 600) + 1 }), 'nothing')
+    assert.equal(await store.write(undo, { userId: ann.id, at: at(700 + 600) + 1 }), 'nothing')
     assert.deepEqual(await world.inboxOf(ann), before)
     assert.deepEqual(await readAts(world, ann, ids), [700, 700])
     // A clock that was set back does not take the undo away.
-    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(699) }), 'done')
+    assert.equal(await store.write(undo, { userId: ann.id, at: at(699) }), 'done')
   })
 
   promise('returns "nothing" if there was no read-all, and changes nothing', async (world) => {
@@ -87,7 +88,7 @@ export function undoPromises(promise: PromiseOf): void {
     const ben = await world.addUser('ben')
     await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(5) })
     const before = await world.inboxOf(ann)
-    for (const { id } of [ann, ben]) assert.equal(await store.write(undoReadAll, { userId: id, at: at(6) }), 'nothing')
+    for (const { id } of [ann, ben]) assert.equal(await store.write(undo, { userId: id, at: at(6) }), 'nothing')
     assert.deepEqual(await world.inboxOf(ann), before)
   })
 
@@ -95,7 +96,7 @@ export function undoPromises(promise: PromiseOf): void {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     await readAll(5)
     await readAll(6)
-    assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(7) }), 'done')
+    assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
     assert.deepEqual(await readAts(world, ann, ids), [null, null])
   })
 
@@ -111,7 +112,7 @@ export function undoPromises(promise: PromiseOf): void {
         await recount(world, ann)
         await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(6) })
         await world.send(ann, 'In place', { key: ids[1] ?? '', category: 'other' })
-        assert.equal(await store.write(undoReadAll, { userId: ann.id, at: at(7) }), 'done')
+        assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
         assert.deepEqual(await readAts(world, ann, ids), [5, null, 4, null, null, null])
         const { unread, markedUnread } = before.inbox
         assert.deepEqual(await unreadOf(world, ann), { unread: unread - 1, markedUnread: markedUnread - 1 })
@@ -132,7 +133,7 @@ export function undoPromises(promise: PromiseOf): void {
       const before = await world.inboxOf(ann)
       for (const seconds of [6, 7]) await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(seconds) })
       assert.deepEqual(await world.inboxOf(ann), before)
-      await store.write(undoReadAll, { userId: ann.id, at: at(8) })
+      await store.write(undo, { userId: ann.id, at: at(8) })
       assert.deepEqual(await readAts(world, ann, ids), [5, null])
       await recount(world, ann)
     },
@@ -141,7 +142,7 @@ export function undoPromises(promise: PromiseOf): void {
   promise('returns "reset" for a version that an undo followed, and lists what changed since', async (world) => {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     await readAll(5)
-    await store.write(undoReadAll, { userId: ann.id, at: at(6) })
+    await store.write(undo, { userId: ann.id, at: at(6) })
     const { version } = await store.read(readInbox, ann.id)
     for (let before = 0; before < version; before++)
       assert.equal(await store.read(changesSince, { userId: ann.id, version: before, limit: 9 }), 'reset')
@@ -162,10 +163,10 @@ export function undoPromises(promise: PromiseOf): void {
           world.sendTimes(3, ann),
           readAll(round, round % 3 === 0 ? other : null),
           store.write(markRead, { userId: ann.id, id: one, at: at(round) }),
-          store.write(undoReadAll, { userId: ann.id, at: at(round) }),
+          store.write(undo, { userId: ann.id, at: at(round) }),
           store.write(markUnread, { userId: ann.id, id: other }),
           world.send(ann, 'Changed', { key: one, category: 'other', again: round % 2 === 0 }),
-          store.write(undoReadAll, { userId: ann.id, at: at(round) }),
+          store.write(undo, { userId: ann.id, at: at(round) }),
         ])
         await recount(world, ann)
       }

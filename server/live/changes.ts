@@ -1,7 +1,7 @@
 // What changed in an inbox since a position, in one response; if the client wants to wait, held until there is a change.
 import { changesSince } from '../inbox/inbox.store.ts'
 import type { Change, Changes } from '../inbox/inbox-state.ts'
-import { readAllJson } from '../inbox/notification-json.ts'
+import { archiveReadJson, readAllJson } from '../inbox/notification-json.ts'
 import type { ChangeSignal } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { inboxTagOf, maxBehind, positionOf, reached, versionIn } from './position.ts'
@@ -92,13 +92,15 @@ const reset = '{"reset":true}'
 function render(found: Changes, inboxTag: string): string {
   const { inbox, changes, more } = found
   const textsOf = (...types: Change['type'][]) =>
-    changes.flatMap((one) => (one.type !== 'read-all' && types.includes(one.type) ? [one.notification] : []))
+    changes.flatMap((one) => ('notification' in one && types.includes(one.type) ? [one.notification] : []))
   const readAlls = changes.flatMap((change) => (change.type === 'read-all' ? [`{${readAllJson(change)}}`] : []))
+  const archiveReads = changes.flatMap((one) => (one.type === 'archive-read' ? [`{${archiveReadJson(one)}}`] : []))
+  const removed = changes.flatMap((one) => (one.type === 'removed' ? [`"${one.id}"`] : []))
+  const changed = textsOf('replaced', 'read', 'unread', 'archived', 'unarchived', 'snoozed')
   const version = reached(found)
   return (
-    `{"created":[${textsOf('created')}],"changed":[${textsOf('replaced', 'read', 'unread')}],"readAlls":[${readAlls}],` +
-    // No route removes a notification yet.
-    `"removed":[],"total":${inbox.total},"unread":${inbox.unread},"version":${version},` +
+    `{"created":[${textsOf('created')}],"changed":[${changed}],"readAlls":[${readAlls}],"archiveReads":[${archiveReads}],` +
+    `"removed":[${removed}],"total":${inbox.total},"unread":${inbox.unread},"unseen":${inbox.unseen},"version":${version},` +
     `"position":"${positionOf(version, inboxTag)}","hasMore":${more}}`
   )
 }

@@ -1,7 +1,7 @@
 // The changes of an inbox as the text of Server-Sent Events (WHATWG HTML, section 9.2). JSON text has line breaks only as escapes,
 // so nothing that a producer sent can end a line of an event (SECURITY.md, N1).
 import type { Change, InboxState } from '../inbox/inbox-state.ts'
-import { readAllJson } from '../inbox/notification-json.ts'
+import { archiveReadJson, readAllJson } from '../inbox/notification-json.ts'
 import { positionOf } from './position.ts'
 
 /** `text` ends with the empty line that ends the event. */
@@ -29,11 +29,17 @@ export function endText(reason: 'expired' | 'revoked'): string {
 
 export function eventOf(change: Change, inbox: InboxState, inboxTag: string): StreamEvent {
   const { version, type } = change
-  const more = type === 'read-all' ? readAllJson(change) : `"notification":${change.notification}`
-  return { version, text: framed(type, { inbox, version, inboxTag, more }) }
+  return { version, text: framed(type, { inbox, version, inboxTag, more: detailsOf(change) }) }
 }
 
-type Framed = { inbox: InboxState; version: number; inboxTag: string; more?: string }
+function detailsOf(change: Change): string | undefined {
+  if ('notification' in change) return `"notification":${change.notification}`
+  if (change.type === 'read-all') return readAllJson(change)
+  if (change.type === 'archive-read') return archiveReadJson(change)
+  return change.type === 'removed' ? `"id":"${change.id}","reason":"${change.reason}"` : undefined
+}
+
+type Framed = { inbox: InboxState; version: number; inboxTag: string; more?: string | undefined }
 
 function framed(name: string, { inbox, version, inboxTag, more }: Framed): string {
   const data = `{${stateOf(inbox, version)}${more === undefined ? '' : `,${more}`}}`
@@ -41,6 +47,6 @@ function framed(name: string, { inbox, version, inboxTag, more }: Framed): strin
 }
 
 /** The counters are the current ones in every event of a batch: those in between were never displayed. */
-function stateOf({ unread, total }: InboxState, version: number): string {
-  return `"version":${version},"unread":${unread},"total":${total}`
+function stateOf({ unread, total, unseen }: InboxState, version: number): string {
+  return `"version":${version},"unread":${unread},"total":${total},"unseen":${unseen}`
 }

@@ -1,7 +1,7 @@
 // The shapes of what happens in an inbox: the events of the stream, the changes since a version, and the queries of both.
 import { id, limit, time, uuid } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
-import { Notification, state } from '../inbox/inbox.schemas.ts'
+import { Notification, liveState as state } from '../inbox/inbox.schemas.ts'
 
 const categoriesNote = 'It covered only these categories; without this field, all notifications'
 const readAll = {
@@ -11,11 +11,17 @@ const readAll = {
   categories: t.optional(t.array(t.string(), categoriesNote)),
 }
 
+const archiveRead = {
+  throughSeq: t.integer({ minimum: 1, description: 'What was read, and not snoozed, is archived up to this seq' }),
+  archivedAt: time,
+}
+
 const position = '1-5f3a9c1e'
 const ChangeList = t.component('ChangeList', {
   created: t.array(Notification, 'In the order in which they arrived'),
-  changed: t.array(Notification, 'Those whose text was replaced, or that were marked as read or unread'),
+  changed: t.array(Notification, 'Those whose text was replaced, or that were read, archived, snoozed or put back'),
   readAlls: t.array(t.component('ReadAll', readAll)),
+  archiveReads: t.array(t.component('ArchiveRead', archiveRead)),
   removed: t.array(id),
   ...state,
   position: t.example(t.string('Send it as `since` the next time'), position),
@@ -38,8 +44,17 @@ export const events = {
   replaced: t.component('ReplacedEvent', withNotification),
   read: t.component('ReadEvent', withNotification),
   unread: t.component('UnreadEvent', withNotification),
+  archived: t.component('ArchivedEvent', withNotification),
+  unarchived: t.component('UnarchivedEvent', withNotification),
+  snoozed: t.component('SnoozedEvent', withNotification),
   'read-all': t.component('ReadAllEvent', { ...state, ...readAll }),
-  removed: t.component('RemovedEvent', { ...state, id }),
+  'archive-read': t.component('ArchiveReadEvent', { ...state, ...archiveRead }),
+  seen: t.component('SeenEvent', state),
+  removed: t.component('RemovedEvent', {
+    ...state,
+    id,
+    reason: t.oneOf(['deleted', 'withdrawn', 'expired', 'retention']),
+  }),
   resync: t.component('ResyncEvent', state),
   'session-ended': t.component('SessionEndedEvent', { reason: t.oneOf(['expired', 'revoked']) }),
 } as const

@@ -10,8 +10,9 @@ import type { CarillonError } from '../basics/errors.ts'
 import type { Sink } from '../http/response/event-stream.ts'
 import { changesSince, readInbox } from '../inbox/inbox.store.ts'
 import type { Changes, ChangesQuery } from '../inbox/inbox-state.ts'
-import { markAllRead, undoReadAll } from '../inbox/marks.store.ts'
+import { markAllRead } from '../inbox/marks.store.ts'
 import { contentOf } from '../inbox/notification-json.ts'
+import { undo as undoLast } from '../inbox/undo.store.ts'
 import { openStore } from '../open-store.ts'
 import { type Person, World } from '../store/contract/world.ts'
 import type { ChangeSignal } from '../store/events.ts'
@@ -276,7 +277,7 @@ async function heldUndo(t: TestContext, { notifications }: { notifications: numb
   const reader = await open(ann)
   await untilRead(1)
   hold(true)
-  const undo = async () => assert.equal(await store.write(undoReadAll, { userId: ann.id, at: 2_000 }), 'done')
+  const undo = async () => assert.equal(await store.write(undoLast, { userId: ann.id, at: 2_000 }), 'done')
   return { ...made, ann, reader, undo }
 }
 

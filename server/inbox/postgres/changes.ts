@@ -1,12 +1,14 @@
 // What changed in an inbox after a version, on PostgreSQL: arrivals, later changes and read-alls, in one round trip.
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import type { Row } from '../../store/postgres/connection/gathering.ts'
+import { arrivalType, laterType } from '../change-types.ts'
 import {
+  type ArchiveReadRow,
   type ChangeRow,
   type Changes,
   type ChangesQuery,
-  inboxColumns,
   type ReadAllRow,
+  type RemovedRow,
   toChanges,
   toInbox,
 } from '../inbox-state.ts'
@@ -36,15 +38,13 @@ const textOf = ({ readAt, isUnread }: Texts) => `
     where high - low > $3
   )
   select box.*, array(
-    select json_build_array(n.version, case when n.count > 1 then 'replaced' else 'created' end,
-      ${textReadAt(readAt)})::text from notification n
+    select json_build_array(n.version, ${arrivalType}, ${textReadAt(readAt)})::text from notification n
     where n.user_id = $1 and n.seq > (select max(low) from halving) and n.version > $2
     order by n.seq limit $3
   ), array(
     select json_build_array(n.changed_version, case
       when n.replaced_version > greatest($2, n.version) then 'replaced'
-      when ${isUnread} then 'unread'
-      else 'read' end, ${textReadAt(readAt)})::text from notification n
+      ${laterType(isUnread)} end, ${textReadAt(readAt)})::text from notification n
     where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
   ), array(
     select json_build_array(m.version, m.through_seq, n.id, m.at, m.categories)::text
@@ -56,24 +56,37 @@ const textOf = ({ readAt, isUnread }: Texts) => `
       from read_mark m where m.user_id = $1 and m.version > $2 order by m.version limit $3
     ) m left join notification n on n.user_id = $1 and n.seq = m.through_seq
     order by m.version
+  ), array(
+    select json_build_array(version, through_seq, at)::text from archive_mark where user_id = $1 and version > $2
+    order by version limit $3
+  ), array(
+    select json_build_array(version, id, reason)::text from removal where user_id = $1 and version > $2
+    order by version limit $3
   ) from box`
 const statements = {
   plain: { name: 'changes', text: textOf(plain) },
   byAnyMark: { name: 'changesByAnyMark', text: textOf(byAnyMark) },
 }
 
+type ChangeTexts = Record<0 | 1 | 2 | 3 | 4, string[]> & Iterable<string[]>
+
 export async function changesSince(db: Database, query: ChangesQuery): Promise<Changes | 'reset'> {
   const { userId, version, limit, maxBehind = Number.MAX_SAFE_INTEGER } = query
   // A version above every bigint would be an error on the server; here it is one that was never reached.
   const values = [userId, Math.min(version, Number.MAX_SAFE_INTEGER), limit + 1, maxBehind]
-  const { row, inbox } = await db.byMarks(userId, async (hasCategoryMarks) => {
+  const { row, inbox } = await db.byMarks(userId, async ({ hasCategoryMarks }) => {
     const { name, text } = statements[hasCategoryMarks ? 'byAnyMark' : 'plain']
     const found = (await db.one(name, text, values)) as Row
     return { row: found, inbox: toInbox(found) }
   })
   const behind = inbox.version - version
   if (behind < 0 || version < inbox.resetVersion || behind > maxBehind) return 'reset'
-  const [created, later, readAlls] = row.slice(inboxColumns.length) as unknown as [string[], string[], string[]]
-  const notifications = [...created, ...later].map((json) => JSON.parse(json) as ChangeRow)
-  return toChanges(inbox, limit, { notifications, readAlls: readAlls.map((json) => JSON.parse(json) as ReadAllRow) })
+  const [created, later, readAlls, archiveReads, removed] = row.slice(-5) as unknown as ChangeTexts
+  const rowsIn = <Found>(texts: readonly string[]) => texts.map((json) => JSON.parse(json) as Found)
+  return toChanges(inbox, query, {
+    notifications: rowsIn<ChangeRow>([...created, ...later]),
+    readAlls: rowsIn<ReadAllRow>(readAlls),
+    archiveReads: rowsIn<ArchiveReadRow>(archiveReads),
+    removed: rowsIn<RemovedRow>(removed),
+  })
 }

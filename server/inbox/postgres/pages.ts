@@ -1,25 +1,33 @@
 // Reads a page of one user's inbox on PostgreSQL, in one statement, which assembles the notifications as JSON text. `$1` is the user, `$2` the
 // size of the page, `$3` where it begins: below a sequence number, or after how many notifications. `$4` has the categories.
-import type { Database } from '../../store/postgres/connection/connection.ts'
+import { type Database, type Marks, noMarks } from '../../store/postgres/connection/connection.ts'
 import type { Row } from '../../store/postgres/connection/gathering.ts'
-import { emptyInbox, inboxColumns, type Page, type PageQuery, type PageRequest, toInbox } from '../inbox-state.ts'
+import {
+  countOf,
+  emptyInbox,
+  inboxColumns,
+  type Page,
+  type PageQuery,
+  type PageRequest,
+  toInbox,
+} from '../inbox-state.ts'
 import { countSql, listSql, type Shape } from '../lists.ts'
-import { notificationJsonSql } from '../notification-json.ts'
-import { readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
+import { inTheList, notificationJsonSql, type Place } from '../notification-json.ts'
+import { anyPlaceSql, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
 
 export const readAtText = readAtSql('$1')
 export const readAtByAnyMark = readAtByAnyMarkSql('$1')
 
-/** The JSON text of the notification `n`, which was read at `readAt`. */
-export function textReadAt(readAt: string): string {
+/** The JSON text of the notification `n`, which was read at `readAt`; wherever it is, unless the place is given. */
+export function textReadAt(readAt: string, place: Place = anyPlaceSql('$1')): string {
   return notificationJsonSql('postgres', readAt, place)
 }
 
 /** The user's inbox as the table `box` of one row; all zeros if the user has none yet. */
 export const withInbox = `box as (
-  select ${inboxColumns} from inbox where user_id = $1
+  select ${inboxColumns}, archive_through, archive_version from inbox where user_id = $1
   union all
-  select ${Object.values(emptyInbox)} where not exists (select 1 from inbox where user_id = $1)
+  select ${Object.values(emptyInbox)}, 0, 0 where not exists (select 1 from inbox where user_id = $1)
 )`
 
 /** A field of `box` as a value, not as a join: a plan that was made without values then always reads a range of the index. */
@@ -27,19 +35,21 @@ export const inboxField = (expression: string) => `(select ${expression} from bo
 
 type PageShape = Shape & { isNumbered: boolean }
 
-const matching = { all: 'total', unread: 'unread', read: 'total - unread' }
-
 function totalOf({ status, hasCategories }: Shape): string {
-  if (!hasCategories) return inboxField(matching[status])
-  return `(select coalesce(sum(${matching[status]}), 0)::bigint from inbox_category where user_id = $1 and category = any ($4::text[]))`
+  if (!hasCategories) return inboxField(countOf[status])
+  return `(select coalesce(sum(${countOf[status]}), 0)::bigint from inbox_category where user_id = $1 and category = any ($4::text[]))`
 }
 
 /** Whether the list has every sequence number from its lowest one on. */
-function isDense({ status, hasCategories }: Shape): string {
-  if (hasCategories || status === 'read') return 'false'
-  return status === 'all'
-    ? 'total = last_seq - first_seq + 1'
-    : 'marked_unread = 0 and unread = last_seq - read_through'
+function isDense(shape: Shape): string {
+  if (shape.hasCategories) return 'false'
+  if (shape.status === 'unread') return 'marked_unread = 0 and unread = last_seq - read_through'
+  return hasAll(shape) ? `${countOf.all} = last_seq - first_seq + 1` : 'false'
+}
+
+/** Whether the list has everything, of some categories or of all. */
+function hasAll({ status, hasAway }: Shape): boolean {
+  return status === 'all' || (status === 'inbox' && !hasAway)
 }
 
 /** A page passes over that many notifications. If more are above it, its place is counted first. */
@@ -82,12 +92,13 @@ function filteredSql(shape: Shape, { text, below, skipped }: Rows): string {
 }
 
 function textOf(shape: PageShape): string {
-  const { status, hasCategories, isNumbered, hasCategoryMarks } = shape
-  const text = textReadAt(hasCategoryMarks ? readAtByAnyMark : readAtText)
+  const { status, hasCategories, isNumbered, hasCategoryMarks, hasAway } = shape
+  const isInTheList = !hasAway || ['inbox', 'unread', 'read'].includes(status)
+  const text = textReadAt(hasCategoryMarks ? readAtByAnyMark : readAtText, isInTheList ? inTheList : undefined)
   const [below, skipped] = isNumbered
     ? ['(select below from place)', '(select skipped from place)']
     : ['$3::bigint', '0']
-  const isAll = status === 'all' && !hasCategories
+  const isAll = hasAll(shape) && !hasCategories
   const rows = isAll ? allSql({ text, below, skipped }) : filteredSql(shape, { text, below, skipped })
   const hasOlder = isAll
     ? 'coalesce((select min(seq) from picked) > box.first_seq, false)'
@@ -103,13 +114,13 @@ const statements = new Map<string, { name: string; text: string }>()
 /** The first page is the one below a sequence number that no notification reaches. */
 const isFirst = (request: PageRequest) => 'page' in request && request.page === 1
 
-export function pageStatement(request: PageRequest, hasCategoryMarks = false): { name: string; text: string } {
+export function pageStatement(request: PageRequest, marks: Marks = noMarks): { name: string; text: string } {
   const { status, categories } = request
   const isNumbered = 'page' in request && !isFirst(request)
   const hasCategories = categories !== undefined
-  const shape = { status, hasCategories, isNumbered, hasCategoryMarks }
+  const shape = { status, hasCategories, isNumbered, ...marks }
   const [of, by] = [hasCategories ? 'InCategories' : '', isNumbered ? 'Page' : 'Before']
-  const name = `${status}${of}${by}${hasCategoryMarks ? 'ByAnyMark' : ''}`
+  const name = `${status}${of}${by}${marks.hasCategoryMarks ? 'ByAnyMark' : ''}${marks.hasAway ? 'SomeAway' : ''}`
   const known = statements.get(name) ?? { name, text: textOf(shape) }
   statements.set(name, known)
   return known
@@ -130,8 +141,8 @@ export async function readPage(db: Database, query: PageQuery): Promise<Page | '
   const { userId, unlessVersion } = query
   // The version alone costs half as much as a page, and usually nothing has changed.
   if (unlessVersion !== undefined && (await readVersion(db, userId)) === unlessVersion) return 'unchanged'
-  return db.byMarks(userId, async (hasCategoryMarks) => {
-    const { name, text } = pageStatement(query, hasCategoryMarks)
+  return db.byMarks(userId, async (marks) => {
+    const { name, text } = pageStatement(query, marks)
     return toPage((await db.one(name, text, [userId, ...pageParameters(query)])) as Row)
   })
 }
@@ -142,6 +153,6 @@ async function readVersion(db: Database, userId: string): Promise<number> {
 }
 
 function toPage(row: Row): Page {
-  const [items, lowest, hasOlder, total] = row.slice(inboxColumns.length) as [string, number, boolean, number]
+  const [items, lowest, hasOlder, total] = row.slice(-4) as [string, number, boolean, number]
   return { inbox: toInbox(row), total, items, next: hasOlder ? lowest : null }
 }

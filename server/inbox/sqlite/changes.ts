@@ -1,23 +1,24 @@
 // Reads what changed in an inbox after a version.
 import type { Reader } from '../../store/sqlite/reader.ts'
+import { arrivalType, laterType } from '../change-types.ts'
 import { type ChangeRow, type Changes, type ChangesQuery, toChanges } from '../inbox-state.ts'
-import { coveredThrough, type FoundInbox, inboxOf, notificationSql, readAt, readAtByAnyMark } from './pages.ts'
+import { notificationJsonSql } from '../notification-json.ts'
+import { anyPlace, coveredThrough, type FoundInbox, inboxOf, readAt, readAtByAnyMark } from './pages.ts'
 
 /** `?2` is the user's readThrough, or where the last read-all of a category ended: no read-all covers what lies beyond it. */
 const readAtBeyond = (at: string) => `case when n.seq > ?2 then n.read_at else ${at} end`
 
 export const newestUpTo = `
   select seq, version from notification where user_id = ? and seq > ? and seq <= ? order by seq desc limit 1`
+const notificationSql = (at: string) => notificationJsonSql('sqlite', readAtBeyond(at), anyPlace)
 const arrivalsSql = (at: string) => `
-  select n.version, case when n.count > 1 then 'replaced' else 'created' end,
-    ${notificationSql(readAtBeyond(at))} from notification n
+  select n.version, ${arrivalType}, ${notificationSql(at)} from notification n
   where n.user_id = ?1 and n.seq > ?3 and n.version > ?4 order by n.seq limit +?5`
 const laterChangesSql = (at: string, isUnreadNow: string) => `
   select n.changed_version, case
       when n.replaced_version > max(?3, n.version) then 'replaced'
-      when ${isUnreadNow} then 'unread'
-      else 'read'
-    end, ${notificationSql(readAtBeyond(at))}
+      ${laterType(isUnreadNow)}
+    end, ${notificationSql(at)}
   from notification n where n.user_id = ?1 and n.changed_version > ?3 order by n.changed_version limit +?4`
 export const arrivals = arrivalsSql(readAt)
 export const arrivalsByAnyMark = arrivalsSql(readAtByAnyMark)
@@ -37,6 +38,11 @@ export const readAlls = `
   ) m left join notification n on n.user_id = m.user_id and n.seq = m.through_seq
   where m.user_id = ?1 and m.version > ?2 order by m.version limit +?3`
 
+export const archiveReads = `
+  select version, through_seq, at from archive_mark where user_id = ?1 and version > ?2 order by version limit +?3`
+export const removals = `
+  select version, id, reason from removal where user_id = ?1 and version > ?2 order by version limit +?3`
+
 export async function changesSince(reader: Reader, query: ChangesQuery): Promise<Changes | 'reset'> {
   const { version, limit, maxBehind = Number.POSITIVE_INFINITY } = query
   const { user, inbox } = inboxOf(reader, query.userId)
@@ -55,7 +61,7 @@ export async function changesSince(reader: Reader, query: ChangesQuery): Promise
     version,
     atOnce,
   )
-  if (created.length === behind) return toChanges(inbox, limit, { notifications: created, readAlls: [] })
+  if (created.length === behind) return toChanges(inbox, query, { notifications: created })
   const later = reader.all<ChangeRow>(
     categoryThrough ? laterChangesByAnyMark : laterChanges,
     user,
@@ -64,8 +70,12 @@ export async function changesSince(reader: Reader, query: ChangesQuery): Promise
     atOnce,
     readVersion,
   )
-  const notifications = [...created, ...later]
-  return toChanges(inbox, limit, { notifications, readAlls: reader.all(readAlls, user, version, atOnce) })
+  return toChanges(inbox, query, {
+    notifications: [...created, ...later],
+    readAlls: reader.all(readAlls, user, version, atOnce),
+    archiveReads: reader.all(archiveReads, user, version, atOnce),
+    removed: reader.all(removals, user, version, atOnce),
+  })
 }
 
 // A sequence number with no arrival after `version` at or below it, and with few other notifications above it. At most

@@ -125,7 +125,12 @@ test('a page of unread notifications passes over none that a read-all of their c
   for (const categories of [undefined, ['common'], ['common', 'rare']])
     for (const below of [count + 1, count / 2, 1_000]) {
       passed = 0
-      const shape = { status: 'unread', hasCategories: categories !== undefined, hasCategoryMarks: true } as const
+      const shape = {
+        status: 'unread',
+        hasCategories: categories !== undefined,
+        hasCategoryMarks: true,
+        hasAway: false,
+      } as const
       const given = categories === undefined ? [] : [JSON.stringify(categories)]
       const seqs = reader.all<[number]>(statementsOf(shape).seqs, user, 2_000, below, 0, ...given).map(([seq]) => seq)
       const expected = Array.from({ length: below - 1 }, (_, index) => below - 1 - index).filter((seq) => {

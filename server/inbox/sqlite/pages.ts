@@ -4,6 +4,7 @@ import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import type { Reader } from '../../store/sqlite/reader.ts'
 import { userBytes } from '../../store/statements.ts'
 import {
+  countOf,
   emptyInbox,
   type InboxState,
   inboxColumns,
@@ -13,8 +14,8 @@ import {
   toInbox,
 } from '../inbox-state.ts'
 import { countSql, listSql, type Shape } from '../lists.ts'
-import { noItems, notificationJsonSql } from '../notification-json.ts'
-import { readAllOver, readAtAgain, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
+import { inTheList, type Place as NotificationPlace, noItems, notificationJsonSql } from '../notification-json.ts'
+import { anyPlaceSql, readAllOver, readAtAgain, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
 
 export const readAt = readAtSql('?1')
 export const readAtByAnyMark = readAtByAnyMarkSql('?1')
@@ -36,10 +37,8 @@ export function coveredThrough({ readThrough, categoryThrough }: InboxState): nu
   return Math.max(readThrough, categoryThrough)
 }
 
-/** The JSON text of the notification `n`, which was read at `at`. */
-export function notificationSql(at: string): string {
-  return notificationJsonSql('sqlite', at, place)
-}
+/** Wherever the notification `n` is. */
+export const anyPlace = anyPlaceSql('?1')
 
 // In a range ?2 is the user's readThrough: no read-all covers what lies beyond it, so none is looked up. Usually the first
 // read-all that covers the lowest notification of a page covers the whole page: one look-up for all instead of one for each.
@@ -50,34 +49,40 @@ const readAtInRange = `coalesce(n.read_at, case
   else ${readAllOver('?1', 'n.seq', 'at')}
 end)`
 
-/** The items of a JSON array, newest first. */
-function itemsSql(at: string, condition: string, limit = ''): string {
+/** `at`: when a notification was read; `isChosen`: see `itemsSql`. */
+type Items = { at: string; place: NotificationPlace; isChosen: boolean }
+
+/**
+ * The items of a JSON array, newest first: chosen ones, with the sequence numbers in the JSON array `?4`, the lowest of which is `?3` + 1; or
+ * a range without gaps, whose end costs more to compare in each row than to count.
+ */
+export function itemsSql({ at, place, isChosen }: Items): string {
+  const [which, limit] = isChosen ? ['in (select value from json_each(?4))', ''] : ['<= ?4', 'limit +?4 - ?3']
   return `
   select group_concat(text, ',') from (
-    select ${notificationSql(at)} as text from notification n
-    where n.user_id = ?1 and ${condition} order by n.seq desc ${limit}
+    select ${notificationJsonSql('sqlite', at, place)} as text from notification n
+    where n.user_id = ?1 and n.seq ${which} order by n.seq desc ${limit}
   )`
 }
 
-/** The items with the sequence numbers in the JSON array `?4`; the lowest of them is `?3` + 1. */
-export const chosenItems = itemsSql(readAtInRange, 'n.seq in (select value from json_each(?4))')
-/** Of a range without gaps, whose end costs more to compare in each row than to count. */
-export const range = itemsSql(readAtInRange, 'n.seq <= ?4', 'limit +?4 - ?3')
-/** Both in an inbox that had a read-all of a category. */
-export const chosenItemsByAnyMark = itemsSql(readAtByAnyMark, 'n.seq in (select value from json_each(?4))')
-export const rangeByAnyMark = itemsSql(readAtByAnyMark, 'n.seq <= ?4', 'limit +?4 - ?3')
-
-export const categoryTotals = `
-  select coalesce(sum(total), 0), coalesce(sum(unread), 0) from inbox_category
+/** How many notifications of some categories have a status. */
+export const categoryTotal = (status: Shape['status']) => `
+  select coalesce(sum(${countOf[status]}), 0) from inbox_category
   where user_id = ?1 and category in (select value from json_each(?2))`
 
-const box = 'with box as (select read_through, read_version from inbox where user_id = ?1)'
+const box = `with box as (select read_through, read_version, archive_through, archive_version from inbox where user_id = ?1)`
 const statementOf = (text: string) => `${box} select * from (${text.replaceAll('$', '?')})`
 const place = { below: '?3', taken: '+?2', skipped: '+?4' }
 
-/** The statement that lists the sequence numbers of a page, and the one that counts those of a range. */
+/** The statements that list the sequence numbers of a page, count those of a range, and read the items. */
 export function statementsOf(shape: Shape) {
+  const { status, hasAway, hasCategoryMarks } = shape
+  const isInTheList = !hasAway || ['inbox', 'unread', 'read'].includes(status)
+  const items = { at: hasCategoryMarks ? readAtByAnyMark : readAtInRange, place: isInTheList ? inTheList : anyPlace }
   return {
+    chosen: itemsSql({ ...items, isChosen: true }),
+    range: itemsSql({ ...items, isChosen: false }),
+    total: categoryTotal(status),
     seqs: statementOf(listSql('sqlite', shape, place)),
     count: statementOf(countSql('sqlite', shape, { below: '?3', low: '?4', max: '+?2' })),
   }
@@ -85,8 +90,9 @@ export function statementsOf(shape: Shape) {
 
 const statements = new Map<string, ReturnType<typeof statementsOf>>()
 
-function knownStatements({ status, categories }: PageRequest, { categoryThrough }: InboxState) {
-  const shape = { status, hasCategories: categories !== undefined, hasCategoryMarks: categoryThrough > 0 }
+function knownStatements({ status, categories }: PageRequest, { categoryThrough, archived, snoozed }: InboxState) {
+  const marks = { hasCategoryMarks: categoryThrough > 0, hasAway: archived + snoozed > 0 }
+  const shape = { status, hasCategories: categories !== undefined, ...marks }
   const key = Object.values(shape).join()
   const known = statements.get(key) ?? statementsOf(shape)
   statements.set(key, known)
@@ -115,26 +121,34 @@ export async function readPage(reader: Reader, query: PageQuery): Promise<Page |
   })
 }
 
-type List = FoundInbox & { reader: Reader; query: PageQuery; total: number; given: string[] }
+type List = FoundInbox & {
+  reader: Reader
+  query: PageQuery
+  total: number
+  given: string[]
+  known: ReturnType<typeof statementsOf>
+}
 
 function listOf(reader: Reader, query: PageQuery): List {
   const { status, categories } = query
   const { user, inbox } = inboxOf(reader, query.userId)
   const given = categories === undefined ? [] : [JSON.stringify(categories)]
-  const [all, unread] =
-    categories === undefined
-      ? [inbox.total, inbox.unread]
-      : (reader.one<[number, number]>(categoryTotals, user, ...given) as [number, number])
-  const total = { all, unread, read: all - unread }[status]
-  return { reader, query, user, inbox, given, total }
+  const known = knownStatements(query, inbox)
+  const [total] = given.length === 0 ? [totalOf(inbox, status)] : (reader.one(known.total, user, ...given) as [number])
+  return { reader, query, user, inbox, given, total, known }
+}
+
+function totalOf({ total, unread, archived, snoozed }: InboxState, status: Shape['status']): number {
+  return { inbox: total, unread, read: total - unread, archived, snoozed, all: total + archived + snoozed }[status]
 }
 
 /** The list has every sequence number above this one; undefined if some are missing or it has a filter. */
 function denseAbove({ query: { status, categories }, inbox }: List): number | undefined {
   const { lastSeq, firstSeq, readThrough, markedUnread } = inbox
-  if (categories !== undefined || status === 'read') return undefined
-  if (status === 'all') return inbox.total === lastSeq - firstSeq + 1 ? firstSeq - 1 : undefined
-  return markedUnread === 0 && inbox.unread === lastSeq - readThrough ? readThrough : undefined
+  if (categories !== undefined) return undefined
+  if (status === 'unread') return markedUnread === 0 && inbox.unread === lastSeq - readThrough ? readThrough : undefined
+  if (status !== 'all' && (status !== 'inbox' || inbox.archived + inbox.snoozed > 0)) return undefined
+  return totalOf(inbox, 'all') === lastSeq - firstSeq + 1 ? firstSeq - 1 : undefined
 }
 
 /** Where notifications of a list are read: below a sequence number, after `skipped` others. */
@@ -154,14 +168,13 @@ function placeOf(list: List): Place {
  * loop turns in between.
  */
 async function countedPlace(list: List): Promise<Place> {
-  const { reader, query, user, inbox, given, total } = list
-  const { count: text } = knownStatements(query, inbox)
+  const { reader, user, inbox, given, total, known } = list
   let { below, skipped } = placeOf(list)
   let seqsOfEach = (inbox.lastSeq - inbox.firstSeq + 1) / total
   while (skipped > maxSkipped && below > 0) {
     const max = Math.min(skipped + 1, maxCounted)
     const width = Math.ceil(0.9 * max * seqsOfEach)
-    const [count] = reader.one<[number]>(text, user, max, below, below - width, ...given) as [number]
+    const [count] = reader.one<[number]>(known.count, user, max, below, below - width, ...given) as [number]
     if (count < max) {
       below -= width
       skipped -= count
@@ -173,31 +186,33 @@ async function countedPlace(list: List): Promise<Place> {
 }
 
 function pageAt(list: List, { below, skipped }: Place): Page {
-  const { reader, query, user, inbox, given } = list
-  const hasCategoryMarks = inbox.categoryThrough > 0
+  const { reader, query, user, given, known } = list
   const floor = denseAbove(list)
   if (floor !== undefined) {
     const lowest = Math.max(below - query.limit, floor + 1)
     if (lowest >= below) return emptyPage(list)
-    const text = hasCategoryMarks ? rangeByAnyMark : range
-    return readItems(list, { text, lowest, which: below - 1, hasMore: lowest > floor + 1 })
+    return readItems(list, { text: known.range, lowest, which: below - 1, hasMore: lowest > floor + 1 })
   }
   // One more than the page has: it says whether more follow.
-  const rows = reader.all<[number]>(knownStatements(query, inbox).seqs, user, query.limit + 1, below, skipped, ...given)
+  const rows = reader.all<[number]>(known.seqs, user, query.limit + 1, below, skipped, ...given)
   const chosen = rows.slice(0, query.limit).map(([seq]) => seq)
   const lowest = chosen.at(-1)
   if (lowest === undefined) return emptyPage(list)
-  const text = hasCategoryMarks ? chosenItemsByAnyMark : chosenItems
-  return readItems(list, { text, lowest, which: JSON.stringify(chosen), hasMore: rows.length > query.limit })
+  return readItems(list, {
+    text: known.chosen,
+    lowest,
+    which: JSON.stringify(chosen),
+    hasMore: rows.length > query.limit,
+  })
 }
 
 function emptyPage({ inbox, total }: List): Page {
   return { inbox, total, items: noItems, next: null }
 }
 
-type Items = { text: string; lowest: number; which: number | string; hasMore: boolean }
+type Chosen = { text: string; lowest: number; which: number | string; hasMore: boolean }
 
-function readItems({ reader, user, inbox, total }: List, { text, lowest, which, hasMore }: Items): Page {
+function readItems({ reader, user, inbox, total }: List, { text, lowest, which, hasMore }: Chosen): Page {
   const [items] = reader.one<[string]>(text, user, inbox.readThrough, lowest - 1, which) ?? ['']
   return { inbox, total, items: `[${items}]`, next: hasMore ? lowest : null }
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { readInbox } from '../../inbox/inbox.store.ts'
 import type { InboxState } from '../../inbox/inbox-state.ts'
-import { markAllRead, markRead, markUnread, undoReadAll } from '../../inbox/marks.store.ts'
+import { markAllRead, markRead, markUnread } from '../../inbox/marks.store.ts'
+import { undo } from '../../inbox/undo.store.ts'
 import { signInOfSession } from '../../sessions/sessions.store.ts'
 import { revokeIssuedTokens, revokeTokens } from '../../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../../users/user-changes.store.ts'
@@ -20,7 +21,7 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const readAll = () => world.store.write(markAllRead, { userId: ben.id, throughId: null, at: at(1) })
     await signalsOf(world, [about(ben.id)], readAll)
     await signalsOf(world, [about(ann.id)], () => world.store.write(markUnread, { userId: ann.id, id }))
-    await signalsOf(world, [about(ben.id)], () => world.store.write(undoReadAll, { userId: ben.id, at: at(2) }))
+    await signalsOf(world, [about(ben.id)], () => world.store.write(undo, { userId: ben.id, at: at(2) }))
     await signalsOf(world, [about(ann.id)], () => world.send(ann, 'Deploying', { key: 'deploy' }))
     await signalsOf(world, [about(ann.id)], () => world.send(ann, 'Deployed', { key: 'deploy' }))
   })

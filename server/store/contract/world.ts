@@ -6,7 +6,7 @@ import { CarillonError } from '../../basics/errors.ts'
 import { deliver } from '../../delivery/delivery.store.ts'
 import type { Delivery, DeliveryOutcome, Recipient } from '../../delivery/delivery.ts'
 import { readCounts, readNotification, readPage } from '../../inbox/inbox.store.ts'
-import type { Filter, Page, PageQuery } from '../../inbox/inbox-state.ts'
+import type { Change, Filter, Page, PageQuery } from '../../inbox/inbox-state.ts'
 import { type Content, contentOf } from '../../inbox/notification-json.ts'
 import { addProducer } from '../../producers/producers.store.ts'
 import { addSession, type EndedSession, endSessions, type SessionKey } from '../../sessions/sessions.store.ts'
@@ -65,13 +65,24 @@ export type Seen = {
   category: string | null
   data: Record<string, unknown> | null
   key: string | null
+  actor: null
+  icon: null
+  actions: null
+  format: 'text'
   createdAt: string
   updatedAt: string
+  expiresAt: null
   seq: number
   count: number
   read: boolean
   readAt: string | null
   archivedAt: string | null
+  snoozedUntil: string | null
+}
+
+/** The notification that a change is about. */
+export function notificationIn(change: Change): Seen {
+  return 'notification' in change ? JSON.parse(change.notification) : assert.fail(`a change ${change.type}`)
 }
 
 /** How often a random test runs: more often with SOAK=1. */

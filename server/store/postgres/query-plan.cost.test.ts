@@ -32,7 +32,8 @@ import {
 } from '../../guessing/guesses.store.ts'
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { PageRequest } from '../../inbox/inbox-state.ts'
-import { markAllRead, markRead, markUnread, undoReadAll } from '../../inbox/marks.store.ts'
+import { markAllRead, markRead, markUnread } from '../../inbox/marks.store.ts'
+import { undo } from '../../inbox/undo.store.ts'
 import { changesSince } from '../../inbox/postgres/changes.ts'
 import { readPage } from '../../inbox/postgres/pages.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from '../../links/links.store.ts'
@@ -680,8 +681,8 @@ const paths: Path[] = [
     reads: ['sorted', inbox, byId, mark, notification, category],
   },
   {
-    of: 'undoReadAll',
-    run: () => store.write(undoReadAll, { userId: 'u1', at }),
+    of: 'undo',
+    run: () => store.write(undo, { userId: 'u1', at }),
     reads: [inbox, mark, markedSince, allCategories, categoryMarks],
   },
   {

@@ -3,11 +3,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { deliver } from '../../../delivery/delivery.store.ts'
-import { markAllRead, markRead, markUnread, undoReadAll } from '../../../inbox/marks.store.ts'
+import type { Status } from '../../../inbox/inbox-state.ts'
+import { markAllRead, markRead, markUnread } from '../../../inbox/marks.store.ts'
+import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../../inbox/places.store.ts'
+import { undo } from '../../../inbox/undo.store.ts'
 import { at, newId, type Person, type World } from '../world.ts'
 
-/** A person is named by number, a notification by its person and by how many notifications arrived before it. */
-type Named = { whose: number; nth: number }
+/** A person is named by number, a notification by its person, null for the person who acts, and by how many notifications arrived before it. */
+type Named = { whose: number | null; nth: number }
 export type Act =
   | {
       kind: 'deliver'
@@ -19,17 +22,24 @@ export type Act =
       idempotency: { key: string; bodyHash: string } | null
     }
   | { kind: 'read'; who: number; named: Named }
-  | { kind: 'unread'; who: number; named: Named }
+  | { kind: 'unread' | 'archive' | 'unarchive' | 'remove' | 'seen'; who: number; named: Named }
+  /** `minutes`: how long. */
+  | { kind: 'snooze'; who: number; named: Named; minutes: number }
+  /** The end of a snooze, if its time has come by then. */
+  | { kind: 'wake'; who: number; named: Named; minutes: number }
+  | { kind: 'archive-read'; who: number }
   | { kind: 'read-all'; who: number; through: Named | null; categories: string[] | null }
   /** `isLate`: more than ten minutes after every act. */
   | { kind: 'undo'; who: number; isLate: boolean }
-  | { kind: 'list'; who: number; page: number; limit: number; status: 'all' | 'unread' }
+  | { kind: 'list'; who: number; page: number; limit: number; status: Status }
 
+export const statuses = ['inbox', 'unread', 'read', 'archived', 'snoozed', 'all'] as const
 const peopleCount = 3
 /** The application of every person. */
 const theirApplication = 'shop'
 const someone = fc.nat(peopleCount - 1)
-const named = fc.record({ whose: someone, nth: fc.nat(9) })
+const mostlyOwn = fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: someone })
+const named = fc.record({ whose: mostlyOwn, nth: fc.nat(5) })
 const rarely = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 2 })
 
 const anyDelivery: fc.Arbitrary<Act> = fc.record({
@@ -43,6 +53,18 @@ const anyDelivery: fc.Arbitrary<Act> = fc.record({
 })
 const anyRead: fc.Arbitrary<Act> = fc.record({ kind: fc.constant('read'), who: someone, named })
 const anyUnread: fc.Arbitrary<Act> = fc.record({ kind: fc.constant('unread'), who: someone, named })
+const anyMove: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constantFrom('archive', 'archive', 'unarchive', 'remove', 'seen'),
+  who: someone,
+  named,
+})
+const anySnooze: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constantFrom('snooze', 'wake'),
+  who: someone,
+  named,
+  minutes: fc.integer({ min: 1, max: 3 }),
+})
+const anyArchiveRead: fc.Arbitrary<Act> = fc.record({ kind: fc.constant('archive-read'), who: someone })
 const anyUndo: fc.Arbitrary<Act> = fc.record({
   kind: fc.constant('undo'),
   who: someone,
@@ -59,7 +81,7 @@ const anyList: fc.Arbitrary<Act> = fc.record({
   who: someone,
   page: fc.integer({ min: 1, max: 4 }),
   limit: fc.integer({ min: 1, max: 5 }),
-  status: fc.constantFrom('all', 'unread'),
+  status: fc.constantFrom(...statuses),
 })
 
 /** After these acts, what was read stays read unless it is sent again. */
@@ -73,6 +95,9 @@ export const anyAct: fc.Arbitrary<Act> = fc.oneof(
   { weight: 11, arbitrary: anyLastingAct },
   { weight: 3, arbitrary: anyUnread },
   { weight: 2, arbitrary: anyUndo },
+  { weight: 4, arbitrary: anyMove },
+  { weight: 2, arbitrary: anySnooze },
+  { weight: 2, arbitrary: anyArchiveRead },
 )
 
 /** An act with people and ids in place of numbers, and its time. */
@@ -101,12 +126,13 @@ export class Stage {
   turn(act: Act): Turn {
     const seconds = ++this.#seconds
     const name = 'named' in act ? act.named : act.kind === 'read-all' ? act.through : null
+    const who = act.kind === 'deliver' ? 0 : act.who
     return {
       act,
       seconds,
       title: `no. ${seconds}`,
-      person: this.#person(act.kind === 'deliver' ? 0 : act.who),
-      id: (name && this.#arrived[name.whose]?.[name.nth]) ?? newId(),
+      person: this.#person(who),
+      id: (name && this.#arrived[name.whose ?? who]?.[name.nth]) ?? newId(),
       newIds: act.kind === 'deliver' ? act.to.map(newId) : [],
     }
   }
@@ -119,13 +145,25 @@ export class Stage {
     if (act.kind === 'deliver') return this.#deliver(turn, act)
     if (act.kind === 'read') return store.write(markRead, { ...owned, id })
     if (act.kind === 'unread') return store.write(markUnread, { ...owned, id })
-    if (act.kind === 'undo')
-      return store.write(undoReadAll, { userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })
+    if (act.kind === 'archive') return store.write(archive, { ...owned, id })
+    if (act.kind === 'unarchive') return store.write(unarchive, { ...owned, id })
+    if (act.kind === 'remove') return store.write(remove, { ...owned, id })
+    if (act.kind === 'seen') return store.write(markSeen, { ...owned, throughSeq: await this.#seqOf(person, id) })
+    if (act.kind === 'snooze') return store.write(snooze, { ...owned, id, until: owned.at + act.minutes * 10_000 })
+    if (act.kind === 'wake') return store.write(wake, { ...owned, id })
+    if (act.kind === 'archive-read') return store.write(archiveRead, owned)
+    if (act.kind === 'undo') return store.write(undo, { userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })
     if (act.kind === 'read-all') {
       const { categories } = act
       return store.write(markAllRead, { ...owned, throughId: act.through && id, ...(categories && { categories }) })
     }
+    if (act.kind !== 'list') return assert.fail(`there is no act ${act.kind}`)
     return JSON.parse((await this.world.page({ ...act, userId: person.id })).items)
+  }
+
+  /** Where the notification is, or far above all. */
+  async #seqOf(person: Person, id: string): Promise<number> {
+    return (await this.world.find(person, id))?.seq ?? 1_000
   }
 
   async #deliver({ newIds: ids, title, seconds }: Turn, act: Act & { kind: 'deliver' }): Promise<unknown> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { changesSince, readInbox } from '../../../inbox/inbox.store.ts'
 import type { Change } from '../../../inbox/inbox-state.ts'
-import type { Person, Seen, World } from '../world.ts'
+import { notificationIn, type Person, type Seen, type World } from '../world.ts'
 
 export class Follower {
   readonly #world: World
@@ -50,11 +50,16 @@ export class Follower {
     const pages = await this.#world.list(this.#person)
     const { version } = await this.#world.store.read(readInbox, this.#person.id)
     for (const change of changes)
-      if (change.type !== 'read-all') this.#put(JSON.parse(change.notification))
-      else
+      if ('notification' in change) this.#put(notificationIn(change))
+      else if (change.type === 'removed') this.#items.delete(change.id)
+      else if (change.type === 'read-all') {
         for (const item of this.#items.values())
           if (!item.read && item.seq <= change.throughSeq && (change.categories?.includes(item.category ?? '') ?? true))
             this.#put({ ...item, read: true, readAt: change.at })
+      } else if (change.type === 'archive-read')
+        for (const item of this.#items.values())
+          if (item.read && item.seq <= change.throughSeq && item.snoozedUntil === null)
+            this.#put({ ...item, archivedAt: item.archivedAt ?? change.at })
     assert.deepEqual(
       [...this.#items.values()].sort((a, b) => b.seq - a.seq),
       pages,

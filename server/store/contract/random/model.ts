@@ -1,16 +1,25 @@
 // The inboxes of a few people as plain arrays. For acts one after another the store must return what this model returns.
 import assert from 'node:assert/strict'
+import type { Status } from '../../../inbox/inbox-state.ts'
 import { isoAt, type Person, type Seen } from '../world.ts'
 import type { Act, Turn } from './acts.ts'
 
 type New = Pick<Seen, 'id' | 'title' | 'category' | 'key'> & { application: string; again: boolean; at: string }
-/** `undoable`: what the last read-all made read and an undo would make unread; null if it was undone. */
-type Inbox = { version: number; items: Seen[]; undoable?: Set<Seen> | null; categoryThrough: number }
+/** `undoable`: what the last read-all made read, or the last archive-read archived, and an undo would take back; null if it was undone. */
+type Inbox = {
+  version: number
+  /** Oldest first. */
+  items: Seen[]
+  lastSeq: number
+  seenThrough: number
+  removed: Set<string>
+  undoable?: { kind: 'read-all' | 'archive-read'; items: Set<Seen> } | null
+  categoryThrough: number
+}
 type Result = { userId: string | undefined; id: string; status: string }
 
 export class Model {
   readonly #people: Person[]
-  /** Oldest first. */
   readonly #inboxes: Inbox[]
   /** The application of the producer that first sent a notification: keys are unique within it. */
   readonly #applications = new Map<Seen, string>()
@@ -18,12 +27,15 @@ export class Model {
 
   constructor(people: Person[]) {
     this.#people = people
-    this.#inboxes = people.map(() => ({ version: 0, items: [], categoryThrough: 0 }))
+    this.#inboxes = people.map(() => ({
+      ...{ version: 0, items: [], lastSeq: 0, seenThrough: 0, removed: new Set<string>(), categoryThrough: 0 },
+    }))
   }
 
-  state(number: number): { version: number; items: Seen[] } {
-    const { version, items } = this.#inbox(number)
-    return { version, items: items.toReversed() }
+  state(number: number): { version: number; unseen: number; items: Seen[] } {
+    const { version, items, seenThrough } = this.#inbox(number)
+    const unseen = items.filter((item) => placeOf(item) === 'list' && item.seq > seenThrough).length
+    return { version, unseen, items: items.toReversed() }
   }
 
   perform(turn: Turn): unknown {
@@ -31,11 +43,13 @@ export class Model {
     if (act.kind === 'deliver') return this.#deliver(turn, act)
     const inbox = this.#inbox(act.who)
     if (act.kind === 'list') {
-      const listed = inbox.items.filter(({ read }) => act.status === 'all' || !read).toReversed()
+      const listed = inbox.items.filter((item) => hasStatus(item, act.status)).toReversed()
       return listed.slice((act.page - 1) * act.limit, act.page * act.limit)
     }
     if (act.kind === 'undo') return undo(inbox, act)
-    return mark(inbox, turn, act)
+    if (act.kind === 'archive-read') return archiveRead(inbox, turn)
+    if (act.kind === 'read' || act.kind === 'read-all') return mark(inbox, turn, act)
+    return move(inbox, turn, act)
   }
 
   #deliver({ title, newIds, seconds }: Turn, act: Act & { kind: 'deliver' }): Result[] | 'mismatch' {
@@ -59,21 +73,24 @@ export class Model {
       key === null
         ? undefined
         : inbox.items.find((one) => one.key === key && this.#applications.get(one) === application)
-    const unread = { read: false, readAt: null, archivedAt: null }
-    const seq = (inbox.items.at(-1)?.seq ?? 0) + 1
+    const unread = { read: false, readAt: null, archivedAt: null, snoozedUntil: null }
+    const seq = inbox.lastSeq + 1
+    if (earlier === undefined || again) inbox.lastSeq = seq
     if (earlier !== undefined) {
       // What moves to another category keeps its read state, and leaves the undo.
-      if (earlier.category !== category && earlier.seq <= inbox.categoryThrough) inbox.undoable?.delete(earlier)
+      if (earlier.category !== category && earlier.seq <= inbox.categoryThrough) leaveUndo(inbox, earlier, 'read-all')
       Object.assign(earlier, { title, category, updatedAt: at })
       if (again) {
         Object.assign(earlier, { seq, count: earlier.count + 1, ...unread })
-        inbox.undoable?.delete(earlier)
+        leaveUndo(inbox, earlier)
         inbox.items.sort((a, b) => a.seq - b.seq)
       }
       return { userId, id: earlier.id, status: 'updated' }
     }
-    const content = { title, body: null, url: null, category, data: null, key, createdAt: at }
-    const item = { id, ...content, updatedAt: at, seq, count: 1, ...unread }
+    const content = { title, body: null, url: null, category, data: null, key }
+    const look = { actor: null, icon: null, actions: null, format: 'text' as const }
+    const times = { createdAt: at, updatedAt: at, expiresAt: null }
+    const item = { id, ...content, ...look, ...times, seq, count: 1, ...unread }
     inbox.items.push(item)
     this.#applications.set(item, application)
     return { userId, id, status: 'delivered' }
@@ -84,16 +101,83 @@ export class Model {
   }
 }
 
+function placeOf({ archivedAt, snoozedUntil }: Seen): 'list' | 'archived' | 'snoozed' {
+  if (snoozedUntil !== null) return 'snoozed'
+  return archivedAt === null ? 'list' : 'archived'
+}
+
+export function hasStatus(item: Seen, status: Status): boolean {
+  if (status === 'all') return true
+  if (status === 'archived' || status === 'snoozed') return placeOf(item) === status
+  return placeOf(item) === 'list' && (status === 'inbox' || item.read === (status === 'read'))
+}
+
+/** From now on an undo leaves the item as it is. */
+function leaveUndo({ undoable }: Inbox, item: Seen, kind = undoable?.kind): void {
+  if (undoable?.kind === kind) undoable?.items.delete(item)
+}
+
 function undo(inbox: Inbox, { isLate }: { isLate: boolean }): 'done' | 'nothing' {
   if (inbox.undoable === null) return 'done'
   if (inbox.undoable === undefined || isLate) return 'nothing'
-  for (const item of inbox.undoable) Object.assign(item, { read: false, readAt: null })
+  const { kind, items } = inbox.undoable
+  for (const item of items)
+    Object.assign(item, kind === 'read-all' ? { read: false, readAt: null } : { archivedAt: null })
   inbox.undoable = null
   inbox.version++
   return 'done'
 }
 
-type Mark = Extract<Act, { kind: 'read' | 'unread' | 'read-all' }>
+function archiveRead(inbox: Inbox, { seconds }: Turn): undefined {
+  const items = new Set(inbox.items.filter((item) => item.read && placeOf(item) === 'list'))
+  if (items.size === 0) return
+  for (const item of items) item.archivedAt = isoAt(seconds)
+  inbox.undoable = { kind: 'archive-read', items }
+  inbox.version++
+}
+
+type Move = Extract<Act, { kind: 'unread' | 'archive' | 'unarchive' | 'remove' | 'seen' | 'snooze' | 'wake' }>
+
+function move(inbox: Inbox, { id, seconds }: Turn, act: Move): 'done' | 'absent' | boolean | undefined {
+  const item = inbox.items.find((one) => one.id === id)
+  if (act.kind === 'seen') {
+    const through = Math.min(item?.seq ?? inbox.lastSeq, inbox.lastSeq)
+    if (through > inbox.seenThrough) inbox.version++
+    inbox.seenThrough = Math.max(through, inbox.seenThrough)
+    return undefined
+  }
+  if (item === undefined) {
+    if (act.kind === 'wake') return false
+    return act.kind === 'remove' && inbox.removed.has(id) ? 'done' : 'absent'
+  }
+  const place = placeOf(item)
+  const isRead = { read: true, readAt: item.readAt ?? isoAt(seconds) }
+  if (act.kind === 'remove') {
+    inbox.items.splice(inbox.items.indexOf(item), 1)
+    inbox.removed.add(id)
+  } else if (act.kind === 'wake') {
+    if (item.snoozedUntil === null || item.snoozedUntil > isoAt(seconds)) return false
+    Object.assign(item, { seq: ++inbox.lastSeq, read: false, readAt: null, snoozedUntil: null })
+    inbox.items.sort((a, b) => a.seq - b.seq)
+  } else if (act.kind === 'archive') {
+    leaveUndo(inbox, item)
+    if (place === 'archived') return 'done'
+    Object.assign(item, { ...isRead, archivedAt: isoAt(seconds), snoozedUntil: null })
+  } else if (act.kind === 'snooze') {
+    const snoozedUntil = isoAt(seconds + act.minutes * 10)
+    if (item.snoozedUntil === snoozedUntil) return 'done'
+    Object.assign(item, { ...isRead, archivedAt: null, snoozedUntil })
+  } else {
+    if (act.kind === 'unarchive' ? place === 'list' : !item.read) return 'done'
+    Object.assign(item, { archivedAt: null, snoozedUntil: null })
+    if (act.kind === 'unread') Object.assign(item, { read: false, readAt: null })
+  }
+  leaveUndo(inbox, item)
+  inbox.version++
+  return act.kind === 'wake' ? true : 'done'
+}
+
+type Mark = Extract<Act, { kind: 'read' | 'read-all' }>
 
 function mark(inbox: Inbox, { id, seconds }: Turn, act: Mark): 'done' | 'absent' {
   const found = inbox.items.findIndex((item) => item.id === id)
@@ -101,16 +185,15 @@ function mark(inbox: Inbox, { id, seconds }: Turn, act: Mark): 'done' | 'absent'
   if (found === -1 && !isUnbounded) return 'absent'
   const first = act.kind === 'read-all' ? 0 : found
   const last = isUnbounded ? inbox.items.length - 1 : found
-  const isRead = act.kind !== 'unread'
   const categories = act.kind === 'read-all' ? act.categories : null
   const covered = inbox.items.slice(first, last + 1)
   const named = covered.filter(({ category }) => categories?.includes(category ?? '') ?? true)
-  const changed = named.filter(({ read }) => read !== isRead)
-  for (const item of changed) Object.assign(item, { read: isRead, readAt: isRead ? isoAt(seconds) : null })
+  const changed = named.filter(({ read }) => !read)
+  for (const item of changed) Object.assign(item, { read: true, readAt: isoAt(seconds) })
   if (changed.length > 0) inbox.version++
   if (changed.length > 0 && categories !== null)
-    inbox.categoryThrough = Math.max(inbox.categoryThrough, covered.at(-1)?.seq ?? 0)
-  if (act.kind !== 'read-all') inbox.undoable?.delete(inbox.items[found] as Seen)
-  else if (changed.length > 0) inbox.undoable = new Set(changed)
+    inbox.categoryThrough = Math.max(inbox.categoryThrough, isUnbounded ? inbox.lastSeq : (covered.at(-1)?.seq ?? 0))
+  if (act.kind !== 'read-all') leaveUndo(inbox, inbox.items[found] as Seen, 'read-all')
+  else if (changed.length > 0) inbox.undoable = { kind: 'read-all', items: new Set(changed) }
   return 'done'
 }

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { readCounts, readInbox } from '../../../inbox/inbox.store.ts'
+import type { Status } from '../../../inbox/inbox-state.ts'
 import { type Person, type PromiseOf, runs, World } from '../world.ts'
-import { type Act, anyAct, anyLastingAct, Stage } from './acts.ts'
+import { type Act, anyAct, anyLastingAct, Stage, statuses } from './acts.ts'
 import { Follower } from './follower.ts'
-import { Model } from './model.ts'
+import { hasStatus, Model } from './model.ts'
 
 export function randomPromises(promise: PromiseOf): void {
   promise(
@@ -21,7 +22,8 @@ export function randomPromises(promise: PromiseOf): void {
           }
           for (const [number, person] of stage.people.entries()) {
             const { inbox, items } = await recount(stage.world, person)
-            assert.deepEqual({ version: inbox.version, items }, model.state(number))
+            const { version, unseen } = inbox
+            assert.deepEqual({ version, unseen, items }, model.state(number))
           }
         }),
         { numRuns: runs(6, 1_200) },
@@ -86,24 +88,26 @@ const someBatches = batchesOf(anyAct)
 export async function recount(world: World, person: Person) {
   const { inbox, categories } = await world.store.read(readCounts, person.id)
   const items = await world.list(person, { limit: 7 })
-  const unread = items.filter(({ read }) => !read)
+  const listed = (status: Status) => items.filter((one) => hasStatus(one, status))
+  const unread = listed('unread')
   assert.deepEqual(await world.store.read(readInbox, person.id), inbox)
-  assert.deepEqual([inbox.total, inbox.unread], [items.length, unread.length])
-  if (items.length > 0) assert.deepEqual([items[0]?.seq, items.at(-1)?.seq], [inbox.lastSeq, inbox.firstSeq])
+  const { total, archived, snoozed } = inbox
+  const lengths = (['inbox', 'unread', 'archived', 'snoozed'] as const).map((status) => listed(status).length)
+  assert.deepEqual([total, inbox.unread, archived, snoozed], lengths)
+  assert.ok(inbox.lastSeq >= (items[0]?.seq ?? 0))
+  assert.equal(inbox.firstSeq, items.at(-1)?.seq ?? inbox.lastSeq + 1)
   assert.deepEqual(await world.list(person, { status: 'unread', limit: 3 }), unread)
-  for (const status of ['all', 'unread', 'read'] as const)
+  for (const status of statuses)
     for (const category of ['build', 'chat', undefined]) {
-      const matching = items.filter(
-        (one) => (category ?? one.category) === one.category && (status === 'all' || one.read === (status === 'read')),
-      )
+      const matching = listed(status).filter((one) => (category ?? one.category) === one.category)
       const filter = { status, categories: category === undefined ? undefined : [category] }
       assert.deepEqual(await world.list(person, { ...filter, limit: 3 }), matching)
     }
   const recounted: typeof categories = {}
-  for (const { category, read } of items) {
+  for (const { category, read } of listed('inbox')) {
     if (category === null) continue
-    const { total, unread: before } = recounted[category] ?? { total: 0, unread: 0 }
-    recounted[category] = { total: total + 1, unread: before + (read ? 0 : 1) }
+    const { total: earlier, unread: before } = recounted[category] ?? { total: 0, unread: 0 }
+    recounted[category] = { total: earlier + 1, unread: before + (read ? 0 : 1) }
   }
   assert.deepEqual({ ...categories }, recounted)
   const markedUnread = unread.filter(({ seq }) => seq <= inbox.readThrough)

@@ -17,14 +17,19 @@ const maxWaiting = 5_000
 /** How often a write runs that a deadlock or a lost connection ended. */
 const maxAttempts = 3
 
-const maxWithCategoryMarks = 100_000
+const maxMarks = 100_000
+
+/** Whether an inbox had a read-all of a category, and whether some of its notifications are archived or snoozed. */
+export type Marks = { readonly hasCategoryMarks: boolean; readonly hasAway: boolean }
+export const noMarks: Marks = { hasCategoryMarks: false, hasAway: false }
+type MarkedInbox = { categoryThrough: number; archived: number; snoozed: number }
 
 /** What every operation of the store works with. Each call is one round trip; it throws UNAVAILABLE if the system fails. */
 export class Database {
   readonly #pool: pg.Pool
   readonly changeSignals: ChangeSignals
-  /** Users whose inbox had a read-all of a category. Their statements cost more, and are right in every inbox. */
-  readonly #withCategoryMarks = new BoundedCache<true>(maxWithCategoryMarks)
+  /** What the inboxes of some users have. Their statements cost more, and are right in every inbox. */
+  readonly #marks = new BoundedCache<Marks>(maxMarks)
   /** Citus spreads the tables over several nodes, and calls of several users cannot share a statement. */
   readonly isDistributed: boolean
   readonly #gatherings = new Map<unknown, Gathering<unknown, unknown>>()
@@ -38,19 +43,20 @@ export class Database {
     this.isDistributed = isDistributed
   }
 
-  /**
-   * Reads from the inbox of a user: by the statement for inboxes that had no read-all of a category and, if this one had, by the other,
-   * which later reads take at once.
-   */
-  async byMarks<Found extends { inbox: { categoryThrough: number } } | undefined>(
+  /** Reads from the inbox of a user: by the usual statement and, if the inbox has more marks, by another, which later reads take at once. */
+  async byMarks<Found extends { inbox: MarkedInbox }>(
     userId: string,
-    read: (hasCategoryMarks: boolean) => Promise<Found>,
+    read: (marks: Marks) => Promise<Found>,
   ): Promise<Found> {
-    const isKnown = this.#withCategoryMarks.get(userId) === true
-    const found = await read(isKnown)
-    if (isKnown || !found?.inbox.categoryThrough) return found
-    this.#withCategoryMarks.set(userId, true, 1)
-    return read(true)
+    const known = this.#marks.get(userId) ?? noMarks
+    const found = await read(known)
+    const { categoryThrough, archived, snoozed } = found.inbox
+    const hasCategoryMarks = known.hasCategoryMarks || categoryThrough > 0
+    const hasAway = known.hasAway || archived + snoozed > 0
+    if (hasCategoryMarks === known.hasCategoryMarks && hasAway === known.hasAway) return found
+    const marks = { hasCategoryMarks, hasAway }
+    this.#marks.set(userId, marks, 1)
+    return read(marks)
   }
 
   async one(name: string, text: string, values: Value[]): Promise<Row | undefined> {

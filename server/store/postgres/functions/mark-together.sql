@@ -36,7 +36,7 @@ begin
         answers[one.n] := 'unchanged';
       elsif through = box.last_seq and through > box.read_through then
         update inbox set version = version + 1, read_through = through, read_version = version + 1, unread = 0, marked_unread = 0,
-            undo_version = version + 1
+            undo_version = version + 1, reset_version = greatest(reset_version, archive_version)
           where user_id = one.user_id;
         insert into read_mark (user_id, version, through_seq, at, before_through, before_version, made_read)
           values (one.user_id, box.version + 1, through, one.at, box.read_through, box.read_version, box.unread);
@@ -51,6 +51,8 @@ begin
       and (note.seq > box.read_through or coalesce(note.unread_version, -1) >= box.read_version);
     -- A read-all covers it, or may.
     continue when note.read_at is null and (note.seq <= box.category_through or not is_unread);
+    -- It is not in the list, or may not be.
+    continue when one.kind = 'unread' and (note.away is not null or note.seq <= box.archive_through);
     if is_unread = (one.kind = 'unread') then
       answers[one.n] := 'unchanged';
       continue;

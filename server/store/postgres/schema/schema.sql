@@ -92,6 +92,7 @@ create table inbox (
   archive_through bigint not null default 0,
   archive_version bigint not null default 0,
   seen_through bigint not null default 0,
+  seen_version bigint not null default 0,
   unseen bigint not null default 0,
   mutes bigint not null default 0
 ) partition by hash (user_id);

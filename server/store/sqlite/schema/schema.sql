@@ -123,6 +123,8 @@ create table inbox (
   archive_version integer not null default 0,
   -- What is in the list and has a higher sequence number is unseen.
   seen_through integer not null default 0,
+  -- The version of the last change of it.
+  seen_version integer not null default 0,
   unseen integer not null default 0,
   -- 1 if the user has muted something. Deliveries look into `preference` only then.
   mutes integer not null default 0

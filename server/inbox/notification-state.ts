@@ -1,0 +1,215 @@
+// What every write has to know about a notification: whether it is unread (decision 0030), where it is, what it counts for, and whether an undo
+// would change it.
+import { get, onPostgres, Part, send, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { anyPlaceSql, coversSql, readAtByAnyMarkSql } from './read-at.ts'
+
+/** A notification, with the columns of its inbox that say whether it is unread and where it is. */
+export type Found = {
+  user: UserKey
+  id: string
+  seq: number
+  category: string | null
+  read_at: string | null
+  unread_version: number | null
+  away: 'archived' | 'snoozed' | null
+  away_at: string | null
+  kept_version: number | null
+  version: number
+  first_seq: number
+  last_seq: number
+  read_through: number
+  read_version: number
+  undo_version: number | null
+  category_through: number
+  archive_through: number
+  archive_version: number
+  seen_through: number
+}
+
+/** Of the notification `n` and its inbox `i`. */
+export const foundColumns =
+  new Part(`n.id, n.seq, n.category, n.read_at, n.unread_version, n.away, n.away_at, n.kept_version,
+  i.version, i.first_seq, i.last_seq, i.read_through, i.read_version, i.undo_version, i.category_through, i.archive_through,
+  i.archive_version, i.seen_through`)
+
+/** SQLite would take the primary key. Its index has the beginning of the id. */
+export const byId = new Part('indexed by notification_by_id', '')
+export const startOf = (id: string) => id.slice(0, 13)
+
+/** The inbox stays locked. */
+export function* findOne(userId: string, id: string): Write<Found | undefined> {
+  const user = userKey(userId)
+  yield* onPostgres`select 1 from inbox where user_id = ${user} for update`
+  const found = yield* get<Omit<Found, 'user'>>`
+    select ${foundColumns} from notification n ${byId} join inbox i on i.user_id = n.user_id
+    where substr(n.id, 1, 13) = ${startOf(id)} and n.id = ${id} and n.user_id = ${user}`
+  return found && { ...found, user }
+}
+
+/** When the notification `n` was read, in a statement of one user's notification. */
+export const readAt = new Part(readAtByAnyMarkSql('n.user_id'))
+
+/** The same for when it was archived. */
+export const archivedAt = new Part(anyPlaceSql('n.user_id').archivedAt)
+
+/** No read-all of its category covers the notification `n`, or it was marked as unread since. */
+export const isUncovered = new Part(`not exists (select 1 from category_read_mark m where ${coversSql('n.user_id')})`)
+
+export function* isUnreadNow(found: Found): Write<boolean> {
+  const { seq, read_at, unread_version, read_through, read_version } = found
+  const isAbove = seq > read_through || (unread_version ?? -1) >= read_version
+  return read_at === null && isAbove && !(yield* isCoveredByCategory(found))
+}
+
+/** Whether a read-all of its category covers it, other than the one at the version `except`. */
+function* isCoveredByCategory(found: Found, except = -1): Write<boolean> {
+  const { user, category, seq, unread_version, category_through } = found
+  if (category === null || seq > category_through) return false
+  const mark = yield* get`
+    select 1 as is_there from category_read_mark
+    where user_id = ${user} and category = ${category} and through_seq >= ${seq}
+      and version > ${unread_version ?? -1} and version <> ${except} limit 1`
+  return mark !== undefined
+}
+
+type Mark = { version: number; through_seq: number; at: string; before_through: number; before_version: number } & {
+  categories: string | null
+}
+
+/** The time of the last read-all, if an undo would make this notification unread. */
+export function* readByLastReadAll(found: Found): Write<string | undefined> {
+  const { user, seq, read_at, unread_version, undo_version } = found
+  if (!undo_version || read_at !== null) return undefined
+  const mark = yield* get<Mark>`
+    select version, through_seq, at, before_through, before_version, categories from read_mark
+    where user_id = ${user} and version = ${undo_version}`
+  if (mark === undefined || (yield* isCoveredByCategory(found, undo_version))) return undefined
+  const isCovered =
+    mark.categories === null
+      ? seq <= mark.through_seq && (unread_version ?? 0) < undo_version
+      : yield* isCoveredByCategory(found)
+  const wasUnread = seq > mark.before_through || (unread_version ?? -1) >= mark.before_version
+  return isCovered && wasUnread ? mark.at : undefined
+}
+
+/** From now on an undo leaves this notification as it is. */
+export function* leaveUndo(found: Found): Write<void> {
+  const { user, category, undo_version, seq, seen_through } = found
+  if (!(yield* isArchivedByLast(found))) {
+    if ((yield* readByLastReadAll(found)) !== undefined) yield* leaveReadAll(found)
+    return
+  }
+  yield* send`
+    update archive_mark set made = made - 1, made_unseen = made_unseen - ${seq > seen_through ? 1 : 0}
+    where user_id = ${user} and version = ${undo_version}`
+  yield* countMade({ user, category, more: -1 })
+}
+
+/** The same for one that `readByLastReadAll` found. */
+export function* leaveReadAll({ user, category, undo_version }: Found): Write<void> {
+  yield* send`
+    update read_mark set made_read = made_read - 1 where user_id = ${user} and version = ${undo_version}`
+  yield* countMade({ user, category, more: -1 })
+}
+
+/** Whether the last archive-read archived it, and an undo would put it back. */
+export function* isArchivedByLast(found: Found): Write<boolean> {
+  const { user, seq, away, kept_version, undo_version, archive_version } = found
+  if (away !== null || placeOf(found) !== 'archived' || undo_version !== archive_version) return false
+  const mark = yield* get`
+    select 1 as is_there from archive_mark where user_id = ${user} and version = ${undo_version}
+      and (before_through < ${seq} or before_version = ${kept_version ?? -1})`
+  return mark !== undefined
+}
+
+export type Place = 'list' | 'archived' | 'snoozed'
+
+export function placeOf({ seq, away, kept_version, archive_through, archive_version }: Found): Place {
+  return away ?? (seq <= archive_through && kept_version !== archive_version ? 'archived' : 'list')
+}
+
+/** The `kept_version` of a notification that is in the list. */
+export function keptIn({ seq, archive_through, archive_version }: Found): number | null {
+  return seq <= archive_through ? archive_version : null
+}
+
+/** What a notification counts for. */
+export type Standing = { place: Place; isUnread: boolean; seq: number; category: string | null }
+
+export function* standingOf(found: Found): Write<Standing> {
+  const { seq, category } = found
+  return { place: placeOf(found), isUnread: yield* isUnreadNow(found), seq, category }
+}
+
+/** Raises the version of the inbox, and counts the notification for what it is `after` in place of what it was `before`; undefined: removed. */
+export function* recount(found: Found, before: Standing, after: Standing | undefined): Write<void> {
+  const { user, read_through, seen_through, first_seq } = found
+  const difference = (counts: (one: Standing) => boolean) =>
+    Number(after !== undefined && counts(after)) - Number(counts(before))
+  const isListed = ({ place }: Standing) => place === 'list'
+  const total = difference(isListed)
+  const archived = difference(({ place }) => place === 'archived')
+  const snoozed = difference(({ place }) => place === 'snoozed')
+  yield* send`
+    update inbox set version = version + 1, total = total + ${total}, archived = archived + ${archived},
+      snoozed = snoozed + ${snoozed}, unread = unread + ${difference(({ isUnread }) => isUnread)},
+      marked_unread = marked_unread + ${difference(({ isUnread, seq }) => isUnread && seq <= read_through)},
+      unseen = unseen + ${difference((one) => isListed(one) && one.seq > seen_through)},
+      last_seq = ${Math.max(found.last_seq, after?.seq ?? 0)}
+    where user_id = ${user}`
+  if (before.seq === first_seq && after?.seq !== first_seq)
+    yield* send`
+      update inbox set first_seq = coalesce((select min(seq) from notification where user_id = ${user}), last_seq + 1)
+      where user_id = ${user}`
+  for (const category of new Set([before.category, after?.category ?? null]))
+    if (category !== null)
+      yield* countIn(user, category, (counts) => difference((one) => one.category === category && counts(one)))
+  if (before.category !== after?.category)
+    yield* send`
+      delete from inbox_category where user_id = ${user} and category = ${before.category} and total + archived + snoozed = 0`
+}
+
+function* countIn(user: UserKey, category: string, count: (of: (one: Standing) => boolean) => number): Write<void> {
+  const total = count(({ place }) => place === 'list')
+  const unread = count(({ isUnread }) => isUnread)
+  const archived = count(({ place }) => place === 'archived')
+  const snoozed = count(({ place }) => place === 'snoozed')
+  if (total === 0 && unread === 0 && archived === 0 && snoozed === 0) return
+  yield* send`
+    insert into inbox_category (user_id, category, total, unread, archived, snoozed)
+    values (${user}, ${category}, ${total}, ${unread}, ${archived}, ${snoozed})
+    on conflict (user_id, category) do update set
+      total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread,
+      archived = inbox_category.archived + excluded.archived, snoozed = inbox_category.snoozed + excluded.snoozed`
+}
+
+/** The notification is about to move to another category, whose read-alls are others: its read state becomes its own. */
+export function* keepReadState(found: Found): Write<void> {
+  const { user, seq, category, read_at, unread_version, version } = found
+  if (read_at !== null) return
+  const marked = unread_version ?? -1
+  if (yield* isUnreadNow(found)) {
+    yield* send`update notification set unread_version = ${version + 1} where user_id = ${user} and seq = ${seq}`
+    return
+  }
+  if ((yield* readByLastReadAll(found)) !== undefined) yield* leaveReadAll(found)
+  const mark = yield* get<{ at: string }>`
+    select at from (
+      select version, at from read_mark
+      where user_id = ${user} and through_seq >= ${seq} and version > ${marked}
+      union all
+      select version, at from category_read_mark
+      where user_id = ${user} and category = ${category} and through_seq >= ${seq} and version > ${marked}
+    ) as mark order by version limit 1`
+  yield* send`
+    update notification set unread_version = null, read_at = ${mark?.at ?? null}
+    where user_id = ${user} and seq = ${seq}`
+}
+
+type Made = { user: UserKey; category: string | null; more: number }
+
+export function* countMade({ user, category, more }: Made): Write<void> {
+  if (category === null) return
+  yield* send`
+    update inbox_category set made = made + ${more} where user_id = ${user} and category = ${category}`
+}
