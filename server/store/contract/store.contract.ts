@@ -15,6 +15,7 @@ import { filterPromises } from '../../inbox/filters.contract.ts'
 import { markReadPromises } from '../../inbox/mark-read.contract.ts'
 import { markUnreadPromises } from '../../inbox/mark-unread.contract.ts'
 import { pagePromises } from '../../inbox/pages.contract.ts'
+import { retentionPromises } from '../../inbox/retention.contract.ts'
 import { undoPromises } from '../../inbox/undo.contract.ts'
 import { linkPromises } from '../../links/links.contract.ts'
 import { producerPromises } from '../../producers/producers.contract.ts'
@@ -65,6 +66,7 @@ export function storeContract(engine: Engine): void {
     describe('undo', () => undoPromises(promise))
     describe('read-all of categories', () => categoryReadAllPromises(promise))
     describe('versions and changes', () => changePromises(promise))
+    describe('retention', () => retentionPromises(promise))
     describe('change signals', () => changeSignalPromises(aboutSignals))
     describe('random acts', () => randomPromises(promise))
     describe('lifecycle', () => lifecyclePromises(promise))
