@@ -1,10 +1,22 @@
 // Changes the notifications that have a key, in all inboxes: replaces members, removes them, or marks them as read and archives them. A few
 // inboxes in each write. A change of more is a row of key_change until it has reached the last inbox, so a kill does not end it.
 import { iso } from '../basics/clock.ts'
-import { archiveFound, removeFound } from '../inbox/places.store.ts'
-import { lockInboxes, maxAtOnce } from '../inbox/retention.store.ts'
 import { type Found, foundColumns } from '../inbox/notification-state.ts'
-import { all, get, inUsers, lock, type Read, send, signal, userDigits, userIdOfDigits, userKey, type Write } from '../store/statements.ts'
+import { archiveFound, removeAll } from '../inbox/places.store.ts'
+import { lockInboxes, maxAtOnce } from '../inbox/retention.store.ts'
+import {
+  all,
+  get,
+  inUsers,
+  lock,
+  type Read,
+  send,
+  signal,
+  userDigits,
+  userIdOfDigits,
+  userKey,
+  type Write,
+} from '../store/statements.ts'
 
 export type Keyed = { key: string; application: string }
 /** `given`: the members that an update gives. `at` in milliseconds; what was sent after it stays as it is. */
@@ -85,6 +97,6 @@ function* changeNext(change: KeyChange, after: string): Write<string | undefined
 }
 
 function* changeOne(found: Found, { kind, at }: KeyChange): Write<void> {
-  if (kind === 'delete') yield* removeFound(found, { at, reason: 'withdrawn' })
+  if (kind === 'delete') yield* removeAll([found], { at, reason: 'withdrawn' })
   if (kind === 'resolve') yield* archiveFound(found, at)
 }

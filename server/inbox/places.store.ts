@@ -1,19 +1,22 @@
 // Moves notifications between the list, the archive and the snoozed ones, and removes them. What is archived or snoozed is read. Each change of
 // an inbox raises its version by 1.
 import { iso } from '../basics/clock.ts'
-import { get, lock, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { get, lock, rowsOf, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
 import type { MarkRead, OneNotification, RemovalReason, Snooze } from './inbox-state.ts'
 import {
+  archivedAt,
   type Found,
   findOne,
-  archivedAt,
   isArchivedByLast,
   isUncovered,
+  isUndoable,
   keptIn,
   leaveUndo,
   placeOf,
   readAt,
   recount,
+  recountAll,
+  type Standing,
   standingOf,
 } from './notification-state.ts'
 
@@ -96,13 +99,13 @@ export function* makeNewest({ user, seq, version, last_seq }: Found): Write<void
     where user_id = ${user} and seq = ${seq}`
 }
 
-type Removal = { at: number; reason: RemovalReason }
+type Removal = { at: number; reason: RemovalReason; isListed?: boolean }
 
 /** Removes one notification of this user. Repeating the call changes nothing. */
 export function* remove({ userId, id, at }: MarkRead): Write<Outcome> {
   const found = yield* findOne(userId, id)
   if (found === undefined) return (yield* wasRemoved(userId, id)) ? 'done' : 'absent'
-  yield* removeFound(found, { at, reason: 'deleted' })
+  yield* removeAll([found], { at, reason: 'deleted' })
   yield* signal({ about: 'inbox', userId })
   return 'done'
 }
@@ -112,14 +115,33 @@ function* wasRemoved(userId: string, id: string): Write<boolean> {
   return row !== undefined
 }
 
-export function* removeFound(found: Found, { at, reason }: Removal): Write<void> {
-  const { user, id, seq, version } = found
-  const before = yield* standingOf(found)
-  yield* leaveUndo(found)
-  yield* send`delete from notification where user_id = ${user} and seq = ${seq}`
-  yield* recount(found, before, undefined)
+/** The newest of an inbox that changes send: a client that is behind more changes begins again. */
+const maxRemovals = 10_000
+
+/**
+ * Removes notifications of one inbox, which is locked. If they are not listed, no row names them, and a client that is behind begins again.
+ */
+export function* removeAll(found: readonly Found[], { at, reason, isListed = true }: Removal): Write<void> {
+  const [first] = found
+  if (first === undefined) return
+  const { user, version } = first
+  const canUndo = yield* isUndoable(first, at)
+  const changes: { before: Standing }[] = []
+  for (const one of found) {
+    changes.push({ before: yield* standingOf(one) })
+    if (canUndo) yield* leaveUndo(one)
+  }
+  const rows = found.map(({ seq, id }, n) => ({ seq, id, version: version + n + 1 }))
   yield* send`
-    insert into removal (user_id, version, id, at, reason) values (${user}, ${version + 1}, ${id}, ${iso(at)}, ${reason})`
+    delete from notification
+    where user_id = ${user} and seq in (select cast(given.value ->> 'seq' as bigint) from ${rowsOf(rows)})`
+  yield* recountAll(first, changes)
+  if (!isListed) return yield* send`update inbox set reset_version = version where user_id = ${user}`
+  yield* send`
+    insert into removal (user_id, version, id, at, reason)
+    select ${user}, cast(given.value ->> 'version' as bigint), given.value ->> 'id', ${iso(at)}, ${reason} from ${rowsOf(rows)}`
+  if (version > maxRemovals)
+    yield* send`delete from removal where user_id = ${user} and version <= ${version - maxRemovals}`
 }
 
 type Box = {

@@ -2,9 +2,9 @@
 // is over. They hold whichever node does it, and if two do at the same time.
 import assert from 'node:assert/strict'
 import { newId as idAt } from '../basics/ids.ts'
+import { Upkeep } from '../start/upkeep.ts'
 import { recount } from '../store/contract/random/random.ts'
 import { at, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import { Upkeep } from '../start/upkeep.ts'
 import { changesSince, readInbox } from './inbox.store.ts'
 import type { RemovalReason } from './inbox-state.ts'
 import { markAllRead, markRead } from './marks.store.ts'
@@ -62,45 +62,51 @@ export function retentionPromises(promise: PromiseOf): void {
     await recount(world, ann)
   })
 
-  promise('removes what is too old since it was last sent: read ones and unread ones each by their time', async (world) => {
-    const ann = await world.addUser('ann')
-    const send = (title: string, seconds: number, key: string | null = null) =>
-      world.send(ann, title, { at: at(seconds), ids: [idAt(at(seconds))], key })
-    const read = await send('read', 0)
-    await send('unread', 0)
-    const archived = await send('archived', 1)
-    const snoozed = await send('snoozed', 1)
-    await send('replaced', 2, 'k')
-    await send('replaced', 2 + day, 'k')
-    const veryOld = await send('very old', -day)
-    await send('read later', day)
-    for (const id of [read, veryOld]) await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
-    await world.store.write(archive, { userId: ann.id, id: archived, at: at(5) })
-    await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(99 * day), at: at(5) })
-    const version = await versionOf(world, ann)
-    const limits = { retentionMs: day * 1_000, retentionUnreadMs: 2 * day * 1_000 }
-    await upkeep(world, day, limits).sweep()
-    await isRemoved(world, ann, version, [veryOld], 'retention')
-    await Promise.all([1, 2, 3].map(() => upkeep(world, day + 2, limits).sweep()))
-    await isRemoved(world, ann, version, [veryOld, read, archived], 'retention')
-    await isLeft(world, ann, ['read later', 'replaced', 'snoozed', 'unread'])
-    await upkeep(world, 2 * day + 2, limits).sweep()
-    await isLeft(world, ann, ['read later', 'replaced'])
-    await upkeep(world, 99 * day, limits).sweep()
-    await isLeft(world, ann, [])
-    assert.equal((await world.store.read(readInbox, ann.id)).total, 0)
-  })
+  promise(
+    'removes what is too old since it was last sent: read ones and unread ones each by their time',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const send = (title: string, seconds: number, key: string | null = null) =>
+        world.send(ann, title, { at: at(seconds), ids: [idAt(at(seconds))], key })
+      const read = await send('read', 0)
+      await send('unread', 0)
+      const archived = await send('archived', 1)
+      const snoozed = await send('snoozed', 1)
+      await send('replaced', 2, 'k')
+      await send('replaced', 2 + day, 'k')
+      const veryOld = await send('very old', -day)
+      await send('read later', day)
+      for (const id of [read, veryOld]) await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
+      await world.store.write(archive, { userId: ann.id, id: archived, at: at(5) })
+      await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(99 * day), at: at(5) })
+      const version = await versionOf(world, ann)
+      const limits = { retentionMs: day * 1_000, retentionUnreadMs: 2 * day * 1_000 }
+      await upkeep(world, day, limits).sweep()
+      await isRemoved(world, ann, version, [veryOld], 'retention')
+      await Promise.all([1, 2, 3].map(() => upkeep(world, day + 2, limits).sweep()))
+      await isRemoved(world, ann, version, [veryOld, read, archived], 'retention')
+      await isLeft(world, ann, ['read later', 'replaced', 'snoozed', 'unread'])
+      await upkeep(world, 2 * day + 2, limits).sweep()
+      await isLeft(world, ann, ['read later', 'replaced'])
+      await upkeep(world, 99 * day, limits).sweep()
+      await isLeft(world, ann, [])
+      assert.equal((await world.store.read(readInbox, ann.id)).total, 0)
+    },
+  )
 
-  promise('keeps everything without a retention, and all read ones with a retention of unread ones alone', async (world) => {
-    const ann = await world.addUser('ann')
-    await world.send(ann, 'unread')
-    const id = await world.send(ann, 'read')
-    await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
-    await upkeep(world, 999 * day).sweep()
-    await isLeft(world, ann, ['read', 'unread'])
-    await upkeep(world, 999 * day, { retentionUnreadMs: 1_000 }).sweep()
-    await isLeft(world, ann, ['read'])
-  })
+  promise(
+    'keeps everything without a retention, and all read ones with a retention of unread ones alone',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      await world.send(ann, 'unread')
+      const id = await world.send(ann, 'read')
+      await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
+      await upkeep(world, 999 * day).sweep()
+      await isLeft(world, ann, ['read', 'unread'])
+      await upkeep(world, 999 * day, { retentionUnreadMs: 1_000 }).sweep()
+      await isLeft(world, ann, ['read'])
+    },
+  )
 
   promise('removes more than 1,000 of an inbox as one reset, and lists fewer', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]

@@ -6,11 +6,13 @@ import { firstIdAt } from '../basics/ids.ts'
 import {
   all,
   get,
+  givenUser,
   inUsers,
   lockAll,
   lockDeliveries,
   Part,
   type Read,
+  rowsOf,
   send,
   signal,
   type UserKey,
@@ -19,32 +21,32 @@ import {
   userKey,
   type Write,
 } from '../store/statements.ts'
-import type { OneNotification } from './inbox-state.ts'
-import { byId, type Found, foundColumns, isUncovered, isUnreadNow, startOf } from './notification-state.ts'
-import { removeFound, wake } from './places.store.ts'
+import { byId, type Found, foundColumns, isUncovered, isUnreadNow } from './notification-state.ts'
+import { removeAll, wake } from './places.store.ts'
 
-/** How many notifications a write changes: others wait for its locks for some 25 ms. */
+/** How many notifications a write changes, so that others wait little for its locks. */
 export const maxAtOnce = 50
 /** If more are removed from an inbox at once, its clients load the list again, and no row of `removal` names them. */
 export const maxListed = 1_000
 /** More than `maxListed`, and little enough for one turn of the event loop on SQLite. */
-const maxRead = 2_000
+const maxRead = 1_500
 
-type OfUser<Row> = Row & { user: string }
+/** By its place in an inbox: one that is sent again has another. */
+export type Placed = { userId: string; seq: number }
 
-function withUserIds<Row extends object>(rows: readonly OfUser<Row>[]): (OfUser<Row> & { userId: string })[] {
+function withUserIds<Row extends { user: string }>(rows: readonly Row[]): (Row & { userId: string })[] {
   return rows.map((row) => ({ ...row, userId: userIdOfDigits(row.user) }))
 }
 
 /** The notifications that have expired, or whose snooze is over. */
-export function* findDue(at: number): Read<OneNotification[]> {
-  const rows = yield* all<OfUser<{ id: string }>>`
+export function* findDue(at: number): Read<Placed[]> {
+  const rows = yield* all<{ user: string; seq: number }>`
     select * from (
-      select ${userDigits} as "user", id from notification where expires_at <= ${iso(at)} order by expires_at limit ${maxRead}
+      select ${userDigits} as "user", seq from notification where expires_at <= ${iso(at)} order by expires_at limit ${maxRead}
     ) as expired
     union all
     select * from (
-      select ${userDigits} as "user", id from notification
+      select ${userDigits} as "user", seq from notification
       where away = 'snoozed' and away_at <= ${iso(at)} order by away_at limit ${maxRead}
     ) as snoozed`
   return withUserIds(rows)
@@ -52,20 +54,19 @@ export function* findDue(at: number): Read<OneNotification[]> {
 
 /** Times in ISO 8601: what was last sent before them goes; '' keeps all. What is snoozed counts as unread. */
 export type Retention = { readBefore: string; unreadBefore: string }
-type Place = { start: string; userId: string }
-type OldQuery = { before: number; after: Place; retention: Retention }
-export type Old = { old: OneNotification[]; next?: Place }
+type OldQuery = { before: number; after: { start: string; userId: string }; retention: Retention }
+export type Old = { old: Placed[]; next?: OldQuery['after'] }
 
 const idStart = new Part('substr(n.id, 1, 13)', 'n.id')
 const latestOf = ({ readBefore, unreadBefore }: Retention) => (readBefore > unreadBefore ? readBefore : unreadBefore)
 
 /**
- * The notifications that are too old, among the next ones in the order of their creation. `next`: after which place the following ones are;
- * undefined at the end.
+ * The notifications that may be too old, among the next ones in the order of their creation. `next`: after which place the following ones
+ * are; undefined at the end.
  */
 export function* findOld({ before, after, retention }: OldQuery): Read<Old> {
-  const rows = yield* all<OfUser<{ start: string; id: string; is_old: number }>>`
-    select ${idStart} as start, ${userDigits} as "user", n.id, case when coalesce(n.updated_at, n.created_at) < case
+  const rows = yield* all<{ user: string; seq: number; start: string; is_old: number }>`
+    select ${idStart} as start, ${userDigits} as "user", n.seq, case when coalesce(n.updated_at, n.created_at) < case
         when n.away = 'snoozed' or (n.read_at is null and n.seq > i.read_through and n.seq > i.category_through)
           then ${retention.unreadBefore}
         else ${latestOf(retention)}
@@ -87,18 +88,17 @@ const size = new Part('total + archived + snoozed')
 
 /** How many notifications these inboxes have. */
 export function* sizesOf(userIds: readonly string[]): Read<Size[]> {
-  return withUserIds(
-    yield* all<OfUser<Size>>`select ${userDigits} as "user", ${size} as size from inbox where user_id ${inUsers(userIds)}`,
-  )
+  const rows = yield* all<{ user: string; size: number }>`
+    select ${userDigits} as "user", ${size} as size from inbox where user_id ${inUsers(userIds)}`
+  return withUserIds(rows)
 }
 
 /** The same of all inboxes, in pages. */
 export function* sizesAfter(userId: string): Read<Size[]> {
-  return withUserIds(
-    yield* all<OfUser<Size>>`
-      select ${userDigits} as "user", ${size} as size from inbox where user_id > ${userKey(userId)}
-      order by user_id limit ${maxRead}`,
-  )
+  const rows = yield* all<{ user: string; size: number }>`
+    select ${userDigits} as "user", ${size} as size from inbox where user_id > ${userKey(userId)}
+    order by user_id limit ${maxRead}`
+  return withUserIds(rows)
 }
 
 /** Locks them in the order in which a delivery does. */
@@ -107,58 +107,48 @@ export function* lockInboxes(userIds: readonly string[]): Write<void> {
   yield* lockAll`select 1 from inbox where user_id ${inUsers(userIds)} order by user_id`
 }
 
-type Aged = Found & { expires_at: string | null; sent_at: string }
+type Aged = Found & { userId: string; expires_at: string | null; sent_at: string }
 
-/** The inbox is locked. */
-function* findAged({ userId, id }: OneNotification): Write<Aged | undefined> {
-  const user = userKey(userId)
-  const found = yield* get<Omit<Aged, 'user'>>`
-    select ${foundColumns}, n.expires_at, coalesce(n.updated_at, n.created_at) as sent_at
-    from notification n ${byId} join inbox i on i.user_id = n.user_id
-    where substr(n.id, 1, 13) = ${startOf(id)} and n.id = ${id} and n.user_id = ${user}`
-  return found && { ...found, user }
+/** Those that still have their place, by user. Their inboxes are locked. */
+function* findPlaced(placed: readonly Placed[]): Write<Map<string, Aged[]>> {
+  const rows = yield* all<Omit<Aged, 'user'>>`
+    select given.value ->> 'userId' as "userId", ${foundColumns}, n.expires_at, coalesce(n.updated_at, n.created_at) as sent_at
+    from ${rowsOf(placed)} join notification n on n.user_id = ${givenUser} and n.seq = cast(given.value ->> 'seq' as bigint)
+    join inbox i on i.user_id = n.user_id`
+  const found = rows.map((row) => ({ ...row, user: userKey(row.userId) }))
+  return Map.groupBy(found, ({ userId }) => userId)
 }
 
-type Settlement = { due: readonly OneNotification[]; unlisted: readonly string[]; at: number; retention?: Retention | undefined }
+type Settlement = { due: readonly Placed[]; unlisted: readonly string[]; at: number; retention?: Retention | undefined }
 
 /**
- * Of these notifications it removes those that have expired or are too old, and wakes those whose snooze is over. What it removes from the
- * inbox of a user in `unlisted` is not listed, and raises no change signal.
+ * Of these notifications it removes those that have expired and wakes those whose snooze is over; or, with `retention`, it removes those that
+ * are too old. What it removes from the inbox of a user in `unlisted` is not listed, and raises no change signal.
  */
-export function* settle({ due, unlisted, at, retention }: Settlement): Write<void> {
-  const inboxes = Map.groupBy(due, ({ userId }) => userId)
-  yield* lockInboxes([...inboxes.keys()])
-  for (const [userId, ofUser] of inboxes) {
-    const isListed = !unlisted.includes(userId)
-    let removed = 0
-    for (const one of ofUser) {
-      const found = yield* findAged(one)
-      const reason = found && (yield* reasonToRemove(found, { at, retention }))
-      if (found === undefined || reason === undefined) yield* wake({ ...one, at })
-      else yield* removeOne(found, { at, reason, isListed })
-      if (reason !== undefined) removed++
-    }
-    if (isListed && removed > 0) yield* signal({ about: 'inbox', userId })
+export function* settle({ due, ...how }: Settlement): Write<void> {
+  yield* lockInboxes([...new Set(due.map(({ userId }) => userId))])
+  for (const [userId, found] of yield* findPlaced(due)) {
+    yield* removeOver(userId, found, how)
+    if (how.retention === undefined)
+      for (const { id, away } of found) if (away === 'snoozed') yield* wake({ userId, id, at: how.at })
   }
 }
 
-function* reasonToRemove(
-  found: Aged,
-  { at, retention }: Pick<Settlement, 'at' | 'retention'>,
-): Write<Removing['reason'] | undefined> {
-  if (found.expires_at !== null && found.expires_at <= iso(at)) return 'expired'
-  if (retention === undefined || found.sent_at >= latestOf(retention)) return undefined
-  const isUnread = found.away === 'snoozed' || (yield* isUnreadNow(found))
-  return found.sent_at < (isUnread ? retention.unreadBefore : retention.readBefore) ? 'retention' : undefined
+type How = Omit<Settlement, 'due'>
+
+function* removeOver(userId: string, found: readonly Aged[], { unlisted, at, retention }: How): Write<void> {
+  const isListed = !unlisted.includes(userId)
+  const removed: Aged[] = []
+  for (const one of found) if (yield* isOver(one, at, retention)) removed.push(one)
+  yield* removeAll(removed, { at, reason: retention === undefined ? 'expired' : 'retention', isListed })
+  if (isListed && removed.length > 0) yield* signal({ about: 'inbox', userId })
 }
 
-type Removing = { at: number; reason: 'expired' | 'retention'; isListed: boolean }
-
-function* removeOne(found: Found, { isListed, ...removal }: Removing): Write<void> {
-  yield* removeFound(found, removal)
-  if (isListed) return
-  yield* send`delete from removal where user_id = ${found.user} and version > ${found.version}`
-  yield* send`update inbox set reset_version = version where user_id = ${found.user}`
+function* isOver(found: Aged, at: number, retention: Retention | undefined): Write<boolean> {
+  const { expires_at, sent_at, away } = found
+  if (retention === undefined) return expires_at !== null && expires_at <= iso(at)
+  const isUnread = away === 'snoozed' || (yield* isUnreadNow(found))
+  return sent_at < (isUnread ? retention.unreadBefore : retention.readBefore)
 }
 
 /** Raises change signals for what was not listed. */
@@ -186,12 +176,9 @@ export function* shrink({ full, max, at }: { full: readonly Full[]; max: number;
     if (box === undefined || excess <= 0) continue
     const { isListed = excess <= maxListed } = known
     const count = Math.min(excess, left)
-    const read = yield* oldestRead(user, box, count)
-    const ids = [...read, ...(yield* oldestOthers(user, read, count - read.length))]
-    for (const id of ids) {
-      const found = yield* findAged({ userId, id })
-      if (found !== undefined) yield* removeOne(found, { at, reason: 'retention', isListed })
-    }
+    const oldest = yield* findOldest(user, box, count)
+    const found = yield* findPlaced(oldest.map((seq) => ({ userId, seq })))
+    yield* removeAll(found.get(userId) ?? [], { at, reason: 'retention', isListed })
     left -= count
     if (count < excess) rest.push({ userId, isListed })
     if (isListed || count === excess) yield* signal({ about: 'inbox', userId })
@@ -203,46 +190,44 @@ const byRead = new Part('indexed by notification_read', '')
 const byAway = new Part('indexed by notification_away', '')
 const byUnread = new Part('indexed by notification_unread', '')
 
-function* oldestRead(user: UserKey, box: Box, count: number): Write<string[]> {
+/** Read ones lie in three indexes: read alone, archived alone, or covered by a read-all. */
+function* findOldest(user: UserKey, box: Box, count: number): Write<number[]> {
   const { read_through, read_version, category_through } = box
-  const rows = yield* all<{ id: string }>`
-    select id from (
+  const rows = yield* all<{ seq: number }>`
+    select seq from (
       select * from (
-        select n.id, n.seq from notification n ${byRead}
+        select n.seq from notification n ${byRead}
         where n.user_id = ${user} and n.read_at is not null and n.away is null order by n.seq limit ${count}
       ) as alone
       union all
       select * from (
-        select n.id, n.seq from notification n ${byAway}
+        select n.seq from notification n ${byAway}
         where n.user_id = ${user} and n.away = 'archived' order by n.seq limit ${count}
       ) as archived
       union all
       select * from (
-        select n.id, n.seq from notification n ${byUnread}
+        select n.seq from notification n ${byUnread}
         where n.user_id = ${user} and n.read_at is null and n.seq <= ${Math.max(read_through, category_through)}
           and ((n.seq <= ${read_through} and coalesce(n.unread_version, -1) < ${read_version}) or not ${isUncovered})
         order by n.seq limit ${count}
       ) as covered
     ) as found order by seq limit ${count}`
-  return rows.map(({ id }) => id)
+  const read = rows.map(({ seq }) => seq)
+  if (read.length === count) return read
+  const others = yield* all<{ seq: number }>`
+    select seq from notification where user_id = ${user} order by seq limit ${count}`
+  return [...new Set([...read, ...others.map(({ seq }) => seq)])].slice(0, count)
 }
 
-/** `read`: all that are read, if there are others to remove. */
-function* oldestOthers(user: UserKey, read: readonly string[], count: number): Write<string[]> {
-  if (count === 0) return []
-  const rows = yield* all<{ id: string }>`
-    select id from notification where user_id = ${user} order by seq limit ${read.length + count}`
-  return rows.flatMap(({ id }) => (read.includes(id) ? [] : id)).slice(0, count)
-}
+const maxRemovalsAtOnce = 200
 
 /**
- * Removes the oldest rows of `removal` that were added before a time, some 200, and lets clients that are behind them begin again. Returns
- * whether there are more.
+ * Removes the oldest rows of `removal` that were added before a time, and lets clients that are behind them begin again. Returns whether
+ * there are more.
  */
 export function* removeOldRemovals(before: number): Write<boolean> {
-  const limit = 200
-  const rows = yield* all<OfUser<{ version: number }>>`
-    select ${userDigits} as "user", version from removal where at < ${iso(before)} order by at limit ${limit}`
+  const rows = yield* all<{ user: string; version: number }>`
+    select ${userDigits} as "user", version from removal where at < ${iso(before)} order by at limit ${maxRemovalsAtOnce}`
   const found = withUserIds(rows)
   yield* lockInboxes([...new Set(found.map(({ userId }) => userId))])
   for (const { userId, version } of found) {
@@ -250,5 +235,5 @@ export function* removeOldRemovals(before: number): Write<boolean> {
     yield* send`delete from removal where user_id = ${user} and version = ${version}`
     yield* send`update inbox set reset_version = ${version} where user_id = ${user} and reset_version < ${version}`
   }
-  return found.length === limit
+  return found.length === maxRemovalsAtOnce
 }

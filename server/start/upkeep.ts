@@ -5,7 +5,6 @@ import { iso } from '../basics/clock.ts'
 import type { Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
 import { continueKeyChange, findKeyChange } from '../delivery/by-key.store.ts'
-import type { OneNotification } from '../inbox/inbox-state.ts'
 import {
   announce,
   type Full,
@@ -14,10 +13,11 @@ import {
   maxAtOnce,
   maxListed,
   type Old,
+  type Placed,
   type Retention,
   removeOldRemovals,
-  settle,
   type Size,
+  settle,
   shrink,
   sizesAfter,
   sizesOf,
@@ -123,7 +123,7 @@ export class Upkeep {
     while (!this.#isEnding && (await store.write(removeOldRemovals, at - removalsKeptMs)));
   }
 
-  async #settle(due: readonly OneNotification[], counts: Counts, retention?: Retention): Promise<void> {
+  async #settle(due: readonly Placed[], counts: Counts, retention?: Retention): Promise<void> {
     const { store, wall } = this.#dependencies
     for (const { userId } of due) counts.set(userId, (counts.get(userId) ?? 0) + 1)
     const unlisted = new Set(unlistedIn(counts))
