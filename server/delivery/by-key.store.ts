@@ -2,7 +2,7 @@
 // inboxes in each write. A change of more is a row of key_change until it has reached the last inbox, so a kill does not end it.
 import { iso } from '../basics/clock.ts'
 import { type Found, foundColumns } from '../inbox/notification-state.ts'
-import { archiveFound, removeAll } from '../inbox/places.store.ts'
+import { archiveFound, removeAll } from '../inbox/moves.ts'
 import { lockInboxes, maxAtOnce } from '../inbox/retention.store.ts'
 import {
   all,

@@ -5,7 +5,16 @@ import { emptyInbox } from '../inbox/inbox-state.ts'
 import { markRead } from '../inbox/marks.store.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import { revokeProducer, rotateProducer } from '../producers/producers.store.ts'
-import { at, isoAt, type Letter, newId, type Person, type PromiseOf, refusedId } from '../store/contract/world.ts'
+import {
+  at,
+  isoAt,
+  type Letter,
+  newId,
+  type Person,
+  type PromiseOf,
+  plainLook,
+  refusedId,
+} from '../store/contract/world.ts'
 import { deliver, removeOldDeliveries } from './delivery.store.ts'
 
 export function deliveryPromises(promise: PromiseOf): void {
@@ -51,14 +60,16 @@ export function deliveryPromises(promise: PromiseOf): void {
       const content = { title: '', body: odd, url: `"${'x'.repeat(9_000)}"`, data: '{"z": {"b":[1,2.50,null]}}' }
       const id = await world.send(ann, '', { content })
       const given = `"title":"","body":${odd},"url":${content.url},"category":null,"data":${content.data},"key":null`
-      const more = `${given},"createdAt":"${isoAt(0)}","updatedAt":"${isoAt(0)}","seq":1,"count":1`
+      const look = '"actor":null,"icon":null,"actions":null,"format":"text"'
+      const times = `"createdAt":"${isoAt(0)}","updatedAt":"${isoAt(0)}","expiresAt":null`
+      const more = `${given},${look},${times},"seq":1,"count":1`
       const text = await world.store.read(readNotification, { userId: ann.id, id })
-      assert.equal(text, `{"id":"${id}",${more},"read":false,"readAt":null,"archivedAt":null}`)
+      assert.equal(text, `{"id":"${id}",${more},"read":false,"readAt":null,"archivedAt":null,"snoozedUntil":null}`)
       const { items } = await world.page({ userId: ann.id, page: 1, limit: 5, status: 'all' })
       assert.equal(items, `[${text}]`)
       await world.store.write(markRead, { userId: ann.id, id, at: at(7) })
       const read = await world.store.read(readNotification, { userId: ann.id, id })
-      const state = `"read":true,"readAt":"${isoAt(7)}","archivedAt":null`
+      const state = `"read":true,"readAt":"${isoAt(7)}","archivedAt":null,"snoozedUntil":null`
       assert.equal(read, `{"id":"${id}",${more},${state}}`)
     },
   )
@@ -82,7 +93,7 @@ export function deliveryPromises(promise: PromiseOf): void {
           const content = contentOf({ ...given, data: kind.data })
           const id = await world.send(ann, '', { content, category: kind.category, key, again: n % 3 === 0 })
           const text = await world.store.read(readNotification, { userId: ann.id, id })
-          const sent = JSON.stringify({ id, ...given, ...kind, key, createdAt: isoAt(0) }).slice(0, -1)
+          const sent = JSON.stringify({ id, ...given, ...kind, key, ...plainLook, createdAt: isoAt(0) }).slice(0, -1)
           assert.ok(text?.startsWith(`${sent},"updatedAt":"`), `${text} has not ${sent}`)
         }
     },
@@ -120,14 +131,14 @@ export function deliveryPromises(promise: PromiseOf): void {
       const { results } = await world.deliver({ ...again, title: 'Deployed', category: 'done', at: at(6) })
       assert.deepEqual(results[0], { userId: ann.id, id, status: 'updated' })
       assert.equal(results[1]?.status, 'delivered')
-      const times = { createdAt: isoAt(0), updatedAt: isoAt(6) }
-      const unread = { read: false, readAt: null, archivedAt: null }
+      const times = { createdAt: isoAt(0), updatedAt: isoAt(6), expiresAt: null }
+      const unread = { read: false, readAt: null, archivedAt: null, snoozedUntil: null }
       const content = { title: 'Deployed', body: null, url: null, category: 'done', data: null, key }
-      const deployed = { id, ...content, ...times, seq: 3, count: 2, ...unread }
+      const deployed = { id, ...content, ...plainLook, ...times, seq: 3, count: 2, ...unread }
       assert.deepEqual(await world.find(ann, id), deployed)
       assert.deepEqual(await world.titles(ann), ['Deployed', 'Something else'])
       const { inbox, categories } = await world.store.read(readCounts, ann.id)
-      assert.deepEqual(inbox, { ...emptyInbox, version: 4, firstSeq: 2, lastSeq: 3, total: 2, unread: 2 })
+      assert.deepEqual(inbox, { ...emptyInbox, version: 4, firstSeq: 2, lastSeq: 3, total: 2, unread: 2, unseen: 2 })
       assert.deepEqual({ ...categories }, { done: { total: 1, unread: 1 } })
       await world.deliver({ ...again, title: 'Deployed twice', at: at(7) })
       await world.deliver({ to: [ann], key, title: 'Quiet', at: at(8) })
@@ -267,7 +278,7 @@ export function deliveryPromises(promise: PromiseOf): void {
         Array.from({ length: 30 }, (_, n) => 30 - n),
       )
       const { inbox, categories } = await world.store.read(readCounts, ann.id)
-      assert.deepEqual(inbox, { ...emptyInbox, version: 30, lastSeq: 30, total: 30, unread: 30 })
+      assert.deepEqual(inbox, { ...emptyInbox, version: 30, lastSeq: 30, total: 30, unread: 30, unseen: 30 })
       assert.deepEqual({ ...categories }, { c0: { total: 15, unread: 15 }, c1: { total: 15, unread: 15 } })
       assert.equal((await world.store.read(readInbox, ben.id)).version, 10)
     },
@@ -295,6 +306,7 @@ export function deliveryPromises(promise: PromiseOf): void {
         lastSeq: 1,
         total: 1,
         unread: 1,
+        unseen: 1,
       })
   })
 }

@@ -1,6 +1,8 @@
 // Delivers notifications, once per idempotency key: to all known recipients or none. PostgreSQL runs the usual deliveries by a function of
 // its own (delivery.postgres.ts). Both take their locks in one order, so that they cannot deadlock: idempotency keys, users who are created,
 // inboxes, each sorted.
+
+import { makeNewest } from '../inbox/moves.ts'
 import {
   countMade,
   type Found,
@@ -12,7 +14,6 @@ import {
   recount,
   standingOf,
 } from '../inbox/notification-state.ts'
-import { makeNewest } from '../inbox/places.store.ts'
 import type { WriteForms } from '../store/operations.ts'
 import {
   all,

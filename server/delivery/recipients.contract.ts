@@ -132,7 +132,7 @@ export function recipientPromises(promise: PromiseOf): void {
     const to = Array.from({ length: 1_000 }, (_, n) => external(`${n}`))
     const { results } = await world.deliver({ to, createsUsers: true })
     assert.equal(new Set(results.map(({ userId }) => userId)).size, 1_000)
-    const inbox = { ...emptyInbox, version: 1, lastSeq: 1, total: 1, unread: 1 }
+    const inbox = { ...emptyInbox, version: 1, lastSeq: 1, total: 1, unread: 1, unseen: 1 }
     for (const { userId } of results) assert.deepEqual(await world.store.read(readInbox, userId ?? ''), inbox)
   })
 }

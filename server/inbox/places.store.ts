@@ -1,24 +1,10 @@
 // Moves notifications between the list, the archive and the snoozed ones, and removes them. What is archived or snoozed is read. Each change of
 // an inbox raises its version by 1.
 import { iso } from '../basics/clock.ts'
-import { get, lock, rowsOf, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
-import type { MarkRead, OneNotification, RemovalReason, Snooze } from './inbox-state.ts'
-import {
-  archivedAt,
-  type Found,
-  findOne,
-  isArchivedByLast,
-  isUncovered,
-  isUndoable,
-  keptIn,
-  leaveUndo,
-  placeOf,
-  readAt,
-  recount,
-  recountAll,
-  type Standing,
-  standingOf,
-} from './notification-state.ts'
+import { get, lock, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import type { MarkRead, OneNotification, Snooze } from './inbox-state.ts'
+import { archiveFound, removeAll, snoozeFound, wakeFound } from './moves.ts'
+import { findOne, isUncovered, keptIn, leaveUndo, recount, standingOf } from './notification-state.ts'
 
 type Outcome = 'done' | 'absent'
 
@@ -30,37 +16,14 @@ export function* archive({ userId, id, at }: MarkRead): Write<Outcome> {
   return 'done'
 }
 
-/** False if it was archived before. */
-export function* archiveFound(found: Found, at: number): Write<boolean> {
-  const isArchived = placeOf(found) === 'archived'
-  if (isArchived && !(yield* isArchivedByLast(found))) return false
-  const before = yield* standingOf(found)
-  yield* leaveUndo(found)
-  yield* moveAway(found, { to: 'archived', at, changedVersion: isArchived ? null : found.version + 1 })
-  if (!isArchived) yield* recount(found, before, { ...before, place: 'archived', isUnread: false })
-  return !isArchived
-}
-
 /** Snoozes one notification of this user until a time. Until then it is in no list but that of the snoozed ones; then it is the newest, and unread. */
 export function* snooze({ userId, id, until, at }: Snooze): Write<Outcome> {
   const found = yield* findOne(userId, id)
   if (found === undefined) return 'absent'
   if (found.away === 'snoozed' && found.away_at === iso(until)) return 'done'
-  const before = yield* standingOf(found)
-  yield* leaveUndo(found)
-  yield* moveAway(found, { to: 'snoozed', at, until: iso(until), changedVersion: found.version + 1 })
-  yield* recount(found, before, { ...before, place: 'snoozed', isUnread: false })
+  yield* snoozeFound(found, { until, at })
   yield* signal({ about: 'inbox', userId })
   return 'done'
-}
-
-type Move = { to: 'archived' | 'snoozed'; at: number; until?: string; changedVersion: number | null }
-
-function* moveAway({ user, seq }: Found, { to, at, until, changedVersion }: Move): Write<void> {
-  yield* send`
-    update notification as n set away = ${to}, away_at = coalesce(${until ?? null}, ${archivedAt}, ${iso(at)}), read_at = coalesce(${readAt}, ${iso(at)}),
-      unread_version = null, kept_version = null, changed_version = coalesce(${changedVersion}, changed_version)
-    where n.user_id = ${user} and n.seq = ${seq}`
 }
 
 /** Puts one that was archived or snoozed back at its place in the list. It stays read. Repeating the call changes nothing. */
@@ -84,22 +47,10 @@ export function* unarchive({ userId, id }: OneNotification): Write<Outcome> {
 export function* wake({ userId, id, at }: MarkRead): Write<boolean> {
   const found = yield* findOne(userId, id)
   if (found?.away !== 'snoozed' || (found.away_at ?? '') > iso(at)) return false
-  const before = yield* standingOf(found)
-  yield* makeNewest(found)
-  yield* recount(found, before, { ...before, place: 'list', isUnread: true, seq: found.last_seq + 1 })
+  yield* wakeFound(found)
   yield* signal({ about: 'inbox', userId })
   return true
 }
-
-/** Gives it the next sequence number and makes it unread. The caller counts it. */
-export function* makeNewest({ user, seq, version, last_seq }: Found): Write<void> {
-  yield* send`
-    update notification set seq = ${last_seq + 1}, version = ${version + 1}, read_at = null, unread_version = null,
-      changed_version = null, away = null, away_at = null, kept_version = null
-    where user_id = ${user} and seq = ${seq}`
-}
-
-type Removal = { at: number; reason: RemovalReason; isListed?: boolean }
 
 /** Removes one notification of this user. Repeating the call changes nothing. */
 export function* remove({ userId, id, at }: MarkRead): Write<Outcome> {
@@ -113,35 +64,6 @@ export function* remove({ userId, id, at }: MarkRead): Write<Outcome> {
 function* wasRemoved(userId: string, id: string): Write<boolean> {
   const row = yield* get`select 1 as is_there from removal where user_id = ${userKey(userId)} and id = ${id}`
   return row !== undefined
-}
-
-/** The newest of an inbox that changes send: a client that is behind more changes begins again. */
-const maxRemovals = 10_000
-
-/**
- * Removes notifications of one inbox, which is locked. If they are not listed, no row names them, and a client that is behind begins again.
- */
-export function* removeAll(found: readonly Found[], { at, reason, isListed = true }: Removal): Write<void> {
-  const [first] = found
-  if (first === undefined) return
-  const { user, version } = first
-  const canUndo = yield* isUndoable(first, at)
-  const changes: { before: Standing }[] = []
-  for (const one of found) {
-    changes.push({ before: yield* standingOf(one) })
-    if (canUndo) yield* leaveUndo(one)
-  }
-  const rows = found.map(({ seq, id }, n) => ({ seq, id, version: version + n + 1 }))
-  yield* send`
-    delete from notification
-    where user_id = ${user} and seq in (select cast(given.value ->> 'seq' as bigint) from ${rowsOf(rows)})`
-  yield* recountAll(first, changes)
-  if (!isListed) return yield* send`update inbox set reset_version = version where user_id = ${user}`
-  yield* send`
-    insert into removal (user_id, version, id, at, reason)
-    select ${user}, cast(given.value ->> 'version' as bigint), given.value ->> 'id', ${iso(at)}, ${reason} from ${rowsOf(rows)}`
-  if (version > maxRemovals)
-    yield* send`delete from removal where user_id = ${user} and version <= ${version - maxRemovals}`
 }
 
 type Box = {

@@ -21,8 +21,9 @@ import {
   userKey,
   type Write,
 } from '../store/statements.ts'
+import { removeAll } from './moves.ts'
 import { byId, type Found, foundColumns, isUncovered, isUnreadNow } from './notification-state.ts'
-import { removeAll, wake } from './places.store.ts'
+import { wake } from './places.store.ts'
 
 /** How many notifications a write changes, so that others wait little for its locks. */
 export const maxAtOnce = 50

@@ -80,6 +80,9 @@ export type Seen = {
   snoozedUntil: string | null
 }
 
+/** The look of a notification whose delivery said nothing of it. */
+export const plainLook = { actor: null, icon: null, actions: null, format: 'text' as const }
+
 /** The notification that a change is about. */
 export function notificationIn(change: Change): Seen {
   return 'notification' in change ? JSON.parse(change.notification) : assert.fail(`a change ${change.type}`)

@@ -33,9 +33,10 @@ import {
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { PageRequest } from '../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../inbox/marks.store.ts'
-import { undo } from '../../inbox/undo.store.ts'
+import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../inbox/places.store.ts'
 import { changesSince } from '../../inbox/postgres/changes.ts'
 import { readPage } from '../../inbox/postgres/pages.ts'
+import { undo } from '../../inbox/undo.store.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from '../../links/links.store.ts'
 import {
   addProducer,
@@ -125,7 +126,7 @@ const notification = 'notification by key (user_id, seq)'
 const byId = 'notification by notification_by_id (id, user_id)'
 const unread = 'notification by notification_unread (user_id, seq)'
 const readAlone = 'notification by notification_read (user_id, seq)'
-const keyed = 'notification by notification_by_key (user_id, key, application)'
+const keyed = 'notification by notification_by_key (key, application, user_id)'
 const changed = 'notification by notification_changed (user_id, changed_version)'
 const mark = 'read_mark by key (user_id, version)'
 const readMark = ['read_mark by read_mark_by_seq (user_id, through_seq) alone', mark]
@@ -198,6 +199,8 @@ const markedSince = 'many notification by notification_marked_unread (user_id, u
 const markedInCategories = `many ${marked.replace(' alone', '')}`
 const ofCategory = (isRead: 'read' | 'unread') =>
   `notification by notification_${isRead}_by_category (user_id, category, seq) alone`
+const archiveMark = 'archive_mark by archive_mark_by_seq (user_id, through_seq, version) alone'
+const one = { userId: 'u1', id: 'id1-18' }
 const filtered = ['sorted', ...box, notification, ...readMark]
 const counted = 'many inbox_category by key (user_id, category)'
 const categories = ['c1', 'c2']
@@ -245,6 +248,12 @@ const filteredPaths: Path[] = [
     reads: [...filtered, ...reads],
   })),
 )
+
+const moved = [inbox, byId, notification]
+const movedAway = [
+  ...[...moved, category, 'sorted', archiveMark, mark, 'read_mark by read_mark_by_seq (user_id, through_seq)'],
+  'category_read_mark by key (user_id, category, through_seq, version)',
+]
 
 const paths: Path[] = [
   { of: 'findUser', run: () => store.read(findUser, 'u1'), reads: [user] },
@@ -315,6 +324,9 @@ const paths: Path[] = [
       'many notification by key (user_id)',
       'many category_read_mark by key (user_id)',
       'many read_mark by key (user_id)',
+      'many archive_mark by archive_mark_by_seq (user_id)',
+      'many removal by key (user_id)',
+      'many preference by key (user_id)',
       'token_cutoff by key (user_id)',
       'guess_count by key (key)',
       'many known_device by key (user_id)',
@@ -553,7 +565,8 @@ const paths: Path[] = [
         createdAt: 1,
         expiresAt: null,
       }),
-    reads: [],
+    // For an operator at the command line.
+    reads: ['whole producer'],
   },
   { of: 'findProducer', run: () => store.read(findProducer, 'p1'), reads: [producer] },
   { of: 'guessRefusals', run: () => store.read(guessRefusals, guessLimits), reads: [guess] },
@@ -637,13 +650,19 @@ const paths: Path[] = [
       'read_mark by read_mark_by_seq (user_id, through_seq)',
       'read_mark by key (user_id, version)',
       'category_read_mark by key (user_id, category, through_seq, version)',
+      archiveMark,
     ],
   },
   { of: 'readCounts', run: () => store.read(readCounts, 'u1'), reads: ['sorted', inbox, allCategories] },
   {
     of: 'changesSince',
     run: () => changesSince(db, { userId: 'u1', version: 100, limit: 49, maxBehind: 10_000 }),
-    reads: [...box, notification, changed, ...readMark, 'category_read_mark by key (user_id, category, version) alone'],
+    reads: [
+      ...[...box, notification, changed, ...readMark, archiveMark],
+      'category_read_mark by key (user_id, category, version) alone',
+      'archive_mark by key (user_id, version)',
+      'removal by key (user_id, version)',
+    ],
   },
   {
     of: 'markRead',
@@ -684,6 +703,24 @@ const paths: Path[] = [
     of: 'undo',
     run: () => store.write(undo, { userId: 'u1', at }),
     reads: [inbox, mark, markedSince, allCategories, categoryMarks],
+  },
+  { of: 'archive', run: () => store.write(archive, { ...one, at }), reads: movedAway },
+  { of: 'snooze', run: () => store.write(snooze, { ...one, until: at + 1, at }), reads: movedAway },
+  { of: 'unarchive', run: () => store.write(unarchive, { ...one, id: 'id1-60' }), reads: moved },
+  { of: 'wake', run: () => store.write(wake, { ...one, id: 'id1-61', at }), reads: moved },
+  { of: 'remove', run: () => store.write(remove, { ...one, at }), reads: [...moved, category, mark] },
+  {
+    of: 'archiveRead',
+    run: () => store.write(archiveRead, { userId: 'u1', at }),
+    reads: [
+      ...[inbox, 'many category_read_mark by key (user_id)', allCategories, markedSince, `many ${unread}`],
+      'notification by notification_kept (user_id, kept_version, seq) alone',
+    ],
+  },
+  {
+    of: 'markSeen',
+    run: () => store.write(markSeen, { userId: 'u1', throughSeq: 190 }),
+    reads: [inbox, 'many notification by key (user_id, seq)'],
   },
   {
     of: 'deliver',
@@ -727,7 +764,7 @@ const paths: Path[] = [
   {
     of: 'deliver',
     run: () => store.write(deliver, deliveryTo({ key: 'k10' })),
-    reads: [userByName, 'user by key (id) alone', inbox, category, allCategories, keyed, notification, mark],
+    reads: [userByName, 'user by key (id) alone', inbox, category, keyed, notification, mark],
   },
   {
     of: 'removeOldDeliveries',
@@ -778,12 +815,17 @@ await client.query(`
       '2026-01-01T00:00:00.000Z', case when s % 20 = 0 then '2026-01-01T00:00:00.000Z' end
     from generate_series(1, 400) u, generate_series(1, 200) s;
   update notification set unread_version = 100 + seq where seq % 7 = 0 and read_at is null;
+  update notification set away = 'archived', away_at = '2026-01-01T00:00:00.000Z', read_at = '2026-01-01T00:00:00.000Z' where id = 'id1-60';
+  update notification set away = 'snoozed', away_at = '2026-01-01T00:00:00.000Z', read_at = '2026-01-01T00:00:00.000Z' where id = 'id1-61';
   update inbox set undo_version = 20, read_version = 20, marked_unread = 5;
   insert into read_mark select 'u' || u, s, s, '2026-01-01T00:00:00.000Z', 0, 0, 1 from generate_series(1, 1000) u, generate_series(1, 20) s;
   insert into category_read_mark select 'u' || u, 'c' || s, s, s, '2026-01-01T00:00:00.000Z' from generate_series(401, 2400) u, generate_series(2, 11) s;
+  insert into archive_mark select 'u' || u, s, s, '2026-01-01T00:00:00.000Z', 0, 0, 1, 0 from generate_series(401, 1400) u, generate_series(1, 20) s;
+  insert into removal select 'u' || u, s, 'r' || s, '2026-01-01T00:00:00.000Z', 'deleted' from generate_series(1, 1000) u, generate_series(1, 20) s;
+  insert into preference select 'u' || u, 'c' || s, 'forever' from generate_series(401, 2400) u, generate_series(1, 10) s;
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
-  insert into producer (id, name, secret_hash, scopes, created_at, application)
-    select 'p' || n, 'n', 'h', 'send', n, '' from generate_series(1, 20000) n;
+  insert into producer (id, name, secret_hash, scopes, created_at, application, number)
+    select 'p' || n, 'n', 'h', 'send', n, '', n from generate_series(1, 20000) n;
   insert into guess_count select 'user u' || n || ' password', 6, n, n from generate_series(1, 20000) n;
   insert into token_cutoff select 'u' || n, '', n, 0 from generate_series(1, 5000) n;
   insert into known_device select 'u' || n % 5000, 'Firefox on Linux', 'network' || n, n, n from generate_series(1, 20000) n;
@@ -837,7 +879,7 @@ type Step = {
 /** Parts of operations of several files. */
 const shared = new Set([
   ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword'],
-  ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMadeRead'],
+  ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
 ])
 
 test('the plan of every operation is checked', () => {

@@ -31,6 +31,7 @@ import { migrate } from './migrate.ts'
 
 const readAt = 'm by read_mark_by_seq alone, m by key'
 const readAtInRange = 'm by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone'
+const archivedAt = 'm by archive_mark_by_seq alone'
 const readAtByAnyMark = 'm by read_mark_by_seq alone, m by key, m by key, sorted'
 
 /** Each table that is searched, and by which key; `alone` if the index holds all that is read. Tables read `whole` are small. */
@@ -41,19 +42,16 @@ const paths: Record<string, Record<string, string>> = {
   pages: {
     inboxVersion: 'inbox by key',
     inboxByUser: 'inbox by key',
-    categoryTotals: 'inbox_category by key',
-    chosenItemsByAnyMark: `n by key, ${readAtByAnyMark}`,
-    rangeByAnyMark: `n by key, ${readAtByAnyMark}`,
-    chosenItems: `n by key, ${readAtInRange}`,
-    range: `n by key, ${readAtInRange}`,
   },
   changes: {
     newestUpTo: 'notification by key',
-    arrivals: `n by key, ${readAt}`,
-    laterChanges: `n by notification_changed, ${readAt}`,
-    arrivalsByAnyMark: `n by key, ${readAtByAnyMark}`,
-    laterChangesByAnyMark: `n by notification_changed, ${readAtByAnyMark}, m by read_mark_by_seq alone, m by key, m by key, sorted`,
+    arrivals: `n by key, ${readAt}, ${archivedAt}`,
+    laterChanges: `n by notification_changed, ${readAt}, ${archivedAt}`,
+    arrivalsByAnyMark: `n by key, ${readAtByAnyMark}, ${archivedAt}`,
+    laterChangesByAnyMark: `n by notification_changed, ${readAtByAnyMark}, m by read_mark_by_seq alone, m by key, m by key, sorted, ${archivedAt}`,
     readAlls: 'm by key, n by key, c by key, c by key',
+    archiveReads: 'archive_mark by key',
+    removals: 'removal by key',
   },
 }
 
@@ -113,7 +111,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   {
     of: 'readNotification',
     run: readNotification({ userId: 'u', id: 'n' }),
-    path: `n by notification_by_id, ${readAtByAnyMark}`,
+    path: `n by notification_by_id, ${readAtByAnyMark}, ${archivedAt}`,
   },
   { of: 'readCounts', run: readCounts('u'), path: 'i by key, c by key' },
   // Once a minute, and after a change: a handful of keys.
@@ -189,8 +187,26 @@ const byMarks = [
   ),
   ofLists({ status: 'read', hasCategories: true }, readByCategory, unreadByCategory, marked, 'm by key'),
 ]
+const away = 'n by notification_away alone'
+const kept = 'n by notification_kept'
+const awayByCategory = 'n by notification_away_by_category alone'
+const someAway = [
+  ofLists({ status: 'inbox', hasCategories: false }, read, unread, `${kept} alone`),
+  ofLists({ status: 'inbox', hasCategories: true }, readByCategory, unreadByCategory, kept),
+  ofLists({ status: 'unread', hasCategories: false }, unread, `${marked} alone`),
+  ofLists({ status: 'read', hasCategories: false }, read, unread, `${marked} alone`, kept),
+  ofLists({ status: 'archived', hasCategories: false }, 'n by notification_read', 'n by notification_unread', away),
+  ofLists(
+    { status: 'archived', hasCategories: true },
+    ...['n by notification_read_by_category', 'n by notification_unread_by_category', awayByCategory],
+  ),
+  ofLists({ status: 'snoozed', hasCategories: false }, away),
+  ofLists({ status: 'snoozed', hasCategories: true }, awayByCategory),
+  ofLists({ status: 'all', hasCategories: true }, readByCategory, unreadByCategory, awayByCategory),
+].map(({ shape, by }) => ({ shape: { ...shape, hasAway: true }, by }))
 for (const [hasCategoryMarks, expected] of [
   [false, lists],
+  [false, someAway],
   [true, byMarks],
 ] as const)
   for (const { shape, by } of expected)
@@ -200,6 +216,18 @@ for (const [hasCategoryMarks, expected] of [
       for (const text of [seqs, count])
         assert.deepEqual(new Set(pathOf(text).filter((step) => !others.includes(step))), new Set(by))
     })
+
+test('the items of a page are read by key, with the marks that cover them', () => {
+  const items = (marks: { hasCategoryMarks: boolean; hasAway: boolean }) => {
+    const { chosen, range, total } = pages.statementsOf({ status: 'all', hasCategories: false, ...marks })
+    assert.deepEqual(pathOf(total), ['inbox_category by key'])
+    assert.deepEqual(pathOf(range), pathOf(chosen))
+    return pathOf(range).join(', ')
+  }
+  assert.equal(items({ hasCategoryMarks: false, hasAway: false }), `n by key, ${readAtInRange}`)
+  assert.equal(items({ hasCategoryMarks: true, hasAway: false }), `n by key, ${readAtByAnyMark}`)
+  assert.equal(items({ hasCategoryMarks: false, hasAway: true }), `n by key, ${readAtInRange}, ${archivedAt}`)
+})
 
 function pathOf(sql: unknown): string[] {
   const plan = database.prepare(`explain query plan ${sql}`).all()

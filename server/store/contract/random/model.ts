@@ -1,7 +1,7 @@
 // The inboxes of a few people as plain arrays. For acts one after another the store must return what this model returns.
 import assert from 'node:assert/strict'
 import type { Status } from '../../../inbox/inbox-state.ts'
-import { isoAt, type Person, type Seen } from '../world.ts'
+import { isoAt, type Person, plainLook, type Seen } from '../world.ts'
 import type { Act, Turn } from './acts.ts'
 
 type New = Pick<Seen, 'id' | 'title' | 'category' | 'key'> & { application: string; again: boolean; at: string }
@@ -88,9 +88,8 @@ export class Model {
       return { userId, id: earlier.id, status: 'updated' }
     }
     const content = { title, body: null, url: null, category, data: null, key }
-    const look = { actor: null, icon: null, actions: null, format: 'text' as const }
     const times = { createdAt: at, updatedAt: at, expiresAt: null }
-    const item = { id, ...content, ...look, ...times, seq, count: 1, ...unread }
+    const item = { id, ...content, ...plainLook, ...times, seq, count: 1, ...unread }
     inbox.items.push(item)
     this.#applications.set(item, application)
     return { userId, id, status: 'delivered' }

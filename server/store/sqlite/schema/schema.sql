@@ -191,11 +191,11 @@ create index notification_by_id on notification (substr(id, 1, 13), user_id);
 create unique index notification_by_key on notification (key, application, user_id) where key is not null;
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
--- The indexes of lists contain read_at, because SQLite would otherwise read each row that a list passes over.
+-- The indexes of lists contain read_at and away, because SQLite would otherwise read each row that a list passes over.
 create index notification_unread on notification (user_id, seq, read_at) where read_at is null;
-create index notification_read on notification (user_id, seq, read_at) where read_at is not null and away is null;
+create index notification_read on notification (user_id, seq, read_at, away) where read_at is not null and away is null;
 create index notification_unread_by_category on notification (user_id, category, seq, read_at) where read_at is null;
-create index notification_read_by_category on notification (user_id, category, seq, read_at)
+create index notification_read_by_category on notification (user_id, category, seq, read_at, away)
   where read_at is not null and away is null and category is not null;
 -- What is archived or snoozed alone has no kept_version, and is in none of the indexes above but that of changes: it is read.
 create index notification_away on notification (user_id, away, seq) where away is not null;
