@@ -20,8 +20,9 @@ const now = '2026-01-01T00:00:00.000Z'
 
 function notification(seq: number, more: Partial<Notification> = {}): Notification {
   const texts = { title: `Number ${seq}`, body: null, url: null, category: null, data: null, key: null }
-  const times = { createdAt: now, updatedAt: now, readAt: null, archivedAt: null }
-  return { id: `n${seq}`, seq, count: 1, read: false, ...texts, ...times, ...more }
+  const times = { createdAt: now, updatedAt: now, readAt: null, archivedAt: null, expiresAt: null, snoozedUntil: null }
+  const look = { actor: null, icon: null, actions: null, format: 'text' } as const
+  return { id: `n${seq}`, seq, count: 1, read: false, ...texts, ...look, ...times, ...more }
 }
 
 function pageOf(items: Notification[], version: number): NotificationPage {

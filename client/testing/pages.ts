@@ -18,7 +18,13 @@ export function notificationPage(titles: readonly string[]): NotificationPage {
     count: 1,
     read: false,
     readAt: null,
+    actor: null,
+    icon: null,
+    actions: null,
+    format: 'text' as const,
+    expiresAt: null,
     archivedAt: null,
+    snoozedUntil: null,
   }))
   return { items, total: titles.length, hasMore: false, unread: titles.length, version: titles.length, next: null }
 }

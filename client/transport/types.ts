@@ -57,13 +57,27 @@ type Content = {
   /** The subject of the notification: a later delivery with the same key replaces the content of the earlier one. */
   key: string | null
 }
+/** The icons that every bell can draw. */
+export type IconName =
+  | ('bell' | 'check' | 'info' | 'warning' | 'error')
+  | ('message' | 'user' | 'calendar' | 'money' | 'link')
+/** An image is relative, or of a host in `CARILLON_IMAGE_HOSTS`. */
+export type Icon = IconName | { imageUrl: string }
+export type Action = { label: string; url: string }
 export type Notification = Content & {
   id: string
   title: string
+  actor: { name: string; imageUrl: string | null } | null
+  icon: Icon | null
+  /** At most two. */
+  actions: Action[] | null
+  /** Of the body. */
+  format: 'text' | 'markdown'
   /** When it was first sent. */
   createdAt: Time
   /** When it was last sent: a later delivery with its `key` replaces it. */
   updatedAt: Time
+  expiresAt: Time | null
   /** Its place: a list is ordered by `seq`, newest first. */
   seq: number
   /** How often it became the newest: 1, and 1 more for each delivery with `again`. */
@@ -71,6 +85,7 @@ export type Notification = Content & {
   read: boolean
   readAt: Time | null
   archivedAt: Time | null
+  snoozedUntil: Time | null
 }
 
 export type NotificationPage = {
@@ -155,12 +170,24 @@ export type SessionEnd = 'expired' | 'revoked'
 /** An `externalId` without `issuer` is a plain one. */
 export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
 
+/** One text, or one for each language: by language tags (BCP 47), such as `de-CH`. The service chooses by the `locale` of the reader. */
+export type Texts = string | Record<string, string>
 /** A null means that the member is absent. */
-export type DeliveryRequest = { [Name in keyof Content]?: Content[Name] | undefined } & {
+export type DeliveryRequest = { [Name in Exclude<keyof Content, 'body'>]?: Content[Name] | undefined } & {
   /** 1 to 1,000 recipients. */
   recipients: Recipient[]
   /** 1 to 200 characters. */
-  title: string
+  title: Texts
+  /** Up to 4,000 characters. */
+  body?: Texts | null | undefined
+  actor?: { name: string; imageUrl?: string | null } | null | undefined
+  icon?: Icon | null | undefined
+  /** At most two. */
+  actions?: Action[] | null | undefined
+  /** Of the body; default `text`. */
+  format?: 'text' | 'markdown' | null | undefined
+  /** In the future. */
+  expiresAt?: Time | null | undefined
   /** Needs `key`. True makes a notification that is replaced unread and the newest, and raises its `count` by one. */
   again?: boolean | null | undefined
   /**

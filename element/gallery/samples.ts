@@ -84,6 +84,12 @@ export function notification([title, body, category]: Text, index: number, at: n
     count: 1,
     read: false,
     readAt: null,
+    actor: null,
+    icon: null,
+    actions: null,
+    format: 'text',
+    expiresAt: null,
     archivedAt: null,
+    snoozedUntil: null,
   }
 }

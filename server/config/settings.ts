@@ -306,6 +306,12 @@ const table = {
     commands: ['serve', 'doctor'],
     read: readHosts,
   },
+  CARILLON_IMAGE_HOSTS: {
+    default: 'none',
+    meaning:
+      'The hosts of images in notifications: host names, separated by commas; or `none`, which allows only paths.',
+    read: readHosts,
+  },
   CARILLON_HSTS_SUBDOMAINS: {
     ...off,
     meaning:

@@ -5,13 +5,12 @@ import { CarillonError } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
-import type { DeliveryBody } from './delivery.schemas.ts'
+import { type ContentRules, contentFaults } from './content-faults.ts'
+import type { DeliveryBody, WithoutNulls } from './delivery.schemas.ts'
 import { deliver, removeOldDeliveries } from './delivery.store.ts'
 import type { Delivery, DeliveryOutcome, Recipient, UnknownRecipients } from './delivery.ts'
-import { linkFault } from './link.ts'
 
 export type DeliveryRequest = WithoutNulls<Omit<DeliveryBody, 'recipients'>> & { recipients: Recipient[] }
-export type WithoutNulls<Members> = { [Name in keyof Members]: Exclude<Members[Name], null> }
 /** `createsUsers`: an unknown external id becomes a user. */
 type DeliveryOptions = {
   idempotencyKey?: string | undefined
@@ -25,7 +24,6 @@ type DeliveryOptions = {
 /** The producer's key as it was checked. `checkAgain` is called if it has changed since, and throws if it is not valid any more. */
 type CheckedKey = { secretHash: string; checkAgain: () => Promise<{ secretHash: string }> }
 
-const maxDataBytes = 8 * 1024
 /** Each time the key was rotated between its check and the commit. */
 const maxChecksAgain = 3
 /** How long a retry with the same key gets the first response again. */
@@ -40,6 +38,8 @@ type DeliveryDependencies = {
   wall: () => number
   /** The username in its stored form, or undefined if no user can have it. */
   prepareUsername: (username: string) => string | undefined
+  /** The hosts of absolute image URLs. */
+  imageHosts: readonly string[]
   /** The issuers that the service is set up for. `ownIds`: false if the ids that an issuer gives are plain ones of its application. */
   issuers: readonly { readonly issuer: string; readonly application: string; readonly ownIds: boolean }[]
 }
@@ -58,7 +58,8 @@ export class Deliveries {
    */
   async deliver(producerId: string, request: DeliveryRequest, options: DeliveryOptions = {}): Promise<DeliveryOutcome> {
     const { idempotencyKey } = options
-    refuseInvalid(request, idempotencyKey)
+    const { wall, imageHosts } = this.#dependencies
+    refuseInvalid(request, idempotencyKey, { at: wall(), imageHosts })
     if (idempotencyKey === undefined) return this.#send(producerId, request, options)
     const delivery = `${producerId} ${idempotencyKey}`
     if (this.#running.has(delivery))
@@ -166,15 +167,11 @@ export class Deliveries {
   }
 }
 
-function refuseInvalid({ url, data, key, again }: DeliveryRequest, idempotencyKey: string | undefined): void {
-  const details = []
+function refuseInvalid(request: DeliveryRequest, idempotencyKey: string | undefined, rules: ContentRules): void {
+  const details = contentFaults(request, rules)
   if (idempotencyKey !== undefined && !idempotencyKeyShape.test(idempotencyKey))
     details.push({ field: 'Idempotency-Key', reason: 'must be 1 to 255 visible ASCII characters' })
-  const badLink = url === undefined ? undefined : linkFault(url)
-  if (badLink !== undefined) details.push({ field: 'url', reason: badLink })
-  if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxDataBytes)
-    details.push({ field: 'data', reason: `must be at most ${maxDataBytes} bytes as JSON` })
-  if (again === true && key === undefined)
+  if (request.again === true && request.key === undefined)
     details.push({ field: 'again', reason: 'needs a key, which names the notification to send again' })
   if (details.length > 0) throw new CarillonError('INVALID_REQUEST', 'The delivery is invalid', { details })
 }

@@ -57,7 +57,12 @@ export function deliveryPromises(promise: PromiseOf): void {
     async (world) => {
       const ann = await world.addUser('ann')
       const odd = `"\\u00e9 é 😀 \\u2028 \\"q\\" \\\\ 'x' -- %s $1 ?"`
-      const content = { title: '', body: odd, url: `"${'x'.repeat(9_000)}"`, data: '{"z": {"b":[1,2.50,null]}}' }
+      const content = {
+        ...contentOf({ title: '' }),
+        body: odd,
+        url: `"${'x'.repeat(9_000)}"`,
+        data: '{"z": {"b":[1,2.50,null]}}',
+      }
       const id = await world.send(ann, '', { content })
       const given = `"title":"","body":${odd},"url":${content.url},"category":null,"data":${content.data},"key":null`
       const look = '"actor":null,"icon":null,"actions":null,"format":"text"'

@@ -6,8 +6,8 @@ import { operationFor } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Sender } from '../producers/producer-key.ts'
 import { externalIdFault } from '../users/profile.ts'
-import type { Deliveries, WithoutNulls } from './deliver.ts'
-import { DeliveryBody, DeliveryResponse } from './delivery.schemas.ts'
+import type { Deliveries } from './deliver.ts'
+import { DeliveryBody, DeliveryResponse, type WithoutNulls } from './delivery.schemas.ts'
 import type { Recipient } from './delivery.ts'
 
 const mebibyte = 1024 * 1024

@@ -1,7 +1,7 @@
 // The shapes of a delivery: what a producer sends, and what became of it for each recipient.
 import { id } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
-import { content, title } from '../inbox/inbox.schemas.ts'
+import { content, GivenActor, look, title } from '../inbox/inbox.schemas.ts'
 import { maxExternalIdLength } from '../users/profile.ts'
 import { name } from '../users/users.schemas.ts'
 
@@ -21,14 +21,31 @@ const Recipient = t.example(t.component('Recipient', t.allOptional(recipient), o
 const againNote =
   'Needs a key. True: if it replaces a notification, that one becomes unread and the newest; its count rises by one'
 const unknownNote = 'Default: report. With refuse, one unknown recipient is a 422, and nothing is delivered'
+/** One text, or one for each language. */
+const inLanguages = (text: t.Schema<string>) => {
+  const notes = { minProperties: 1, maxProperties: 20, description: 'By language tag (BCP 47), such as de or de-CH' }
+  return t.example(t.anyOf(text, t.record(text, notes)), t.exampleOf(text))
+}
+const { body, ...plain } = content
+const { icon, ...others } = look
+const given = {
+  title: inLanguages(title),
+  body: t.optional(t.nullable(inLanguages(body))),
+  ...t.allOptional(plain),
+  actor: t.optional(t.nullable(GivenActor)),
+  icon: t.optional(t.example(t.nullable(icon), t.exampleOf(icon))),
+  ...t.allOptional({ ...others, expiresAt: t.string({ format: 'date-time', description: 'In the future' }) }),
+}
 export const DeliveryBody = t.component('DeliveryRequest', {
   recipients: t.array(Recipient, { minItems: 1, maxItems: 1000 }),
-  title,
-  ...t.allOptional(content),
+  ...given,
   again: t.optional(t.orNull(t.boolean(againNote))),
   unknownRecipients: t.optional(t.orNull(t.oneOf(['report', 'refuse'], unknownNote))),
 })
 export type DeliveryBody = t.TypeOf<typeof DeliveryBody>
+/** What a notification shows. */
+export type GivenContent = WithoutNulls<Pick<DeliveryBody, keyof typeof given>>
+export type WithoutNulls<Members> = { [Name in keyof Members]: Exclude<Members[Name], null> }
 
 const DeliveryResult = t.component('DeliveryResult', {
   userId: t.nullable(id),

@@ -66,7 +66,8 @@ export const deliver: WriteForms<Delivery, Outcome> = {
 
 function* deliverAlone(delivery: Delivery): Write<Outcome> {
   const { id, idempotency, recipients } = delivery
-  if (!(yield* isKeyValid(delivery))) return 'refused'
+  const producer = yield* producerOf(delivery)
+  if (producer === undefined) return 'refused'
   const earlier = yield* earlierOutcome(delivery)
   // biome-ignore lint/plugin/secrets: the hash of a body that the same producer sent
   if (earlier?.answer) return earlier.body_hash === idempotency?.bodyHash ? JSON.parse(earlier.answer) : 'mismatch'
@@ -84,16 +85,20 @@ function* deliverAlone(delivery: Delivery): Write<Outcome> {
       users = yield* findRecipients(delivery)
     }
   }
-  const outcome = { deliveryId: id, results: yield* deliverToUsers(delivery, users) }
+  const outcome = { deliveryId: id, results: yield* deliverToUsers({ ...delivery, producer }, users) }
   yield* keepOutcome(delivery, outcome)
   return outcome
 }
 
-function* isKeyValid({ producerId, secretHash }: Delivery): Write<boolean> {
-  if (secretHash === undefined) return true
-  const found = yield* get`
-    select 1 as is_there from producer where id = ${producerId} and secret_hash = ${secretHash} and revoked_at is null`
-  return found !== undefined
+/** `producer`: the number of the producer; null for the service itself. */
+type Sent = Delivery & { producer: number | null }
+
+/** The number of the producer, or undefined if its key is not valid. */
+function* producerOf({ producerId, secretHash }: Delivery): Write<number | null | undefined> {
+  const found = yield* get<{ number: number; is_valid: unknown }>`
+    select number, secret_hash = ${secretHash ?? ''} and revoked_at is null as is_valid from producer where id = ${producerId}`
+  if (secretHash === undefined) return found?.number ?? null
+  return found?.is_valid ? found.number : undefined
 }
 
 type Earlier = { body_hash: string; answer: string }
@@ -187,7 +192,7 @@ function* createRecipients({ recipients, application, at }: Delivery, places: re
 /** A user, and the id of the notification for the user. */
 type Wanted = { userId: string; id: string }
 
-function* deliverToUsers(delivery: Delivery, users: readonly (string | null)[]): Write<DeliveryResult[]> {
+function* deliverToUsers(delivery: Sent, users: readonly (string | null)[]): Write<DeliveryResult[]> {
   const wanted = wantedBy(delivery, users)
   if (wanted.length > 1) yield* lockDeliveries()
   const earlier = delivery.key === null ? [] : yield* findKeyed(delivery, wanted)
@@ -252,7 +257,7 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   })
 }
 
-function* insertNotifications(delivery: Delivery, wanted: readonly Wanted[]): Write<void> {
+function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<void> {
   const [one, another] = wanted
   if (one === undefined) return
   if (another === undefined) yield* insertOne(delivery, one)
@@ -260,8 +265,8 @@ function* insertNotifications(delivery: Delivery, wanted: readonly Wanted[]): Wr
 }
 
 /** Inserts one notification without lists. Lists cost a tenth of such a delivery on SQLite. */
-function* insertOne(delivery: Delivery, { userId, id }: Wanted): Write<void> {
-  const { content, category, createdAt } = delivery
+function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<void> {
+  const { content, category, createdAt, producer } = delivery
   const { key, application } = keyColumns(delivery)
   const user = userKey(userId)
   const inbox = yield* get<{ version: number; last_seq: number }>`
@@ -270,15 +275,17 @@ function* insertOne(delivery: Delivery, { userId, id }: Wanted): Write<void> {
       total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
     returning version, last_seq`
   yield* send`
-    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at)
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, texts, look,
+      expires_at, producer)
     values (${user}, ${inbox?.last_seq ?? 0}, ${id}, ${inbox?.version ?? 0}, ${content.title}, ${content.body}, ${content.url},
-      ${category}, ${content.data}, ${key}, ${application}, ${createdAt})`
+      ${category}, ${content.data}, ${key}, ${application}, ${createdAt}, ${content.texts}, ${content.look}, ${content.expires_at},
+      ${producer})`
   yield* countInCategory({ user, category, total: 1, unread: 1 })
 }
 
 /** Writes each table once for all users. */
-function* insertAll(delivery: Delivery, wanted: readonly Wanted[]): Write<void> {
-  const { content, category, createdAt } = delivery
+function* insertAll(delivery: Sent, wanted: readonly Wanted[]): Write<void> {
+  const { content, category, createdAt, producer } = delivery
   const { key, application } = keyColumns(delivery)
   const listed = rowsOf(wanted)
   const inboxes = yield* all<{ user: string; version: number; seq: number }>`
@@ -293,9 +300,11 @@ function* insertAll(delivery: Delivery, wanted: readonly Wanted[]): Write<void> 
     return { userId, id, version, seq }
   })
   yield* send`
-    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at)
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, texts, look,
+      expires_at, producer)
     select ${givenUser}, cast(given.value ->> 'seq' as bigint), given.value ->> 'id', cast(given.value ->> 'version' as bigint),
-      ${content.title}, ${content.body}, ${content.url}, ${category}, ${content.data}, ${key}, ${application}, ${createdAt}
+      ${content.title}, ${content.body}, ${content.url}, ${category}, ${content.data}, ${key}, ${application}, ${createdAt},
+      ${content.texts}, ${content.look}, ${content.expires_at}, cast(${producer} as bigint)
     from ${rowsOf(rows)}`
   if (category === null) return
   yield* send`
@@ -309,7 +318,7 @@ function* insertAll(delivery: Delivery, wanted: readonly Wanted[]): Write<void> 
  * archive or among the snoozed ones. With `again` it becomes the newest in the list and unread, as if it had just arrived.
  */
 function* replace(
-  { content, category: to, createdAt, again = false }: Delivery,
+  { content, category: to, createdAt, producer, again = false }: Sent,
   { userId, ...keyed }: Keyed,
 ): Write<void> {
   const user = userKey(userId)
@@ -324,7 +333,8 @@ function* replace(
     !again && ((yield* isArchivedByLast(found)) || (!isKept && (yield* readByLastReadAll(found)) !== undefined))
   yield* send`
     update notification set title = ${content.title}, body = ${content.body}, url = ${content.url}, category = ${to},
-      data = ${content.data}, updated_at = ${createdAt}, changed_version = ${version}, replaced_version = ${version},
+      data = ${content.data}, texts = ${content.texts}, look = ${content.look}, expires_at = ${content.expires_at},
+      producer = ${producer}, updated_at = ${createdAt}, changed_version = ${version}, replaced_version = ${version},
       count = count + ${again ? 1 : 0}
     where user_id = ${user} and seq = ${seq}`
   if (again) yield* makeNewest(found)

@@ -1,4 +1,4 @@
-// Refuses links of a producer other than http, https or a path, so that an application can use every link as it is.
+// Refuses links of a producer other than http, https or a path, so that an application can use every link as it is; and images of other hosts.
 
 // Browsers strip tabs and line breaks from a URL and read a backslash as a slash (WHATWG URL, section 4.4).
 const neverInALink = /[\s\\\p{Cc}\p{Cf}]/u
@@ -16,4 +16,11 @@ export function linkFault(link: string): string | undefined {
   if (/^https?:\/\/[^/]/i.test(link)) return url.username === '' && url.password === '' ? undefined : reason
   // Browsers read `https:evil.example` as a path if the page's own scheme is https, and as another host if it is not.
   return url.origin === ownHost && !/^https?:/i.test(link) ? undefined : reason
+}
+
+/** Why the URL of an image is refused: it is no valid link, or a browser would load it from a host that is not one of `hosts`. */
+export function imageFault(url: string, hosts: readonly string[]): string | undefined {
+  const fault = linkFault(url)
+  if (fault !== undefined || !/^https?:/i.test(url) || hosts.includes(new URL(url).hostname)) return fault
+  return `must be a path such as /orders/7, or of a host in CARILLON_IMAGE_HOSTS (${hosts.join(', ') || 'none'})`
 }

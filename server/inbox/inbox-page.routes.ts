@@ -1,5 +1,5 @@
 import { forVisitor } from '../http/operation.ts'
-import type { View } from '../pages/frame.ts'
+import type { Page, View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
 import { signInPath } from '../pages/places.ts'
@@ -14,7 +14,7 @@ export const inbox = forVisitor({
     const view = await viewOf(dependencies, request, user)
     const { inbox: texts } = await view.textsOf('service')
     const isFirstUser = await dependencies.pages.hasOneUser()
-    return sendPage(reply, view, {
+    const page: Page = {
       title: texts.title,
       current: 'inbox',
       needsScript: true,
@@ -26,7 +26,8 @@ export const inbox = forVisitor({
   <carillon-inbox data-root="${view.root}" lang="${view.language}" sign-in-url="${signIn}" title-badge>
   <div id="category-field" slot="header" class="not-yet"><label class="for-readers" for="category">${texts.category}</label><select id="category"><option value="">${texts.allCategories}</option></select></div>
   </carillon-inbox>`,
-    })
+    }
+    return sendPage(reply, view, page, { images: dependencies.pages.imageHosts })
   },
 })
 

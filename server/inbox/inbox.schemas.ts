@@ -2,34 +2,50 @@
 import { id, limit, nextAs, time, timeOf, uuid } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 
+const link = t.text(1, 2048, 'http, https or relative')
 const category = t.example(t.text(1, 64), 'builds')
 const keyNote = 'A later notification with this key replaces the text of the earlier one'
 export const title = t.example(t.text(1, 200), 'Build 1042 has failed')
 /** What a delivery may give besides the title: a notification has null in place of what it did not give. */
 export const content = {
   body: t.example(t.text(0, 4000), 'Two tests failed on main.'),
-  url: t.example(t.text(1, 2048, 'http, https or relative'), '/builds/1042'),
+  url: t.example(link, '/builds/1042'),
   category,
   data: t.example(t.record(t.anything, 'At most 8 KiB as JSON'), { build: 1042 }),
   key: t.example(t.text(1, 255, keyNote), 'build-main'),
 }
 
-const imageUrl = t.text(1, 2048, 'http, https or relative')
-const Actor = t.component('Actor', { name: t.text(1, 100), imageUrl: t.nullable(imageUrl) })
-const Action = t.component('Action', { label: t.text(1, 40), url: t.text(1, 2048, 'http, https or relative') })
-/** What a notification looks like. */
-const look = {
-  actor: t.example(t.nullable(Actor), null),
-  icon: t.example(t.nullable(t.anything), null),
-  actions: t.example(t.nullable(t.array(Action)), null),
-  format: t.oneOf(['text', 'markdown']),
+const hostsNote = 'Relative, or http or https of a host in CARILLON_IMAGE_HOSTS'
+const imageUrl = t.example(t.text(1, 2048, hostsNote), '/faces/ben.png')
+const actorName = t.example(t.text(1, 100), 'Ben')
+/** The icons that every bell can draw. */
+export const iconNames = [
+  ...(['bell', 'check', 'info', 'warning', 'error'] as const),
+  ...(['message', 'user', 'calendar', 'money', 'link'] as const),
+] as const
+const Image = t.component('Image', { imageUrl })
+const Action = t.component('Action', {
+  label: t.example(t.text(1, 40), 'Run again'),
+  url: t.example(link, '/builds/1042/run'),
+})
+/** What a notification looks like, besides its actor. */
+export const look = {
+  icon: t.example(t.anyOf(t.oneOf(iconNames), Image), 'error'),
+  actions: t.array(Action, { maxItems: 2 }),
+  format: t.oneOf(['text', 'markdown'], 'Of the body'),
 }
+const Actor = t.component('Actor', { name: actorName, imageUrl: t.nullable(imageUrl) })
+/** The actor as a delivery gives it. */
+export const GivenActor = t.component('GivenActor', { name: actorName, imageUrl: t.optional(t.nullable(imageUrl)) })
 
 export const Notification = t.component('Notification', {
   id,
   title,
   ...t.allNullable(content),
-  ...look,
+  actor: t.nullable(Actor),
+  icon: t.nullable(look.icon),
+  actions: t.nullable(look.actions),
+  format: look.format,
   createdAt: timeOf('When it was first sent'),
   updatedAt: timeOf('When it was last sent'),
   expiresAt: t.example(t.nullable(time), null),

@@ -4,6 +4,7 @@ import { CarillonError, invalidField } from '../basics/errors.ts'
 import type { Store } from '../store/store.ts'
 import { readCounts, readNotification, readPage } from './inbox.store.ts'
 import type { Page, PageRequest } from './inbox-state.ts'
+import { inLanguageOf } from './language.ts'
 import { markAllRead, markRead, markUnread } from './marks.store.ts'
 import { newestIdIn } from './notification-json.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive } from './places.store.ts'
@@ -48,7 +49,8 @@ export class Inbox {
     const unlessVersion = inboxVersion === undefined ? kept?.version : undefined
     const page = await this.#store.read(readPage, { ...request, userId, unlessVersion })
     if (page === 'unchanged') return kept as RenderedPage
-    const rendered = render(page, request, userId)
+    const items = await inLanguageOf(this.#store, userId, page.items)
+    const rendered = render({ ...page, items }, request, userId)
     return isKept(request) ? this.#keep(userId, request, rendered) : rendered
   }
 
@@ -65,7 +67,7 @@ export class Inbox {
   async one({ userId }: Reader, id: string): Promise<string> {
     const text = await this.#store.read(readNotification, { userId, id })
     if (text === undefined) throw notFound()
-    return text
+    return inLanguageOf(this.#store, userId, text)
   }
 
   async counts({ userId }: Reader) {

@@ -1,6 +1,7 @@
 // How a notification becomes JSON text, on both engines and for every reader: list, ETag, events and changes. Its row has the JSON text
 // of what a delivery gives. A read joins all members in SQL, so no row is parsed or becomes an object on the way from the database to the
 // response.
+import { iso } from '../basics/clock.ts'
 import { Part } from '../store/statements.ts'
 import { content } from './inbox.schemas.ts'
 import type { ArchiveRead, ReadAll } from './inbox-state.ts'
@@ -16,15 +17,81 @@ const isJson = (name: Member): name is keyof JsonTexts => !(plain as readonly Me
 const jsonColumns = members.filter(isJson)
 
 /** The columns of JSON text as a delivery writes them; the title has no quotes. */
-export type Content = JsonTexts & { title: string }
+export type Content = JsonTexts & {
+  title: string
+  texts: string | null
+  look: string | null
+  expires_at: string | null
+}
 
-export function contentOf(given: { [Name in keyof JsonTexts]?: unknown } & { title: string }): Content {
-  const texts = Object.fromEntries(jsonColumns.map((name) => [name, textOf(given[name])])) as JsonTexts
-  return { ...texts, title: JSON.stringify(given.title).slice(1, -1) }
+/** One text, or texts by language tags. */
+type Texts = string | Readonly<Record<string, string>>
+type Look = { actor?: { name: string; imageUrl?: string | null }; icon?: unknown; actions?: unknown; format?: string }
+type Given = { [Name in keyof JsonTexts]?: unknown } & Look & { title: Texts; body?: Texts | null; expiresAt?: string }
+
+export function contentOf(given: Given): Content {
+  const { title, body, expiresAt } = given
+  const shown = { ...given, title: fallbackOf(title), body: body && fallbackOf(body) }
+  const columns = Object.fromEntries(jsonColumns.map((name) => [name, textOf(shown[name])])) as JsonTexts
+  const expires_at = expiresAt === undefined ? null : iso(Date.parse(expiresAt))
+  return {
+    ...columns,
+    title: JSON.stringify(shown.title).slice(1, -1),
+    texts: textsOf(given),
+    look: lookOf(given),
+    expires_at,
+  }
 }
 
 function textOf(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value)
+}
+
+/** The text for a reader whose language has none. */
+function fallbackOf(texts: Texts): string {
+  return typeof texts === 'string' ? texts : (texts.en ?? Object.values(texts)[0] ?? '')
+}
+
+type Translated = { title?: string; body?: string }
+
+function textsOf({ title, body }: Given): string | null {
+  const texts: Record<string, Translated> = {}
+  for (const [member, given] of [
+    ['title', title],
+    ['body', body],
+  ] as const)
+    if (typeof given === 'object')
+      for (const [tag, text] of Object.entries(given ?? {})) texts[tag] = { ...texts[tag], [member]: text }
+  return Object.keys(texts).length === 0 ? null : JSON.stringify(texts)
+}
+
+function lookOf({ actor, icon = null, actions = null, format = 'text' }: Look): string | null {
+  if (actor === undefined && icon === null && actions === null && format === 'text') return null
+  const shown = actor === undefined ? null : { name: actor.name, imageUrl: actor.imageUrl ?? null }
+  return JSON.stringify({ actor: shown, icon, actions, format }).slice(1, -1)
+}
+
+/** Whether the JSON text of notifications may have texts in several languages; a key in `data` can look the same. */
+export function mayHaveTexts(json: string): boolean {
+  return json.includes('"texts":')
+}
+
+/**
+ * The JSON text of a notification, or of a list of them, in the reader's language: title and body are those of the exact language tag, or of
+ * its first part. Otherwise they are what the row has: in English, or in the first language that was given.
+ */
+export function localize(json: string, locale: string | null): string {
+  if (!mayHaveTexts(json)) return json
+  const parsed = JSON.parse(json)
+  const [tag = '', language = ''] = [locale ?? '', locale?.split('-')[0]]
+  let hasTexts = false
+  for (const notification of [parsed].flat()) {
+    const { texts } = notification as { texts?: Record<string, Translated> }
+    if (texts === undefined) continue
+    hasTexts = true
+    Object.assign(notification, texts[language], texts[tag], { texts: undefined })
+  }
+  return hasTexts ? JSON.stringify(parsed) : json
 }
 
 const beforeId = '{"id":"'

@@ -1,6 +1,6 @@
 // What changed in an inbox since a position, in one response; if the client wants to wait, held until there is a change.
-import { changesSince } from '../inbox/inbox.store.ts'
 import type { Change, Changes } from '../inbox/inbox-state.ts'
+import { readChanges } from '../inbox/language.ts'
 import { archiveReadJson, readAllJson } from '../inbox/notification-json.ts'
 import type { ChangeSignal } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
@@ -28,7 +28,7 @@ export class ChangesSince {
     const inboxTag = inboxTagOf(this.#store.history, userId)
     const version = versionIn(query.since, inboxTag)
     if (version === null) return reset
-    const request = () => this.#store.read(changesSince, { userId, version, limit: query.limit, maxBehind })
+    const request = () => readChanges(this.#store, { userId, version, limit: query.limit, maxBehind })
     const found = query.waitMs === 0 ? await request() : await this.#held(userId, query, request)
     return found === 'reset' ? reset : render(found, inboxTag)
   }

@@ -3,8 +3,9 @@
 import { notAuthenticated } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import type { Sink } from '../http/response/event-stream.ts'
-import { changesSince, readInbox } from '../inbox/inbox.store.ts'
+import { readInbox } from '../inbox/inbox.store.ts'
 import type { Changes, InboxState } from '../inbox/inbox-state.ts'
+import { readChanges } from '../inbox/language.ts'
 import type { ChangeSignal } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { erasedKey, isErasedKey } from '../tokens/tokens.store.ts'
@@ -191,7 +192,7 @@ export class Live {
     try {
       while (!stream.hasEnded && stream.position < (subscription.version ?? 0)) {
         const query = { userId, version: stream.position, limit: changesAtOnce, maxBehind }
-        const found = await this.#dependencies.store.read(changesSince, query)
+        const found = await readChanges(this.#dependencies.store, query)
         if (found === 'reset') await this.#resync(stream, inboxTag)
         else await stream.replay(eventsOf(found, inboxTag), reached(found))
         await yieldToEventLoop()
@@ -231,7 +232,7 @@ export class Live {
     const { userId, inboxTag, version } = subscription
     if (version === undefined) return
     if (subscription.history !== this.#dependencies.store.history) return this.#restart(subscription, version)
-    const found = await this.#dependencies.store.read(changesSince, { userId, version, limit: changesAtOnce })
+    const found = await readChanges(this.#dependencies.store, { userId, version, limit: changesAtOnce })
     // A concurrent read of this user was sent first; this one may have found more changes, or fewer, so read again.
     if (subscription.version !== version) return this.#reading.add(subscription)
     if (found === 'reset') return this.#restart(subscription, version)

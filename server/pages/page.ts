@@ -26,6 +26,8 @@ export type PageSettings = {
   hasMail: boolean
   /** A URI. */
   securityContact: string | undefined
+  /** The hosts of images that notifications may show. */
+  imageHosts: readonly string[]
 }
 
 /** The user who reads a page, whose language and name it has. */
@@ -80,10 +82,15 @@ export async function viewOf(
 }
 
 /**
- * `formAction`: further origins that a form may lead to, also by a redirect of its response. `frames`: origins of frames. `referrer`: for a
- * page whose address nobody else needs to know; its forms need a browser that sends `Sec-Fetch-Site`.
+ * `formAction`: further origins that a form may lead to, also by a redirect of its response. `frames`: origins of frames. `images`: other
+ * hosts of images. `referrer`: for a page whose address nobody else needs to know; its forms need a browser that sends `Sec-Fetch-Site`.
  */
-export type Policy = { formAction?: readonly string[]; frames?: string; referrer?: 'no-referrer' }
+export type Policy = {
+  formAction?: readonly string[]
+  frames?: string
+  images?: readonly string[]
+  referrer?: 'no-referrer'
+}
 
 export type WholePage = { view: View; page: Page; policy?: Policy }
 
@@ -101,9 +108,9 @@ export async function writePage(reply: FastifyReply, { view, page, policy }: Who
 
 /** A page loads its own files and routes only. The referrer is sent to this origin: without it, browsers send `Origin: null` with a form. */
 export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
-  const { formAction = [], frames, referrer = 'same-origin' } = policy
+  const { formAction = [], frames, images = [], referrer = 'same-origin' } = policy
   const allowed =
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+    `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${["'self'", ...images].join(' ')}; connect-src 'self'; ` +
     `${frames === undefined ? '' : `frame-src ${frames}; `}form-action ${["'self'", ...formAction].join(' ')}; frame-ancestors 'none'; base-uri 'none'`
   reply
     .headers({

@@ -25,7 +25,11 @@ export function composeNotifications(store: Store, config: Config, { log, clock,
     inbox: new Inbox({ store, now: wall }),
     live: new Live({ store, now, streamLimits, random, onFailure }),
     changes: new ChangesSince({ store, streamLimits }),
-    deliveries: new Deliveries({ store, now, wall, prepareUsername: findableUsername, issuers: config.issuers }),
+    deliveries: new Deliveries({
+      ...{ store, now, wall, prepareUsername: findableUsername },
+      issuers: config.issuers,
+      imageHosts: config.imageHosts,
+    }),
   }
 }
 

@@ -9,7 +9,7 @@ const maxLogoBytes = 256 * 1024
 
 /** Throws UNAVAILABLE if the picture cannot be read. */
 export function pageSettings(config: Config): PageSettings {
-  const { pagesPrefix: prefix, pagesName: name, accent, documentationLink, securityContact } = config
+  const { pagesPrefix: prefix, pagesName: name, accent, documentationLink, securityContact, imageHosts } = config
   const settings = demonstrationSettings(config)
   const logo = config.logo === undefined ? undefined : readLogo(config.logo)
   const hasMail = config.smtpUrl !== undefined
@@ -21,6 +21,7 @@ export function pageSettings(config: Config): PageSettings {
     hasDocumentationLink: documentationLink ?? settings.isHere,
     hasMail,
     securityContact,
+    imageHosts,
     ...settings,
   }
 }

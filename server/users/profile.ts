@@ -69,6 +69,13 @@ function readLocale(tag: string): Read {
   }
 }
 
+/** Why the text is no language tag in its canonical form, or undefined if it is one. */
+export function localeFault(tag: string): string | undefined {
+  const read = readLocale(tag)
+  if ('reason' in read) return read.reason
+  return read.value === tag ? undefined : `must be written as ${read.value}`
+}
+
 /** A light check: only a message to the address can prove it. */
 function readEmail(text: string): Read {
   if (text.length <= maxEmailLength && address.test(text)) return { value: text }

@@ -1,7 +1,16 @@
 // Creates and updates many users by their external ids, in one step.
 import type { AuditEntry } from '../store/events.ts'
 import { inList, lockAll, lockUsers, record, rowsOf, send, type Write } from '../store/statements.ts'
-import { namespaceOf, type Profile, profileAfter, toUser, type User, type UserRow, userColumns } from './users.store.ts'
+import {
+  changeLanguage,
+  namespaceOf,
+  type Profile,
+  profileAfter,
+  toUser,
+  type User,
+  type UserRow,
+  userColumns,
+} from './users.store.ts'
 
 /** `recorded`: its audit entry was recorded. */
 export type PutUser = { user: User; created: boolean; recorded?: true }
@@ -30,6 +39,7 @@ export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
   yield* lockUsers()
   const rows = yield* lockOrAdd([...offered.values()], { namespace, at })
   const changed: UserRow[] = []
+  const inOtherLanguage: string[] = []
   const entries: AuditEntry[] = []
   const recorded = new Set<string>()
   const found = new Map<string | null, UserRow>()
@@ -40,11 +50,14 @@ export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
     const isNew = row.id === newId
     const hasChanged = profileFields.some((field) => after[field] !== row[field])
     if (hasChanged) changed.push(after)
+    if (!isNew && after.locale !== row.locale) inOtherLanguage.push(row.id)
     if (entry === undefined || !(isNew || hasChanged)) continue
     entries.push(isNew ? entry : { ...entry, event: 'user-changed', userId: row.id })
     recorded.add(row.id)
   }
   yield* setProfiles(changed)
+  // In the order in which deliveries lock inboxes.
+  for (const userId of inOtherLanguage.sort()) yield* changeLanguage(userId)
   yield* record(entries)
   // The id is an offered one only if this call created the user.
   const unused = new Set(users.map(({ newId }) => newId))

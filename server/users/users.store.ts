@@ -1,7 +1,20 @@
 // Users: how one is read from its row, finding, listing and adding them, and changes of their profiles. What ends their proofs is in
 // user-changes.store.ts.
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, lockUsers, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
+import {
+  all,
+  get,
+  lock,
+  lockUsers,
+  Part,
+  type Read,
+  record,
+  run,
+  send,
+  signal,
+  userKey,
+  type Write,
+} from '../store/statements.ts'
 
 export type User = {
   id: string
@@ -203,8 +216,16 @@ export function* updateUser(change: UpdateUser): Write<'done' | 'absent' | 'user
     update "user" set display_name = ${displayName}, locale = ${locale}, email = ${email},
       email_verified_at = ${emailVerifiedAt}
     where id = ${userId}`
+  if (locale !== before.locale) yield* changeLanguage(userId)
   yield* record(audit)
   return 'done'
+}
+
+/** In the step that changes the user's language: the texts of the inbox are others, so its clients load the list again. */
+export function* changeLanguage(userId: string): Write<void> {
+  yield* send`
+    update inbox set version = version + 1, reset_version = version + 1 where user_id = ${userKey(userId)}`
+  yield* signal({ about: 'inbox', userId })
 }
 
 /** Enables a disabled user. The proofs that ended when the user was disabled stay ended. */

@@ -16,9 +16,9 @@ const budgets: Readonly<Record<string, number>> = {
   'server/audit': 600,
   'server/basics': 800,
   'server/bin': 200,
-  'server/commands': 2150,
+  'server/commands': 2200,
   'server/config': 1250,
-  'server/delivery': 850,
+  'server/delivery': 900,
   'server/demonstration': 150,
   'server/doctor': 1100,
   'server/factors': 1750,
@@ -30,7 +30,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/links': 750,
   'server/live': 850,
   'server/mail': 350,
-  'server/pages': 2600,
+  'server/pages': 2650,
   'server/passwords': 650,
   'server/producers': 250,
   'server/providers': 1000,
@@ -41,7 +41,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/store': 4900,
   'server/store/transfer': 800,
   'server/tokens': 1250,
-  'server/users': 1750,
+  'server/users': 1800,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache']

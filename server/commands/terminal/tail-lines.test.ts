@@ -22,7 +22,13 @@ const tea: Notification = {
   count: 1,
   read: false,
   readAt: null,
+  actor: null,
+  icon: null,
+  actions: null,
+  format: 'text',
+  expiresAt: null,
   archivedAt: null,
+  snoozedUntil: null,
 }
 const state = { version: 7, unread: 2, total: 9, position: '7-00000000' }
 

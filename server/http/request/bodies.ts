@@ -126,7 +126,7 @@ export function faultsOf(error: FastifyError, request: FastifyRequest): Fault[] 
   const { validation = [], validationContext = 'body' } = error
   const schema = request.routeOptions.schema?.[validationContext as 'body' | 'querystring'] as Schema | undefined
   const value = validationContext === 'body' ? request.body : request.query
-  const first = validation.slice(0, 1).map((fault) => faultOf(fault, [], validationContext))
+  const first = firstOf(validation).map((fault) => faultOf(fault, [], validationContext))
   if (schema?.properties === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
     return first
   const ofValues = faultsOfValues(schema, value, request)
@@ -155,11 +155,22 @@ function faultsOfValues({ properties = {} }: Schema, value: object, request: Fas
     if (!Object.hasOwn(value, name)) return []
     const validate = request.getValidationFunction(schema) ?? request.compileValidationSchema(schema)
     if (validate((value as Record<string, unknown>)[name]) !== false) return []
-    return (validate.errors ?? []).slice(0, 1).map((fault) => faultOf(fault as SchemaFault, [name], name))
+    return firstOf((validate.errors ?? []) as SchemaFault[]).map((fault) => faultOf(fault, [name], name))
   })
 }
 
 type SchemaFault = Omit<FastifySchemaValidationError, 'schemaPath'>
+
+/** The first fault. If a value fits none of several variants: the first within the variant of its type. */
+function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
+  const last = faults.at(-1)
+  if (last?.keyword !== 'anyOf') return faults.slice(0, 1)
+  const ofWhole = faults.filter(({ instancePath }) => instancePath === last.instancePath)
+  const inner = faults.find((fault) => !ofWhole.includes(fault) || !['type', 'enum', 'anyOf'].includes(fault.keyword))
+  const types = ofWhole.flatMap(({ keyword, params }) => (keyword === 'type' ? [params.type] : []))
+  const unlisted = ofWhole.find(({ keyword }) => keyword === 'enum')
+  return [inner ?? unlisted ?? { ...last, keyword: 'type', params: { type: types } }]
+}
 
 function faultOf(fault: SchemaFault, within: string[], whole: string): Fault {
   const { instancePath, keyword, params, message = 'is not valid' } = fault
@@ -168,13 +179,15 @@ function faultOf(fault: SchemaFault, within: string[], whole: string): Fault {
   return { field: path.join('.') || whole, reason: reasons[keyword]?.(params) ?? message }
 }
 
+const formats: Record<string, string> = { uuid: 'a UUID', 'date-time': 'a time such as 2026-12-02T09:14:05.120Z' }
+
 const reasons: Record<string, (params: SchemaFault['params']) => string> = {
   required: () => 'is missing',
   additionalProperties: () => 'is not a known field',
   enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).map(String).join(', ')}`,
   type: ({ type }) =>
     `must be ${type === 'integer' ? 'a whole number in decimal digits' : `of the type ${[type].flat().join(' or ')}`}`,
-  format: ({ format }) => `must be ${format === 'uuid' ? 'a UUID' : `a ${format}`}`,
+  format: ({ format }) => `must be ${formats[String(format)] ?? `a ${format}`}`,
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
   minLength: ({ limit }) => `must have at least ${limit} ${limit === 1 ? 'character' : 'characters'}`,

@@ -33,6 +33,7 @@ import {
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { PageRequest } from '../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../inbox/marks.store.ts'
+import { contentOf } from '../../inbox/notification-json.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../inbox/places.store.ts'
 import { changesSince } from '../../inbox/postgres/changes.ts'
 import { readPage } from '../../inbox/postgres/pages.ts'
@@ -175,7 +176,7 @@ const deliveryTo = (change: Partial<Delivery>): Delivery => ({
   producerId: 'p1',
   idempotency: null,
   recipients: [{ to: { username: 'name1' }, notificationId: 'new' }],
-  content: { title: 'x', body: null, url: null, data: null },
+  content: contentOf({ title: 'x' }),
   category: 'c1',
   createdAt: '2026-01-01T00:00:00.000Z',
   key: null,
@@ -292,8 +293,8 @@ const paths: Path[] = [
   },
   {
     of: 'updateUser',
-    run: () => store.write(updateUser, { userId: 'u1', username: 'new name' }),
-    reads: [user, userByName, allSessions],
+    run: () => store.write(updateUser, { userId: 'u1', username: 'new name', locale: 'de' }),
+    reads: [user, userByName, allSessions, inbox],
   },
   { of: 'enableUser', run: () => store.write(enableUser, { userId: 'u1' }), reads: [user] },
   {
@@ -758,13 +759,13 @@ const paths: Path[] = [
         deliver,
         deliveryTo({ key: 'none', recipients: several, idempotency: { key: 'other', bodyHash: 'h' } }),
       ),
-    reads: [userByName, user, 'user by key (id) alone', userByExternalId, inbox, `many ${keyed}`, outcome],
+    reads: [producer, userByName, user, 'user by key (id) alone', userByExternalId, inbox, `many ${keyed}`, outcome],
     partitions: 4,
   },
   {
     of: 'deliver',
     run: () => store.write(deliver, deliveryTo({ key: 'k10' })),
-    reads: [userByName, 'user by key (id) alone', inbox, category, keyed, notification, mark],
+    reads: [producer, userByName, 'user by key (id) alone', inbox, category, keyed, notification, mark],
   },
   {
     of: 'removeOldDeliveries',
@@ -878,7 +879,7 @@ type Step = {
 
 /** Parts of operations of several files. */
 const shared = new Set([
-  ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword'],
+  ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
 ])
 

@@ -23,6 +23,7 @@ async function sent(changes: object) {
   assert.equal(response.status, 201, response.text)
   return response.json().data
 }
+const plainLook = { actor: null, icon: null, actions: null, format: 'text' }
 const displayed = async (id: string) => (await app.get(`/api/notifications/${id}`, anns)).json().data
 
 test("returns 201 with the id of the delivery and a result for each recipient, and the recipient's list has what was sent", async () => {
@@ -45,13 +46,16 @@ test("returns 201 with the id of the delivery and a result for each recipient, a
   assert.deepEqual(await displayed(first.id), {
     id: first.id,
     ...content,
+    ...plainLook,
     createdAt: new Date(app.now()).toISOString(),
     updatedAt: new Date(app.now()).toISOString(),
+    expiresAt: null,
     seq: 1,
     count: 1,
     read: false,
     readAt: null,
     archivedAt: null,
+    snoozedUntil: null,
   })
 })
 
@@ -64,10 +68,13 @@ test('an optional field that was left out is null', async () => {
     category: null,
     data: null,
     key: null,
+    ...plainLook,
+    expiresAt: null,
     count: 1,
     read: false,
     readAt: null,
     archivedAt: null,
+    snoozedUntil: null,
   })
 })
 

@@ -160,7 +160,13 @@ test('200 hostile texts in each field of a given list, the link included, are di
       count: index,
       read: false,
       readAt: null,
+      actor: null,
+      icon: null,
+      actions: null,
+      format: 'text',
+      expiresAt: null,
       archivedAt: null,
+      snoozedUntil: null,
     }))
     const rest = { newer: [], state: 'live', error: undefined, hasMore: false, isLoading: false } as const
     const snapshot = { items, unread: items.length, total: items.length, ...rest }

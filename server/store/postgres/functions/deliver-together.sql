@@ -16,7 +16,7 @@ begin
   with delivered as materialized (
     select * from json_to_recordset(batch -> 'deliveries') as d (
       n integer, id text, producer text, secret_hash text, idempotency_key text, body_hash text, max_unknown integer,
-      title text, body text, url text, category text, data text, created_at text, at bigint
+      title text, body text, url text, category text, data text, texts text, look text, expires_at text, created_at text, at bigint
     )
   ),
   -- `id`: of the notification, which is that of the first mention of the user.
@@ -49,11 +49,11 @@ begin
       ) order by place) as results
     from named group by n
   ),
-  -- `is_sent`: unless its idempotency key was used before.
+  -- `number`: of the producer, 0 for the service itself, null if the key is not valid. `is_sent`: unless its idempotency key was used before.
   decided as materialized (
-    select d.*, not o.creates and p.is_valid and not s.has_too_few as is_sent,
+    select d.*, p.number, not o.creates and p.number is not null and not s.has_too_few as is_sent,
       case
-        when not p.is_valid then 'refused'
+        when p.number is null then 'refused'
         when o.creates then null
         when not s.has_too_few then json_build_object('deliveryId', d.id, 'results', o.results)::text
         -- With an idempotency key it may be a repetition.
@@ -63,9 +63,10 @@ begin
     join outcomes o on o.n = d.n
     cross join lateral (select coalesce(cardinality(o.unknown), 0) > d.max_unknown as has_too_few) s
     cross join lateral (
-      select d.secret_hash is null or coalesce((
-        select p.secret_hash = d.secret_hash and p.revoked_at is null from producer p where p.id = d.producer
-      ), false) as is_valid
+      select coalesce((
+        select p.number from producer p
+        where p.id = d.producer and (d.secret_hash is null or p.secret_hash = d.secret_hash and p.revoked_at is null)
+      ), case when d.secret_hash is null then 0 end) as number
     ) p
   ),
   keys as (
@@ -93,10 +94,11 @@ begin
     returning user_id, version, last_seq
   ),
   notes as (
-    insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at)
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at, texts, look,
+      expires_at, producer)
     select w.user_id, b.last_seq - w.count + w.nth, w.id, b.version - w.count + w.nth, d.title, d.body, d.url, d.category, d.data,
-      d.created_at
-    from wanted w join boxes b on b.user_id = w.user_id join delivered d on d.n = w.n
+      d.created_at, d.texts, d.look, d.expires_at, nullif(d.number, 0)
+    from wanted w join boxes b on b.user_id = w.user_id join decided d on d.n = w.n
   ),
   -- From boxes, so that the inboxes are locked first. Otherwise PostgreSQL runs this part before that one.
   counted as (

@@ -1,0 +1,28 @@
+// Why the content of a delivery is refused, beyond its schema: links, images, languages, the size of its data, its end.
+import type { Fault } from '../basics/errors.ts'
+import { localeFault } from '../users/profile.ts'
+import type { GivenContent } from './delivery.schemas.ts'
+import { imageFault, linkFault } from './link.ts'
+
+const maxDataBytes = 8 * 1024
+
+/** `at`: the time that users see. `imageHosts`: the hosts of absolute image URLs. */
+export type ContentRules = { at: number; imageHosts: readonly string[] }
+
+export function contentFaults(content: Partial<GivenContent>, { at, imageHosts }: ContentRules): Fault[] {
+  const { title, body, url, data, actor, icon, actions, expiresAt } = content
+  const faults: Fault[] = []
+  const note = (field: string, reason: string | undefined) => {
+    if (reason !== undefined) faults.push({ field, reason })
+  }
+  if (url !== undefined) note('url', linkFault(url))
+  for (const [n, action] of (actions ?? []).entries()) note(`actions.${n}.url`, linkFault(action.url))
+  if (actor?.imageUrl != null) note('actor.imageUrl', imageFault(actor.imageUrl, imageHosts))
+  if (typeof icon === 'object') note('icon.imageUrl', imageFault(icon.imageUrl, imageHosts))
+  for (const [field, texts] of Object.entries({ title, body }))
+    if (typeof texts === 'object') for (const tag of Object.keys(texts)) note(`${field}.${tag}`, localeFault(tag))
+  if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxDataBytes)
+    note('data', `must be at most ${maxDataBytes} bytes as JSON`)
+  if (expiresAt !== undefined && !(Date.parse(expiresAt) > at)) note('expiresAt', 'must be in the future')
+  return faults
+}

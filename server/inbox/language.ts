@@ -1,0 +1,29 @@
+// Notifications in the language of their reader. The language is read after them, and only if they have texts in several: if it changes in
+// between, the inbox has another version by then, and its clients load the list again.
+import { get, type Read } from '../store/statements.ts'
+import type { Store } from '../store/store.ts'
+import { changesSince } from './inbox.store.ts'
+import type { Changes, ChangesQuery } from './inbox-state.ts'
+import { localize, mayHaveTexts } from './notification-json.ts'
+
+/** A language tag (BCP 47), or null if it is not known. */
+export function* readLocale(userId: string): Read<string | null> {
+  return (yield* get<{ locale: string | null }>`select locale from "user" where id = ${userId}`)?.locale ?? null
+}
+
+/** `json`: a notification, or a list of them. */
+export async function inLanguageOf(store: Store, userId: string, json: string): Promise<string> {
+  return mayHaveTexts(json) ? localize(json, await store.read(readLocale, userId)) : json
+}
+
+/** What `changesSince` reads. */
+export async function readChanges(store: Store, query: ChangesQuery): Promise<Changes | 'reset'> {
+  const found = await store.read(changesSince, query)
+  if (found === 'reset') return found
+  if (!found.changes.some((change) => 'notification' in change && mayHaveTexts(change.notification))) return found
+  const locale = await store.read(readLocale, query.userId)
+  const changes = found.changes.map((change) =>
+    'notification' in change ? { ...change, notification: localize(change.notification, locale) } : change,
+  )
+  return { ...found, changes }
+}

@@ -1,0 +1,207 @@
+// What a delivery may say about how a notification looks, until when it counts, and in which languages; and what its readers get.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
+
+const hosts = 'images.example.org,localhost'
+const app = await startTestService({ env: { CARILLON_IMAGE_HOSTS: hosts } })
+const imageless = await startTestService()
+after(() => Promise.all([app.stop(), imageless.stop()]))
+const ann = await app.user('ann')
+const anns = await app.signIn(ann, 'stateless')
+const { key } = await app.producerKey(['send', 'users'])
+const authorization = `Bearer ${key}`
+
+const send = (content: object, to: TestUser = ann) =>
+  app.post('/api/notifications', { recipients: [{ userId: to.id }], title: 'Hi', ...content }, { authorization })
+const setLocale = (path: string, proof: Proof, locale: string | null) =>
+  app.request(path, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', ...proof },
+    body: JSON.stringify({ locale }),
+  })
+const newest = async (proof = anns) =>
+  (await app.list(proof, '?limit=1')).items[0] as unknown as Record<string, unknown>
+const later = (ms: number) => new Date(app.now() + ms).toISOString()
+const x = (length: number) => 'x'.repeat(length)
+const action = { label: 'Open', url: '/open' }
+const texts = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`de-x-${n}`, 'Hallo']))
+
+test('a notification has what its delivery said, and the same in a list, alone, in changes and after a replacement', async () => {
+  const look = {
+    actor: { name: 'Ben', imageUrl: 'https://images.example.org/ben.png' },
+    icon: 'money',
+    actions: [action, { label: 'Pay', url: 'https://shop.example/pay' }],
+    format: 'markdown',
+    expiresAt: later(60_000),
+  }
+  const body = '**Paid** [here](https://shop.example/7) <b>`x`</b>'
+  for (const more of [{}, { key: 'k' }, { key: 'k' }]) {
+    assert.equal((await send({ ...look, ...more, body })).status, 201)
+    const found = await newest()
+    for (const [member, value] of Object.entries({ ...look, body })) assert.deepEqual(found[member], value, member)
+    assert.deepEqual((await app.get(`/api/notifications/${found.id}`, anns)).json().data, found)
+    const { created, changed } = (await app.get('/api/notifications/changes?since=0', anns)).json().data
+    assert.deepEqual(
+      [...created, ...changed].find(({ id }) => id === found.id),
+      found,
+    )
+  }
+})
+
+const accepted: [string, object][] = [
+  ['an actor without an image', { actor: { name: x(100) } }],
+  ['an actor whose image is null', { actor: { name: 'Ben', imageUrl: null } }],
+  ['an image of the page itself', { actor: { name: 'Ben', imageUrl: '/ben.png' }, icon: { imageUrl: 'a/b.svg' } }],
+  ['an image of an allowed host, with a port', { icon: { imageUrl: 'http://LOCALHOST:8080/a.png' } }],
+  ['each null as absent', { actor: null, icon: null, actions: null, format: null, expiresAt: null, body: null }],
+  ['a label of 40', { actions: [{ label: x(40), url: 'open' }] }],
+  ['no actions', { actions: [] }],
+  ['a time with another offset', { expiresAt: later(7_200_000).replace('Z', '+01:00') }],
+  [
+    'a title of 200 and a body of 4,000 in 20 languages',
+    { title: { ...texts(19), de: x(200) }, body: { en: x(4_000) } },
+  ],
+]
+for (const [name, content] of accepted)
+  test(`accepts ${name}`, async () => {
+    const response = await send(content)
+    assert.equal(response.status, 201, response.text)
+  })
+
+const refused: [string, object, string, RegExp][] = [
+  ['an actor without a name', { actor: {} }, 'actor.name', /missing/],
+  ['an actor whose name has 101 characters', { actor: { name: x(101) } }, 'actor.name', /at most 100 characters/],
+  ['an actor that is a text', { actor: 'Ben' }, 'actor', /object or null/],
+  [
+    'an image of another host',
+    { actor: { name: 'Ben', imageUrl: 'https://evil.example/a' } },
+    'actor.imageUrl',
+    /CARILLON_IMAGE_HOSTS \(images.example.org, localhost\)/,
+  ],
+  [
+    'an image of a host below an allowed one',
+    { icon: { imageUrl: 'https://a.images.example.org/a' } },
+    'icon.imageUrl',
+    /CARILLON_IMAGE_HOSTS/,
+  ],
+  ['an image by javascript:', { icon: { imageUrl: 'javascript:alert(1)' } }, 'icon.imageUrl', /http or https/],
+  ['an image by data:', { icon: { imageUrl: 'data:image/png;base64,AA' } }, 'icon.imageUrl', /http or https/],
+  ['an image by //host', { icon: { imageUrl: '//images.example.org/a' } }, 'icon.imageUrl', /http or https/],
+  [
+    'an icon of an unknown name',
+    { icon: 'rocket' },
+    'icon',
+    /one of: bell, check, info, warning, error, message, user, calendar, money, link$/,
+  ],
+  ['an icon that is a number', { icon: 7 }, 'icon', /one of: bell/],
+  ['an icon without its image', { icon: {} }, 'icon.imageUrl', /missing/],
+  ['an icon with a name and more', { icon: { imageUrl: '/a', name: 'bell' } }, 'icon.name', /not a known field/],
+  ['three actions', { actions: [action, action, action] }, 'actions', /at most 2 entries/],
+  ['an action without a label', { actions: [{ url: '/' }] }, 'actions.0.label', /missing/],
+  ['an action with an empty label', { actions: [{ ...action, label: '' }] }, 'actions.0.label', /at least 1 character/],
+  ['a label of 41', { actions: [action, { ...action, label: x(41) }] }, 'actions.1.label', /at most 40 characters/],
+  [
+    'an action that is a script',
+    { actions: [action, { label: 'x', url: 'javascript:0' }] },
+    'actions.1.url',
+    /http or https/,
+  ],
+  ['another format', { format: 'html' }, 'format', /one of: text, markdown/],
+  ['an end in the past', { expiresAt: later(-1) }, 'expiresAt', /in the future/],
+  ['an end at this moment', { expiresAt: later(0) }, 'expiresAt', /in the future/],
+  ['an end that is a date', { expiresAt: '2027-01-01' }, 'expiresAt', /a time such as/],
+  ['an end that is no date', { expiresAt: '2027-02-30T00:00:00Z' }, 'expiresAt', /a time such as/],
+  ['a title in no language', { title: {} }, 'title', /at least 1/],
+  ['a title in 21 languages', { title: texts(21) }, 'title', /at most 20/],
+  ['a title of 201 in a language', { title: { de: x(201) } }, 'title.de', /at most 200 characters/],
+  ['an empty title in a language', { title: { de: '' } }, 'title.de', /at least 1 character/],
+  ['a title that is null in a language', { title: { de: null } }, 'title.de', /string/],
+  ['a body of 4,001 in a language', { body: { de: x(4_001) } }, 'body.de', /at most 4000 characters/],
+  [
+    'a text in a language that is none',
+    { body: { 'no language': 'x' } },
+    'body.no language',
+    /language tag \(BCP 47\)/,
+  ],
+  ['a language tag in another spelling', { title: { 'de-ch': 'x' } }, 'title.de-ch', /written as de-CH/],
+]
+for (const [name, content, field, reason] of refused)
+  test(`refuses ${name}: names ${field} with a reason, and sends nothing`, async () => {
+    const version = await app.database.version()
+    const response = await send(content)
+    assert.equal(response.status, 400, response.text)
+    const [fault, ...others] = response.json().error.details
+    assert.deepEqual(others, [])
+    assert.equal(fault.field, field)
+    assert.match(fault.reason, reason)
+    assert.equal(await app.database.version(), version)
+  })
+
+test('without CARILLON_IMAGE_HOSTS every image of another host is refused, with the name of the setting', async () => {
+  const user = await imageless.user('ann')
+  const { key: other } = await imageless.producerKey()
+  const of = (imageUrl: string) =>
+    imageless.post(
+      '/api/notifications',
+      { recipients: [{ userId: user.id }], title: 'Hi', icon: { imageUrl } },
+      { authorization: `Bearer ${other}` },
+    )
+  assert.equal((await of('/a.png')).status, 201)
+  const response = await of('https://images.example.org/a.png')
+  assert.match(response.json().error.details[0].reason, /CARILLON_IMAGE_HOSTS \(none\)/)
+})
+
+test('the inbox page may load images of the allowed hosts, and no other page', async () => {
+  const { url } = app
+  const cookie = await app.signIn(ann, 'stateful')
+  const policyOf = async (path: string) =>
+    (await fetch(url + path, { headers: cookie })).headers.get('content-security-policy')
+  assert.match((await policyOf('/inbox')) ?? '', /img-src 'self' images\.example\.org localhost;/)
+  assert.match((await policyOf('/account')) ?? '', /img-src 'self';/)
+})
+
+test('each reader gets the texts of the exact language, of its first part, in English, or the first', async () => {
+  const title = { fr: 'Bonjour', de: 'Hallo', 'de-CH': 'Grüezi' }
+  const body = { fr: 'Ça va ?', de: 'Wie geht es?', en: 'How are you?' }
+  const rules: [locale: string | null, title: string, body: string][] = [
+    ['de-CH', 'Grüezi', 'Wie geht es?'],
+    ['de-AT', 'Hallo', 'Wie geht es?'],
+    ['de', 'Hallo', 'Wie geht es?'],
+    ['en-GB', 'Bonjour', 'How are you?'],
+    ['ja', 'Bonjour', 'How are you?'],
+    [null, 'Bonjour', 'How are you?'],
+  ]
+  const user = await app.user()
+  const proof = await app.signIn(user, 'stateless')
+  await send({ title, body, data: { texts: { de: { title: 'x' } } } }, user)
+  await send({ title: 'Plain', data: { texts: { de: { title: 'x' } } } }, user)
+  for (const [locale, wantedTitle, wantedBody] of rules) {
+    assert.equal((await setLocale('/api/me', proof, locale)).status, 200)
+    for (const query of ['', '', '?limit=50', '?before=9']) {
+      const { items } = await app.list(proof, query)
+      const [plain, { title: found, ...rest }] = items as unknown as [Record<string, unknown>, Record<string, unknown>]
+      assert.deepEqual([plain.title, found, rest.body, rest.texts], ['Plain', wantedTitle, wantedBody, undefined])
+      assert.deepEqual(rest.data, { texts: { de: { title: 'x' } } })
+    }
+  }
+})
+
+test('after a change of the language, by user or application, a kept page is another and a position gets a reset', async () => {
+  const user = await app.user()
+  const proof = await app.signIn(user, 'stateless')
+  await send({ title: { en: 'Hello', de: 'Hallo' } }, user)
+  const first = await app.get('/api/notifications', proof)
+  const etag = first.headers.get('etag') ?? ''
+  const { version } = first.json().data
+  const changes = (since: number) => app.get(`/api/notifications/changes?since=${since}`, proof)
+  assert.equal((await app.get('/api/notifications', { ...proof, 'if-none-match': etag })).status, 304)
+  const changed = await setLocale(`/api/users/${user.id}`, { authorization }, 'de')
+  assert.equal(changed.status, 200, changed.text)
+  const second = await app.get('/api/notifications', { ...proof, 'if-none-match': etag })
+  assert.equal(second.status, 200)
+  assert.equal(second.json().data.items[0].title, 'Hallo')
+  assert.deepEqual((await changes(version)).json().data, { reset: true })
+  const { changed: none, version: now } = (await changes(version + 1)).json().data
+  assert.deepEqual([none, now], [[], version + 1])
+})
