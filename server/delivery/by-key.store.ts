@@ -1,8 +1,9 @@
-// Changes the notifications that have a key, in all inboxes: replaces members, removes them, or marks them as read and archives them. A few
-// inboxes in each write. A change of more is a row of key_change until it has reached the last inbox, so a kill does not end it.
+// Changes the notifications that have a key, in all inboxes: replaces members, removes them, or marks them as read and archives them. Each
+// write reaches a few inboxes. A change of more is a row of key_change until it has reached the last one, so a kill does not end it.
 import { iso } from '../basics/clock.ts'
-import { type Found, foundColumns } from '../inbox/notification-state.ts'
 import { archiveFound, removeAll } from '../inbox/moves.ts'
+import { type Content, contentOf, givenOf } from '../inbox/notification-json.ts'
+import { type Found, foundColumns } from '../inbox/notification-state.ts'
 import { lockInboxes, maxAtOnce } from '../inbox/retention.store.ts'
 import {
   all,
@@ -17,9 +18,10 @@ import {
   userKey,
   type Write,
 } from '../store/statements.ts'
+import { replace } from './delivery.store.ts'
 
 export type Keyed = { key: string; application: string }
-/** `given`: the members that an update gives. `at` in milliseconds; what was sent after it stays as it is. */
+/** `given`: the members that an update gives, as JSON text. `producer`: its number. `at` in milliseconds: what was sent later stays as it is. */
 export type KeyChange = Keyed & {
   id: string
   kind: 'update' | 'delete' | 'resolve'
@@ -52,11 +54,16 @@ export function* isKeyChangeDone(id: string): Read<boolean> {
   return (yield* get`select 1 as is_there from key_change where id = ${id}`) === undefined
 }
 
-/** Makes a change in the first inboxes, unless an earlier one of the key is not done. False if `continueKeyChange` has to make the rest. */
-export function* beginKeyChange(change: KeyChange): Write<boolean> {
-  const { id, application, key, kind, given, producer, at } = change
+type Beginning = Omit<KeyChange, 'producer'> & { producerId: string; inboxes: number }
+
+/** Makes a change of few inboxes, unless an earlier one of the key is not done. False if `continueKeyChange` has to make it. */
+export function* beginKeyChange({ producerId, inboxes, ...begun }: Beginning): Write<boolean> {
+  const { id, application, key, kind, given, at } = begun
+  const found = yield* get<{ number: number }>`select number from producer where id = ${producerId}`
+  const producer = found?.number ?? null
   const earlier = yield* get`select 1 as is_there from key_change where key = ${key} and application = ${application}`
-  const after = earlier === undefined ? yield* changeNext(change, '') : ''
+  const isLittle = inboxes <= maxAtOnce && earlier === undefined
+  const after = isLittle ? yield* changeNext({ ...begun, producer }, '') : ''
   if (after === undefined) return true
   yield* send`
     insert into key_change (id, application, key, kind, given, producer, at, after_user)
@@ -75,7 +82,7 @@ export function* continueKeyChange({ key, application }: Keyed): Write<void> {
   else yield* send`update key_change set after_user = ${after} where id = ${change.id}`
 }
 
-type Row = Omit<Found, 'user'> & { user: string; sent_at: string }
+type Noted = Omit<Found, 'user'> & Content & { sent_at: string }
 
 /** Returns the last of the users that it reached; undefined if there are no more. */
 function* changeNext(change: KeyChange, after: string): Write<string | undefined> {
@@ -83,20 +90,26 @@ function* changeNext(change: KeyChange, after: string): Write<string | undefined
   const userIds = yield* usersOf(change, { after, limit: maxAtOnce })
   yield* lockInboxes(userIds)
   const users = inUsers(userIds)
-  const rows = yield* all<Row>`
-    select ${userDigits} as "user", ${foundColumns}, coalesce(n.updated_at, n.created_at) as sent_at
+  const rows = yield* all<Noted & { user: string }>`
+    select ${userDigits} as "user", ${foundColumns}, n.title, n.body, n.url, n.data, n.texts, n.look, n.expires_at,
+      coalesce(n.updated_at, n.created_at) as sent_at
     from notification n join inbox i using (user_id)
     where n.user_id ${users} and i.user_id ${users} and n.key = ${key} and n.application = ${application}`
-  for (const { user, sent_at, ...row } of rows) {
+  for (const { user, ...noted } of rows) {
     const userId = userIdOfDigits(user)
-    if (sent_at > iso(at)) continue
-    yield* changeOne({ ...row, user: userKey(userId) }, change)
+    if (noted.sent_at > iso(at)) continue
+    yield* changeOne(userId, noted, change)
     yield* signal({ about: 'inbox', userId })
   }
   return userIds.length < maxAtOnce ? undefined : userIds.at(-1)
 }
 
-function* changeOne(found: Found, { kind, at }: KeyChange): Write<void> {
+function* changeOne(userId: string, noted: Noted, { kind, given, producer, at }: KeyChange): Write<void> {
+  const found = { ...noted, user: userKey(userId) }
   if (kind === 'delete') yield* removeAll([found], { at, reason: 'withdrawn' })
   if (kind === 'resolve') yield* archiveFound(found, at)
+  if (kind !== 'update') return
+  const { category = noted.category, ...members } = JSON.parse(given ?? '{}')
+  const content = contentOf({ ...givenOf(noted), ...members })
+  yield* replace({ content, category, createdAt: iso(at), producer }, { ...noted, userId })
 }

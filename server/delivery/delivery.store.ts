@@ -313,12 +313,14 @@ function* insertAll(delivery: Sent, wanted: readonly Wanted[]): Write<void> {
     on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`
 }
 
+type Replacement = Pick<Sent, 'content' | 'category' | 'createdAt' | 'producer' | 'again'>
+
 /**
  * Id and createdAt stay. Without `again` so do the sequence number and the read state: the notification keeps its place in the list, the
  * archive or among the snoozed ones. With `again` it becomes the newest in the list and unread, as if it had just arrived.
  */
-function* replace(
-  { content, category: to, createdAt, producer, again = false }: Sent,
+export function* replace(
+  { content, category: to, createdAt, producer, again = false }: Replacement,
   { userId, ...keyed }: Keyed,
 ): Write<void> {
   const user = userKey(userId)

@@ -4,10 +4,11 @@ import assert from 'node:assert/strict'
 import { newId as idAt } from '../basics/ids.ts'
 import { Upkeep } from '../start/upkeep.ts'
 import { recount } from '../store/contract/random/random.ts'
-import { at, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
+import { at, isoAt, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { changesSince, readInbox } from './inbox.store.ts'
 import type { RemovalReason } from './inbox-state.ts'
 import { markAllRead, markRead } from './marks.store.ts'
+import { contentOf } from './notification-json.ts'
 import { archive, snooze } from './places.store.ts'
 
 const day = 24 * 3_600
@@ -60,6 +61,28 @@ export function retentionPromises(promise: PromiseOf): void {
     const changes = await changesAfter(world, ann, version)
     assert.deepEqual(changes !== 'reset' && changes.changes.map(({ type }) => type), ['created'])
     await recount(world, ann)
+  })
+
+  promise('removes what has expired, wherever it is, and a client learns why', async (world) => {
+    const ann = await world.addUser('ann')
+    const content = (title: string, seconds: number) => contentOf({ title, expiresAt: isoAt(seconds) })
+    const ids: string[] = []
+    for (const seconds of [60, 61, 61, 61])
+      ids.push(await world.send(ann, '', { content: content(`${seconds}`, seconds) }))
+    await world.send(ann, 'stays')
+    const [first = '', archived = '', snoozed = '', read = ''] = ids
+    await world.store.write(archive, { userId: ann.id, id: archived, at: at(1) })
+    await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(61), at: at(1) })
+    await world.store.write(markRead, { userId: ann.id, id: read, at: at(1) })
+    const version = await versionOf(world, ann)
+    await upkeep(world, 59).turn()
+    await isRemoved(world, ann, version, [], 'expired')
+    await upkeep(world, 60).turn()
+    await isRemoved(world, ann, version, [first], 'expired')
+    await Promise.all([1, 2, 3].map(() => upkeep(world, 61).turn()))
+    await isRemoved(world, ann, version, ids, 'expired')
+    await isLeft(world, ann, ['stays'])
+    assert.equal(await versionOf(world, ann), version + 4)
   })
 
   promise(

@@ -48,7 +48,8 @@ export function* findDue(at: number): Read<Placed[]> {
     union all
     select * from (
       select ${userDigits} as "user", seq from notification
-      where away = 'snoozed' and away_at <= ${iso(at)} order by away_at limit ${maxRead}
+      where away = 'snoozed' and away_at <= ${iso(at)} and (expires_at is null or expires_at > ${iso(at)})
+      order by away_at limit ${maxRead}
     ) as snoozed`
   return withUserIds(rows)
 }

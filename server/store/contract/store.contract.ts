@@ -3,6 +3,7 @@
 // docs/architecture.md, "The laws of the store"; ids such as S5 are rows of SECURITY.md.
 import { describe } from 'node:test'
 import { auditPromises } from '../../audit/audit.contract.ts'
+import { byKeyPromises } from '../../delivery/by-key.contract.ts'
 import { contentPromises } from '../../delivery/content.contract.ts'
 import { deliveryPromises } from '../../delivery/delivery.contract.ts'
 import { recipientPromises } from '../../delivery/recipients.contract.ts'
@@ -59,6 +60,7 @@ export function storeContract(engine: Engine): void {
     describe('the audit log', () => auditPromises(promise))
     describe('deliveries', () => deliveryPromises(promise))
     describe('content', () => contentPromises(promise))
+    describe('changes by key', () => byKeyPromises(promise))
     describe('recipients', () => recipientPromises(promise))
     describe('pages and counts', () => pagePromises(promise))
     describe('lists with a filter', () => filterPromises(promise))
