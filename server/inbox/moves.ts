@@ -1,6 +1,6 @@
 // Moves a notification that was found, and whose inbox is locked: to the archive, to the snoozed ones, to the newest place, or out of the inbox.
 import { iso } from '../basics/clock.ts'
-import { rowsOf, send, type Write } from '../store/statements.ts'
+import { inNumbers, rowsOf, send, type Write } from '../store/statements.ts'
 import type { RemovalReason } from './inbox-state.ts'
 import {
   archivedAt,
@@ -74,12 +74,10 @@ export function* removeAll(found: readonly Found[], { at, reason, isListed = tru
     changes.push({ before: yield* standingOf(one) })
     if (canUndo) yield* leaveUndo(one)
   }
-  const rows = found.map(({ seq, id }, n) => ({ seq, id, version: version + n + 1 }))
-  yield* send`
-    delete from notification
-    where user_id = ${user} and seq in (select cast(given.value ->> 'seq' as bigint) from ${rowsOf(rows)})`
+  yield* send`delete from notification where user_id = ${user} and seq ${inNumbers(found.map(({ seq }) => seq))}`
   yield* recountAll(first, changes)
   if (!isListed) return yield* send`update inbox set reset_version = version where user_id = ${user}`
+  const rows = found.map(({ id }, n) => ({ id, version: version + n + 1 }))
   yield* send`
     insert into removal (user_id, version, id, at, reason)
     select ${user}, cast(given.value ->> 'version' as bigint), given.value ->> 'id', ${iso(at)}, ${reason} from ${rowsOf(rows)}`

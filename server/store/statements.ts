@@ -173,7 +173,7 @@ export function userIdOfDigits(digits: string): string {
 /** In a statement with `rowsOf`: the key of the user whose id is the field `userId`. */
 export const givenUser = new Part("unhex(replace(given.value ->> 'userId', '-', ''))", "(given.value ->> 'userId')")
 
-type ListUse = 'in' | 'users' | 'rows'
+type ListUse = 'in' | 'numbers' | 'users' | 'rows'
 
 /** A list in one value. */
 export class List {
@@ -191,6 +191,11 @@ export function inList(values: readonly string[]): List {
   return new List(values, 'in')
 }
 
+/** After a column of numbers. */
+export function inNumbers(values: readonly number[]): List {
+  return new List(values, 'numbers')
+}
+
 /** After the column of a `UserKey`: whether it is that of one of the users. */
 export function inUsers(userIds: readonly string[]): List {
   return new List(userIds, 'users')
@@ -203,16 +208,18 @@ export function rowsOf(objects: readonly object[]): List {
 
 type Engine = 'sqlite' | 'postgres'
 
-const inArray = (placeholder: string) =>
-  `= any (array(select jsonb_array_elements_text(cast(${placeholder} as jsonb))))`
+const inArray = (placeholder: string, type = 'text') =>
+  `= any (array(select cast(jsonb_array_elements_text(cast(${placeholder} as jsonb)) as ${type})))`
 const lists: Record<Engine, Record<ListUse, (placeholder: string) => string>> = {
   sqlite: {
     in: (placeholder) => `in (select value from json_each(${placeholder}))`,
+    numbers: (placeholder) => `in (select value from json_each(${placeholder}))`,
     users: (placeholder) => `in (select unhex(replace(value, '-', '')) from json_each(${placeholder}))`,
     rows: (placeholder) => `json_each(${placeholder}) as given`,
   },
   postgres: {
     in: inArray,
+    numbers: (placeholder) => inArray(placeholder, 'bigint'),
     users: inArray,
     rows: (placeholder) => `jsonb_array_elements(cast(${placeholder} as jsonb)) as given (value)`,
   },
