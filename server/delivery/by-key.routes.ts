@@ -11,7 +11,6 @@ import { contentFaults } from './content-faults.ts'
 import { KeyChangeResponse, NotificationChange, withoutNulls } from './delivery.schemas.ts'
 
 type Needs = { byKey: ByKey }
-type Change = Pick<KeyChange, 'kind' | 'given'>
 const responses = { 200: KeyChangeResponse, 202: KeyChangeResponse }
 
 export const update = operationFor<Sender>()({
@@ -24,30 +23,32 @@ export const update = operationFor<Sender>()({
     const { body } = request
     const faults = contentFaults(withoutNulls(body), { at: byKey.wall(), imageHosts: byKey.imageHosts })
     if (faults.length > 0) throw invalidRequest(faults)
-    return sendChange(byKey, { kind: 'update', given: JSON.stringify(body) }, { request, reply })
+    return sendChange(byKey, { request, reply }, 'update', JSON.stringify(body))
   },
 })
 
 export const remove = operationFor<Sender>()({
   summary: 'Withdraw the notifications with this key',
   responses,
-  async handle({ byKey }: Needs, request, reply) {
-    return sendChange(byKey, { kind: 'delete', given: null }, { request, reply })
-  },
+  handle: ({ byKey }: Needs, request, reply) => sendChange(byKey, { request, reply }, 'delete'),
 })
 
 export const resolve = operationFor<Sender>()({
   summary: 'Mark the notifications with this key as read, and archive them',
   responses,
-  async handle({ byKey }: Needs, request, reply) {
-    return sendChange(byKey, { kind: 'resolve', given: null }, { request, reply })
-  },
+  handle: ({ byKey }: Needs, request, reply) => sendChange(byKey, { request, reply }, 'resolve'),
 })
 
 type Exchange = { request: GuardedRequest<Sender>; reply: FastifyReply }
 
-async function sendChange(byKey: ByKey, change: Change, { request, reply }: Exchange): Promise<FastifyReply> {
+async function sendChange(
+  byKey: ByKey,
+  { request, reply }: Exchange,
+  kind: KeyChange['kind'],
+  given: string | null = null,
+) {
   const { id: producerId, application } = await request.caller.checkAgain()
-  const { inboxes, isDone } = await changeByKey(byKey, { ...change, producerId, application, key: request.params.key })
+  const change = { kind, given, producerId, application, key: request.params.key }
+  const { inboxes, isDone } = await changeByKey(byKey, change)
   return sendData(reply.code(isDone ? 200 : 202), { inboxes })
 }

@@ -30,19 +30,10 @@ export type KeyChange = Keyed & {
   at: number
 }
 
-const maxCounted = 10_000
-
-/** How many inboxes have the key after a user. `last` is the last one that was counted; undefined at the end. */
-export function* countInboxesOf(keyed: Keyed & { after: string }): Read<{ count: number; last: string | undefined }> {
-  const users = yield* usersOf(keyed, { after: keyed.after, limit: maxCounted })
-  return { count: users.length, last: users.length === maxCounted ? users.at(-1) : undefined }
-}
-
-function* usersOf({ key, application }: Keyed, { after, limit }: { after: string; limit: number }): Read<string[]> {
-  const rows = yield* all<{ user: string }>`
-    select ${userDigits} as "user" from notification
-    where key = ${key} and application = ${application} and user_id > ${userKey(after)} order by user_id limit ${limit}`
-  return rows.map(({ user }) => userIdOfDigits(user))
+export function* countInboxesOf({ key, application }: Keyed): Read<number> {
+  const found = yield* get<{ count: number }>`
+    select count(*) as count from notification where key = ${key} and application = ${application}`
+  return found?.count ?? 0
 }
 
 /** The key of the oldest change that is not done. */
@@ -87,7 +78,10 @@ type Noted = Omit<Found, 'user'> & Content & { sent_at: string }
 /** Returns the last of the users that it reached; undefined if there are no more. */
 function* changeNext(change: KeyChange, after: string): Write<string | undefined> {
   const { key, application, at } = change
-  const userIds = yield* usersOf(change, { after, limit: maxAtOnce })
+  const next = yield* all<{ user: string }>`
+    select ${userDigits} as "user" from notification
+    where key = ${key} and application = ${application} and user_id > ${userKey(after)} order by user_id limit ${maxAtOnce}`
+  const userIds = next.map(({ user }) => userIdOfDigits(user))
   yield* lockInboxes(userIds)
   const users = inUsers(userIds)
   const rows = yield* all<Noted & { user: string }>`

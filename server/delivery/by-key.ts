@@ -18,14 +18,7 @@ export async function changeByKey(
 ): Promise<{ inboxes: number; isDone: boolean }> {
   const { key, application } = change
   const at = wall()
-  let inboxes = 0
-  for (let after: string | undefined = ''; after !== undefined; ) {
-    const { count, last }: { count: number; last: string | undefined } = await store.read(countInboxesOf, {
-      ...{ key, application, after },
-    })
-    inboxes += count
-    after = last
-  }
+  const inboxes = await store.read(countInboxesOf, { key, application })
   if (inboxes === 0)
     throw new CarillonError('NOT_FOUND', 'No inbox has a notification with this key of your application')
   const id = newOrderedId(at)

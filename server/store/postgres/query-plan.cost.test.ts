@@ -838,7 +838,7 @@ const paths: Path[] = [
   },
   {
     of: 'countInboxesOf',
-    run: () => store.read(countInboxesOf, { ...ofKey, after: '' }),
+    run: () => store.read(countInboxesOf, ofKey),
     partitions: 4,
     reads: ['notification by notification_by_key (key, application, user_id) alone'],
   },

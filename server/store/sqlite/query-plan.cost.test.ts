@@ -130,7 +130,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'sizesAfter', run: sizesAfter(''), path: 'inbox by key' },
   {
     of: 'countInboxesOf',
-    run: countInboxesOf({ key: 'k', application: '', after: '' }),
+    run: countInboxesOf({ key: 'k', application: '' }),
     path: 'notification by notification_by_key alone',
   },
   // Nearly always empty.
