@@ -10,6 +10,7 @@ import { asPage, asText, besideBefore, type Result, type Row, summary } from './
 import { Turnstile } from './report/turnstile.ts'
 import { depth } from './scenarios/depth.ts'
 import { durableWrites } from './scenarios/durable-writes.ts'
+import { emptying, postgresEmptying } from './scenarios/emptying.ts'
 import { largeDatabase } from './scenarios/large-database.ts'
 import { list } from './scenarios/list.ts'
 import { postgresDeliveries } from './scenarios/postgres-deliveries.ts'
@@ -25,12 +26,14 @@ const scenarios: readonly Scenario[] = [
   depth,
   durableWrites,
   largeDatabase,
+  emptying,
   start,
   signIns,
   streams,
   streamLatency,
   postgresList,
   postgresDeliveries,
+  postgresEmptying,
 ]
 const usual = { rounds: 5, seconds: 2 }
 /** On the disk that the service would use. Ignored by git. */

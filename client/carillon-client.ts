@@ -41,8 +41,8 @@ export function createProducer({ key, ...connection }: Connection & { key: strin
   return producerOf(new Requests(connection, () => key))
 }
 
-export type { ChangesOptions, Inbox, ListOptions, ReadAllOptions } from './inbox.ts'
-export type { Producer, SendOptions } from './producer/producer.ts'
+export type { ChangesOptions, Inbox, ListOptions, ListStatus, ReadAllOptions } from './inbox.ts'
+export type { Categories, Producer, SendOptions } from './producer/producer.ts'
 export type { TokenOptions, UserName, Users, UsersOptions } from './producer/users.ts'
 export { finishSignIn, signInWith } from './provider-sign-in.ts'
 export type { SignIn } from './sign-in.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService, variants } from '../tests/support/service.ts'
-import { type Changes, createCarillon, isCarillonError } from './carillon-client.ts'
+import { type Changes, createCarillon, isCarillonError, type ListStatus } from './carillon-client.ts'
 import { failureOf, signedIn } from './testing/clients.ts'
 
 let service: TestService
@@ -76,7 +76,12 @@ for (const variant of variants) {
     const ann = await service.user()
     const { inbox } = await signedIn(service, ann, variant)
     const [first = '', second = ''] = await deliver(ann, 3, 'orders')
-    assert.deepEqual(await inbox.counts(), { total: 3, unread: 3, categories: { orders: { total: 3, unread: 3 } } })
+    assert.deepEqual(await inbox.counts(), {
+      total: 3,
+      unread: 3,
+      unseen: 3,
+      categories: { orders: { total: 3, unread: 3 } },
+    })
     assert.equal(await inbox.read(first), undefined)
     const { read, readAt } = await inbox.get(first)
     assert.deepEqual([read, typeof readAt], [true, 'string'])
@@ -84,6 +89,31 @@ for (const variant of variants) {
     assert.equal((await inbox.counts()).unread, 1)
     await inbox.readAll()
     assert.equal((await inbox.counts()).unread, 0)
+  })
+
+  test(`archive, unarchive, snooze, remove, archiveRead, seen and undo, ${variant}`, async () => {
+    const ann = await service.user()
+    const { inbox } = await signedIn(service, ann, variant)
+    const [one = '', two = '', three = '', four = ''] = await deliver(ann, 4)
+    const idsIn = async (status?: ListStatus) => (await inbox.list({ status })).items.map(({ id }) => id)
+    const { version } = await inbox.list()
+    const until = new Date(service.now() + 60_000).toISOString()
+    for (const _ of [1, 2]) {
+      await inbox.archive(one)
+      await inbox.snooze(two, until)
+      await inbox.remove(three)
+    }
+    await inbox.seen(4)
+    assert.deepEqual([await idsIn(), await idsIn('archived'), await idsIn('snoozed')], [[four], [one], [two]])
+    assert.deepEqual([await idsIn('all'), (await inbox.get(two)).snoozedUntil], [[four, two, one], until])
+    assert.deepEqual(await inbox.counts(), { total: 1, unread: 1, unseen: 0, categories: {} })
+    for (const id of [one, two]) await inbox.unarchive(id)
+    await inbox.archiveRead()
+    const changes = known(await inbox.changes({ since: version }))
+    assert.deepEqual([changes.removed, changes.archiveReads.length, changes.unseen], [[three], 1, 0])
+    assert.deepEqual([await idsIn(), await idsIn('archived')], [[four], [two, one]])
+    await inbox.undo()
+    assert.deepEqual([await idsIn(), await idsIn('archived')], [[four, two, one], []])
   })
 
   test(`changes returns what has changed since a version and since a position, ${variant}`, async () => {
@@ -124,14 +154,15 @@ test('get and read throw NOT_FOUND for an id that this user does not have, whate
   const { inbox } = await signedIn(service, ann, 'stateless')
   const [foreign = ''] = await deliver(bob, 1)
   for (const id of [foreign, 'nothing', 'a/b?c#d', '%2e%2e', 'é'])
-    for (const failing of [inbox.get(id), inbox.read(id)])
+    for (const failing of [inbox.get(id), inbox.read(id), inbox.archive(id), inbox.remove(id)])
       assert.ok(isCarillonError(await failureOf(failing), 'NOT_FOUND'), id)
 })
 
 test('get and read throw NOT_FOUND without a request for a text that is not a UUID, because it could be another route', async () => {
   const { inbox } = createCarillon({ baseUrl: service.url, fetch: () => assert.fail('the client sent a request') })
   for (const id of ['', '.', '..', 'stream', 'counts', 'changes', 'read-all', 'nothing', '\ud800'])
-    for (const call of [inbox.get, inbox.read]) assert.ok(isCarillonError(await failureOf(call(id)), 'NOT_FOUND'), id)
+    for (const call of [inbox.get, inbox.read, inbox.archive, inbox.unarchive, inbox.remove])
+      assert.ok(isCarillonError(await failureOf(call(id)), 'NOT_FOUND'), id)
 })
 
 test('get accepts an id in capital letters', async () => {

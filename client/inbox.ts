@@ -1,17 +1,30 @@
-// The inbox of the signed-in user: list, count, mark read, follow. The comment of each method names its route.
+// The inbox of the signed-in user: list, count, mark, archive, mute, follow. The comment of each method names its route.
 import { openSharedStream } from './stream/shared-stream.ts'
 import type { StreamOptions } from './stream/subscription.ts'
 import { idInPath } from './transport/paths.ts'
-import type { CallOptions, Requests } from './transport/requests.ts'
-import type { Changes, Counts, Notification, NotificationPage, Position, StreamEvent } from './transport/types.ts'
+import type { Call, CallOptions, Requests } from './transport/requests.ts'
+import type {
+  Changes,
+  Counts,
+  Notification,
+  NotificationPage,
+  Position,
+  Preferences,
+  PreferencesChange,
+  StreamEvent,
+  Time,
+} from './transport/types.ts'
+
+/** `unread` and `read` are neither archived nor snoozed; `all` is everything that exists. */
+export type ListStatus = 'unread' | 'read' | 'archived' | 'snoozed' | 'all'
 
 export type ListOptions = CallOptions & {
   /** From 1; default 1. */
   page?: number | undefined
   /** 1 to 100; default 20. */
   limit?: number | undefined
-  /** Default `all`. */
-  status?: 'unread' | 'read' | 'all' | undefined
+  /** Default: what is neither archived nor snoozed. */
+  status?: ListStatus | undefined
   /** Only notifications of this category, or of one of these, at most 20. */
   category?: string | readonly string[] | undefined
   /** The `next` of an earlier page, instead of `page`: new notifications do not shift it. */
@@ -48,22 +61,44 @@ export type Inbox = {
   /** `PATCH /api/notifications/:id/read`: marks it read. A second call changes nothing. Throws NOT_FOUND. */
   read(id: string, options?: CallOptions): Promise<void>
   /**
-   * `PATCH /api/notifications/:id/unread`: marks it unread, also after a `readAll`, until the next one. A second call changes
-   * nothing. Throws NOT_FOUND.
+   * `PATCH /api/notifications/:id/unread`: marks it unread, also after a `readAll`, until the next one. One that is archived or
+   * snoozed is back in the list. A second call changes nothing. Throws NOT_FOUND.
    */
   unread(id: string, options?: CallOptions): Promise<void>
+  /** `PATCH /api/notifications/:id/archive`: archives it, and marks it read. A second call changes nothing. Throws NOT_FOUND. */
+  archive(id: string, options?: CallOptions): Promise<void>
+  /** `PATCH /api/notifications/:id/unarchive`: puts one that is archived or snoozed back at its place. A second call changes nothing. Throws NOT_FOUND. */
+  unarchive(id: string, options?: CallOptions): Promise<void>
+  /**
+   * `PATCH /api/notifications/:id/snooze`: it leaves the list until then, at most a year away, and comes back as the newest, unread.
+   * Throws NOT_FOUND.
+   */
+  snooze(id: string, until: Time, options?: CallOptions): Promise<void>
+  /** `DELETE /api/notifications/:id`, for good. Throws NOT_FOUND. */
+  remove(id: string, options?: CallOptions): Promise<void>
   /**
    * `POST /api/notifications/read-all`: marks all read, or only those with a `seq` up to `throughSeq`, such as the highest one that
    * was on screen. `through` is the id of a notification in place of its `seq`. With `category`, only those of these categories.
    */
   readAll(options?: ReadAllOptions): Promise<void>
+  /** `POST /api/notifications/archive-read`: archives everything that is read now. */
+  archiveRead(options?: CallOptions): Promise<void>
+  /** `POST /api/notifications/seen`: `unseen` counts what has a higher `seq` than this, such as the highest one that was on screen. */
+  seen(throughSeq: number, options?: CallOptions): Promise<void>
   /**
-   * `POST /api/notifications/undo`: takes back the last `readAll`, within ten minutes. What arrived, or was marked alone since,
+   * `POST /api/notifications/undo`: takes back the last `readAll` or `archiveRead`, within ten minutes. What arrived, or was marked alone since,
    * stays as it is. A second call changes nothing. Throws CONFLICT if there is nothing to undo.
    */
   undo(options?: CallOptions): Promise<void>
   /** `GET /api/notifications/changes`: the changes since a position. */
   changes(options: ChangesOptions): Promise<Changes>
+  /** `GET /api/me/preferences`: what is muted. */
+  preferences(options?: CallOptions): Promise<Preferences>
+  /**
+   * `PUT /api/me/preferences`: mutes what arrives from now on, or ends that. What is not given stays as it is. Throws CONFLICT for a
+   * mandatory category.
+   */
+  setPreferences(change: PreferencesChange, options?: CallOptions): Promise<void>
   /**
    * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. After a lost
    * connection, a restart of the server or sleep it reconnects and resumes. `break` closes it. Throws the reason of an
@@ -80,6 +115,10 @@ export type Inbox = {
 export function inboxOf(requests: Requests): Inbox {
   const list = ({ signal, ...query }: ListOptions = {}) =>
     requests.data<NotificationPage>({ path: 'api/notifications', query, signal })
+  const post = (act: string, call: Pick<Call, 'body' | 'query' | 'signal'> = {}) =>
+    requests.nothing({ ...call, method: 'POST', path: `api/notifications/${act}` })
+  const patch = (act: string) => async (id: string, call?: Pick<Call, 'body' | 'signal'>) =>
+    requests.nothing({ ...call, method: 'PATCH', path: `${pathOf(id)}/${act}` })
 
   return {
     list,
@@ -93,15 +132,25 @@ export function inboxOf(requests: Requests): Inbox {
     },
     counts: (options) => requests.data({ ...options, path: 'api/notifications/counts' }),
     get: async (id, options) => requests.data({ ...options, path: pathOf(id) }),
-    read: async (id, options) => requests.nothing({ ...options, method: 'PATCH', path: `${pathOf(id)}/read` }),
-    unread: async (id, options) => requests.nothing({ ...options, method: 'PATCH', path: `${pathOf(id)}/unread` }),
-    undo: (options) => requests.nothing({ ...options, method: 'POST', path: 'api/notifications/undo' }),
-    readAll: ({ signal, ...query } = {}) =>
-      requests.nothing({ method: 'POST', path: 'api/notifications/read-all', query, signal }),
+    read: patch('read'),
+    unread: patch('unread'),
+    archive: patch('archive'),
+    unarchive: patch('unarchive'),
+    snooze: (id, until, options) => patch('snooze')(id, { ...options, body: JSON.stringify({ until }) }),
+    remove: async (id, options) => requests.nothing({ ...options, method: 'DELETE', path: pathOf(id) }),
+    readAll: ({ signal, ...query } = {}) => post('read-all', { query, signal }),
+    archiveRead: (options) => post('archive-read', options),
+    seen: (throughSeq, options) => post('seen', { ...options, body: JSON.stringify({ throughSeq }) }),
+    undo: (options) => post('undo', options),
     changes: ({ signal, ...query }) => requests.data({ path: 'api/notifications/changes', query, signal }),
+    preferences: (options) => requests.data({ ...options, path: preferences }),
+    setPreferences: (change, options) =>
+      requests.nothing({ ...options, method: 'PUT', path: preferences, body: JSON.stringify(change) }),
     subscribe: (options) => openSharedStream(requests, options),
   }
 }
+
+const preferences = 'api/me/preferences'
 
 function pathOf(id: string): string {
   return `api/notifications/${idInPath(id, 'You have no such notification')}`

@@ -16,6 +16,11 @@ after(() => service.stop())
 
 const json = { 'content-type': 'application/json' }
 
+function snooze(headers: Record<string, string>): RequestInit {
+  const until = new Date(service.now() + 60_000).toISOString()
+  return { method: 'PATCH', headers: { ...headers, ...json }, body: JSON.stringify({ until }) }
+}
+
 test('every request of a user goes through the client, with a session and with a token, and has the same status', async () => {
   const ann = await service.user()
   const [id] = await service.deliver({ to: ann, title: 'Hello' })
@@ -34,7 +39,17 @@ test('every request of a user goes through the client, with a session and with a
       [`/api/notifications/${id}`, 200],
       [`/api/notifications/${crypto.randomUUID()}`, 404],
       [`/api/notifications/${id}/read`, 204, { method: 'PATCH', headers }],
+      [`/api/notifications/${id}/archive`, 204, { method: 'PATCH', headers }],
+      ['/api/notifications?status=archived', 200],
+      [`/api/notifications/${id}/unarchive`, 204, { method: 'PATCH', headers }],
+      [`/api/notifications/${id}/snooze`, 204, snooze(headers)],
+      ['/api/notifications?status=snoozed', 200],
+      [`/api/notifications/${id}/unread`, 204, { method: 'PATCH', headers }],
       [`/api/notifications/read-all?through=${id}`, 204, { method: 'POST', headers }],
+      ['/api/notifications/archive-read', 204, { method: 'POST', headers }],
+      ['/api/notifications/undo', 204, { method: 'POST', headers }],
+      ['/api/notifications/seen', 204, { method: 'POST', headers: { ...headers, ...json }, body: '{"throughSeq":1}' }],
+      [`/api/notifications/${crypto.randomUUID()}`, 404, { method: 'DELETE', headers }],
       ['/login', 200, { method: 'POST', headers: json, body: login }],
       ['/logout', 204, { method: 'POST', headers }],
     ]

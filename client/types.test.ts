@@ -8,6 +8,7 @@ import type { DeliveryBody, DeliveryResponse } from '../server/delivery/delivery
 import type { TypeOf } from '../server/http/openapi/schema.ts'
 import type * as inbox from '../server/inbox/inbox.schemas.ts'
 import { type ChangesQuery, type ChangesResponse, events, type StreamQuery } from '../server/live/live.schemas.ts'
+import type * as preferences from '../server/preferences/preferences.schemas.ts'
 import type * as sessions from '../server/sessions/sessions.schemas.ts'
 import type { TokenResponse } from '../server/sessions/sessions.schemas.ts'
 import type * as signIn from '../server/sign-in/sign-in.schemas.ts'
@@ -39,6 +40,8 @@ test('the response types of the client equal the schemas of the server', () => {
   holds<Same<{ results: client.UserPut[] }, Data<typeof users.UserPutsResponse>>>()
   holds<Same<client.IssuedToken, Data<typeof TokenResponse>>>()
   holds<Same<client.Delivery, Data<typeof DeliveryResponse>>>()
+  holds<Same<client.Category, Data<typeof preferences.CategoryResponse>>>()
+  holds<Same<client.Preferences, Data<typeof preferences.PreferencesResponse>>>()
 })
 
 test('the type of changes narrows by `reset`', () => {
@@ -59,6 +62,8 @@ test('the request types of the client equal the schemas of the server', () => {
   holds<Same<Given<Omit<client.DeliveryRequest, 'recipients'>>, Omit<DeliveryBody, 'recipients'>>>()
   holds<Same<KeysOf<client.Recipient>, keyof DeliveryBody['recipients'][number]>>()
   holds<client.Recipient extends DeliveryBody['recipients'][number] ? true : false>()
+  holds<Same<Given<client.CategoryDeclaration>, preferences.CategoryBody>>()
+  holds<Same<Given<client.PreferencesChange>, preferences.PreferencesBody>>()
   holds<Same<client.Credentials & { variant?: client.Variant }, signIn.LoginBody>>()
   holds<Same<Given<client.UserProfile>, TypeOf<typeof users.UserProfile>>>()
   holds<Same<Given<client.UserChange>, TypeOf<typeof users.UserChange>>>()

@@ -12,6 +12,7 @@ export class CarillonElement extends LitElement {
     lang: { reflect: true },
     theme: { reflect: true },
     signInUrl: { attribute: 'sign-in-url' },
+    allUrl: { attribute: 'all-url' },
     limit: { type: Number },
     category: {},
     titleBadge: { type: Boolean, attribute: 'title-badge' },
@@ -26,6 +27,8 @@ export class CarillonElement extends LitElement {
   declare server: string | undefined
   declare theme: 'light' | 'dark' | 'auto' | undefined
   declare signInUrl: string | undefined
+  /** The page of the link "See all"; '' for no link. */
+  declare allUrl: string | undefined
   /** The size of a page; default 20. */
   declare limit: number | undefined
   /** One or more categories, separated by spaces. */
@@ -52,7 +55,11 @@ export class CarillonElement extends LitElement {
 
   /** The page to sign in at. The default is `sign-in` of the service, which leads back to this page. */
   get signInLink(): string {
-    const page = new URL(this.server || defaultServer || '/', location.href)
-    return this.signInUrl || `${new URL('sign-in', page)}?return_to=${encodeURIComponent(location.href)}`
+    return this.signInUrl || `${this.pageOf('sign-in')}?return_to=${encodeURIComponent(location.href)}`
+  }
+
+  /** The address of a page of the service. */
+  protected pageOf(name: string): string {
+    return new URL(name, new URL(this.server || defaultServer || '/', location.href)).href
   }
 }

@@ -11,8 +11,8 @@ import { sharedClient } from './shared-client.ts'
 
 let badge: Promise<typeof import('./title-badge.ts')> | undefined
 
-/** What a tab displays. `archived` follows as soon as the service can archive. */
-export type Tab = 'all' | 'unread'
+/** What a tab displays. */
+export type Tab = 'inbox' | 'unread' | 'archived' | 'snoozed'
 
 /** Per client, the highest `seq` that an element announced: several elements of a page announce an arrival once. */
 const announced = new WeakMap<Carillon, number>()
@@ -74,13 +74,13 @@ export class InboxSource implements ReactiveController {
     const { limit, category } = this.#host
     const categories = category?.split(/\s+/).filter(Boolean)
     const list = this.#client.inbox.open({
-      status: tab,
+      ...(tab !== 'inbox' && { status: tab }),
       ...(limit && { limit }),
       ...(categories?.length && { category: categories }),
     })
     this.#lists.set(tab, list)
-    this.#unsubscribes.push(list.subscribe((snapshot) => this.#changed(snapshot)))
-    this.#changed(list.getSnapshot())
+    this.#unsubscribes.push(list.subscribe((snapshot) => this.#changed(tab, snapshot)))
+    this.#changed(tab, list.getSnapshot())
     return list
   }
 
@@ -90,11 +90,11 @@ export class InboxSource implements ReactiveController {
   }
 
   /** The store reports at most one change per frame. */
-  #changed(snapshot: InboxSnapshot): void {
+  #changed(tab: Tab, snapshot: InboxSnapshot): void {
     const { unread, state } = snapshot
     this.#host.requestUpdate()
     if (state === 'loading') return
-    this.#announceArrivals(snapshot)
+    if (tab === 'inbox') this.#announceArrivals(snapshot)
     if (unread === this.#unread) return
     this.#unread = unread
     const change = { bubbles: true, composed: true, detail: { unread } }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { snoozeTimes } from './inbox/view/entries.ts'
 import { timesOf } from './times.ts'
 
 const { TZ } = process.env
@@ -59,4 +60,31 @@ test('the complete time has the date, the weekday and the time of day of the rea
 test('a text that is no time, from a newer server, reads as an empty text', () => {
   assert.equal(timesOf('en').relative('soon', now), '')
   assert.equal(timesOf('en').absolute('soon'), '')
+})
+
+test('a day reads as today, yesterday, or its date with the year if it is another one', () => {
+  const heading = (ms: number, locale = 'en') => timesOf(locale).day(now - ms, now)
+  assert.deepEqual(
+    [0, 12 * hour, 2 * day, 365 * day].map((ms) => heading(ms)),
+    ['Today', 'Yesterday', 'Friday, November 20', 'Saturday, November 22, 2025'],
+  )
+  assert.deepEqual([heading(0, 'de'), heading(day, 'fr'), heading(0, 'ar')], ['Heute', 'Hier', 'اليوم'])
+})
+
+test('a time in the near future names the hour, its weekday, or its date', () => {
+  const moment = (ms: number) => timesOf('de').moment(now + ms, now)
+  assert.deepEqual([hour, day, 30 * day].map(moment), ['12:00', 'Mo., 11:00', '22. Dez., 11:00'])
+})
+
+test('a snooze ends in an hour, at 8 tomorrow, and at 8 on Monday, in the time zone of the reader, also over a change of the clocks', () => {
+  const ends = (at: string) =>
+    snoozeTimes(Date.parse(at)).map(([name, end]) => `${name} ${new Date(end).toISOString()}`)
+  assert.deepEqual(ends('2026-10-24T10:00:00.000Z'), [
+    'hour 2026-10-24T11:00:00.000Z',
+    'tomorrow 2026-10-25T07:00:00.000Z',
+    'week 2026-10-26T07:00:00.000Z',
+  ])
+  assert.deepEqual(ends('2026-11-23T06:00:00.000Z').at(-1), 'week 2026-11-30T07:00:00.000Z')
+  // On a Sunday, tomorrow is Monday.
+  assert.equal(ends('2026-11-22T10:00:00.000Z').length, 2)
 })

@@ -7,6 +7,10 @@ export type Times = {
   /** `now` in milliseconds since 1970. A time in the future, as a clock that is slow sees it, reads as now. */
   relative(at: string, now: number): string
   absolute(at: string): string
+  /** The day as a heading: "Today", "Yesterday", "Friday, 20 November". `at` and `now` in milliseconds since 1970. */
+  day(at: number, now: number): string
+  /** A time in the future: with the day of the week if it is near, otherwise with the date. */
+  moment(at: number, now: number): string
 }
 
 /** In the time zone of the reader. Keep the result: making a formatter is slow. A text that is no time reads as ''. */
@@ -15,6 +19,14 @@ export function timesOf(locale: string): Times {
   const dayOfYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
   const dayAndYear = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
   const complete = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'short' })
+  const heading = { weekday: 'long', day: 'numeric', month: 'long' } as const
+  const dayOfWeek = new Intl.DateTimeFormat(locale, heading)
+  const dayOfYears = new Intl.DateTimeFormat(locale, { ...heading, year: 'numeric' })
+  const clock = { hour: 'numeric', minute: '2-digit' } as const
+  const timeOfDay = new Intl.DateTimeFormat(locale, clock)
+  const timeOfWeek = new Intl.DateTimeFormat(locale, { ...clock, weekday: 'short' })
+  const timeOfYear = new Intl.DateTimeFormat(locale, { ...clock, day: 'numeric', month: 'short' })
+  const isThisYear = (time: number, now: number) => new Date(time).getFullYear() === new Date(now).getFullYear()
   return {
     relative(at, now) {
       const time = Date.parse(at)
@@ -25,12 +37,22 @@ export function timesOf(locale: string): Times {
       if (elapsed < day) return ago.format(-Math.floor(elapsed / hour), 'hour')
       const days = midnightsBetween(time, now)
       if (days < 7) return ago.format(-days, 'day')
-      const isThisYear = new Date(time).getFullYear() === new Date(now).getFullYear()
-      return (isThisYear ? dayOfYear : dayAndYear).format(time)
+      return (isThisYear(time, now) ? dayOfYear : dayAndYear).format(time)
     },
     absolute(at) {
       const time = Date.parse(at)
       return Number.isNaN(time) ? '' : complete.format(time)
+    },
+    day(at, now) {
+      const days = midnightsBetween(at, now)
+      const text =
+        days < 2 ? ago.format(-Math.max(days, 0), 'day') : (isThisYear(at, now) ? dayOfWeek : dayOfYears).format(at)
+      return text.charAt(0).toLocaleUpperCase(locale) + text.slice(1)
+    },
+    moment(at, now) {
+      const days = midnightsBetween(at, now)
+      if (Number.isNaN(days)) return ''
+      return (days === 0 ? timeOfDay : days >= -7 ? timeOfWeek : timeOfYear).format(at)
     },
   }
 }

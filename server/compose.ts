@@ -22,7 +22,6 @@ import { type FirstSignIn, firstStart } from './start/first-start.ts'
 import { composeNotices, composeNotifications } from './start/notifications.ts'
 import { pageSettings } from './start/page-settings.ts'
 import { breachesOf, linksAndMails } from './start/password-settings.ts'
-import { reportPreviousSecret } from './start/previous-secret.ts'
 import { composeProofs, composeProviders } from './start/proofs.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
 import { recordSettings } from './start/settings-entry.ts'
@@ -61,6 +60,8 @@ export type Composition = {
   app: ReturnType<typeof createApp>
   readiness: Readiness
   users: UserDependencies
+  keys: Parts['keys']
+  sessions: Parts['sessions']
   deliveries: Deliveries
   /** Fills an empty store; undefined if it has a user already. */
   firstStart(): Promise<FirstSignIn | undefined>
@@ -87,7 +88,6 @@ export async function compose(store: Store, config: Config, environment: Environ
   limitChanges(store, now)
   store.onRecorded(lines.writeAll)
   const secrets = await sealingSecrets(config, store)
-  void reportPreviousSecret(store, secrets, log)
   const sealing = new Sealing(secrets, () => secretsIn(config))
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
   const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })
@@ -137,7 +137,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   })
   demonstration?.addTo(app, settings.prefix, site)
   return {
-    ...{ app, readiness, users, deliveries, upkeep },
+    ...{ app, readiness, users, deliveries, upkeep, keys: proofs.keys, sessions: proofs.sessions },
     firstStart: () => firstStart({ users, producerKeys, deliveries, docsPath: docsPath(url()) }),
     tidy: () => tidy(config, { store, clock, guesses, deliveries, upkeep, ...proofs }),
     recordSettings: () => recordSettings(store, config, now),

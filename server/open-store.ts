@@ -10,24 +10,21 @@ export const usualPartitions = 8
 type Opening = {
   partitions?: number
   startTimeout?: StartTimeout
-  cacheMib?: number | undefined
-  onMigrationWait?: (reason: string) => void
 }
 
 /**
  * Opens the store and brings it to this program's schema; `migrations` names those that were applied. With `startTimeout`
  * it waits for a PostgreSQL server that cannot be reached, is starting or has no connection left, and for nothing else.
- * `cacheMib`: see CARILLON_DATABASE_CACHE. `notice` is a sentence for the operator.
- * `onMigrationWait` is called every five seconds while a migration on PostgreSQL waits for a lock, with a sentence that names its holder.
+ * `notice` is a sentence for the operator.
  */
 export async function openStore(
   database: Database,
-  { partitions = usualPartitions, startTimeout, cacheMib, onMigrationWait }: Opening = {},
+  { partitions = usualPartitions, startTimeout }: Opening = {},
 ): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   if (database.engine === 'postgres') {
     const { openPostgresStore } = await import('./store/postgres/store.ts')
-    return openPostgresStore(database.url, { partitions, startTimeout, onMigrationWait })
+    return openPostgresStore(database.url, { partitions, startTimeout })
   }
   const { openSqliteStore } = await import('./store/sqlite/store.ts')
-  return openSqliteStore(database.path, { cacheMib, writes, writerEntry: new URL('./writer.ts', import.meta.url) })
+  return openSqliteStore(database.path, { writes, writerEntry: new URL('./writer.ts', import.meta.url) })
 }

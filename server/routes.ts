@@ -33,6 +33,8 @@ import * as live from './live/live.routes.ts'
 import * as docsPage from './pages/docs/docs.routes.ts'
 import * as scripts from './pages/scripts.routes.ts'
 import * as wellKnown from './pages/well-known.routes.ts'
+import * as categories from './preferences/categories.routes.ts'
+import * as preferences from './preferences/preferences.routes.ts'
 import * as providerAccounts from './providers/provider-accounts.routes.ts'
 import * as providers from './providers/providers.routes.ts'
 import * as sessions from './sessions/sessions.routes.ts'
@@ -46,6 +48,7 @@ import * as ownProfile from './users/own-profile.routes.ts'
 import * as users from './users/users.routes.ts'
 
 const keeper = producer('users')
+const categoryKeeper = producer('send')
 
 /** By tag and `operationId`. */
 const api = {
@@ -104,7 +107,9 @@ const api = {
     deleteNotification: route('DELETE', '/api/notifications/:id', inbox, notifications.remove),
     archiveRead: route('POST', '/api/notifications/archive-read', inbox, notifications.archiveRead),
     markSeen: route('POST', '/api/notifications/seen', inbox, notifications.seen),
-    undo: route('POST', '/api/notifications/undo', inbox, notifications.undo),
+    undoBulkAction: route('POST', '/api/notifications/undo', inbox, notifications.undo),
+    getPreferences: route('GET', '/api/me/preferences', inbox, preferences.get),
+    changePreferences: route('PUT', '/api/me/preferences', inbox, preferences.put),
     sendTestNotification: route('POST', '/api/me/test-notification', user, trial.sendTest),
   },
   producers: {
@@ -112,6 +117,8 @@ const api = {
     updateByKey: route('PATCH', '/api/notifications/by-key/:key', sender, byKey.update),
     removeByKey: route('DELETE', '/api/notifications/by-key/:key', sender, byKey.remove),
     resolveByKey: route('POST', '/api/notifications/by-key/:key/resolve', sender, byKey.resolve),
+    declareCategory: route('PUT', '/api/categories/:category', categoryKeeper, categories.put),
+    getCategory: route('GET', '/api/categories/:category', categoryKeeper, categories.get),
   },
   users: {
     issueUserToken: route('POST', '/api/users/:id/tokens', keeper, tokens.issue),

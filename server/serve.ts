@@ -1,7 +1,6 @@
 // Opens the store, listens, and drains at the end. compose.ts creates the objects in between; commands/serve.ts handles signals
 // and prints.
 import { lookup } from 'node:dns/promises'
-import { statSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 import { recordLogged } from './audit/audit.store.ts'
 import { auditEntry, serviceSource } from './audit/entry.ts'
@@ -18,7 +17,6 @@ import type { HashCost } from './passwords/passwords.ts'
 import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
 import { demonstrationSettings } from './start/page-settings.ts'
-import { secretFileOf } from './start/sealing-secret.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {
@@ -56,18 +54,12 @@ export async function startService(config: Config, { log, clock, hashCost }: Sur
   }
 }
 
-async function openLogged(
-  { database, databasePartitions: partitions, databaseCacheMib: cacheMib }: Config,
-  log: Log,
-): Promise<Store> {
+async function openLogged({ database, databasePartitions: partitions }: Config, log: Log): Promise<Store> {
   refuseLostDatabase(database)
   const onWait = (reason: string) =>
     log.warn({ event: 'store-awaited', reason }, `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`)
   const startTimeout = { timeoutMs: databaseTimeoutMs, onWait }
-  const onMigrationWait = (reason: string) =>
-    log.warn({ event: 'migration-waits', reason }, 'a migration waits for a lock')
-  const options = { partitions, startTimeout, cacheMib, onMigrationWait }
-  const { store, migrations, notice } = await openStore(database, options)
+  const { store, migrations, notice } = await openStore(database, { partitions, startTimeout })
   if (notice !== undefined) log.warn({ event: 'log-set-aside' }, notice)
   for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')
   return store
@@ -85,7 +77,6 @@ async function serve(store: Store, config: Config, { clock, ...given }: Running)
   const listensOn = reachable(await listen(app, config))
   if (config.publicUrl === undefined) url = listensOn
   warnOfUrl(config, url, log)
-  warnOfSecret(config, log)
   // After it listens: the first sign-in is displayed once, so the service must be able to accept it.
   const firstSignIn = config.firstStart ? await composition.firstStart().catch(closing(app)) : undefined
   // A service whose database refuses writes for now starts all the same.
@@ -156,18 +147,6 @@ function warnOfUrl({ publicUrl, database }: Config, url: string, log: Log): void
     log.warn(
       { event: 'plain-http', url },
       'plain HTTP: the session cookie is sent without Secure. Use it on this machine only',
-    )
-}
-
-function warnOfSecret({ secret, database }: Config, log: Log): void {
-  const beside = database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
-  const file = secret === undefined ? beside : process.env.CARILLON_SECRET_FILE
-  const mode =
-    file === undefined || process.platform === 'win32' ? 0 : (statSync(file, { throwIfNoEntry: false })?.mode ?? 0)
-  if ((mode & 0o007) !== 0)
-    log.warn(
-      { event: 'secret-exposed', file },
-      'every user of this machine can use the file with the secret: chmod 600',
     )
 }
 

@@ -10,6 +10,7 @@ import * as places from './inbox/places.store.ts'
 import * as retention from './inbox/retention.store.ts'
 import * as undoing from './inbox/undo.store.ts'
 import * as links from './links/links.store.ts'
+import * as preferences from './preferences/preferences.store.ts'
 import * as producers from './producers/producers.store.ts'
 import * as providerAccounts from './providers/provider-accounts.store.ts'
 import * as sessions from './sessions/sessions.store.ts'
@@ -33,6 +34,7 @@ const files = {
   retention,
   undoing,
   links,
+  preferences,
   producers,
   providerAccounts,
   sessions,

@@ -65,19 +65,6 @@ function runsAsPrinted(page: Page, by: string): void {
   })
 }
 
-test('the curl commands that the first start prints work unchanged', async (t) => {
-  const service = await startOnEmptyFolder()
-  t.after(service.stop)
-  const sessions = service.firstSignIn.split('\n\n').filter((part) => part.startsWith('curl'))
-  const statuses = [
-    [200, 200],
-    [201, 200],
-  ] as const
-  assert.equal(sessions.length, statuses.length)
-  const examples = sessions.map((commands, i) => ({ line: i, commands, statuses: [...(statuses[i] ?? [])] }))
-  for (const { example, outcome } of run(examples, service, curl)) agrees(example, outcome, new PrintedResponses())
-})
-
 /** Throws AssertionError if the outcome differs from the page. */
 function agrees(example: Example, { complaint, printed, statuses }: Outcome, responses: PrintedResponses): void {
   assert.equal(complaint, undefined, `the command failed or was not reached: ${complaint}`)

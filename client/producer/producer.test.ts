@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { TcpProxy } from '../../tests/support/network/tcp-proxy.ts'
 import { startTestService, type TestService } from '../../tests/support/service.ts'
 import { type Connection, createProducer, isCarillonError } from '../carillon-client.ts'
-import { failureOf } from '../testing/clients.ts'
+import { failureOf, signedIn } from '../testing/clients.ts'
 import { Requests } from '../transport/requests.ts'
 import { producerOf } from './producer.ts'
 
@@ -36,6 +36,28 @@ function refusal(status: number, code: string, headers: Record<string, string> =
   const error = { code, status, message: 'Because', requestId: 'r-1' }
   return () => new Response(JSON.stringify({ success: false, error }), { status, headers })
 }
+
+test('a declared category has its texts for the producer, and in the language of a user, who can mute it', async () => {
+  const ann = await service.user()
+  const { categories, send } = createProducer({ baseUrl: service.url, key })
+  const name = { en: 'Orders & more', de: 'Bestellungen' }
+  await categories.put('orders/1', { name, description: 'What you bought' })
+  assert.deepEqual(await categories.get('orders/1'), { name, description: 'What you bought', mandatory: false })
+  assert.ok(isCarillonError(await failureOf(categories.get('others')), 'NOT_FOUND'))
+  for (const bad of ['', '.', '..'])
+    assert.ok(isCarillonError(await failureOf(categories.get(bad)), 'INVALID_REQUEST'), bad)
+  const { inbox } = await signedIn(service, ann, 'stateless')
+  await inbox.setPreferences({ categories: { 'orders/1': { mutedUntil: 'forever' } } })
+  const preferences = await inbox.preferences()
+  assert.deepEqual(preferences, {
+    mutedUntil: null,
+    categories: {
+      'orders/1': { mutedUntil: 'forever', label: 'Orders & more', description: 'What you bought', mandatory: false },
+    },
+  })
+  const { results } = await send({ recipients: [{ userId: ann.id }], title: 'Order 7', category: 'orders/1' })
+  assert.deepEqual([results[0]?.status, (await inbox.list({ status: 'archived' })).total], ['muted', 1])
+})
 
 test('send returns the result of each recipient', async () => {
   const ann = await service.user()

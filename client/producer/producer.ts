@@ -1,9 +1,17 @@
-// The client of an application that sends. It retries under the same idempotency key, so each delivery happens once.
+// The client of an application that sends. A delivery is sent again under the same idempotency key, so it happens once.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import { pause } from '../transport/cancellation.ts'
 import { isCarillonError } from '../transport/errors.ts'
-import type { CallOptions, Requests } from '../transport/requests.ts'
-import type { Delivery, DeliveryRequest } from '../transport/types.ts'
+import { nameInPath } from '../transport/paths.ts'
+import type { Call, CallOptions, Requests } from '../transport/requests.ts'
+import type {
+  Category,
+  CategoryDeclaration,
+  Delivery,
+  DeliveryRequest,
+  KeyChange,
+  NotificationChange,
+} from '../transport/types.ts'
 import { type Users, usersOf } from './users.ts'
 
 export type SendOptions = CallOptions & {
@@ -16,6 +24,13 @@ export type SendOptions = CallOptions & {
   attempts?: number | undefined
 }
 
+export type Categories = {
+  /** `PUT /api/categories/:name`: declares a category, so that users see its texts and can mute it. */
+  put(name: string, category: CategoryDeclaration, options?: CallOptions): Promise<void>
+  /** `GET /api/categories/:name`. Throws NOT_FOUND if it is not declared. */
+  get(name: string, options?: CallOptions): Promise<Category>
+}
+
 export type Producer = {
   /**
    * `POST /api/notifications`. Delivers to all known recipients, or to none. Tries again after 408, 409 (an earlier attempt
@@ -23,6 +38,16 @@ export type Producer = {
    * throws the last error. If that is NETWORK, the delivery may have happened.
    */
   send(delivery: DeliveryRequest, options?: SendOptions): Promise<Delivery>
+  /**
+   * `PATCH /api/notifications/by-key/:key`: changes the notification with this key in all inboxes, without a signal to their users.
+   * Throws NOT_FOUND if no inbox has it.
+   */
+  updateByKey(key: string, change: NotificationChange, options?: CallOptions): Promise<KeyChange>
+  /** `DELETE /api/notifications/by-key/:key`: takes it back from all inboxes. Throws NOT_FOUND. */
+  removeByKey(key: string, options?: CallOptions): Promise<KeyChange>
+  /** `POST /api/notifications/by-key/:key/resolve`: it is done, so it becomes read and archived in all inboxes. Throws NOT_FOUND. */
+  resolveByKey(key: string, options?: CallOptions): Promise<KeyChange>
+  categories: Categories
   /** Needs a key with the scope `users`. */
   users: Users
 }
@@ -31,8 +56,19 @@ const defaultBackoff: Backoff = { retryMs: 500, maxRetryMs: 5_000, random: Math.
 const temporaryStatuses: readonly (number | undefined)[] = [408, 409, 429, 502, 503, 504]
 
 export function producerOf(requests: Requests, backoff = defaultBackoff, attemptMs = 30_000): Producer {
+  const byKey = async (key: string, call: Pick<Call, 'method' | 'body' | 'signal'>, act = '') =>
+    requests.data<KeyChange>({ ...call, path: `api/notifications/by-key/${nameInPath(key, 'a key')}${act}` })
+  const categoryPath = (name: string) => `api/categories/${nameInPath(name, 'a category')}`
   return {
     users: usersOf(requests),
+    updateByKey: (key, change, options) => byKey(key, { ...options, method: 'PATCH', body: JSON.stringify(change) }),
+    removeByKey: (key, options) => byKey(key, { ...options, method: 'DELETE' }),
+    resolveByKey: (key, options) => byKey(key, { ...options, method: 'POST' }, '/resolve'),
+    categories: {
+      put: async (name, category, options) =>
+        requests.nothing({ ...options, method: 'PUT', path: categoryPath(name), body: JSON.stringify(category) }),
+      get: async (name, options) => requests.data({ ...options, path: categoryPath(name) }),
+    },
     async send(delivery, { idempotencyKey = crypto.randomUUID(), attempts = 6, signal } = {}) {
       const call = {
         method: 'POST',

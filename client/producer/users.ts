@@ -1,6 +1,5 @@
 // The users of an application and the tokens that it issues for them. The comment of each method names its route.
-import { CarillonError } from '../transport/errors.ts'
-import { idInPath } from '../transport/paths.ts'
+import { idInPath, nameInPath } from '../transport/paths.ts'
 import type { CallOptions, Requests } from '../transport/requests.ts'
 import type {
   IssuedToken,
@@ -77,11 +76,7 @@ export function usersOf(requests: Requests): Users {
   }
 }
 
-/** Throws INVALID_REQUEST for a text that no user can have, without a request: in a path, `..` is another route. */
 function pathOf(user: UserName): string {
   if ('id' in user) return `api/users/${idInPath(user.id, 'There is no such user')}`
-  const { externalId } = user
-  if (['', '.', '..'].includes(externalId))
-    throw new CarillonError('INVALID_REQUEST', `"${externalId}" cannot be an externalId`, { status: 400 })
-  return `api/users/external/${encodeURIComponent(externalId)}`
+  return `api/users/external/${nameInPath(user.externalId, 'an externalId')}`
 }

@@ -118,7 +118,7 @@ test('the acts of a component mark a notification as unread, and take back the l
 
 test('ten components with the same options, and others with different ones, cause one stream and one request per list', async (t) => {
   const opened = await open(t, ['First'])
-  await show(opened, { lists: [...Array(9).fill(undefined), { status: 'all' }] })
+  await show(opened, { lists: [...Array(9).fill(undefined), { category: [] }] })
   await shows(opened, '1 unread, live; First', 10)
   assert.deepEqual([opened.lists.length, opened.streams.length], [1, 1])
   await show(opened, { lists: [...Array(10).fill(undefined), { status: 'unread' }] })
@@ -145,6 +145,29 @@ test('StrictMode, which runs each effect twice, causes no second request and no 
   await send(opened.user, 1, 0, 'Second')
   await shows(opened, '2 unread, live; Second; First', 2)
   assert.deepEqual([opened.lists.length, opened.streams.length], [1, 1])
+  assert.deepEqual(await fails(opened), [])
+})
+
+test('the acts of a component archive, put back, snooze and remove notifications, and say what was seen', async (t) => {
+  const opened = await open(t, ['First', 'Second', 'Third'])
+  await show(opened)
+  await shows(opened, '3 unread, live; Third; Second; First')
+  await opened.page.evaluate(() => react.inboxes[0]?.seen())
+  await opened.page.waitForFunction(() => react.inboxes[0]?.unseen === 0)
+  await opened.page.evaluate(() => {
+    const { items = [], archive, snooze, remove } = react.inboxes[0] ?? {}
+    archive?.(items[0]?.id ?? '')
+    snooze?.(items[1]?.id ?? '', new Date(Date.now() + 3_600_000).toISOString())
+    remove?.(items[2]?.id ?? '')
+  })
+  await shows(opened, '0 unread, live')
+  await show(opened, { lists: [{ status: 'archived' }] })
+  await shows(opened, '0 unread, live; Third, read')
+  await opened.page.evaluate(() => react.inboxes[0]?.unarchive(react.inboxes[0].items[0]?.id ?? ''))
+  await show(opened)
+  await shows(opened, '0 unread, live; Third, read')
+  await opened.page.evaluate(() => react.inboxes[0]?.archiveRead())
+  await shows(opened, '0 unread, live')
   assert.deepEqual(await fails(opened), [])
 })
 

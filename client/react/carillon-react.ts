@@ -15,7 +15,7 @@ export type CarillonProviderProps = {
 }
 
 export type UseInbox = InboxSnapshot &
-  Pick<InboxList, 'more' | 'hold' | 'showNewer' | 'read' | 'readAll' | 'undo'> & {
+  Omit<InboxList, 'getSnapshot' | 'subscribe' | 'unread' | 'close'> & {
     /** `unread` is the number of unread notifications, so the act has this name. */
     markUnread: InboxList['unread']
   }

@@ -8,7 +8,7 @@ type Opened = { list: InboxList; subscribers: number }
 const openedOf = new WeakMap<Carillon, Map<string, Opened>>()
 
 /** Equal for options of the same list. */
-export function nameOf({ status = 'all', category = [], limit }: OpenOptions): string {
+export function nameOf({ status, category = [], limit }: OpenOptions): string {
   return JSON.stringify([status, [category].flat(), limit])
 }
 
@@ -20,8 +20,8 @@ export class InboxView {
 
   /** `initial` is the first page of the list without a filter. */
   constructor(carillon: Carillon, options: OpenOptions, initial: NotificationPage | undefined) {
-    const { status = 'all', category = [] } = options
-    const isWhole = status === 'all' && category.length === 0
+    const { status, category = [] } = options
+    const isWhole = !status && category.length === 0
     this.#carillon = carillon
     this.#options = isWhole ? { ...options, initial: options.initial ?? initial } : options
     this.#name = nameOf(options)
@@ -56,7 +56,13 @@ export class InboxView {
     showNewer: () => this.#lists.get(this.#name)?.list.showNewer(),
     read: (id: string) => this.#act((list) => list.read(id)),
     markUnread: (id: string) => this.#act((list) => list.unread(id)),
+    archive: (id: string) => this.#act((list) => list.archive(id)),
+    unarchive: (id: string) => this.#act((list) => list.unarchive(id)),
+    snooze: (id: string, until: string) => this.#act((list) => list.snooze(id, until)),
+    remove: (id: string) => this.#act((list) => list.remove(id)),
     readAll: () => this.#act((list) => list.readAll()),
+    archiveRead: () => this.#act((list) => list.archiveRead()),
+    seen: () => this.#act((list) => list.seen()),
     undo: () => this.#act((list) => list.undo()),
   }
 

@@ -1,10 +1,11 @@
 // An open list: what a page displays, and what its reader does with it. Its state is kept right by source.ts.
+import type { ListStatus } from '../inbox.ts'
 import type { CarillonError } from '../transport/errors.ts'
-import type { Notification, NotificationPage } from '../transport/types.ts'
+import type { Notification, NotificationPage, Time } from '../transport/types.ts'
 
 export type OpenOptions = {
-  /** Default: `all`. */
-  status?: 'all' | 'unread' | 'read' | undefined
+  /** Default: what is neither archived nor snoozed. */
+  status?: ListStatus | undefined
   /** Only notifications of this category, or of one of these, at most 20. */
   category?: string | readonly string[] | undefined
   /** The size of a page: 1 to 100, default 20. */
@@ -30,6 +31,8 @@ export type InboxSnapshot = {
   readonly newer: readonly Notification[]
   /** The number on the bell: that of the whole inbox, acts of this page included. */
   readonly unread: number
+  /** How many arrived in the whole inbox after the last `seen`; 0 before the state is `live`. */
+  readonly unseen: number
   /** The number of notifications that match the filter, on all pages. */
   readonly total: number
   readonly state: ListState
@@ -51,10 +54,23 @@ export type InboxList = {
   showNewer(): void
   /** Marks one notification as read: at once here, and at the server. Rejects with the reason if the server refuses it. */
   read(id: string): Promise<void>
+  /** Marks one notification as unread. One that is archived or snoozed is back in the list. */
   unread(id: string): Promise<void>
+  /** Archives one notification, and marks it as read. */
+  archive(id: string): Promise<void>
+  /** Puts one that is archived or snoozed back at its place. */
+  unarchive(id: string): Promise<void>
+  /** The notification leaves the list until then, and comes back as the newest, unread. `until`: in the future, at most a year away. */
+  snooze(id: string, until: Time): Promise<void>
+  /** Removes one notification for good. */
+  remove(id: string): Promise<void>
   /** Marks as read all notifications that match the filter of the list, up to the newest one in `items`. */
   readAll(): Promise<void>
-  /** Takes back the last `readAll`, for ten minutes. */
+  /** Archives everything in the inbox that is read. */
+  archiveRead(): Promise<void>
+  /** Says that the reader has seen the list, up to the newest one in `items`: `unseen` counts what arrives after it. */
+  seen(): Promise<void>
+  /** Takes back the last `readAll` or `archiveRead`, for ten minutes. */
   undo(): Promise<void>
   /** Ends the list. The last `close()` of a client ends its stream. */
   close(): void
@@ -66,5 +82,6 @@ export type OpenList = InboxList & Readonly<Omit<InboxSnapshot, 'unread'>>
 /** The snapshot before the first response: with the page that the server has rendered, if there is one. */
 export function firstSnapshot(initial?: NotificationPage): InboxSnapshot {
   const { items = [], unread = 0, total = 0, hasMore = false } = initial ?? {}
-  return { items, newer: [], unread, total, state: 'loading', error: undefined, hasMore, isLoading: !initial }
+  const counts = { unread, unseen: 0, total }
+  return { items, newer: [], ...counts, state: 'loading', error: undefined, hasMore, isLoading: !initial }
 }

@@ -2,12 +2,14 @@
 import type { CarillonError } from '../transport/errors.ts'
 import type { Notification, NotificationPage } from '../transport/types.ts'
 import { firstSnapshot, type InboxSnapshot, type ListState, type OpenOptions } from './inbox-list.ts'
-import { type Extent, type InboxState, itemsOf } from './state.ts'
+import { type Extent, hasCounter, type InboxState, itemsOf } from './state.ts'
 
 /** Arrivals push older items out of a list that is not held, once it is that much longer than the pages that were requested. */
 const maxSurplus = 100
 
-export type View = Pick<InboxState, 'known' | 'unread' | 'total'> & {
+export type View = InboxState & {
+  /** The ids of the notifications that acts of this page change. */
+  own: ReadonlySet<string>
   state: ListState
   error: CarillonError | undefined
 }
@@ -17,7 +19,7 @@ export type Opened = { listeners: Set<{ listener: (snapshot: InboxSnapshot) => v
 
 export class SharedList implements Extent {
   readonly key: string
-  readonly status
+  readonly status: Extent['status']
   readonly categories: readonly string[]
   readonly limit: number
   end = 0
@@ -35,13 +37,13 @@ export class SharedList implements Extent {
   /** The number of items that were requested. */
   #wanted: number
 
-  constructor({ status = 'all', category = [], limit = 20, initial }: OpenOptions) {
+  constructor({ status, category = [], limit = 20, initial }: OpenOptions) {
     const categories = [category].flat().sort()
     this.key = JSON.stringify([status, categories, limit])
     const isNamed = !categories[20] && categories.every(({ length }) => length && length < 65)
-    if (!isNamed || !/^(all|unread|read) ([1-9]\d?|100)$/.test(`${status} ${limit}`))
+    if (!isNamed || !/^(undefined|unread|read|archived|snoozed|all) ([1-9]\d?|100)$/.test(`${status} ${limit}`))
       throw new TypeError(`Invalid list: ${this.key}`)
-    this.status = status
+    this.status = status ?? 'inbox'
     this.categories = categories
     this.limit = this.#wanted = limit
     this.snapshot = firstSnapshot(initial)
@@ -49,8 +51,7 @@ export class SharedList implements Extent {
 
   get query() {
     const { status, categories, limit } = this
-    // `all` is what a request without a status means.
-    return { status: status === 'all' ? undefined : status, category: categories, limit }
+    return { status: status === 'inbox' ? undefined : status, category: categories, limit }
   }
 
   /** The number of items to request when the list is requested again. */
@@ -66,12 +67,13 @@ export class SharedList implements Extent {
     this.#wanted = Math.max(this.limit, count)
     this.isLoaded = true
     // Events that the page does not have may have made the list unclear, and make the rest wrong, even 0.
-    this.isUnclear = last.version !== version && (this.isUnclear || (this.end > 0 && this.categories.length > 0))
+    this.isUnclear = last.version !== version && (this.isUnclear || (this.end > 0 && !hasCounter(this)))
   }
 
   /** Makes a new snapshot. Calls the listeners if it differs. `isRequested`: shows what waits in `newer`. */
-  show({ known, unread, total: inboxTotal, state, error }: View, isRequested = false): void {
-    const { snapshot: old, status } = this
+  show(view: View, isRequested = false): void {
+    const { known, own, unread, unseen, state, error } = view
+    const { snapshot: old } = this
     const isHeld = [...this.opened].some((one) => one.isHeld)
     const all = this.isLoaded ? itemsOf(known, this) : []
     if (!isHeld && all.length > this.#wanted + maxSurplus) {
@@ -79,14 +81,13 @@ export class SharedList implements Extent {
       all.length = this.#wanted
       this.end = all.at(-1)?.seq ?? 0
     }
-    // Only what the reader asks for may move the items that are on screen: the next page, below the last of them.
+    // Only what the reader asks for may move the items that are on screen: the next page, below the last of them, and own acts.
     const places = new Set(old.items.map(({ seq }) => seq))
     const low = old.items.at(-1)?.seq ?? Number.POSITIVE_INFINITY
-    const isShown = ({ seq }: Notification) => !isHeld || isRequested || seq < low || places.has(seq)
+    const isShown = ({ id, seq }: Notification) => !isHeld || isRequested || seq < low || places.has(seq) || own.has(id)
     // The reader has emptied the list, and there are more.
     if (this.end && all.length < this.limit) this.isUnclear = true
-    const ofStatus = { all: inboxTotal, unread, read: inboxTotal - unread }[status]
-    const total = !this.isLoaded ? 0 : this.categories.length ? all.length + this.rest : ofStatus
+    const total = this.isLoaded ? this.#totalOf(view, all.length) : 0
     const next: InboxSnapshot = {
       items: sameIfEqual(old.items, all.filter(isShown)),
       newer: sameIfEqual(
@@ -94,6 +95,7 @@ export class SharedList implements Extent {
         all.filter((one) => !isShown(one)),
       ),
       unread,
+      unseen,
       total,
       state,
       error,
@@ -103,6 +105,11 @@ export class SharedList implements Extent {
     if (Object.entries(next).every(([name, value]) => value === old[name as keyof InboxSnapshot])) return
     this.snapshot = next
     this.#notify()
+  }
+
+  #totalOf({ unread, total }: View, shown: number): number {
+    if (!hasCounter(this)) return shown + this.rest
+    return this.status === 'inbox' ? total : this.status === 'unread' ? unread : total - unread
   }
 
   /** A listener may end subscriptions, and an act of a listener makes a newer snapshot. */

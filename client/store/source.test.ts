@@ -333,3 +333,119 @@ test('readAll of a list with a category marks that category in every list, and u
   await until(() => seen.every((categories) => categories().length === 4))
   assert.equal((await carillon.inbox.counts()).unread, 4)
 })
+
+const titlesOf = (list: InboxList) => list.getSnapshot().items.map(({ title }) => title.replace('Number ', ''))
+
+test('what a reader archives, snoozes or removes leaves each list at once, and is in its other list, on every device', async () => {
+  const ann = await service.user()
+  const [four = '', three = '', two = ''] = await deliver(ann, 4)
+  const { carillon } = await device(ann)
+  const { open } = carillon.inbox
+  const [list, archived, snoozed] = [open(), open({ status: 'archived' }), open({ status: 'snoozed' })]
+  const other = await device(ann)
+  const [elsewhere, archivedElsewhere] = [
+    other.carillon.inbox.open(),
+    other.carillon.inbox.open({ status: 'archived' }),
+  ]
+  await until(() => [list, archived, snoozed, elsewhere, archivedElsewhere].every(isLive))
+  const acts = [
+    list.archive(four),
+    list.snooze(three, new Date(service.now() + 60_000).toISOString()),
+    list.remove(two),
+  ]
+  assert.deepEqual([titlesOf(list), titlesOf(archived), titlesOf(snoozed)], [['1'], ['4'], ['3']])
+  const { total, unread, unseen } = list.getSnapshot()
+  assert.deepEqual([total, unread, unseen, archived.getSnapshot().total], [1, 1, 1, 1])
+  const refused = await failureOf(list.archive('01900000-0000-7000-8000-000000000000'))
+  assert.ok(isCarillonError(refused, 'NOT_FOUND'))
+  await Promise.all(acts)
+  await until(() => elsewhere.getSnapshot().unseen === 1 && titlesOf(archivedElsewhere).length === 1)
+  assert.deepEqual([titlesOf(elsewhere), titlesOf(list), titlesOf(archived)], [['1'], ['1'], ['4']])
+  assert.deepEqual(await carillon.inbox.counts(), { total: 1, unread: 1, unseen: 1, categories: {} })
+})
+
+test('a refused act is taken back: the notification is at its place again', async () => {
+  const ann = await service.user()
+  const [newest = ''] = await deliver(ann, 2)
+  const { carillon } = await device(ann)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list))
+  const shown = list.getSnapshot()
+  const snoozing = list.snooze(newest, '2020-01-01T00:00:00.000Z')
+  assert.deepEqual([titlesOf(list), list.getSnapshot().unread], [['1'], 1])
+  assert.ok(isCarillonError(await failureOf(snoozing), 'INVALID_REQUEST'))
+  assert.deepEqual(list.getSnapshot(), shown)
+})
+
+test('an act that empties a page requests the next items, and what the reader puts back is at its place in a held list', async () => {
+  const ann = await service.user()
+  const [, second = ''] = await deliver(ann, 4)
+  const { carillon } = await device(ann)
+  const list = carillon.inbox.open({ limit: 3 })
+  await until(() => isLive(list))
+  list.hold(true)
+  await list.archive(second)
+  await until(() => titlesOf(list).join() === '4,2,1')
+  const putBack = list.unarchive(second)
+  assert.deepEqual([titlesOf(list), list.getSnapshot().newer], [['4', '3', '2', '1'], []])
+  await putBack
+  await until(() => list.getSnapshot().items[1]?.archivedAt === null)
+  assert.deepEqual([titlesOf(list), list.getSnapshot().newer], [['4', '3', '2', '1'], []])
+})
+
+test('archiveRead leaves what is unread, and undo takes back exactly that', async () => {
+  const ann = await service.user()
+  const [, second = '', third = ''] = await deliver(ann, 4)
+  const { carillon } = await device(ann)
+  const [list, archived] = [carillon.inbox.open({ limit: 2 }), carillon.inbox.open({ status: 'archived' })]
+  const other = (await device(ann)).carillon.inbox.open()
+  await until(() => [list, archived, other].every(isLive))
+  await Promise.all([list.archive(third), list.read(second)])
+  await list.archiveRead()
+  await until(() => titlesOf(archived).join() === '3,2' && titlesOf(other).join() === '4,1')
+  await until(() => titlesOf(list).join() === '4,1')
+  assert.deepEqual([list.getSnapshot().total, list.getSnapshot().unread], [2, 2])
+  const undone = list.undo()
+  assert.deepEqual([list.getSnapshot().total, titlesOf(archived)], [3, ['2']])
+  await undone
+  await until(() => titlesOf(other).join() === '4,3,1' && titlesOf(list).join() === '4,3,1')
+  assert.deepEqual(await carillon.inbox.counts(), { total: 3, unread: 2, unseen: 3, categories: {} })
+})
+
+test('seen sets unseen to what arrived after the newest item, on every device, and sends nothing if there is none', async () => {
+  const ann = await service.user()
+  await deliver(ann, 2)
+  const { carillon, count } = await device(ann)
+  const list = carillon.inbox.open()
+  const other = (await device(ann)).carillon.inbox.open()
+  await until(() => list.getSnapshot().unseen === 2 && other.getSnapshot().unseen === 2)
+  list.hold(true)
+  await deliver(ann, 1)
+  await until(() => list.getSnapshot().newer.length === 1)
+  const seen = list.seen()
+  assert.deepEqual([list.getSnapshot().unseen, list.getSnapshot().unread], [1, 3])
+  await seen
+  await until(() => other.getSnapshot().unseen === 1)
+  list.showNewer()
+  await list.seen()
+  await list.seen()
+  assert.equal(count('POST /api/notifications/seen'), 2)
+  await until(() => other.getSnapshot().unseen === 0)
+})
+
+test('acts without a connection wait, and are sent in their order', async () => {
+  const ann = await service.user()
+  const [newest = '', second = ''] = await deliver(ann, 3)
+  const { carillon, network } = await device(ann)
+  const [list, archived] = [carillon.inbox.open(), carillon.inbox.open({ status: 'archived' })]
+  await until(() => isLive(list) && isLive(archived))
+  network.cut.abort(new TypeError('cut'))
+  const acts = [list.archive(newest), list.read(second), list.archiveRead(), list.unarchive(newest)]
+  await until(() => list.getSnapshot().state === 'offline')
+  assert.deepEqual([titlesOf(list), titlesOf(archived)], [['3', '1'], ['2']])
+  network.cut = new AbortController()
+  await Promise.all(acts)
+  await until(() => isLive(list) && isLive(archived))
+  assert.deepEqual([titlesOf(list), titlesOf(archived)], [['3', '1'], ['2']])
+  assert.deepEqual(await carillon.inbox.counts(), { total: 2, unread: 1, unseen: 2, categories: {} })
+})

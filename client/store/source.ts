@@ -26,8 +26,9 @@ const snapshotMs = 50
 const againMs = 1_000
 /** Above this, what no list contains is forgotten. Until then, an undo may list it again. */
 const maxKnown = 2_000
-/** What an undo takes back if there is no read-all to undo. */
-const noReadAll: { ids: string[]; made: number } = { ids: [], made: 0 }
+type Undo = Extract<Act, { type: 'undo' }>
+/** What an undo shows if no bulk act of this page is to be taken back. */
+const noBulk: Undo = { type: 'undo', of: 'read-all', ids: [], made: 0 }
 
 type Timer = ReturnType<typeof setTimeout> | undefined
 
@@ -37,7 +38,7 @@ export class Source {
   readonly #acts: Acts
   readonly connection: Connection
   #state = emptyState
-  #view: View = { ...emptyState, state: 'loading', error: undefined }
+  #view: View = { ...emptyState, own: new Set(), state: 'loading', error: undefined }
   /** Events that the state does not have yet. */
   #events: StreamEvent[] = []
   /** The position of the last event; before the first one, the version of the oldest page. */
@@ -45,7 +46,7 @@ export class Source {
   /** The user has not changed yet, so a page that the server has rendered is that of the user. */
   #isFirstUser = true
   #isStale = true
-  #lastReadAll = noReadAll
+  #lastBulk = noBulk
   /** Aborts the requests for pages when the user changes, and when the last list is closed. */
   #session = new AbortController()
   /** The requests for pages, one after the other. Events wait for them. */
@@ -80,10 +81,16 @@ export class Source {
       showNewer: () => list.show(this.#view, true),
       read: (id) => this.#acts.add({ type: 'read', id }),
       unread: (id) => this.#acts.add({ type: 'unread', id }),
+      archive: (id) => this.#acts.add({ type: 'archive', id }),
+      unarchive: (id) => this.#acts.add({ type: 'unarchive', id }),
+      snooze: (id, until) => this.#acts.add({ type: 'snooze', id, until }),
+      remove: (id) => this.#acts.add({ type: 'remove', id }),
       readAll: () => this.#readAll(list),
+      archiveRead: () => this.#addBulk({ type: 'archive-read' }),
+      seen: () => this.#seen(list),
       undo: () => {
-        const undone = this.#acts.add({ type: 'undo', ...this.#lastReadAll })
-        this.#lastReadAll = noReadAll
+        const undone = this.#acts.add(this.#lastBulk)
+        this.#lastBulk = noBulk
         return undone
       },
       close: () => {
@@ -142,14 +149,26 @@ export class Source {
   /** An act with which the user marks as read what the list shows, and nothing that arrives later. */
   #readAll({ snapshot, categories, status }: SharedList): Promise<void> {
     const throughSeq = snapshot.items[0]?.seq
-    // A list of read notifications has nothing to mark.
-    if (!throughSeq || status === 'read') return Promise.resolve()
-    const { known, unread } = this.#view
-    const settled = this.#acts.add({ type: 'read-all', throughSeq, categories, isExact: !categories.length })
+    // In other lists, what is unread is not shown.
+    if (!throughSeq || !['inbox', 'unread', 'all'].includes(status)) return Promise.resolve()
+    return this.#addBulk({ type: 'read-all', throughSeq, categories, isExact: !categories.length })
+  }
+
+  #addBulk(act: Extract<Act, { type: Undo['of'] }>): Promise<void> {
+    const { known, unread, total } = this.#view
+    const settled = this.#acts.add(act)
     const now = this.#view
-    const read = [...known.values()].filter((one) => !one.read && now.known.get(one.id)?.read)
-    this.#lastReadAll = { ids: read.map(({ id }) => id), made: unread - now.unread }
+    const made = [...known.values()].filter((one) => now.known.get(one.id) !== one)
+    // It changes one of the two.
+    const count = unread - now.unread + total - now.total
+    this.#lastBulk = { type: 'undo', of: act.type, ids: made.map(({ id }) => id), made: count }
     return settled
+  }
+
+  #seen({ snapshot }: SharedList): Promise<void> {
+    const throughSeq = snapshot.items[0]?.seq
+    if (!throughSeq || (this.#isLive && !this.#view.unseen)) return Promise.resolve()
+    return this.#acts.add({ type: 'seen', throughSeq })
   }
 
   show(): void {
@@ -249,8 +268,12 @@ export class Source {
   }
 
   transmit(act: Act): Promise<void> {
-    if (act.type === 'read-all') return this.#inbox.readAll({ throughSeq: act.throughSeq, category: act.categories })
-    return act.type === 'undo' ? this.#inbox.undo() : this.#inbox[act.type](act.id)
+    const inbox = this.#inbox
+    if (act.type === 'read-all') return inbox.readAll({ throughSeq: act.throughSeq, category: act.categories })
+    if (act.type === 'archive-read') return inbox.archiveRead()
+    if (act.type === 'seen') return inbox.seen(act.throughSeq)
+    if (act.type === 'snooze') return inbox.snooze(act.id, act.until)
+    return act.type === 'undo' ? inbox.undo() : inbox[act.type](act.id)
   }
 
   get isClosed(): boolean {
@@ -261,7 +284,7 @@ export class Source {
 
   onOtherUser(error: CarillonError): void {
     this.#acts.rejectAll(error)
-    this.#lastReadAll = noReadAll
+    this.#lastBulk = noBulk
     this.#isFirstUser = false
     this.#forget()
   }
@@ -285,7 +308,7 @@ export class Source {
       const { known } = this.#state
       this.#position ??= Math.min(...loaded.flat().map(({ version }) => version))
       if (isFresh) {
-        this.#state = emptyState
+        this.#state = { ...this.#state, known: emptyState.known }
         this.#isStale = false
         this.#acts.remove(done)
       }
@@ -306,10 +329,13 @@ export class Source {
       return
     }
     this.#position = event.position
+    const isGreeting = event.type === 'hello' || event.type === 'resync'
+    // No page has it.
+    if (isGreeting) this.#state = { ...this.#state, unseen: event.unseen }
     if (event.type === 'resync') {
       this.#isStale = true
       await this.load()
-    } else if (event.type !== 'hello') this.#events.push(event)
+    } else if (!isGreeting) this.#events.push(event)
     if (this.#isLive) this.#showSoon()
     else this.onState('live')
   }

@@ -15,7 +15,7 @@ import {
   withPages,
 } from './state.ts'
 
-const all: Extent = { status: 'all', categories: [], end: 0, rest: 0 }
+const all: Extent = { status: 'inbox', categories: [], end: 0, rest: 0 }
 const now = '2026-01-01T00:00:00.000Z'
 
 function notification(seq: number, more: Partial<Notification> = {}): Notification {
@@ -30,8 +30,10 @@ function pageOf(items: Notification[], version: number): NotificationPage {
   return { items, total: items.length, unread, version, hasMore: false, next: null }
 }
 
-function event(type: 'created' | 'read' | 'unread', one: Notification, version: number, unread = 0): StreamEvent {
-  return { type, position: `${version}-5f3a9c1e`, version, unread, total: 9, notification: one }
+type OneType = 'created' | 'read' | 'unread' | 'archived' | 'unarchived' | 'snoozed'
+
+function event(type: OneType, one: Notification, version: number, unread = 0): StreamEvent {
+  return { type, position: `${version}-5f3a9c1e`, version, unread, total: 9, unseen: 0, notification: one }
 }
 
 test('an event changes only what was read at an older version', () => {
@@ -46,7 +48,7 @@ test('an event changes only what was read at an older version', () => {
 test('a read-all does not mark what was marked as unread after it', () => {
   const state = withPages(emptyState, all, [pageOf([notification(2), notification(1)], 7)])
   const readAll = { type: 'read-all', through: null, throughSeq: 2, readAt: now } as const
-  const counters = { position: '6-5f3a9c1e', unread: 0, total: 2 }
+  const counters = { position: '6-5f3a9c1e', unread: 0, total: 2, unseen: 0 }
   const unread = (version: number) =>
     itemsOf(withEvents(state, [{ ...readAll, ...counters, version }]).known, all).filter(({ read }) => !read).length
   assert.deepEqual([unread(6), unread(8)], [2, 0])
@@ -91,7 +93,7 @@ test('taking back a read-all counts those that are not loaded, and what was read
   const state = { ...withPages(emptyState, all, [pageOf(items, 5)]), unread: 40 }
   const readAll: Act = { type: 'read-all', throughSeq: 3, isExact: true }
   assert.equal(withActs(state, [readAll], now).unread, 0)
-  const undo: Act = { type: 'undo', ids: ['n3', 'n1'], made: 40 }
+  const undo: Act = { type: 'undo', of: 'read-all', ids: ['n3', 'n1'], made: 40 }
   const shown = withActs(state, [readAll, undo], now)
   assert.equal(shown.unread, 40)
   assert.deepEqual(
@@ -102,7 +104,7 @@ test('taking back a read-all counts those that are not loaded, and what was read
 
 test('a list with categories cannot tell what changed below its loaded part', () => {
   const known = new Map([['n5', notification(5, { category: 'a' })]])
-  const partial: Extent = { status: 'all', categories: ['a'], end: 5, rest: 3 }
+  const partial: Extent = { status: 'inbox', categories: ['a'], end: 5, rest: 3 }
   assert.equal(isUnclear(partial, event('read', notification(5), 9), known), false)
   assert.equal(isUnclear(partial, event('created', notification(6), 9), known), false)
   assert.equal(isUnclear(partial, event('read', notification(2), 9), known), true)

@@ -1,8 +1,10 @@
 // What a client knows of an inbox, and how pages, events and acts change it: functions without a network and without a clock.
-import type { Notification, NotificationPage, StreamData, StreamEvent } from '../transport/types.ts'
+import type { ListStatus } from '../inbox.ts'
+import type { Notification, NotificationPage, StreamData, StreamEvent, Time } from '../transport/types.ts'
 
 export type Filter = {
-  status: 'all' | 'unread' | 'read'
+  /** `inbox`: neither archived nor snoozed. */
+  status: ListStatus | 'inbox'
   /** Empty: every category. */
   categories: readonly string[]
 }
@@ -11,7 +13,7 @@ export type Filter = {
 export type Extent = Filter & {
   /** 0 if the whole list is loaded. */
   end: number
-  /** The number of notifications below `end`. Used with categories only: without them, the counters of the inbox suffice. */
+  /** The number of notifications below `end`. Used only if the counters of the inbox do not suffice: see `hasCounter`. */
   rest: number
 }
 
@@ -23,23 +25,46 @@ export type InboxState = {
   /** The counters of the whole inbox. */
   unread: number
   total: number
+  /** Only events have it. */
+  unseen: number
 }
 
-export const emptyState: InboxState = { known: new Map(), unread: 0, total: 0 }
+export const emptyState: InboxState = { known: new Map(), unread: 0, total: 0, unseen: 0 }
 
 /** What the user has done. */
 export type Act =
-  | { type: 'read' | 'unread'; id: string }
+  | { type: 'read' | 'unread' | 'archive' | 'unarchive' | 'remove'; id: string }
+  | { type: 'snooze'; id: string; until: Time }
   /** Marks these categories as read, or all without `categories`. `isExact`: all unread notifications above `throughSeq` are known. */
   | { type: 'read-all'; throughSeq: number; categories?: readonly string[]; isExact?: boolean }
-  /** The known notifications that the last 'read-all' made read, and how many it made read in all. */
-  | { type: 'undo'; ids: readonly string[]; made: number }
+  | { type: 'archive-read' }
+  | { type: 'seen'; throughSeq: number }
+  /** The known notifications that the last bulk act made read or archived, and how many it changed in all. */
+  | { type: 'undo'; of: 'read-all' | 'archive-read'; ids: readonly string[]; made: number }
 
 const versions = new WeakMap<Notification, number>()
 
-function contains({ status, categories, end }: Extent, { seq, read, category }: Notification): boolean {
-  const isListed = seq >= end && (status === 'all' || read === (status === 'read'))
-  return isListed && isOf(categories, category)
+function isListed({ archivedAt, snoozedUntil }: Notification): boolean {
+  return !archivedAt && !snoozedUntil
+}
+
+const isIn: Record<Filter['status'], (one: Notification) => boolean> = {
+  inbox: isListed,
+  // What is archived or snoozed is read.
+  unread: ({ read }) => !read,
+  read: (one) => one.read && isListed(one),
+  archived: ({ archivedAt }) => archivedAt !== null,
+  snoozed: ({ snoozedUntil }) => snoozedUntil !== null,
+  all: () => true,
+}
+
+function contains({ status, categories, end }: Extent, one: Notification): boolean {
+  return one.seq >= end && isIn[status](one) && isOf(categories, one.category)
+}
+
+/** Do the counters of the inbox say how long the list is? */
+export function hasCounter({ status, categories }: Filter): boolean {
+  return !categories.length && ['inbox', 'unread', 'read'].includes(status)
 }
 
 function isOf(categories: readonly string[], category: string | null): boolean {
@@ -61,7 +86,7 @@ export function withLists(state: InboxState, lists: readonly Extent[]): InboxSta
 /** Adds pages of one list. Notifications that have not changed since `before` are the same objects as there. */
 export function withPages(
   state: InboxState,
-  { status, categories }: Filter,
+  filter: Filter,
   pages: readonly NotificationPage[],
   before = state.known,
 ): InboxState {
@@ -70,9 +95,9 @@ export function withPages(
   for (const page of pages) {
     for (const item of page.items) put(known, item, page.version, before)
     unread = page.unread
-    if (status !== 'unread' && !categories.length) total = page.total + (status === 'read' ? unread : 0)
+    if (filter.status !== 'unread' && hasCounter(filter)) total = page.total + (filter.status === 'read' ? unread : 0)
   }
-  return { known, unread, total }
+  return { ...state, known, unread, total }
 }
 
 /** The state after events. Each changes only what was read at an older version. */
@@ -81,11 +106,12 @@ export function withEvents(state: InboxState, events: readonly StreamEvent[]): I
   for (const event of events) {
     if ('notification' in event) put(known, event.notification, event.version)
     else if (event.type === 'read-all') readAll(known, event)
+    else if (event.type === 'archive-read') archiveRead(known, event)
     else if (event.type === 'removed' && isOlder(known.get(event.id), event.version)) known.delete(event.id)
   }
   // An event has the counters of the moment at which it was sent, so those of the last one are the newest.
-  const { unread, total } = events.at(-1) ?? state
-  return { known, unread, total }
+  const { unread, total, unseen } = events.at(-1) ?? state
+  return { known, unread, total, unseen }
 }
 
 function readAll(known: Map<string, Notification>, event: StreamData['read-all']): void {
@@ -95,51 +121,116 @@ function readAll(known: Map<string, Notification>, event: StreamData['read-all']
       put(known, { ...one, read: true, readAt }, version)
 }
 
+function archiveRead(known: Map<string, Notification>, event: StreamData['archive-read']): void {
+  const { throughSeq, archivedAt, version } = event
+  for (const one of known.values())
+    if (isIn.read(one) && one.seq <= throughSeq) put(known, { ...one, archivedAt }, version)
+}
+
 /** Can a list not tell from the event, and from what was known before it, what it has to contain now? */
-export function isUnclear({ status, categories, end }: Extent, event: StreamEvent, known: Known): boolean {
-  // What was unread is now in the list, and unknown.
+export function isUnclear(extent: Extent, event: StreamEvent, known: Known): boolean {
+  const { status, end } = extent
+  // What was not in the list may be in it now, and is unknown.
   if (event.type === 'read-all' && status === 'read') return true
-  const id = 'notification' in event ? event.notification.id : 'id' in event ? event.id : ''
-  // It may have been one of the rest.
-  return event.type !== 'created' && categories.length > 0 && end > 0 && !((known.get(id)?.seq ?? -1) >= end)
+  if (event.type === 'archive-read' && status === 'archived') return true
+  if (end === 0 || event.type === 'seen' || hasCounter(extent)) return false
+  const { id, updatedAt } =
+    'notification' in event ? event.notification : { id: 'id' in event ? event.id : '', updatedAt: '' }
+  // A notification whose snooze has ended was sent before others.
+  const isNew =
+    status !== 'all' && status !== 'snoozed' && [...known.values()].every((one) => one.updatedAt <= updatedAt)
+  // Otherwise it may have been one of the rest.
+  return !(event.type === 'created' && isNew) && !((known.get(id)?.seq ?? -1) >= end)
+}
+
+type Shown = { -readonly [Name in keyof Omit<InboxState, 'known'>]: number } & {
+  known: Map<string, Notification>
+  /** The ids of the notifications that acts change. */
+  own: Set<string>
+  /** The lowest `seq` of what is unseen. */
+  unseenFrom: number
 }
 
 /** What the user sees: the state, and on top of it the acts. `idle` are those acts that the state shows already. */
-export function withActs<Made extends Act>(state: InboxState, acts: readonly Made[], at: string) {
-  const known = new Map(state.known)
-  let { unread } = state
+export function withActs<Made extends Act>(state: InboxState, acts: readonly Made[], at: Time) {
+  const { unseen } = state
+  const listed = itemsOf(state.known, everything)
+  const unseenFrom = unseen > 0 ? (listed[unseen - 1]?.seq ?? 0) : Number.POSITIVE_INFINITY
+  const shown: Shown = { ...state, known: new Map(state.known), own: new Set(), unseenFrom }
   const idle = acts.filter((act) => {
-    const isRead = act.type === 'read' || act.type === 'read-all'
-    const ids = idsOf(act, known)
-    const flips = ids.filter((id) => flip(known, id, isRead, at)).length
-    const before = unread
-    if (act.type === 'read-all' && act.isExact) unread = [...known.values()].filter(({ read }) => !read).length
-    else if (act.type === 'undo') unread += flips && act.made - ids.length + flips
-    else unread += isRead ? -flips : flips
-    return !flips && unread === before
+    const before = { ...shown }
+    const flips = idsOf(act, shown.known).filter((id) => flip(shown, id, act, at)).length
+    countBulk(shown, act, flips)
+    return !flips && (['unread', 'total', 'unseen'] as const).every((name) => before[name] === shown[name])
   })
-  return { known, unread, total: state.total, idle }
+  return { ...shown, idle }
+}
+
+const everything: Extent = { status: 'inbox', categories: [], end: 0, rest: 0 }
+
+/** False if it is already so, or is not known. */
+function flip(shown: Shown, id: string, act: Act, at: Time): boolean {
+  const { known, own, unseenFrom } = shown
+  const one = known.get(id)
+  const next = one && changedBy(act, one, at)
+  if (!one || one === next) return false
+  const difference = (counts: (one: Notification) => boolean) => Number(!!next && counts(next)) - Number(counts(one))
+  shown.unread += difference(isIn.unread)
+  shown.total += difference(isListed)
+  shown.unseen += difference((any) => isListed(any) && any.seq >= unseenFrom)
+  if (next) known.set(id, next)
+  else known.delete(id)
+  own.add(id)
+  return true
+}
+
+/** Counts what an act changes of notifications that are not known. */
+function countBulk(shown: Shown, act: Act, flips: number): void {
+  const { known } = shown
+  if (act.type === 'read-all' && act.isExact) shown.unread = [...known.values()].filter(isIn.unread).length
+  if (act.type === 'undo' && flips > 0) shown[act.of === 'read-all' ? 'unread' : 'total'] += act.made - act.ids.length
+  if (act.type === 'archive-read') shown.total = shown.unread
+  if (act.type === 'seen') {
+    const end = act.throughSeq + 1
+    shown.unseen = Math.min(shown.unseen, itemsOf(known, { ...everything, end }).length)
+    shown.unseenFrom = Math.max(shown.unseenFrom, end)
+  }
 }
 
 function idsOf(act: Act, known: Known): readonly string[] {
-  if (act.type === 'undo') return act.ids
-  if (act.type !== 'read-all') return [act.id]
-  const { throughSeq, categories = [] } = act
-  return [...known.values()]
-    .filter((one) => one.seq <= throughSeq && isOf(categories, one.category))
-    .map(({ id }) => id)
+  if ('ids' in act) return act.ids
+  if ('id' in act) return [act.id]
+  if (act.type === 'seen') return []
+  const isMeant = (one: Notification) =>
+    act.type === 'archive-read' ? isIn.read(one) : one.seq <= act.throughSeq && isOf(act.categories ?? [], one.category)
+  return [...known.values()].filter(isMeant).map(({ id }) => id)
 }
 
-const flipped = new WeakMap<Notification, Notification>()
+const changed = new WeakMap<Act, WeakMap<Notification, Notification>>()
 
-/** False if it is already so, or is not known. The same notification becomes the same object each time. */
-function flip(known: Map<string, Notification>, id: string, read: boolean, at: string): boolean {
-  const one = known.get(id)
-  if (!one || one.read === read) return false
-  const other = flipped.get(one) ?? { ...one, read, readAt: read ? at : null }
-  flipped.set(one, other)
-  known.set(id, other)
-  return true
+/** The same notification becomes the same object each time: itself if the act changes nothing, undefined if it removes it. */
+function changedBy(act: Act, one: Notification, at: Time): Notification | undefined {
+  if (act.type === 'remove') return undefined
+  const others = changed.get(act) ?? new WeakMap<Notification, Notification>()
+  changed.set(act, others)
+  const other = others.get(one) ?? { ...one, ...changeBy(act, one, at) }
+  others.set(one, other)
+  const { read, archivedAt, snoozedUntil } = one
+  const isSame = other.read === read && other.archivedAt === archivedAt && other.snoozedUntil === snoozedUntil
+  return isSame ? one : other
+}
+
+function changeBy(act: Act, one: Notification, at: Time): Partial<Notification> {
+  const read = { read: true, readAt: one.readAt ?? at }
+  const unread = { read: false, readAt: null }
+  if (act.type === 'unread') return { ...unread, archivedAt: null, snoozedUntil: null }
+  if (act.type === 'archive') return { ...read, archivedAt: one.archivedAt ?? at, snoozedUntil: null }
+  if (act.type === 'snooze') return { ...read, archivedAt: null, snoozedUntil: act.until }
+  if (act.type === 'archive-read') return { archivedAt: at }
+  // What was archived or snoozed since stays so.
+  if (act.type === 'undo' && act.of === 'read-all') return isListed(one) ? unread : {}
+  if (act.type === 'undo') return { archivedAt: null }
+  return act.type === 'unarchive' ? { archivedAt: null, snoozedUntil: null } : read
 }
 
 function isOlder(one: Notification | undefined, version: number): boolean {

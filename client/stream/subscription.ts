@@ -59,7 +59,12 @@ export const eventTypes = [
   'replaced',
   'read',
   'unread',
+  'archived',
+  'unarchived',
+  'snoozed',
   'read-all',
+  'archive-read',
+  'seen',
   'removed',
   'resync',
 ] satisfies (keyof StreamData)[]

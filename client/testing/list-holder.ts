@@ -1,7 +1,18 @@
 // For tests, inside a page or in Node: the open lists of one device, by name, and their state as plain data.
 import type { Carillon, InboxList, InboxSnapshot, OpenOptions } from '../carillon-client.ts'
 
-export type ListAct = 'read' | 'unread' | 'readAll' | 'undo' | 'more' | 'hold' | 'release' | 'showNewer' | 'close'
+type OneAct = 'read' | 'unread' | 'archive' | 'unarchive' | 'snooze' | 'remove'
+export type ListAct =
+  | OneAct
+  | 'readAll'
+  | 'archiveRead'
+  | 'seen'
+  | 'undo'
+  | 'more'
+  | 'hold'
+  | 'release'
+  | 'showNewer'
+  | 'close'
 export type HeldList = { name: string; options: OpenOptions; snapshot: InboxSnapshot; snapshots: number }
 
 export class ListHolder {
@@ -19,16 +30,17 @@ export class ListHolder {
     this.#lists.set(name, entry)
   }
 
-  /** `index` chooses the notification of the list, `random` from 0 to 1. */
-  act(name: string, act: ListAct, random: number): void {
+  /** `random`, from 0 to 1, chooses the notification of the list. `until`: of a snooze. */
+  act(name: string, act: ListAct, { random, until = '' }: { random: number; until?: string }): void {
     const { list } = this.#lists.get(name) ?? {}
     if (!list) return
     const { items } = list.getSnapshot()
     const id = items[Math.floor(random * items.length)]?.id
-    if (act === 'read' || act === 'unread') void (id && list[act](id))
+    if (['read', 'unread', 'archive', 'unarchive', 'snooze', 'remove'].includes(act))
+      void (id && list[act as OneAct](id, until))
     else if (act === 'hold' || act === 'release') list.hold(act === 'hold')
     else if (act === 'more') list.more().catch(() => {})
-    else void list[act]()
+    else void list[act as 'undo']()
     if (act === 'close') this.#lists.delete(name)
   }
 

@@ -84,6 +84,7 @@ export type Notification = Content & {
   count: number
   read: boolean
   readAt: Time | null
+  /** What is archived or snoozed is read, and not in a list without `status`. */
   archivedAt: Time | null
   snoozedUntil: Time | null
 }
@@ -101,9 +102,11 @@ export type NotificationPage = {
   next: string | null
 }
 
+/** Of what is neither archived nor snoozed. `unseen`: those that arrived after the last `seen`. */
 export type Counts = {
   total: number
   unread: number
+  unseen: number
   categories: Record<string, { total: number; unread: number }>
 }
 
@@ -112,6 +115,12 @@ export type Counts = {
  * null if it has another `seq` since. With `categories` it marked only those of these.
  */
 export type ReadAll = { through: string | null; throughSeq: number; readAt: Time; categories?: string[] }
+
+/** One request archived all notifications with a `seq` up to `throughSeq` that were read, and neither archived nor snoozed. */
+export type ArchiveRead = { throughSeq: number; archivedAt: Time }
+
+/** By the user, by its sender, at its `expiresAt`, or by the limits of the service. */
+export type RemovalReason = 'deleted' | 'withdrawn' | 'expired' | 'retention'
 
 /** `reset`: the position is too old, from before an undo, or belongs to another inbox; list again. Otherwise the server omits the field. */
 export type Changes =
@@ -122,10 +131,12 @@ export type Changes =
       created: Notification[]
       changed: Notification[]
       readAlls: ReadAll[]
+      archiveReads: ArchiveRead[]
       /** The ids of removed notifications. */
       removed: string[]
       total: number
       unread: number
+      unseen: number
       version: number
       /** The position after these changes: the `since` of the next request. */
       position: string
@@ -134,7 +145,7 @@ export type Changes =
     }
 
 /** The state of the inbox after an event. */
-export type InboxState = { version: number; unread: number; total: number }
+export type InboxState = { version: number; unread: number; total: number; unseen: number }
 
 /** The data of each kind of event, as the stream carries it. */
 export type StreamData = {
@@ -143,8 +154,13 @@ export type StreamData = {
   replaced: InboxState & { notification: Notification }
   read: InboxState & { notification: Notification }
   unread: InboxState & { notification: Notification }
+  archived: InboxState & { notification: Notification }
+  unarchived: InboxState & { notification: Notification }
+  snoozed: InboxState & { notification: Notification }
   'read-all': InboxState & ReadAll
-  removed: InboxState & { id: string }
+  'archive-read': InboxState & ArchiveRead
+  seen: InboxState
+  removed: InboxState & { id: string; reason: RemovalReason }
   resync: InboxState
 }
 
@@ -153,11 +169,13 @@ export type StreamData = {
  * pass it as `since` later to resume after this event.
  *
  * - `hello`: the stream is connected. The first event, also after every reconnect.
- * - `created`: a new notification. `replaced`: new content under the same id; it may be new to you, and may have a new `seq`.
+ * - `created`: a new notification, or one whose snooze has ended, with a new `seq`. `replaced`: new content under the same id; it may be new to you, and may have a new `seq`.
  * - `read`: one notification was marked read, `unread`: unread. `read-all`: all with a `seq` up to `throughSeq` were marked read,
  *   with `categories` only those of these.
+ * - `archived`, also of one that arrives muted; `unarchived`; `snoozed`. `archive-read`: see {@link ArchiveRead}. `seen`: only
+ *   `unseen` has changed.
  * - `removed`: the notification with that id no longer exists.
- * - `resync`: a read-all was undone, or the server can no longer send the events since your position; list again. The stream
+ * - `resync`: a read-all or archive-read was undone, or the server can no longer send the events since your position; list again. The stream
  *   continues from here.
  */
 export type StreamEvent = {
@@ -166,6 +184,23 @@ export type StreamEvent = {
 
 /** Why the server ended a stream: the session or token that opened it expired, or was revoked. */
 export type SessionEnd = 'expired' | 'revoked'
+
+/** Until when something is muted; null: it is not. */
+export type MutedUntil = Time | 'forever' | null
+/** `label` and `description` are in the language of the user. `mandatory`: it is never muted. */
+export type CategoryPreferences = {
+  mutedUntil: MutedUntil
+  label: string
+  description: string | null
+  mandatory: boolean
+}
+/** `categories`: those that are declared, muted, or in the inbox. */
+export type Preferences = { mutedUntil: MutedUntil; categories: Record<string, CategoryPreferences> }
+/** What is absent stays as it is. */
+export type PreferencesChange = {
+  mutedUntil?: MutedUntil | undefined
+  categories?: Record<string, { mutedUntil: MutedUntil }> | undefined
+}
 
 /** An `externalId` without `issuer` is a plain one. */
 export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
@@ -200,10 +235,23 @@ export type DeliveryRequest = { [Name in Exclude<keyof Content, 'body'>]?: Conte
 export type DeliveryResult = {
   userId: string | null
   id: string | null
-  status: 'delivered' | 'updated' | 'unknown_recipient'
+  status: 'delivered' | 'updated' | 'muted' | 'unknown_recipient'
 }
 /** `results` has the order of the recipients. */
 export type Delivery = { deliveryId: string; results: DeliveryResult[] }
+
+/** The members that are given replace those of the notification. */
+export type NotificationChange = Partial<Omit<DeliveryRequest, 'recipients' | 'key' | 'again' | 'unknownRecipients'>>
+/** In how many inboxes the notification is. Above 1,000, some of them change in the background. */
+export type KeyChange = { inboxes: number }
+
+/** `mandatory`: it is never muted. */
+export type CategoryDeclaration = {
+  name: Texts
+  description?: Texts | null | undefined
+  mandatory?: boolean | null | undefined
+}
+export type Category = { name: Texts; description: Texts | null; mandatory: boolean }
 
 /** A user as the producers of the scope `users` see it. */
 export type UserAccount = User & {

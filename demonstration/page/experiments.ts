@@ -25,22 +25,18 @@ export type Way = keyof Texts['balancer']
 /** What is predicted: of the cookie or the token, and what of it. */
 export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
 type Answers = Partial<Record<Cell, boolean | null>>
-export type Outcome = {
-  acts: readonly Act[]
-  /** Null if this browser or this service cannot measure it. */
-  answers: Readonly<Answers>
-  facts: readonly string[]
-  hits: Readonly<Record<Way, readonly Hit[]>> | undefined
-}
 /** `frame`: loads a page of another site in a frame that the reader sees. */
 export type Tools = { world: World; texts: Texts; language: string; frame: (address: string) => void }
 
+export type Outcome = Pick<Recorder, 'acts' | 'answers' | 'facts' | 'hits'>
+
 /** Collects what an experiment does. */
-class Recorder implements Outcome {
+class Recorder {
   readonly acts: Act[] = []
+  /** Null if this browser or this service cannot measure it. */
   readonly answers: Answers = {}
   readonly facts: string[] = []
-  hits: Outcome['hits']
+  hits: Readonly<Record<Way, readonly Hit[]>> | undefined
   readonly world: World
 
   constructor(world: World) {
@@ -262,6 +258,5 @@ export async function runExperiment(id: ExperimentId, tools: Tools): Promise<Out
   await world.fresh()
   await world.signInBoth()
   await runs[id](record, tools)
-  const { acts, answers, facts, hits } = record
-  return { acts, answers, facts, hits }
+  return record
 }

@@ -11,16 +11,15 @@ import type { Stage } from './stage.ts'
 import { type Lane, tokenIn } from './world.ts'
 
 /** `see`: the one sentence that says what to look at. */
-export function headView({ number, title, see }: { number?: string; title: string; see: string }) {
+export function headView(title: string, see: string) {
   return html`<header class="step-head">
-    ${number && html`<p class="step-number">${number}</p>`}
     <h2 id="place" tabindex="-1">${title}</h2>
     <p class="see">${see}</p>
   </header>`
 }
 
-/** `key`: names the moment. `exchanges`: undefined before they were sent. */
-export type Moment = { scene: Scene; key: string; exchanges?: readonly Exchange[] }
+/** `key`: names the moment. */
+export type Moment = { scene: Scene; key: string; exchanges: readonly Exchange[] }
 
 export function laneView(stage: Stage, lane: Lane, { scene, key, exchanges }: Moment) {
   const { texts, width } = stage
@@ -28,7 +27,7 @@ export function laneView(stage: Stage, lane: Lane, { scene, key, exchanges }: Mo
   const picture = pictureView(scene, { title: `${name}: ${texts.inOrder}`, width })
   return html`<section class="lane card lane-${lane}" aria-label=${name}>
     <h3 class="lane-name">${name}</h3>
-    ${keyed(`${key} ${exchanges?.[0]?.n}`, picture)} ${exchanges && closerView(stage, lane, exchanges)}
+    ${keyed(`${key} ${exchanges[0]?.n}`, picture)} ${closerView(stage, lane, exchanges)}
   </section>`
 }
 
@@ -80,7 +79,7 @@ function apartView(stage: Stage, lane: Lane, exchange: Exchange) {
   const pieces = lane === 'session' ? { cookie, row } : { ...tokenParts(tokenIn(exchange) ?? '') }
   const names: Readonly<Record<string, string>> = { ...texts.parts, ...texts.pieces }
   return html`${Object.entries(pieces).map(
-    ([piece, parts], at) => html`<h4 class=${lane === 'token' ? `piece-${at}` : ''}>${names[piece]}</h4>
+    ([piece, parts]) => html`<h4>${names[piece]}</h4>
       <dl class="fields">
         ${parts.map(
           ({ name, value, time }) => html`<div>

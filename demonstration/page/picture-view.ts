@@ -100,11 +100,10 @@ const swapped = ([one, other]: [Point, Point]): [Point, Point] => [other, one]
 
 function boxView(scene: Scene, place: PlaceId, box: Box, drawn: readonly Drawn[]) {
   const { x, y, w, h } = box
-  const isUsed = scene.hops.some(({ from, to }) => from === place || to === place)
   const works = drawn.filter(({ hop }) => hop.from === place && hop.to === place)
   const things = scene.things.filter(({ at }) => at === place)
   const lineY = (at: number) => y + 32 + at * lineHeight
-  return svg`<g class="place ${isUsed ? '' : 'is-idle'}">
+  return svg`<g class="place">
     <rect x=${x} y=${y} width=${w} height=${h - 1} rx="12"></rect>
     <text class="place-name" x=${x + w / 2} y=${y + 21} text-anchor="middle">${scene.names[place]}</text>
     ${things.map((thing, at) => thingView(thing, { x: x + 8, y: lineY(at), w: w - 16 }))}

@@ -48,7 +48,7 @@ function hopsOf(exchange: Exchange, words: Words): Hop[] {
     from: to,
     to: 'browser',
     label: String(statusOf(exchange)),
-    sentence: brought ? `${status}, ${texts.brings[brought]}` : status,
+    sentence: brought ? `${status}, ${texts.proofs[brought]}` : status,
     tone: statusOf(exchange) >= 400 ? 'bad' : (brought ?? 'good'),
   }
   return [request, ...exchange.steps.flatMap((step) => workOf(step, to, words)), response]
@@ -98,23 +98,23 @@ function thingsOf(lane: Lane, exchanges: readonly Exchange[], { texts, cookieNam
     has
       ? { at: 'browser', text: held, tone: lane, isNew }
       : { at: 'browser', text: texts.things.nothing, tone: 'plain' },
-    ...keptThings(texts, lane, {
-      hasRow: lane === 'session' && sessionRowOf(last) !== undefined,
-      isNew,
-      revoked: lane === 'token' ? rowsOf(last, 'token_cutoff').length : 0,
-    }),
+    ...keptThings(lane, last, { texts, isNew }),
     ...others.map((text) => ({ at: 'store', text, tone: 'plain' }) as const),
   ]
 }
 
-type Kept = { hasRow: boolean; isNew?: boolean; revoked?: number }
-
-/** What the servers keep of the proof of a lane. `revoked`: how many sign-ins of this user are in the list of revocations. */
-export function keptThings({ things }: Texts, lane: Lane, { hasRow, isNew = false, revoked = 0 }: Kept): Thing[] {
+/** What the servers keep of the proof of a lane. */
+function keptThings(
+  lane: Lane,
+  last: Exchange,
+  { texts: { things }, isNew }: { texts: Texts; isNew: boolean },
+): Thing[] {
+  const hasRow = lane === 'session' && sessionRowOf(last) !== undefined
   const row: Thing = hasRow
     ? { at: 'store', text: things.row, tone: 'session', isNew }
     : { at: 'store', text: things.noRow, tone: 'plain' }
   if (lane === 'session') return [row, { at: 'other', text: things.publicKey, tone: 'plain' }]
+  const revoked = rowsOf(last, 'token_cutoff').length
   const revocations = (['server', 'store'] as const).map(
     (at): Thing => ({ at, text: `${things.revoked}${revoked}`, tone: 'bad' }),
   )
@@ -125,8 +125,8 @@ export function keptThings({ things }: Texts, lane: Lane, { hasRow, isNew = fals
   ]
 }
 
-export function rowsOf({ rows: { after } }: Exchange, table: string): readonly Row[] {
-  return after.filter((row) => row.table === table)
+export function rowsOf({ rows }: Exchange, table: string): readonly Row[] {
+  return rows.filter((row) => row.table === table)
 }
 
 /** The newest session of the user: the one of the cookie. */

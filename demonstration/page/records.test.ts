@@ -64,7 +64,7 @@ test('a picture has the request with its proof, the calls that have words, and t
       // There was no token to check.
       { name: 'signatures.check', detail: 'invalid', ms: 1 },
     ],
-    rows: { before: [], after: [] },
+    rows: [],
   }
   const { hops, things } = sceneOf('session', [exchange], {
     texts: await demonstrationTexts('en'),

@@ -13,7 +13,7 @@ export function resultView(stage: Stage) {
     result.isShared = false
     history.replaceState(null, '', fragmentOf(result.measurement))
   }
-  return html`${headView({ title: texts.places.result, see: texts.see.result })} ${tableView(stage)}
+  return html`${headView(texts.places.result, texts.see.result)} ${tableView(stage)}
     ${result.isShared ? html`<p class="note">${texts.shared}</p>` : nothing}
     <div class="way">
       <button type="button" class="primary" aria-disabled=${world.running !== undefined} @click=${() => void world.run('measure', act)}>${table.measure}</button>

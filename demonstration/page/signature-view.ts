@@ -69,9 +69,6 @@ export function signatureView({ texts, isWide, check }: Stage) {
       .value=${text}
       @input=${({ target }: Event) => check.edit((target as HTMLTextAreaElement).value)}
     ></textarea>
-    <p class="pieces" aria-hidden="true">
-      ${text.split('.').map((piece, at) => html`<span class="piece-${at} ${isBad && at === 2 ? 'is-bad' : ''}">${piece.slice(0, 10)}…</span>`)}
-    </p>
     <p id="signature-outcome" role="status" class=${isBad ? 'fault' : 'done'}>${outcomeText(texts, outcome)}</p>
     <p class="note">${signature.says}<b>${name ?? '?'}</b></p>
     <p class="buttons">

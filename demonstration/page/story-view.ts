@@ -1,11 +1,10 @@
 // A step of the walk or an experiment: what to see, a picture for each lane, and what follows. An experiment is predicted first. Everything
 // else is folded.
 import { html, nothing } from 'lit/html.js'
-import type { Exchange } from '../server/api.ts'
 import { balancerView } from './balancer-view.ts'
 import { type Act, type Cell, cellsOf, ways } from './experiments.ts'
 import { headView, laneView } from './lane-view.ts'
-import { type Hop, keptThings, type Scene, sceneOf } from './picture.ts'
+import { type Scene, sceneOf } from './picture.ts'
 import { type ExperimentId, experimentIds, go, hashOf, isOneOf, type Place, places } from './places.ts'
 import { signatureView } from './signature-view.ts'
 import type { Stage } from './stage.ts'
@@ -29,12 +28,12 @@ export function startView(stage: Stage) {
 
 export function experimentsView(stage: Stage) {
   const { texts, bench } = stage
-  return html`${headView({ title: texts.places.experiments, see: texts.see.experiments })}
+  return html`${headView(texts.places.experiments, texts.see.experiments)}
     <ol class="cards">
       ${experimentIds.map(
         (id) => html`<li>
           <a class="idea card" href=${hashOf(id)}>
-            <b>${texts.titles[id]}</b> ${bench.kept.outcomes[id] ? html`<span class="flag done">${texts.done}</span>` : nothing}
+            <b>${texts.titles[id]}</b> ${bench.outcomes[id] ? html`<span class="flag done">${texts.done}</span>` : nothing}
             <span class="note">${texts.see[id]}</span>
           </a>
         </li>`,
@@ -57,22 +56,15 @@ export function nextView({ texts, world }: Stage, place: Place) {
 export function storyView(stage: Stage, id: StepId | ExperimentId) {
   const { texts } = stage
   const isStep = isOneOf(stepIds, id)
-  const ids: readonly Place[] = isStep ? stepIds : experimentIds
-  const number = `${ids.indexOf(id) + 1} / ${ids.length}`
-  return html`${headView({ number, title: texts.titles[id], see: texts.see[id] })}
+  return html`${headView(texts.titles[id], texts.see[id])}
     ${isStep ? stepView(stage, id) : experimentView(stage, id)}`
 }
 
 function stepView(stage: Stage, id: StepId) {
   const { texts, walk } = stage
-  const startAgain = () => {
-    walk.restart()
-    go(id)
-  }
   const { session = [], token = [] } = walk.results.get(id) ?? {}
   const finding = html`<p class="finding">${texts.follows[id]}</p>`
-  return html`${walk.isUnexpected(id) ? html`<p class="fault" role="alert">${texts.unexpected} <button type="button" @click=${startAgain}>${texts.startAgain}</button></p>` : nothing}
-    ${picturesOf(stage, id, { session, token })}
+  return html`${picturesOf(stage, id, { session, token })}
     <div class="two">
       ${id === 'with-proof' ? signatureView(stage) : nothing}
       <div>${finding}${nextView(stage, id)}</div>
@@ -99,7 +91,7 @@ function withoutStore({ texts }: Stage, scene: Scene): Scene {
 
 function experimentView(stage: Stage, id: ExperimentId) {
   const { texts, bench, world } = stage
-  const outcome = world.running === id ? undefined : bench.kept.outcomes[id]
+  const outcome = world.running === id ? undefined : bench.outcomes[id]
   const acts = outcome?.acts ?? []
   const shown = acts[bench.shown] ?? acts[0]
   const show = (at: number) => {
@@ -109,33 +101,9 @@ function experimentView(stage: Stage, id: ExperimentId) {
   const choice = ({ label }: Act, at: number) =>
     html`<button type="button" aria-pressed=${shown === acts[at]} @click=${() => show(at)}>${texts.acts[label]}</button>`
   return html`${acts.length > 1 ? html`<div class="acts buttons" role="group" aria-label=${texts.moments}>${acts.map(choice)}</div>` : nothing}
-    ${id === 'balancer' ? balancerView(stage, outcome?.hits) : shown ? picturesOf(stage, `${id} ${shown.label}`, shown) : plannedView(stage, id)}
+    ${id === 'balancer' ? balancerView(stage, outcome?.hits) : shown && picturesOf(stage, `${id} ${shown.label}`, shown)}
     ${bench.frame && html`<iframe class="card" title=${texts.actors['other-site']} src=${bench.frame}></iframe>`}
     ${predictionsView(stage, id)} ${outcome ? resultView(stage, id) : nothing} ${nextView(stage, id)}`
-}
-
-type Sender = Exchange['by']
-/** Who sends the requests of an experiment; the reader's browser does in the others. */
-const senders: Partial<Record<ExperimentId, Sender>> = { stolen: 'thief', signOut: 'thief', form: 'other-site' }
-
-/** Before the experiment has run, the pictures show what is going to be sent. */
-function plannedView(stage: Stage, id: ExperimentId) {
-  return html`<div class="two">${lanes.map((lane) => laneView(stage, lane, { scene: plannedScene(stage, id, lane), key: id }))}</div>`
-}
-
-function plannedScene({ texts }: Stage, id: ExperimentId, lane: Lane): Scene {
-  const sender = senders[id] ?? 'browser'
-  const held = { browser: texts.held[lane], thief: texts.copies[lane], 'other-site': texts.things.nothing }[sender]
-  const tone = sender === 'other-site' ? 'plain' : lane
-  const targets = cellsOf[id].includes(`${lane} other`) ? (['server', 'other'] as const) : (['server'] as const)
-  return {
-    names: { ...texts.actors, browser: texts.actors[sender] },
-    things: [{ at: 'browser', text: held, tone }, ...keptThings(texts, lane, { hasRow: lane === 'session' })],
-    hops: targets.flatMap((to): Hop[] => [
-      { from: 'browser', to, label: '', sentence: '', tone },
-      { from: to, to: 'browser', label: '?', sentence: '', tone: 'plain' },
-    ]),
-  }
 }
 
 function predictionsView(stage: Stage, id: ExperimentId) {
@@ -154,14 +122,14 @@ function predictionsView(stage: Stage, id: ExperimentId) {
         <input
           type="radio"
           name="${id} ${cell}"
-          .checked=${bench.kept.predictions[`${id} ${cell}`] === answer}
+          required
+          .checked=${bench.predictions[`${id} ${cell}`] === answer}
           @change=${() => bench.predict(id, cell, answer)}
         />${answerText(stage, cell, answer)}
       </label>`
       return html`<fieldset class="lane-${cell.split(' ')[0]}"><legend>${cellText(stage, cell)}</legend>${choice(true)} ${choice(false)}</fieldset>`
     })}
     <button class="primary" aria-disabled=${world.running !== undefined}>${texts.run}</button>
-    ${bench.incomplete === id ? html`<p role="alert" class="fault">${texts.choose}</p>` : nothing}
   </form>`
 }
 
@@ -181,7 +149,7 @@ function answerText({ texts: { answers } }: Stage, cell: Cell, answer: boolean):
 
 function resultView(stage: Stage, id: ExperimentId) {
   const { texts, bench } = stage
-  const { answers = {}, facts = [], predicted = {} } = bench.kept.outcomes[id] ?? {}
+  const { answers = {}, facts = [], predicted = {} } = bench.outcomes[id] ?? {}
   return html`<section class="result">
     <h3 tabindex="-1">${texts.whatHappened}</h3>
     <ul class="verdicts entries">

@@ -40,8 +40,6 @@ export class World {
   visit: Visit | undefined
   /** The access token of the token lane: the page keeps it in its memory. */
   token: string | undefined
-  /** Counts the fresh starts: a proof of an earlier one has ended. */
-  epoch = 0
   /** What the reader waits for: a place of the page, or a button's name. */
   running: string | undefined
   /** Why the last thing was not done, and how to try again. */
@@ -87,7 +85,6 @@ export class World {
   /** A world with a fresh state, user, clock and inbox in place of the one before. All proofs end. */
   async fresh(): Promise<void> {
     this.leave()
-    this.epoch++
     const visit = await this.#json<Visit>('visits', { method: 'POST' })
     // Without its cookie, the server shows this browser nothing of the world.
     await this.#json('visit').catch((error: unknown) => {

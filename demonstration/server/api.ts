@@ -4,7 +4,7 @@
 //   GET  visit                  the present `Visit`
 //   GET  exchanges/:n           an `Exchange`, by the number in the field `Carillon-Exchange` of its response
 //   POST controls/:action       changes the world: see controls.ts, `advance` with `{ seconds: 960 }`
-//   *    service/...            this server: the product itself, such as `service/routeRestreinte`
+//   *    service/...            this server: the product itself
 //   GET  other-server/me        another server, which has only the public key. It reads `Authorization` alone
 //   *    servers/:way/me        five servers behind a balancer, in turn; the way is `memory`, `store` or `key`.
 //                               GET checks the proof. POST with the way `memory` signs in at one of the five (a cookie of its own)
@@ -16,24 +16,18 @@
 /** `service`: this server. Its first part is the address below `demonstration/`. */
 export type Target = 'service' | 'other-server' | 'servers'
 
-/** Where something lies: in the database, or in the memory of another server. `server-1` to `server-5` are behind the balancer. */
-export type Place = 'database' | 'other-server' | `server-${number}`
-
 /**
- * Tables of the database: `session`, `token_cutoff` (the list of revoked sign-ins, of which this server has a copy in memory),
- * `signing_key`, and for other reasons than the proof, the same in both lanes: `known_device`, `audit`, `inbox`. In the memory of
- * `other-server`: `public_key`. Of `server-1` to `server-5`: `memory_session`. Secrets are in it as they are stored: as hashes.
+ * A row of the user in the database: of `session`, or of `token_cutoff` (the list of revoked sign-ins, of which this server has a copy
+ * in memory). Secrets are in it as they are stored: as hashes.
  */
-export type Row = { place: Place; table: string; columns: Readonly<Record<string, string | number | null>> }
+export type Row = { table: string; columns: Readonly<Record<string, string | number | null>> }
 
 /** Order and spelling of the fields are those of the wire. */
 export type Message = { line: string; fields: readonly (readonly [name: string, value: string])[]; body: string }
 
 /**
- * A call of a part of the server. `name`: part and method, such as `store.findSession`, `accessTokens.verify`, `keys.find` or
- * `signatures.check`. `detail`: the kind of its result, never a value that may be a secret: `found`, `none`, `yes`, `no`, `failed`,
- * `3 rows`. `algorithm` and `kid` only at `signatures.check`, whose detail is `valid` or `invalid`; at another server also `expired`:
- * the signature is valid, and the time is over. Other servers have `keys.fetch` (of the key set) and `memory.find`, too.
+ * A call of a part of the server, such as `store.findSession`. `detail`: `found`, `none` or `failed`, never a value. At `signatures.check`,
+ * which alone has `algorithm` and `kid`, it is `valid`, `invalid`, or `expired`: the signature is valid, and the time is over.
  */
 export type Step = { name: string; detail: string; ms: number; algorithm?: string; kid?: string }
 
@@ -50,7 +44,8 @@ export type Exchange = {
   /** The line is empty until the response has begun. */
   response: Message
   steps: readonly Step[]
-  rows: { before: readonly Row[]; after: readonly Row[] }
+  /** As soon as the response is sent. */
+  rows: readonly Row[]
 }
 
 export type Visit = {
@@ -61,7 +56,4 @@ export type Visit = {
   base: string
   /** The origin that stands for another site, such as `http://localhost:7464`; null if this service has one public name. */
   otherSite: string | null
-  /** The clock of the world. */
-  now: number
-  rows: readonly Row[]
 }

@@ -8,13 +8,14 @@ import { passOn } from '../../server/demonstration/pass-on.ts'
 import { bearerToken, cookieText, sessionSecret } from '../../server/http/request/credentials.ts'
 import type { Cookie } from '../../server/http/site.ts'
 import { hashOf } from '../../server/sealing/secrets.ts'
-import type { Place, Row, Step } from './api.ts'
+import type { Step } from './api.ts'
 import { takeFacts } from './facts.ts'
 import { noted, tracing } from './trace.ts'
 import type { ComposedService } from './world.ts'
 
 type Options = {
-  place: Place
+  /** What it calls itself. */
+  name: string
   /** The world's service, of which this server uses only the sessions and the clock. */
   service: Pick<ComposedService, 'config' | 'sessions' | 'now'>
   /** Where the keys of the service are; the fields let the request through. */
@@ -26,7 +27,7 @@ type Options = {
 export class OtherServer {
   readonly #options: Options
   readonly #server = createServer((request, response) => this.#receive(request, response))
-  readonly #sessions = new Map<string, { user: string; created_at: number }>()
+  readonly #sessions = new Set<string>()
   readonly #agent = new Agent({ keepAlive: true })
   readonly #secret = randomBytes(32).toString('base64url')
   readonly #keys: ReturnType<typeof createRemoteJWKSet>
@@ -57,16 +58,6 @@ export class OtherServer {
     return this.#keys.reload()
   }
 
-  get rows(): Row[] {
-    const { place } = this.#options
-    const keys = (this.#keys.jwks()?.keys ?? []).map(({ kid = '', x = '' }) => ({ kid, x: String(x) }))
-    const sessions = [...this.#sessions].map(([secret_hash, session]) => ({ secret_hash, ...session }))
-    return [
-      ...keys.map((columns) => ({ place, table: 'public_key', columns })),
-      ...sessions.map((columns) => ({ place, table: 'memory_session', columns })),
-    ]
-  }
-
   end(): void {
     this.#agent.destroy()
     this.#server.close()
@@ -86,7 +77,7 @@ export class OtherServer {
     const [, way = 'key'] = /\/servers\/(memory|store)\/me$/.exec(request.url ?? '') ?? []
     if (way === 'memory' && request.method === 'POST') return this.#signIn(response)
     const user = await this.#userOf(request, way)
-    const text = JSON.stringify({ server: this.#options.place, user: user ?? null })
+    const text = JSON.stringify({ server: this.#options.name, user: user ?? null })
     const fields = { 'content-type': 'application/json', 'content-length': text.length }
     response.writeHead(user === undefined ? 401 : 200, fields).end(text)
   }
@@ -96,7 +87,9 @@ export class OtherServer {
     const secretOf = ({ name }: Cookie) => sessionSecret(headers.cookie, name) ?? ''
     if (way === 'store') return (await service.sessions.verify(secretOf(cookies.cookie)))?.userId
     if (way === 'memory')
-      return noted('memory.find', () => this.#sessions.get(hashOf(secretOf(cookies.memoryCookie))))?.user
+      return noted('memory.find', () => this.#sessions.has(hashOf(secretOf(cookies.memoryCookie))))
+        ? 'visitor'
+        : undefined
     return this.#userOfToken(bearerToken([headers.authorization ?? '']) ?? '')
   }
 
@@ -120,10 +113,10 @@ export class OtherServer {
   }
 
   #signIn(response: ServerResponse): void {
-    const { service, cookies } = this.#options
     const secret = randomBytes(32).toString('base64url')
-    this.#sessions.set(hashOf(secret), { user: 'visitor', created_at: service.now() })
-    response.writeHead(204, { 'set-cookie': cookieText(cookies.memoryCookie, secret) }).end()
+    this.#sessions.add(hashOf(secret))
+    const { memoryCookie } = this.#options.cookies
+    response.writeHead(204, { 'set-cookie': cookieText(memoryCookie, secret) }).end()
   }
 }
 

@@ -134,7 +134,7 @@ function ownWorld(worlds: Worlds, { headers }: IncomingMessage): World | undefin
 function stateOf(world: World, { headers: { host = '' } }: IncomingMessage): Visit {
   const { id, user, cookies } = world.options
   const { name: cookieName, path: base } = cookies.cookie
-  return { id, user, cookieName, base, otherSite: otherSiteOf(host), now: world.service.now(), rows: world.rows }
+  return { id, user, cookieName, base, otherSite: otherSiteOf(host) }
 }
 
 /**

@@ -12,10 +12,8 @@ import type { Config } from '../../server/config/settings.ts'
 import type { Cookie } from '../../server/http/site.ts'
 import { openStore } from '../../server/open-store.ts'
 import type { Passwords } from '../../server/passwords/passwords.ts'
-import type { Sessions } from '../../server/sessions/sessions.ts'
-import type { SigningKeys } from '../../server/tokens/signing-keys.ts'
 import { addUser } from '../../server/users/users.ts'
-import type { Exchange, Row, Step, Target, Visit } from './api.ts'
+import type { Exchange, Step, Target, Visit } from './api.ts'
 import { OtherServer } from './other-server.ts'
 import { allowFrame } from './other-site.ts'
 import { rowsIn } from './rows.ts'
@@ -52,7 +50,7 @@ type Exchanged = [IncomingMessage, ServerResponse]
 const maxExchanges = 100
 /** Counts those of the page's controls too. Bounds the size of the database and the processor time of one visitor. */
 const maxRequests = 5_000
-const places = ['other-server', 'server-1', 'server-2', 'server-3', 'server-4', 'server-5'] as const
+const otherServers = ['other-server', 'server-1', 'server-2', 'server-3', 'server-4', 'server-5']
 
 export class World {
   readonly options: WorldOptions
@@ -73,7 +71,7 @@ export class World {
     this.service = service
     const { id, keySet, cookies } = options
     const stepsOf = (n: number) => this.#exchanges.get(n)?.steps ?? []
-    this.others = places.map((place) => new OtherServer({ place, service, keySet: keySet(id), cookies, stepsOf }))
+    this.others = otherServers.map((name) => new OtherServer({ name, service, keySet: keySet(id), cookies, stepsOf }))
     this.#names = new Set(Object.values(cookies).map(({ name }) => name))
   }
 
@@ -94,7 +92,7 @@ export class World {
   async serve([request, response]: Exchanged, passed: Passed): Promise<void> {
     this.request()
     const { to, path, by } = passed
-    const server = to === 'servers' ? (this.#turns++ % (places.length - 1)) + 1 : 0
+    const server = to === 'servers' ? (this.#turns++ % (otherServers.length - 1)) + 1 : 0
     const n = ++this.#count
     const steps = by === 'machine' ? [] : this.#record([request, response], { ...passed, by }, { n, server })
     keepCookies(request, this.#names)
@@ -114,13 +112,13 @@ export class World {
       request: requestOf(request, this.#names),
       response: { line: '', fields: [], body: '' },
       steps: [],
-      rows: { before: this.rows, after: [] },
+      rows: [],
     }
     response.setHeader('Carillon-Exchange', n)
     onSent(response, (sent) => {
       exchange.request.body = body.text
       exchange.response = sent
-      exchange.rows.after = this.rows
+      exchange.rows = this.service.rows()
     })
     this.#exchanges.set(n, exchange)
     this.#exchanges.delete(n - maxExchanges)
@@ -132,10 +130,6 @@ export class World {
     const exchange = this.#exchanges.get(n)
     if (exchange === undefined) throw new CarillonError('NOT_FOUND', 'There is no such exchange, or it is too old')
     return exchange
-  }
-
-  get rows(): Row[] {
-    return [...this.service.rows(), ...this.others.flatMap((other) => other.rows)]
   }
 
   async end(): Promise<void> {
@@ -151,12 +145,6 @@ async function composeService({ user, cookies, passwords, log, ...options }: Wor
   const after = (source: () => number) => () => source() + state.offsetMs
   const clock = new Clock({ wall: after(wall), monotonic: after(monotonic) }, () => {})
   const { store } = await openStore(config.database)
-  const parts = new Map<string, object>()
-  const observe = <Part extends object>(name: string, part: Part) => {
-    const wrapped = observed(name, part)
-    parts.set(name, wrapped)
-    return wrapped
-  }
   const onRead = () => {
     state.reads++
   }
@@ -164,13 +152,12 @@ async function composeService({ user, cookies, passwords, log, ...options }: Wor
   const composition = await compose(seen, config, {
     ...{ log, clock, random: Math.random, url: () => config.publicUrl },
     // A token that is remembered would hide that its signature is checked.
-    own: { passwords, cookies, observed: observe, cachedTokens: 0 },
+    own: { passwords, cookies, observed, cachedTokens: 0 },
   })
-  const { app, users, deliveries, readiness } = composition
+  const { app, users, deliveries, readiness, keys, sessions } = composition
   await app.ready()
   readiness.isReady = true
   const { id: userId } = await addUser(users, { ...user, isGenerated: true })
-  const [keys, sessions] = [parts.get('keys') as SigningKeys, parts.get('sessions') as Sessions]
   const rows = rowsIn(config.database.path, userId)
   const end = async () => {
     rows.end()

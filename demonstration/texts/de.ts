@@ -46,7 +46,6 @@ export const sentences: typeof english = {
   visitField: 'Carillon-Visit und carillon-visit führen zu Ihrem Dienst. „…“ verbirgt Cookies anderer Dienste.',
   tryForge: 'Ändern Sie ein Zeichen. Der andere Server prüft jede Änderung mit dem öffentlichen Schlüssel.',
   notCopied: 'Der Browser erlaubt das Kopieren nicht. Der Text ist markiert: Drücken Sie Strg+C.',
-  choose: 'Wählen Sie zuerst in jeder Zeile eine Vorhersage.',
   revocations: (size, end) => `Widerrufene Anmeldungen in der Liste: ${size}. Der letzte Eintrag endet: ${end}.`,
   expires: (seconds) => `Beim anderen Server wird das kopierte Token noch ${seconds} Sekunden angenommen.`,
   oneName: 'Dieser Dienst hat nur einen Namen: Eine andere Website gibt es hier nicht. Versuchen Sie localhost.',
@@ -60,7 +59,6 @@ export const sentences: typeof english = {
   },
   aboutKeys:
     'Ein Token nennt seinen Schlüssel (kid), und Server holen die öffentlichen Schlüssel als Liste. Ein neuer steht darin, bevor er signiert, der alte, bis sein letztes Token abgelaufen ist: Sie überlappen sich. Ein gestohlener wird sofort verworfen.',
-  unexpected: 'Das ist nicht die Antwort dieses Schritts: Der Nachweis ist beendet, oder das Cookie kam nicht mit.',
   troubles: {
     unreachable: 'Der Dienst antwortet nicht. Was Sie schon gesehen haben, bleibt hier stehen.',
     gone: 'Ihr eigener Dienst ist weg: nach einer Stunde, zehn Minuten ohne Anfrage, oder ein anderer Tab begann.',

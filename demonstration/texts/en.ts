@@ -48,7 +48,6 @@ export const sentences = {
   visitField: 'Carillon-Visit and carillon-visit lead to your own service. “…” hides cookies of other services.',
   tryForge: 'Change any character. The other server checks each change with the public key.',
   notCopied: 'The browser does not allow copying. The text is selected: press Ctrl+C.',
-  choose: 'Choose a prediction for each line first.',
   revocations: (size: number, end: string) => `Revoked sign-ins in the list: ${size}. The last entry ends at ${end}.`,
   expires: (seconds: number) => `The copied token works at the other server for ${seconds} more seconds.`,
   oneName: 'This service has one public name: a browser has no really other site here. Try it at localhost.',
@@ -61,7 +60,6 @@ export const sentences = {
   },
   aboutKeys:
     'A token names its key (kid), and servers fetch the public keys as a list, the key set. A new key is in it before it signs, the old one until its last token has expired: they overlap. A stolen key is dropped at once.',
-  unexpected: 'This is not the response of this step: the proof has ended, or the browser sent no cookie.',
   troubles: {
     unreachable: 'The service does not respond. What you have seen so far stays here.',
     gone: 'Your own service is gone: after an hour, after ten minutes without a request, or for another tab.',

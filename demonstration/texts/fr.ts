@@ -46,7 +46,6 @@ export const sentences: typeof english = {
   visitField: 'Carillon-Visit et carillon-visit mènent à votre service. « … » cache les cookies d’autres services.',
   tryForge: 'Changez un caractère. L’autre serveur vérifie chaque changement avec la clé publique.',
   notCopied: 'Le navigateur ne permet pas de copier. Le texte est sélectionné : appuyez sur Ctrl+C.',
-  choose: 'Choisissez d’abord une prévision pour chaque ligne.',
   revocations: (size, end) => `Connexions révoquées dans la liste : ${size}. La dernière en sort : ${end}.`,
   expires: (seconds) => `L’autre serveur accepte le jeton copié encore ${seconds} secondes.`,
   oneName: 'Ce service n’a qu’un nom public : il n’y a pas ici de site vraiment autre. Essayez sur localhost.',
@@ -60,7 +59,6 @@ export const sentences: typeof english = {
   },
   aboutKeys:
     'Un jeton nomme sa clé (kid), et les serveurs lisent la liste des clés publiques. Une nouvelle clé y figure avant de signer, l’ancienne jusqu’à l’expiration de son dernier jeton : elles se recouvrent. Une clé volée est retirée aussitôt.',
-  unexpected: 'Ce n’est pas la réponse de cette étape : la preuve a pris fin, ou aucun cookie n’a été envoyé.',
   troubles: {
     unreachable: 'Le service ne répond pas. Ce que vous avez vu jusqu’ici reste affiché.',
     gone: 'Votre service n’existe plus : une heure a passé, dix minutes sans requête, ou un autre onglet a commencé.',

@@ -71,7 +71,6 @@ export const labels = {
     token: ['the token', 'das Token', 'le jeton'],
     password: ['name and password', 'Name und Passwort', 'nom et mot de passe'],
   },
-  brings: { session: ['a cookie', 'ein Cookie', 'un cookie'], token: ['a token', 'ein Token', 'un jeton'] },
   /** Calls in the server that the picture shows. All of them are in the trace. */
   calls: {
     'store.findCredentials': ['find password hash', 'Passwort-Hash lesen', 'lire l’empreinte'],

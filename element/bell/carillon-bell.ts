@@ -8,16 +8,19 @@ import { placeBeside, placementStyles } from './placement.ts'
 
 /** The parts of the list, which a page can style from outside of the bell too. */
 const parts =
-  'header,title,mark-all,bar,tabs,tab,tab-selected,list,newer,scroll,feed,item,item-unread,unread-dot,item-content,item-title,item-body,item-details,item-time,item-count,item-category,item-toggle,more,empty,state-title,error,retry,offline,loading,signed-out,sign-in,undo,undo-button'
+  'header,title,header-acts,mark-all,list-more,bar,tabs,tab,tab-selected,tab-count,list,newer,scroll,feed,day,item,item-unread,unread-dot,item-look,item-icon,item-content,item-title,item-body,item-link,item-code,item-code-block,item-details,item-actor,item-time,item-count,item-category,item-until,item-actions,item-action,item-toggle,item-acts,item-archive,item-more,more,empty,state-title,error,retry,offline,loading,signed-out,sign-in,undo,undo-button,see-all,menu,menu-item,menu-item-final,menu-detail'
 
 const icon = svg`<path d="M6 10a6 6 0 0 1 12 0c0 5 2 6 2 7H4c0-1 2-2 2-7M10 20a2 2 0 0 0 4 0" fill="none" stroke="currentcolor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round"/>`
 
 export class CarillonBell extends CarillonElement {
-  static override properties: PropertyDeclarations = { placement: { reflect: true } }
+  static override properties: PropertyDeclarations = { placement: { reflect: true }, badge: {} }
   static override styles = [bellStyles, placementStyles]
 
   /** Where the panel opens: below the bell and towards its start, if there is room. Default: `bottom-end`. */
   declare placement: 'bottom-end' | 'bottom-start' | 'top-end' | 'top-start' | undefined
+
+  /** The number on the bell: `unseen` is what arrived since the list was last opened. Default: what is unread. */
+  declare badge: 'unseen' | 'unread' | undefined
 
   #isOpen = false
   #wasOpened = false
@@ -34,12 +37,14 @@ export class CarillonBell extends CarillonElement {
 
   protected override render(): TemplateResult {
     const { strings, announcer, client } = this.source
-    const unread = this.source.list('all')?.getSnapshot().unread ?? 0
+    const { unread = 0, unseen = 0 } = this.source.list('inbox')?.getSnapshot() ?? {}
+    const count = this.badge === 'unseen' ? unseen : unread
+    const name = this.badge === 'unseen' ? `${strings.title}, ${strings.newer(count)}` : strings.bell(count)
     return html`<button part="bell" type="button" popovertarget="panel" aria-haspopup="dialog" aria-controls="panel"
-        aria-expanded=${this.#isOpen} aria-label=${unread ? strings.bell(unread) : strings.title}
+        aria-expanded=${this.#isOpen} aria-label=${count ? name : strings.title}
         @pointerenter=${preloadView} @focus=${preloadView}>
         <svg viewBox="0 0 24 24" aria-hidden="true">${icon}</svg>
-        <span part="badge" aria-hidden="true">${unread ? strings.badge(unread) : nothing}</span>
+        <span part="badge" aria-hidden="true">${count ? strings.badge(count) : nothing}</span>
       </button>
       <div part="panel" id="panel" popover role="dialog" aria-label=${strings.title}
         @beforetoggle=${this.#onBeforeToggle} @toggle=${this.#onToggle}>
@@ -49,16 +54,22 @@ export class CarillonBell extends CarillonElement {
   }
 
   protected override updated(): void {
-    if (this.source.list('all')?.getSnapshot().state === 'live') preloadView()
+    if (this.source.list('inbox')?.getSnapshot().state === 'live') preloadView()
   }
 
   #inbox(): TemplateResult {
     return html`<carillon-inbox part="inbox" exportparts=${parts} .announcer=${this.source.announcer} .carillon=${this.source.client} .strings=${this.strings}
-      .theme=${this.theme} .limit=${this.limit} .category=${this.category} .signInUrl=${this.signInLink}
+      .theme=${this.theme} .limit=${this.limit} .category=${this.category} .signInUrl=${this.signInLink} .allUrl=${this.#allLink}
       .renderItem=${this.renderItem} .itemTemplate=${this.querySelector(':scope>template[slot=item]')} @carillon-change=${stop}
       >${['header', 'empty'].map((name) =>
         this.querySelector(`:scope > [slot=${name}]`) ? html`<slot name=${name} slot=${name}></slot>` : nothing,
       )}</carillon-inbox>`
+  }
+
+  /** Users of an application have no session for the inbox page of the service. */
+  get #allLink(): string {
+    const isCookie = !this.carillon && typeof this.auth !== 'function'
+    return this.allUrl ?? (isCookie ? this.pageOf('inbox') : '')
   }
 
   get #button(): HTMLElement | null | undefined {
@@ -80,6 +91,8 @@ export class CarillonBell extends CarillonElement {
       await inbox?.updateComplete
       if (this.#button) placeBeside(this.#button, panel)
       inbox?.focus()
+      // What is displayed has been seen.
+      inbox?.requestUpdate()
     } else inbox?.reset()
   }
 }

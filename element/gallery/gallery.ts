@@ -4,6 +4,7 @@ import { html, nothing, render } from 'lit'
 import type { CarillonBell, CarillonInbox } from '../carillon-inbox.ts'
 import '../carillon-inbox.ts'
 import type { OpenOptions } from '../../client/store/inbox-list.ts'
+import type { PreferencesChange } from '../../client/transport/types.ts'
 import { GivenInbox } from './given-inbox.ts'
 import { type State, states } from './states.ts'
 
@@ -29,8 +30,19 @@ async function ready(): Promise<void> {
   const isReady = (element: CarillonInbox | CarillonBell) =>
     element.source.strings.locale === element.lang && element.shadowRoot?.querySelector('[part=root],[part=bell]')
   while (!elements.every(isReady)) await new Promise(requestAnimationFrame)
+  for (const inbox of document.querySelectorAll<CarillonInbox>('section > carillon-inbox')) await select(inbox)
   await Promise.all(elements.map((element) => element.updateComplete))
   await document.fonts.ready
+}
+
+/** As a reader selects a tab. */
+async function select({ dataset, shadowRoot }: CarillonInbox): Promise<void> {
+  const press = (selector: string) => shadowRoot?.querySelector<HTMLElement>(selector)?.click()
+  if (dataset.tab === 'snoozed') {
+    press('[part=list-more]')
+    while (!shadowRoot?.querySelector('[part=menu]:popover-open')) await new Promise(requestAnimationFrame)
+    press('[role=menuitem]:last-of-type')
+  } else if (dataset.tab) press(`#${dataset.tab}`)
 }
 
 function pageView(inBell: State) {
@@ -39,7 +51,8 @@ function pageView(inBell: State) {
     <div id="page">
       <nav aria-label="Harbour">
         <a href="/">Harbour</a>
-        <carillon-bell .carillon=${carillonOf(inBell)} lang=${languageOf(inBell)} theme=${themeOf(inBell)} sign-in-url="/?state=many"></carillon-bell>
+        <carillon-bell .carillon=${carillonOf(inBell)} lang=${languageOf(inBell)} theme=${themeOf(inBell)}
+          sign-in-url="/?state=many" all-url="/?state=many"></carillon-bell>
       </nav>
       <main class=${look}>${(selected ? [selected] : states).map(sectionView)}</main>
     </div>`
@@ -52,7 +65,7 @@ function sectionView(state: State) {
     ${
       state.inPage
         ? ordersView()
-        : html`<carillon-inbox class=${state.look ?? ''} .carillon=${carillonOf(state)} lang=${languageOf(state)}
+        : html`<carillon-inbox class=${state.look ?? ''} data-tab=${state.tab ?? ''} .carillon=${carillonOf(state)} lang=${languageOf(state)}
             theme=${themeOf(state)} sign-in-url="/?state=many"></carillon-inbox>`
     }
   </section>`
@@ -73,9 +86,16 @@ function ordersView() {
   </table>`
 }
 
-/** The elements use nothing of a client but its lists. The bell and the list of a state have the same inbox. */
+/** The elements use nothing of a client but this. The bell and the list of a state have the same inbox. */
 function carillonOf(state: State) {
   const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(languageOf(state), Date.now()))
   inboxes.set(state.name, inbox)
-  return { inbox: { open: (options?: OpenOptions) => inbox.open(options) } }
+  return {
+    inbox: {
+      open: (options?: OpenOptions) => inbox.open(options),
+      seen: (seq: number) => inbox.seen(seq),
+      preferences: () => inbox.preferences(),
+      setPreferences: (change: PreferencesChange) => inbox.setPreferences(change),
+    },
+  }
 }

@@ -2,7 +2,7 @@
 // does changes it, as a server would; a state such as `error` is given and stays.
 import type { InboxList, InboxSnapshot, ListState, OpenOptions } from '../../client/store/inbox-list.ts'
 import { CarillonError, type ErrorCode } from '../../client/transport/errors.ts'
-import type { Notification } from '../../client/transport/types.ts'
+import type { Notification, Preferences, PreferencesChange } from '../../client/transport/types.ts'
 
 export type Given = {
   /** Newest first. */
@@ -13,12 +13,27 @@ export type Given = {
   error?: ErrorCode
   /** The code with which the inbox refuses what the reader does. */
   refusal?: ErrorCode
+  /** The labels of the categories by their names; each can be muted. */
+  labels?: Record<string, string>
 }
+
+/** Whether a tab displays it; a list without a status displays what is neither archived nor snoozed. */
+function isIn(status: OpenOptions['status'], { read, archivedAt, snoozedUntil }: Notification): boolean {
+  if (status === 'archived') return archivedAt !== null
+  if (status === 'snoozed') return snoozedUntil !== null
+  const isAway = archivedAt !== null || snoozedUntil !== null
+  return status === 'all' || (!isAway && (!status || read === (status === 'read')))
+}
+
+const inList = { archivedAt: null, snoozedUntil: null }
+const archived = { archivedAt: '2026-11-22T12:00:00.000Z', snoozedUntil: null, read: true }
 
 export class GivenInbox {
   #items: Notification[]
   #newer: Notification[]
-  #beforeReadAll: Notification[] | undefined
+  #seen = 0
+  #before: Notification[] | undefined
+  readonly #muted = new Set<string>()
   readonly #given: Given
   readonly #onChange = new Set<() => void>()
 
@@ -29,7 +44,7 @@ export class GivenInbox {
   }
 
   /** Does what `carillon.inbox.open` of the client does. */
-  open({ status = 'all', limit = 20 }: OpenOptions = {}): InboxList {
+  open({ status, limit = 20 }: OpenOptions = {}): InboxList {
     const listeners = new Set<(snapshot: InboxSnapshot) => void>()
     let shown = limit
     let snapshot = this.#snapshot(status, shown)
@@ -50,23 +65,43 @@ export class GivenInbox {
       },
       hold: () => {},
       showNewer: () => this.#showNewer(),
-      read: (id) => this.#act(() => this.#mark((one) => one.id === id, true)),
-      unread: (id) => this.#act(() => this.#mark((one) => one.id === id, false)),
-      readAll: () => this.#act(() => this.#readAll()),
-      undo: () => this.#act(() => this.#undo()),
+      read: (id) => this.#change(id, { read: true }),
+      unread: (id) => this.#change(id, { read: false, ...inList }),
+      archive: (id) => this.#change(id, archived),
+      unarchive: (id) => this.#change(id, inList),
+      snooze: (id, snoozedUntil) => this.#change(id, { archivedAt: null, snoozedUntil, read: true }),
+      remove: (id) => this.#act((items) => items.filter((one) => one.id !== id)),
+      readAll: () => this.#changeAll(() => ({ read: true })),
+      archiveRead: () => this.#changeAll((one) => (one.read && !one.snoozedUntil ? archived : {})),
+      seen: () => this.seen(snapshot.items[0]?.seq ?? 0),
+      undo: () => this.#act((items) => this.#before ?? items),
       close: () => this.#onChange.delete(update),
     }
   }
 
-  #snapshot(status: 'all' | 'unread' | 'read', shown: number): InboxSnapshot {
+  async preferences(): Promise<Preferences> {
+    const categories = Object.entries(this.#given.labels ?? {}).map(([name, label]) => {
+      const mutedUntil = this.#muted.has(name) ? 'forever' : null
+      return [name, { mutedUntil, label, description: null, mandatory: false }] as const
+    })
+    return { mutedUntil: null, categories: Object.fromEntries(categories) }
+  }
+
+  async setPreferences({ categories = {} }: PreferencesChange): Promise<void> {
+    for (const [name, { mutedUntil }] of Object.entries(categories))
+      mutedUntil ? this.#muted.add(name) : this.#muted.delete(name)
+  }
+
+  #snapshot(status: OpenOptions['status'], shown: number): InboxSnapshot {
     const { state = 'live', error } = this.#given
-    const isShown = ({ read }: Notification) => status === 'all' || read === (status === 'read')
-    const matching = this.#items.filter(isShown)
-    const newer = this.#newer.filter(isShown)
+    const matching = this.#items.filter((one) => isIn(status, one))
+    const newer = this.#newer.filter((one) => isIn(status, one))
+    const listed = [...this.#items, ...this.#newer].filter((one) => isIn(undefined, one))
     return {
       items: matching.slice(0, shown),
       newer,
-      unread: [...this.#items, ...this.#newer].filter(({ read }) => !read).length,
+      unread: listed.filter(({ read }) => !read).length,
+      unseen: listed.filter(({ seq }) => seq > this.#seen).length,
       total: matching.length + newer.length,
       state,
       error: error && new CarillonError(error, 'given by the gallery'),
@@ -82,25 +117,27 @@ export class GivenInbox {
     this.#changed()
   }
 
-  async #act(change: () => void): Promise<void> {
-    const { refusal } = this.#given
-    if (refusal) throw new CarillonError(refusal, 'refused by the gallery')
-    change()
+  async seen(seq: number): Promise<void> {
+    this.#seen = Math.max(this.#seen, seq)
     this.#changed()
   }
 
-  #readAll(): void {
-    this.#beforeReadAll = this.#items
-    this.#mark(() => true, true)
+  async #act(change: (items: Notification[]) => Notification[]): Promise<void> {
+    const { refusal } = this.#given
+    if (refusal) throw new CarillonError(refusal, 'refused by the gallery')
+    this.#items = change(this.#items)
+    this.#changed()
   }
 
-  #undo(): void {
-    this.#items = this.#beforeReadAll ?? this.#items
-    this.#beforeReadAll = undefined
+  #change(id: string, change: Partial<Notification>): Promise<void> {
+    return this.#act((items) => items.map((one) => (one.id === id ? { ...one, ...change } : one)))
   }
 
-  #mark(isMeant: (one: Notification) => boolean, read: boolean): void {
-    this.#items = this.#items.map((one) => (isMeant(one) && one.read !== read ? { ...one, read } : one))
+  #changeAll(change: (one: Notification) => Partial<Notification>): Promise<void> {
+    return this.#act((items) => {
+      this.#before = items
+      return items.map((one) => ({ ...one, ...(isIn(undefined, one) && change(one)) }))
+    })
   }
 
   #changed(): void {

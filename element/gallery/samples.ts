@@ -2,6 +2,7 @@
 import type { Notification } from '../../client/transport/types.ts'
 
 type Text = readonly [title: string, body: string | null, category: string | null]
+type Look = Partial<Pick<Notification, 'actor' | 'icon' | 'actions' | 'format'>>
 
 /** How long ago each of the samples was sent, in minutes. */
 const ages = [2, 18, 60, 190, 1560, 2990, 4430]
@@ -9,12 +10,26 @@ const unreadSamples = 3
 /** Which sample was sent more than once, and how often. */
 const again = { sample: 1, count: 3 }
 
+const action = (label: string) => ({ label, url: '/?state=one' })
+const face = (name: string) => ({ name, imageUrl: `/${name.toLowerCase().replace(' ', '-')}.svg` })
+const buttons = { en: ['Open the log', 'Deploy again'], ar: ['فتح السجل', 'النشر من جديد'] }
+/** What each of the samples looks like besides its texts. */
+const looks = (language: string): readonly Look[] => [
+  { actor: face('Ada Okafor'), icon: 'message' },
+  { icon: 'error', format: 'markdown', actions: buttons[language === 'ar' ? language : 'en'].map(action) },
+  { icon: 'money' },
+  { actor: face('Jonas Weber'), icon: 'user' },
+  { icon: 'check' },
+  { icon: 'warning' },
+  { actor: { name: 'Harbour', imageUrl: null } },
+]
+
 const texts: Record<string, readonly Text[]> = {
   en: [
     ['Ada Okafor mentioned you', '“Could you look at the second diagram before we publish it on Monday?”', 'Comments'],
     [
       'Deploy to production failed',
-      'The health check of web-3 timed out. The previous version is still running.',
+      'The health check of `web-3` **timed out**. The previous version is [still running](/?state=many).',
       'Deploys',
     ],
     ['Your invoice for November is ready', null, 'Billing'],
@@ -25,7 +40,11 @@ const texts: Record<string, readonly Text[]> = {
   ],
   ar: [
     ['أشارت إليك آدا أوكافور', '«هل يمكنك مراجعة المخطط الثاني قبل النشر يوم الاثنين؟»', 'التعليقات'],
-    ['فشل النشر إلى بيئة الإنتاج', 'انتهت مهلة فحص الخادم web-3، وما زالت النسخة السابقة تعمل.', 'النشر'],
+    [
+      'فشل النشر إلى بيئة الإنتاج',
+      '**انتهت مهلة** فحص الخادم `web-3`، وما زالت [النسخة السابقة](/?state=many) تعمل.',
+      'النشر',
+    ],
     ['فاتورتك لشهر نوفمبر جاهزة', null, 'الفواتير'],
     ['انضم يوناس فيبر إلى الفريق', 'يستطيع يوناس الآن رؤية مشروعي أطلس والميناء.', 'الفريق'],
     ['اكتمل تصدير الطلبات', 'يبقى الملف متاحًا سبعة أيام.', 'التقارير'],
@@ -50,6 +69,7 @@ export function samples(language: string, now: number): Notification[] {
   const list = texts[language] ?? texts.en ?? []
   return list.map((text, index) => ({
     ...notification(text, index, now - (ages[index] ?? 0) * 60_000),
+    ...looks(language)[index],
     read: index >= unreadSamples,
     count: index === again.sample ? again.count : 1,
   }))
@@ -78,17 +98,17 @@ export function notification([title, body, category]: Text, index: number, at: n
     category,
     data: null,
     key: null,
-    createdAt: time,
-    updatedAt: time,
-    seq: 1_000_000 - index,
-    count: 1,
-    read: false,
-    readAt: null,
     actor: null,
     icon: null,
     actions: null,
     format: 'text',
+    createdAt: time,
+    updatedAt: time,
     expiresAt: null,
+    seq: 1_000_000 - index,
+    count: 1,
+    read: false,
+    readAt: null,
     archivedAt: null,
     snoozedUntil: null,
   }

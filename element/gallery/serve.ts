@@ -11,6 +11,8 @@ const font = (path: string) => new URL(import.meta.resolve(`@fontsource-variable
 const files: Record<string, { type: string; url: URL }> = {
   '/': { type: 'text/html; charset=utf-8', url: new URL('gallery.html', folder) },
   '/gallery.css': { type: 'text/css; charset=utf-8', url: new URL('gallery.css', folder) },
+  '/ada-okafor.svg': { type: 'image/svg+xml', url: new URL('ada-okafor.svg', folder) },
+  '/jonas-weber.svg': { type: 'image/svg+xml', url: new URL('jonas-weber.svg', folder) },
   '/inter.woff2': { type: 'font/woff2', url: font('inter/files/inter-latin-wght-normal.woff2') },
   '/arabic.woff2': {
     type: 'font/woff2',
@@ -19,7 +21,7 @@ const files: Record<string, { type: string; url: URL }> = {
 }
 /** As strict as a page can be: no inline script or style, and nothing from elsewhere. */
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src data:; base-uri 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; base-uri 'none'"
 const usualPort = 7480
 
 /** Port 0: any free one. */

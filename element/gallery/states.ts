@@ -1,4 +1,5 @@
 // Every state that the gallery displays. Tests take them from here, so a state that is added is tested.
+import type { Notification } from '../../client/transport/types.ts'
 import type { Given } from './given-inbox.ts'
 import { longSamples, manySamples, notification, samples } from './samples.ts'
 
@@ -9,6 +10,8 @@ export type State = {
   /** What the reader of the gallery has to do, or should try. */
   hint?: string
   given(language: string, now: number): Given
+  /** The tab that is selected; default: the inbox. */
+  tab?: 'unread' | 'archived' | 'snoozed'
   /** What this state fixes; otherwise the controls of the gallery decide. */
   language?: string
   theme?: 'dark'
@@ -17,7 +20,11 @@ export type State = {
   inPage?: boolean
 }
 
-const everyday = (language: string, now: number): Given => ({ items: samples(language, now) })
+const labels = { Deploys: 'Deploys and builds', النشر: 'النشر والبناء' }
+const everyday = (language: string, now: number): Given => ({ items: samples(language, now), labels })
+const away = (change: Partial<Notification>) => (language: string, now: number) => ({
+  items: samples(language, now).map((one, index) => ({ ...one, read: true, ...(index > 2 && change) })),
+})
 
 export const states: readonly [State, ...State[]] = [
   { name: 'many', title: 'Several', given: everyday },
@@ -30,6 +37,15 @@ export const states: readonly [State, ...State[]] = [
     hint: 'The tab of unread ones is empty.',
     given: (language, now) => ({ items: samples(language, now).map((one) => ({ ...one, read: true })) }),
   },
+  { name: 'archived', title: 'The archive', tab: 'archived', given: away({ archivedAt: '2026-11-22T11:00:00.000Z' }) },
+  { name: 'archive-empty', title: 'Nothing archived', tab: 'archived', given: everyday },
+  {
+    name: 'snoozed',
+    title: 'Snoozed until later',
+    tab: 'snoozed',
+    given: away({ snoozedUntil: '2026-11-23T08:00:00.000Z' }),
+  },
+  { name: 'snoozed-empty', title: 'Nothing snoozed', tab: 'snoozed', given: everyday },
   { name: 'loading', title: 'Loading', given: () => ({ state: 'loading' }) },
   { name: 'error', title: 'Error', given: () => ({ state: 'error', error: 'INTERNAL' }) },
   {
@@ -51,7 +67,7 @@ export const states: readonly [State, ...State[]] = [
   {
     name: 'refused',
     title: 'The server refuses',
-    hint: 'Mark one as read: it becomes unread again, and the reason is announced.',
+    hint: 'Mark one as read, or archive it: that is taken back, and the reason is announced.',
     given: (language, now) => ({ ...everyday(language, now), refusal: 'FORBIDDEN' }),
   },
   {

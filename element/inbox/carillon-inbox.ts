@@ -2,6 +2,7 @@
 // is loaded on demand: a page with a closed bell does not wait for it.
 import { html, nothing, render, type TemplateResult } from 'lit'
 import type { Announcer } from '../announcer.ts'
+import { placeBeside } from '../bell/placement.ts'
 import { CarillonElement } from '../carillon-element.ts'
 import { themes, tokens } from '../look/tokens.ts'
 import { retriedImport } from '../retried-import.ts'
@@ -41,7 +42,7 @@ export class CarillonInbox extends CarillonElement {
   protected override render(): TemplateResult {
     const { strings, client } = this.source
     // The request for the list does not wait for the view either.
-    if (!this.#view && client) this.source.list('all')
+    if (!this.#view && client) this.source.list('inbox')
     return (
       this.#view?.render() ?? html`<p part="loading">${this.#isFailed ? strings.errors.other : strings.loading}</p>`
     )
@@ -54,7 +55,7 @@ export class CarillonInbox extends CarillonElement {
       this.#isFailed = true
       this.requestUpdate()
     })
-    this.#view = new view.InboxView(this, { html, nothing, render })
+    this.#view = new view.InboxView(this, { html, nothing, render }, placeBeside)
     this.requestUpdate()
     await this.updateComplete
     if (this.#isFocusWanted) this.focus()

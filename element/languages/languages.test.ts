@@ -14,13 +14,16 @@ const sameAsEnglish: Record<string, string[]> = { fr: ['title', 'count'], de: ['
 
 /** Every text by its path, such as `errors.NETWORK`. A text with a number is tried with each of `counts`. */
 function textsOf(strings: Strings): Map<string, string> {
-  const { locale: _locale, direction: _direction, errors, badge: _badge, ...texts } = strings
+  const { locale: _locale, direction: _direction, errors, snooze, noneAway, badge: _badge, ...texts } = strings
   const members = Object.entries(texts).flatMap(([name, text]) =>
     typeof text === 'string'
       ? [[name, text] as const]
       : counts.map((count) => [`${name}(${count})`, text(count)] as const),
   )
-  return new Map([...members, ...Object.entries(errors).map(([code, text]) => [`errors.${code}`, text] as const)])
+  const groups = Object.entries({ errors, snooze, noneAway }).flatMap(([group, ofGroup]) =>
+    Object.entries(ofGroup).map(([name, text]) => [`${group}.${name}`, text] as const),
+  )
+  return new Map([...members, ...groups])
 }
 
 test('every language file is offered', () => {

@@ -30,7 +30,9 @@ h2, p { margin: 0; font: inherit; }
   padding: 0.75em 1em 0.25em;
 }
 [part~='title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
-[part~='tabs'], [part~='bar'] { display: flex; gap: 1.25em; }
+[part~='header-acts'] { display: flex; flex-grow: 1; justify-content: end; align-items: center; gap: 0.25em; margin-inline: -0.625em; }
+[part~='tabs'], [part~='bar'] { display: flex; gap: 1.25em; min-inline-size: 0; }
+[part~='tabs'] { gap: 0.75em; margin-inline: -0.25em; overflow-x: auto; scrollbar-width: none; }
 /* What arrived is announced here and not in the list, where it would cover a title. So it stays in view, if the page scrolls. */
 [part~='bar'] {
   position: sticky;
@@ -47,6 +49,9 @@ h2, p { margin: 0; font: inherit; }
 [part~='root'] { letter-spacing: normal; text-indent: 0; text-shadow: none; text-transform: none; white-space: normal; }
 [part~='scroll'] { overflow: auto; overscroll-behavior: contain; }
 [part~='more'] { display: block; margin: 0.5em auto; }
+[part~='see-all'] { order: 2; padding: 0.625em 1em; border-block-start: 1px solid var(--_border); color: var(--_accent); text-align: center; }
+svg { inline-size: 1.25em; block-size: 1.25em; fill: none; stroke: currentcolor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
+:is([part~='item-more'], [part~='list-more']) svg { stroke-width: 2.75; }
 `
 
 const controls = css`
@@ -66,14 +71,30 @@ button, [part~='sign-in'] {
 }
 button:hover { background: var(--_hover); }
 [aria-disabled='true'] { color: var(--_muted); cursor: default; }
-[part~='mark-all'] { margin-inline: -0.625em; }
+[part~='list-more'], [part~='item-acts'] button, [part~='item-toggle'] {
+  --_target: 2em;
+  flex: none;
+  display: grid;
+  place-items: center;
+  inline-size: var(--_target);
+  block-size: var(--_target);
+  padding: 0;
+  color: var(--_muted);
+}
+[part~='item-acts'] button:hover, [part~='list-more']:hover, [aria-expanded='true'] { background: var(--_border); color: var(--_text); }
+[aria-expanded='true'] { anchor-name: --carillon-menu; }
+@media (pointer: coarse) {
+  [part~='list-more'], [part~='item-acts'] button, [part~='item-toggle'] { --_target: 44px; }
+  button, [part~='item-action'], [part~='see-all'] { min-block-size: 44px; align-content: center; }
+}
 [part~='tab'] {
-  padding: 0.5em 0;
+  padding: 0.5em 0.25em;
+  white-space: nowrap;
   color: var(--_muted);
   border-radius: 0;
   border-block-end: 2px solid transparent;
-  margin-block-end: -1px;
 }
+[part~='tab-count'] { margin-inline-start: 0.125em; color: var(--_muted); font-weight: 450; font-variant-numeric: tabular-nums; }
 [part~='tab']:hover { background: none; color: var(--_text); }
 [part~='tab'][aria-selected='true'] { color: var(--_text); border-color: var(--_accent); }
 [part~='newer'], [part~='sign-in'], [part~='retry'] {
@@ -100,6 +121,8 @@ const items = css`
   padding: 0.75em 1em;
   cursor: pointer;
 }
+[part~='day'] { padding: 1em 1.1539em 0.375em; color: var(--_muted); font-size: 0.8667em; font-weight: 600; }
+[part~='item'] + [part~='day'] { border-block-start: 1px solid var(--_border); }
 [part~='item'] + [part~='item'] { border-block-start: 1px solid var(--_border); }
 [part~='item-unread'] { background: var(--_unread); }
 [part~='item']:hover { background: var(--_hover); }
@@ -121,6 +144,27 @@ const items = css`
   white-space: pre-line;
 }
 [part~='item']:focus-within [part~='item-body'] { -webkit-line-clamp: none; }
+[part~='item-link'] { color: var(--_accent); text-underline-offset: 0.15em; }
+[part~='item-body'] :is(strong, code) { color: var(--_text); }
+code { padding: 0.1em 0.3em; border-radius: 0.3em; background: color-mix(in srgb, var(--_muted) 14%, transparent); font: 0.9em ui-monospace, monospace; }
+[part~='item-code-block'] { display: block; margin-block: 0.25em; padding: 0.5em 0.75em; white-space: pre-wrap; }
+[part~='item-look'], [part~='item-icon'] { display: grid; place-items: center; border-radius: 50%; color: var(--_muted); font-weight: 600; }
+[part~='item-look'] {
+  position: relative;
+  flex: none;
+  inline-size: 2.25em;
+  block-size: 2.25em;
+  background: color-mix(in srgb, currentcolor 12%, var(--_background));
+}
+img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover; }
+[part~='item-icon'] { position: absolute; inset-block-end: -0.25em; inset-inline-end: -0.375em; padding: 0.175em; background: var(--_background); }
+[part~='item-icon'] svg { inline-size: 0.9em; block-size: 0.9em; stroke-width: 2.25; }
+[data-icon='error'] { color: var(--_error); }
+[data-icon='warning'] { color: var(--_warning); }
+[data-icon='check'], [data-icon='money'] { color: var(--_success); }
+[data-icon='info'], [data-icon='message'], [data-icon='calendar'] { color: var(--_accent); }
+/* Beside items with an image, the texts of those without one are in line. */
+[part~='feed']:has([part~='item-look']) [part~='item-toggle'] + [part~='item-content'] { margin-inline-start: 3em; }
 [part~='item-details'] {
   display: flex;
   flex-wrap: wrap;
@@ -136,20 +180,21 @@ const items = css`
   border: 1px solid var(--_border);
   background: var(--_hover);
 }
+[part~='item-actor'] { color: var(--_text); font-weight: 500; }
+[part~='item-actions'] { display: flex; flex-wrap: wrap; gap: 0.5em; margin-block-start: 0.5em; }
+[part~='item-action'] { padding: 0.25em 0.875em; border: 1px solid var(--_border); border-radius: 0.5em; background: var(--_background); color: var(--_text); }
+[part~='item-action'], [part~='see-all'] { font-size: 0.9333em; font-weight: 550; text-decoration: none; }
 [part~='item-toggle'] {
-  --_target: 2em;
-  flex: none;
   align-self: start;
-  display: grid;
-  place-items: center;
-  inline-size: var(--_target);
-  block-size: var(--_target);
   /* The dot is beside the first line of the title, and what the target needs beyond it takes no room. */
   margin-block: calc((1.45em - var(--_target)) / 2);
   margin-inline: calc((0.75em - var(--_target)) / 2);
-  padding: 0;
 }
-@media (pointer: coarse) { [part~='item-toggle'] { --_target: 44px; } }
+/* Over the end of the last line, which leaves room for them. */
+[part~='item-acts'] { display: flex; align-self: end; margin-block: -0.375em; margin-inline-end: -0.375em; }
+[part~='item-details'] { padding-inline-end: 4.5em; }
+[part~='item']:has([part~='item-details']) [part~='item-acts'] { inline-size: 0; justify-content: end; margin-inline: -0.375em -0.375em; }
+@media (pointer: coarse) { [part~='item-details'] { padding-inline-end: 96px; min-block-size: 32px; } }
 [part~='unread-dot'] { inline-size: 0.75em; block-size: 0.75em; border: 2px solid var(--_muted); border-radius: 50%; }
 [part~='item-unread'] [part~='unread-dot'] { background: var(--_accent); border-color: var(--_accent); }
 `
@@ -214,6 +259,29 @@ const states = css`
 }
 [part~='undo-button'] { color: inherit; text-decoration: underline; }
 [part~='undo-button']:hover { background: none; }
+[part~='menu'] {
+  position: fixed;
+  inset: auto;
+  margin: 0;
+  padding: 0.375em;
+  max-inline-size: min(24em, 100vw - 16px);
+  border: 1px solid var(--_border);
+  border-radius: 0.75em;
+  background: var(--_background);
+  color: var(--_text);
+  box-shadow: var(--_shadow);
+}
+[part~='menu-item'] { display: flex; align-items: center; justify-content: space-between; gap: 1.5em; inline-size: 100%; color: inherit; font-weight: 450; text-align: start; }
+[part~='menu-item-final'] { color: var(--_error); }
+[part~='menu-item']:is(:hover, :focus), [part~='see-all']:hover, [part~='item-action']:hover { background: var(--_hover); }
+[part~='menu-detail'] { color: var(--_muted); }
+@supports (position-area: end) {
+  [part~='menu'] {
+    position-anchor: --carillon-menu;
+    position-area: block-end span-inline-start;
+    position-try-fallbacks: flip-block, flip-inline, flip-block flip-inline;
+  }
+}
 [part~='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }
 `
 

@@ -15,6 +15,9 @@ export const tokens = css`
   --_unread: var(--carillon-unread, light-dark(#f5f6ff, #1e2030));
   --_badge: var(--carillon-badge-background, #d3261b);
   --_badge-text: var(--carillon-badge-text, #fff);
+  --_error: light-dark(#b3261e, #ff9d95);
+  --_warning: light-dark(#8a5300, #f0b45a);
+  --_success: light-dark(#1a6b3c, #7fd6a0);
   --_radius: var(--carillon-radius, 14px);
   --_focus: var(--carillon-focus, var(--_accent));
   --_font: var(--carillon-font, system-ui, sans-serif);

@@ -9,6 +9,7 @@ type Shared =
   | 'lang'
   | 'theme'
   | 'signInUrl'
+  | 'allUrl'
   | 'limit'
   | 'category'
   | 'titleBadge'
@@ -19,10 +20,11 @@ type Shared =
   | 'renderItem'
 
 export type InboxProperties = Optional<CarillonElement, Shared>
-export type BellProperties = InboxProperties & Optional<CarillonBell, 'placement'>
+export type BellProperties = InboxProperties & Optional<CarillonBell, 'placement' | 'badge'>
 /** Attributes whose names differ from those of the properties, and listeners as attributes, for React and Svelte. */
 export type DashedAttributes = {
   'sign-in-url'?: string | undefined
+  'all-url'?: string | undefined
   'title-badge'?: boolean | '' | undefined
   'app-badge'?: boolean | '' | undefined
   'oncarillon-open'?: Listener<'carillon-open'> | undefined

@@ -41,6 +41,8 @@ test('JSX of React accepts attributes, properties and events of the elements, an
     theme: 'dark',
     className: 'bell',
     'sign-in-url': '/sign-in',
+    'all-url': '/inbox',
+    badge: 'unseen',
     'title-badge': true,
     'oncarillon-open': opened,
     ref: (element) => element?.focus(),
@@ -62,6 +64,8 @@ test("templates of Vue accept the elements' properties and events, and no others
     theme: 'dark',
     class: 'bell',
     signInUrl: '/sign-in',
+    allUrl: '/inbox',
+    badge: 'unseen',
     titleBadge: true,
     onCarillonOpen: opened,
   }

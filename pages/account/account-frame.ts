@@ -101,7 +101,7 @@ class AccountFrame extends PageElement {
       const renewed = page.querySelector(part)
       if (renewed) document.querySelector(part)?.replaceWith(renewed)
     }
-    if (this.account) this.account = { ...this.account, ...read, me, language }
+    if (this.account) this.account = { ...this.account, ...read, me, language, revision: this.account.revision + 1 }
   }
 
   async #readPage(): Promise<string> {

@@ -9,13 +9,14 @@ import { ProvidersSection } from './security/providers-section.ts'
 import { QuestionDialog } from './security/question-dialog.ts'
 import { RecoveryCodes } from './security/recovery-codes.ts'
 import { SessionsSection } from './security/sessions-section.ts'
+import { NotificationsSection } from './self/notifications-section.ts'
 import { PasswordSection } from './self/password-section.ts'
 import { PreferencesSection } from './self/preferences-section.ts'
 import { ProfileSection } from './self/profile-section.ts'
 
 /** The texts of the page have the title of each, under its id. */
 type Section = {
-  id: 'profile' | 'password' | 'factors' | 'sessions' | 'preferences' | 'activity'
+  id: 'profile' | 'password' | 'factors' | 'sessions' | 'notifications' | 'preferences' | 'activity'
   view: (account: Account) => TemplateResult
 }
 
@@ -28,12 +29,14 @@ export const sections: readonly Section[] = [
 <account-providers .account=${account}></account-providers>`,
   },
   { id: 'sessions', view: (account) => html`<account-sessions .account=${account}></account-sessions>` },
+  { id: 'notifications', view: (account) => html`<account-notifications .account=${account}></account-notifications>` },
   { id: 'preferences', view: (account) => html`<account-preferences .account=${account}></account-preferences>` },
   { id: 'activity', view: (account) => html`<account-activity .account=${account}></account-activity>` },
 ]
 
 customElements.define('account-profile', ProfileSection)
 customElements.define('account-password', PasswordSection)
+customElements.define('account-notifications', NotificationsSection)
 customElements.define('account-preferences', PreferencesSection)
 customElements.define('account-factors', FactorsSection)
 customElements.define('account-providers', ProvidersSection)

@@ -13,7 +13,7 @@ import { examineDatabase } from '../doctor/database.ts'
 import { type Finding, faultOf } from '../doctor/finding.ts'
 import { examineMachine } from '../doctor/machine.ts'
 import { examineWay, reach } from '../doctor/proxy/reach.ts'
-import { examineStream, type Proof } from '../doctor/proxy/stream.ts'
+import { examineStream } from '../doctor/proxy/stream.ts'
 import { examineSecret } from '../doctor/secret.ts'
 import { secretsIn } from '../start/sealing-secret.ts'
 import { probeToken } from '../tokens/probe-token.ts'
@@ -21,7 +21,6 @@ import type { SigningKey } from '../tokens/signing-keys.store.ts'
 import { configAndFaults, directUrl, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 
-type Options = Output & { deep?: true }
 type Found = Finding & { area: string }
 
 const example = `
@@ -30,24 +29,20 @@ The exit status is 0 without faults and 1 with a fault.
 
 Examples:
   npx carillon doctor
-  npx carillon doctor --deep
   npx carillon doctor https://bell.example.org`
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .argument('[url]', 'the URL of the service for browsers; default: the public URL')
     .description('Find problems, from the disk to the proxy, and say what to change')
-    .option('--deep', 'also read every page of the database and report damaged ones; takes minutes if it is large')
   return withSettings(command, 'doctor')
     .addHelpText('after', example)
     .action((url: string | undefined, options) => doctor(command, url, options))
 }
 
-async function doctor(command: Command, url: string | undefined, options: Options) {
+async function doctor(command: Command, url: string | undefined, options: Output) {
   const { config, faults } = configAndFaults(command, 'doctor')
   const target = url === undefined ? config && (config.publicUrl ?? directUrl(config)) : targetOf(url)
-  const { deep = false, json } = options
-  if (deep && !json) process.stderr.write('Reading every page of the database; this takes minutes if it is large.\n')
   const all = inArea(
     'This machine',
     examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now }),
@@ -58,7 +53,7 @@ async function doctor(command: Command, url: string | undefined, options: Option
     ...inArea('Settings', isValid ? examineSettings(config, databaseTls(config, process.env)) : settingFaults(faults)),
     ...inArea('Issuers', await examineIssuers(config?.issuers ?? [])),
   )
-  const kept = config && (await examineKept(config, deep))
+  const kept = config && (await examineKept(config))
   all.push(...inArea('Database', kept?.findings ?? []))
   if (target !== undefined) all.push(...(await examineService({ config, url: target, kept })))
   const hasFault = all.some(({ state }) => state === 'fault')
@@ -76,10 +71,10 @@ function inArea(area: string, findings: readonly Finding[]): Found[] {
 type Kept = { findings: Finding[]; signingKeys: SigningKey[] | undefined; isMoved: boolean }
 
 /** Does not connect to a database that `serve` refuses as exposed: doctor would send the password over that network. */
-async function examineKept(config: Config, deep: boolean): Promise<Kept | undefined> {
+async function examineKept(config: Config): Promise<Kept | undefined> {
   const { database, secret, previousSecret } = config
   if (databaseTls(config, process.env) === 'refused') return undefined
-  const { findings, ...sealed } = await examineDatabase(database, { now: Date.now, deep })
+  const { findings, ...sealed } = await examineDatabase(database, Date.now)
   const secretFile = process.env.CARILLON_SECRET_FILE
   findings.push(...(await examineSecret({ database, secret, previousSecret, secretFile, ...sealed })))
   const isMoved = findings.some(({ check }) => check === 'move')
@@ -100,30 +95,20 @@ async function examineService({ config, url, kept }: Target): Promise<Found[]> {
   }
   try {
     findings.push(...(await examineWay(place)))
-    findings.push(await examineStream(url, await streamProofs({ config, url, kept })))
+    findings.push(await examineStream(url, await streamToken({ config, url, kept })))
   } catch (error) {
     findings.push(faultOf('reached', error, 'read the logs: the service answered before, and then stopped answering'))
   }
   return inArea(url, findings)
 }
 
-/**
- * A token for an inbox of no user, made as the service makes its tokens; none without the secret or the signing keys. A
- * service without a public URL issues tokens for the address on which it listens, which may be the examined URL.
- */
-async function streamProofs({ config, url, kept }: Target): Promise<Proof[]> {
+/** A token for an inbox of no user, made as the service makes its tokens; undefined without the secret or the signing keys. */
+async function streamToken({ config, url, kept }: Target): Promise<string | undefined> {
   const { signingKeys = [] } = kept ?? {}
   const secrets = config && secretsIn(config)
-  if (config === undefined || secrets === undefined || signingKeys.length === 0) return []
-  const issuers = new Set(config.publicUrl === undefined ? [directUrl(config) ?? url, url] : [config.publicUrl])
-  const probe = { signingKeys, secrets, chainMs: config.tokenChainMs, now: Date.now }
-  try {
-    const tokens = await Promise.all([...issuers].map((issuer) => probeToken({ ...probe, issuer })))
-    return tokens.map((token) => ({ authorization: `Bearer ${token}` }))
-  } catch {
-    // The findings about the database include faults of the secret.
-    return []
-  }
+  if (secrets === undefined || signingKeys.length === 0) return undefined
+  // If the secret does not open the keys, the findings about the database say it.
+  return probeToken({ signingKeys, secrets, issuer: config?.publicUrl ?? url, now: Date.now }).catch(() => undefined)
 }
 
 function targetOf(url: string): string {

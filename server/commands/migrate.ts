@@ -13,7 +13,7 @@ export function migrateCommand(): Command {
     refuseLostDatabase(database)
     const { store, migrations, notice } = await interruptible(
       () => 'No row is lost, and the next start continues.',
-      () => openStore(database, { partitions, onMigrationWait: warn }),
+      () => openStore(database, { partitions }),
     )
     if (notice !== undefined) warn(notice)
     await store.close()

@@ -8,8 +8,8 @@ import { type Output, print } from './terminal/output.ts'
 import { withProgress } from './terminal/progress.ts'
 
 const more = `
-The whole file is checked before the first row is written, and every row is read back after the last one. To continue a
-restore that was interrupted, run the same command again.
+The whole file is checked before the first row is written, and every row is read back before all of them are committed at
+once. Start the service after that. If it is interrupted, the database is still empty: run the same command again.
 
 A password in an option is visible in the process list, and is refused. Set CARILLON_DATABASE_URL to such a URL, or
 CARILLON_DATABASE_URL_FILE to the name of a file with it.

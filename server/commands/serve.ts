@@ -9,7 +9,7 @@ import { CarillonError } from '../basics/errors.ts'
 import { createLog, type Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
 import { type Service, startService } from '../serve.ts'
-import { curlSession, firstSignInText } from '../start/first-start.ts'
+import { firstSignInText } from '../start/first-start.ts'
 import { boundNewSpace } from '../start/new-space.ts'
 import { feedWatchdog, notifySupervisor } from '../start/supervisor.ts'
 import { configOf, withSettings } from './settings.ts'
@@ -104,11 +104,8 @@ function showOnce(
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     // Replaces an older file or a link instead of writing to it, so that the file has its own mode.
-    replaceDurably(file, text + curlSession(firstSignIn, url))
-    log.info(
-      { event: 'first-start', file },
-      'first start: the sign-in, the producer key and a curl session are in this file',
-    )
+    replaceDurably(file, text)
+    log.info({ event: 'first-start', file }, 'first start: the sign-in and the producer key are in this file')
   } catch (err) {
     const remedy = `carillon user password ${firstSignIn.username}`
     const message = `first start: this file cannot be written. Set a new password with: ${remedy}`

@@ -85,13 +85,6 @@ const table = {
     commands: ['serve', 'migrate', 'restore', 'move'],
     read: integer(1, 256),
   },
-  CARILLON_DATABASE_CACHE: {
-    key: 'databaseCacheMib',
-    default: '8',
-    meaning:
-      'On SQLite: at most how many MiB of pages the writes keep in memory. The system keeps pages of the file in memory, too.',
-    read: integer(2, 65536),
-  },
   CARILLON_TARGET_URL: {
     key: 'target',
     meaning: 'The empty database that `move` fills, in the form of `CARILLON_DATABASE_URL`.',

@@ -1,7 +1,7 @@
 // The shapes of a delivery: what a producer sends, and what became of it for each recipient.
 import { id } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
-import { content, GivenActor, look, title } from '../inbox/inbox.schemas.ts'
+import { content, GivenActor, inLanguages, look, title } from '../inbox/inbox.schemas.ts'
 import { maxExternalIdLength } from '../users/profile.ts'
 import { name } from '../users/users.schemas.ts'
 
@@ -21,11 +21,6 @@ const Recipient = t.example(t.component('Recipient', t.allOptional(recipient), o
 const againNote =
   'Needs a key. True: if it replaces a notification, that one becomes unread and the newest; its count rises by one'
 const unknownNote = 'Default: report. With refuse, one unknown recipient is a 422, and nothing is delivered'
-/** One text, or one for each language. */
-const inLanguages = (text: t.Schema<string>) => {
-  const notes = { minProperties: 1, maxProperties: 20, description: 'By language tag (BCP 47), such as de or de-CH' }
-  return t.example(t.anyOf(text, t.record(text, notes)), t.exampleOf(text))
-}
 const { body, ...plain } = content
 const { icon, ...others } = look
 const given = {
@@ -64,6 +59,6 @@ export function withoutNulls<Members extends object>(members: Members) {
 const DeliveryResult = t.component('DeliveryResult', {
   userId: t.nullable(id),
   id: t.nullable(id),
-  status: t.oneOf(['delivered', 'updated', 'unknown_recipient']),
+  status: t.oneOf(['delivered', 'updated', 'muted', 'unknown_recipient']),
 })
 export const DeliveryResponse = t.dataOf(t.component('Delivery', { deliveryId: id, results: t.array(DeliveryResult) }))

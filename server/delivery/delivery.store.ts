@@ -42,6 +42,7 @@ import {
   type Recipient,
   type UnknownRecipients,
 } from './delivery.ts'
+import { type Arrived, archiveMuted, digitsOf } from './muted.ts'
 
 type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
 
@@ -203,8 +204,17 @@ function* deliverToUsers(delivery: Sent, users: readonly (string | null)[]): Wri
   }
   for (const { userId, id } of earlier) results.set(userId, { userId, id, status: 'updated' })
   const isNew = ({ userId }: Wanted) => results.get(userId)?.status === 'delivered'
-  yield* insertNotifications(delivery, earlier.length === 0 ? wanted : wanted.filter(isNew))
-  for (const one of earlier) yield* replace(delivery, one)
+  const arrived = yield* insertNotifications(delivery, earlier.length === 0 ? wanted : wanted.filter(isNew))
+  const newest: Arrived[] = []
+  for (const one of earlier) {
+    yield* replace(delivery, one)
+    if (delivery.again && one.mutes) newest.push({ ...one, seq: one.last_seq + 1 })
+  }
+  // Usually there are none.
+  if (arrived.length + newest.length > 0) {
+    const muted = yield* archiveMuted(delivery, [...arrived, ...newest])
+    for (const { userId, id } of muted) results.set(userId, { userId, id, status: 'muted' })
+  }
   yield* refuseErased(wanted)
   return users.map((userId) => results.get(userId ?? '') ?? { userId: null, id: null, status: 'unknown_recipient' })
 }
@@ -224,9 +234,7 @@ function wantedBy({ recipients }: Delivery, users: readonly (string | null)[]): 
   return wanted.sort((one, other) => (one.userId < other.userId ? -1 : 1))
 }
 
-const digitsOf = (userId: string) => userId.replaceAll('-', '')
-
-type Keyed = Omit<Found, 'user'> & Wanted
+type Keyed = Omit<Found, 'user'> & Wanted & { mutes: number }
 
 /** The notifications with the key. Their inboxes, and those of the others, are locked from now on. */
 function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[]> {
@@ -239,7 +247,7 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   // On PostgreSQL a list reads every partition.
   if (one !== undefined && another === undefined) {
     const row = yield* get<Omit<Keyed, 'userId'>>`
-      select ${foundColumns}
+      select ${foundColumns}, i.mutes
       from notification n join inbox i using (user_id)
       where n.user_id = ${userKey(one.userId)} and n.key = ${key} and n.application = ${application}`
     return row === undefined ? [] : [{ ...row, userId: one.userId }]
@@ -247,7 +255,7 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   const users = inUsers(wanted.map(({ userId }) => userId))
   // The users of both tables, because PostgreSQL would read all inboxes to join them.
   const rows = yield* all<Omit<Keyed, 'userId'> & { user: string }>`
-    select ${userDigits} as "user", ${foundColumns}
+    select ${userDigits} as "user", ${foundColumns}, i.mutes
     from notification n join inbox i using (user_id)
     where n.user_id ${users} and i.user_id ${users} and n.key = ${key} and n.application = ${application}`
   const found = new Map(rows.map(({ user, ...row }) => [user, row]))
@@ -257,23 +265,25 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   })
 }
 
-function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<void> {
+/** Returns those of users who have muted something. */
+function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<readonly Arrived[]> {
   const [one, another] = wanted
-  if (one === undefined) return
-  if (another === undefined) yield* insertOne(delivery, one)
-  else yield* insertAll(delivery, wanted)
+  if (one === undefined) return none
+  return another === undefined ? yield* insertOne(delivery, one) : yield* insertAll(delivery, wanted)
 }
 
+const none: readonly Arrived[] = []
+
 /** Inserts one notification without lists. Lists cost a tenth of such a delivery on SQLite. */
-function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<void> {
+function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<readonly Arrived[]> {
   const { content, category, createdAt, producer } = delivery
   const { key, application } = keyColumns(delivery)
   const user = userKey(userId)
-  const inbox = yield* get<{ version: number; last_seq: number }>`
+  const inbox = yield* get<{ version: number; last_seq: number; mutes: number }>`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through, unseen) values (${user}, 1, 1, 1, 1, 1, 0, 1)
     on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
       total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
-    returning version, last_seq`
+    returning version, last_seq, mutes`
   yield* send`
     insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, texts, look,
       expires_at, producer)
@@ -281,23 +291,24 @@ function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<void> {
       ${category}, ${content.data}, ${key}, ${application}, ${createdAt}, ${content.texts}, ${content.look}, ${content.expires_at},
       ${producer})`
   yield* countInCategory({ user, category, total: 1, unread: 1 })
+  return inbox?.mutes ? [{ userId, id, seq: inbox.last_seq }] : none
 }
 
 /** Writes each table once for all users. */
-function* insertAll(delivery: Sent, wanted: readonly Wanted[]): Write<void> {
+function* insertAll(delivery: Sent, wanted: readonly Wanted[]): Write<readonly Arrived[]> {
   const { content, category, createdAt, producer } = delivery
   const { key, application } = keyColumns(delivery)
   const listed = rowsOf(wanted)
-  const inboxes = yield* all<{ user: string; version: number; seq: number }>`
+  const inboxes = yield* all<{ user: string; version: number; seq: number; mutes: number }>`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through, unseen)
     select ${givenUser}, 1, 1, 1, 1, 1, 0, 1 from ${listed} where true
     on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
       total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
-    returning ${userDigits} as "user", version, last_seq as seq`
+    returning ${userDigits} as "user", version, last_seq as seq, mutes`
   const places = new Map(inboxes.map((inbox) => [inbox.user, inbox]))
   const rows = wanted.map(({ userId, id }) => {
-    const { version, seq } = places.get(digitsOf(userId)) ?? {}
-    return { userId, id, version, seq }
+    const { version, seq = 0, mutes } = places.get(digitsOf(userId)) ?? {}
+    return { userId, id, version, seq, mutes }
   })
   yield* send`
     insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, texts, look,
@@ -306,11 +317,12 @@ function* insertAll(delivery: Sent, wanted: readonly Wanted[]): Write<void> {
       ${content.title}, ${content.body}, ${content.url}, ${category}, ${content.data}, ${key}, ${application}, ${createdAt},
       ${content.texts}, ${content.look}, ${content.expires_at}, cast(${producer} as bigint)
     from ${rowsOf(rows)}`
-  if (category === null) return
-  yield* send`
+  if (category !== null)
+    yield* send`
     insert into inbox_category (user_id, category, total, unread)
     select ${givenUser}, ${category}, 1, 1 from ${listed} where true
     on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`
+  return rows.filter(({ mutes }) => mutes)
 }
 
 type Replacement = Pick<Sent, 'content' | 'category' | 'createdAt' | 'producer' | 'again'>
@@ -321,7 +333,7 @@ type Replacement = Pick<Sent, 'content' | 'category' | 'createdAt' | 'producer' 
  */
 export function* replace(
   { content, category: to, createdAt, producer, again = false }: Replacement,
-  { userId, ...keyed }: Keyed,
+  { userId, ...keyed }: Omit<Keyed, 'mutes'>,
 ): Write<void> {
   const user = userKey(userId)
   const found = { ...keyed, user }

@@ -38,7 +38,8 @@ export type UnknownRecipients = { unknown: readonly number[] }
 
 export type DeliveryResult = { userId: string | null; id: string | null; status: DeliveryStatus }
 
-export type DeliveryStatus = 'delivered' | 'updated' | 'unknown_recipient'
+/** 'muted': it arrived archived and read, because the user has muted its category or everything. */
+export type DeliveryStatus = 'delivered' | 'updated' | 'muted' | 'unknown_recipient'
 
 export type DeliveryOutcome = { deliveryId: string; results: readonly DeliveryResult[] }
 

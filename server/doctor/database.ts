@@ -2,15 +2,15 @@
 import type { Database } from '../config/database-url.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from '../start/database-file.ts'
 import { faultOf } from './finding.ts'
-import { type Examination, type Examined, unread } from './store/findings.ts'
+import { type Examined, unread } from './store/findings.ts'
 
-export async function examineDatabase(database: Database, how: Examination): Promise<Examined> {
+export async function examineDatabase(database: Database, now: () => number): Promise<Examined> {
   try {
     refuseLostDatabase(database)
     refuseMissingDatabase(database)
     if (database.engine === 'postgres')
-      return await (await import('./store/postgres.ts')).examinePostgres(database.url, how)
-    return await (await import('./store/sqlite.ts')).examineSqlite(database.path, how)
+      return await (await import('./store/postgres.ts')).examinePostgres(database.url, now)
+    return await (await import('./store/sqlite.ts')).examineSqlite(database.path, now)
   } catch (error) {
     return unread(faultOf('database', error, 'correct CARILLON_DATABASE_URL'))
   }

@@ -65,14 +65,3 @@ function foreign(check: string, path: string, owner: number): Finding[] {
   const found = `${path} belongs to user ${owner} and cannot be written by this user (${user})`
   return [fault(check, { found, change: `run this as the service's user, or: chown ${user} ${quoted(path)}` })]
 }
-
-/** Finds files with another owner than their folder, as after a command that was run as root by mistake. */
-export function ownersBeside(check: string, folder: string, files: readonly string[]): Finding[] {
-  if (process.platform === 'win32') return []
-  const { uid } = statSync(folder)
-  const others = files.map((file) => ({ file, owner: statSync(file).uid })).filter(({ owner }) => owner !== uid)
-  return others.map(({ file, owner }) => {
-    const found = `${file} belongs to user ${owner}, its folder to user ${uid}`
-    return fault(check, { found, change: `chown ${uid} ${quoted(file)}` })
-  })
-}

@@ -7,5 +7,5 @@ export const arrivalType = `case when n.away = 'archived' and n.changed_version 
 /** The last branches of a `case`. `isUnread`: an expression. */
 export const laterType = (isUnread: string) => `when n.away is not null then n.away
       when ${isUnread} then 'unread'
-      when n.unarchived_version = n.changed_version then 'unarchived'
+      when n.away_at is not null then 'unarchived'
       else 'read'`

@@ -24,6 +24,8 @@ export const emptyInbox = {
   categoryThrough: 0,
   archived: 0,
   snoozed: 0,
+  /** The version of the last archive-read that was not undone; 0 without one. */
+  archiveVersion: 0,
   /** What is in the list and came after what the user has seen. */
   unseen: 0,
   /** The version at which the user said last what was seen. */
@@ -117,6 +119,13 @@ export type Undo = { userId: string; at: number }
 
 /** How long a read-all or an archive-read can be undone, in milliseconds. */
 export const undoableFor = 10 * 60_000
+
+/** Whether a list may have less than everything. */
+export const hasSomeAway = ({
+  archived,
+  snoozed,
+  archiveVersion,
+}: Pick<InboxState, 'archived' | 'snoozed' | 'archiveVersion'>) => archived + snoozed + archiveVersion > 0
 
 export function toInbox(row: readonly unknown[]): InboxState {
   const inbox = { ...emptyInbox }

@@ -14,6 +14,11 @@ export const content = {
   data: t.example(t.record(t.anything, 'At most 8 KiB as JSON'), { build: 1042 }),
   key: t.example(t.text(1, 255, keyNote), 'build-main'),
 }
+/** One text, or one for each language. */
+export const inLanguages = (text: t.Schema<string>) => {
+  const notes = { minProperties: 1, maxProperties: 20, description: 'By language tag (BCP 47), such as de or de-CH' }
+  return t.example(t.anyOf(text, t.record(text, notes)), t.exampleOf(text))
+}
 
 const hostsNote = 'Relative, or http or https of a host in CARILLON_IMAGE_HOSTS'
 const imageUrl = t.example(t.text(1, 2048, hostsNote), '/faces/ben.png')

@@ -22,6 +22,8 @@ export type RenderedPage = { version: number; json: string | Buffer; etag: strin
 type Covered = { throughId: string | null; throughSeq?: number; categories?: readonly string[] | undefined }
 
 const longestSnooze = 366 * 24 * 3_600_000
+/** Kept pages of a user. With one more, they are forgotten. */
+const maxVariants = 32
 const maxCachedBytes = 16 * 1024 * 1024
 
 export class Inbox {
@@ -56,7 +58,8 @@ export class Inbox {
 
   #keep(userId: string, request: PageRequest, rendered: RenderedPage): RenderedPage {
     const page = { ...rendered, json: bytesOf(String(rendered.json)) }
-    const pages = this.#firstPages.get(userId) ?? new Map<string, RenderedPage>()
+    const known = this.#firstPages.get(userId)
+    const pages = known !== undefined && known.size < maxVariants ? known : new Map<string, RenderedPage>()
     pages.set(variantOf(request), page)
     const weight = pages.values().reduce((sum, { json }) => sum + json.length, 0)
     this.#firstPages.set(userId, pages, weight)

@@ -4,14 +4,14 @@
 import type { Filter } from './inbox-state.ts'
 import { coversSql } from './read-at.ts'
 
-/** `hasAway`: some notifications are archived or snoozed. Without any, a list has everything. */
+/** `hasAway`: some notifications are or were archived, or are snoozed. Otherwise a list has everything. */
 export type Shape = { status: Filter['status']; hasCategories: boolean; hasCategoryMarks: boolean; hasAway: boolean }
 
-/** `categories`: reads those of the filter. `each` and `countEach`: the rows of a run for each category in `wanted`. */
+/** `categories`: reads those of the filter. `each` and `countEach`: the rows of a run for each row of a table. */
 type Dialect = {
   categories: string
-  each: (run: string) => string
-  countEach: (from: string, where: string) => string
+  each: (table: string, run: string) => string
+  countEach: (table: string, from: string, where: string) => string
   indexedBy: (index: string) => string
   greatest: string
   least: string
@@ -21,9 +21,9 @@ type Dialect = {
 const dialects = {
   sqlite: {
     categories: 'select value as category from json_each($5)',
-    each: (run) =>
-      `select one.value as seq from wanted cross join json_each((select json_group_array(seq) from (${run}))) one`,
-    countEach: (from, where) => `select 1 from wanted cross join ${from} where ${where}`,
+    each: (table, run) =>
+      `select one.value as seq from ${table} cross join json_each((select json_group_array(seq) from (${run}))) one`,
+    countEach: (table, from, where) => `select 1 from ${table} cross join ${from} where ${where}`,
     // SQLite would take the primary key instead of an index of read notifications.
     indexedBy: (index) => `indexed by ${index}`,
     greatest: 'max',
@@ -32,10 +32,10 @@ const dialects = {
   },
   postgres: {
     categories: 'select category from unnest($4::text[]) category',
-    each: (run) => `select one.seq from wanted cross join lateral (${run}) one`,
+    each: (table, run) => `select one.seq from ${table} cross join lateral (${run}) one`,
     // Without `offset 0`, PostgreSQL may read all categories and choose among the rows.
-    countEach: (from, where) =>
-      `select 1 from wanted cross join lateral (select from ${from} where ${where} offset 0) one`,
+    countEach: (table, from, where) =>
+      `select 1 from ${table} cross join lateral (select from ${from} where ${where} offset 0) one`,
     indexedBy: () => '',
     greatest: 'greatest',
     least: 'least',
@@ -50,8 +50,11 @@ const readVersion = field('read_version')
 const archiveThrough = field('archive_through')
 const archiveVersion = field('archive_version')
 
-/** Rows `n` of notification, those above a sequence number or up to one. `seq`: the expression that bounds them. */
-type Run = { index: string; isOfEach?: boolean; seq: string; where: string; above?: string; upTo?: string }
+/**
+ * Rows `n` of notification, those above a sequence number or up to one. `seq`: the expression that bounds them. `ofEach`: the table for whose
+ * rows the run is repeated.
+ */
+type Run = { index: string; ofEach?: string; seq: string; where: string; above?: string; upTo?: string }
 
 type Engine = keyof typeof dialects
 
@@ -82,24 +85,37 @@ function markedRun(engine: Engine, shape: Shape): Run {
   }
 }
 
-/** What was put back into the list, or stayed there, at or below the high-water mark of archive-reads. */
-function keptRun(engine: Engine, shape: Shape): Run {
-  const isOfCategories = shape.hasCategories ? 'and n.category in (select category from wanted)' : ''
-  const isRead = `and (n.read_at is not null or n.seq <= ${coveredThrough(engine, shape, 'n.category')}
-    and ${dialects[engine].noneOf(seqsIn(engine, markedRun(engine, shape)))})`
+type Kept = 'kept_read' | 'kept_unread'
+
+/** What stayed in the list at an archive-read, or was put back since: at the last one, or `earlier`, and is archived by a later one. */
+function keptRun(kept: Kept, { hasCategories }: Shape, { isEarlier = false, more = '' } = {}): Run {
   return {
-    index: 'notification_kept',
+    index: `notification_${kept}`,
+    ...(isEarlier && { ofEach: kept }),
     seq: 'n.seq',
-    where: `n.user_id = $1 and n.kept_version = ${archiveVersion} ${isOfCategories} ${shape.status === 'read' ? isRead : ''}`,
-    upTo: archiveThrough,
+    where: `n.user_id = $1 and n.kept_version = ${isEarlier ? `${kept}.version` : archiveVersion} and ${isKept[kept]}
+      ${hasCategories ? 'and n.category in (select category from wanted)' : ''} ${more}`,
   }
+}
+
+const isKept = { kept_read: 'n.read_at is not null', kept_unread: 'n.read_at is null' }
+
+/** The versions of the archive-reads before the last one that kept notifications, newest first: one look into the index for each. */
+function keptVersions(engine: Engine, kept: Kept): string {
+  const before = (
+    version: string,
+  ) => `(select max(n.kept_version) from ${tableOf(engine, { index: `notification_${kept}` })}
+    where n.user_id = $1 and ${isKept[kept]} and n.kept_version < ${version})`
+  return `${kept} (version) as (
+    select ${before(archiveVersion)} union all select ${before(`${kept}.version`)} from ${kept} where version is not null
+  )`
 }
 
 /** What is away from the list by itself, not by an archive-read. */
 function awayRun(status: 'archived' | 'snoozed', { hasCategories }: Shape): Run {
   return {
     index: `notification_away${hasCategories ? '_by_category' : ''}`,
-    isOfEach: hasCategories,
+    ...(hasCategories && { ofEach: 'wanted' }),
     seq: 'n.seq',
     where: `n.user_id = $1 and n.away = '${status}' ${hasCategories ? 'and n.category = wanted.category' : ''}`,
   }
@@ -107,44 +123,51 @@ function awayRun(status: 'archived' | 'snoozed', { hasCategories }: Shape): Run 
 
 function runsOf(engine: Engine, shape: Shape): Run[] {
   const { status, hasAway } = shape
-  const runs = inTheList(engine, shape)
-  if (status === 'unread') return runs
   if (status === 'snoozed') return [awayRun('snoozed', shape)]
+  const marked = markedRun(engine, shape)
+  const unmarked = `and ${dialects[engine].noneOf(seqsIn(engine, marked))}`
+  const isMarked = status === 'unread' ? [marked] : []
+  const runs = [...unkeptRuns(engine, shape, unmarked), ...isMarked]
   if (!hasAway && status !== 'archived') return runs
-  if (status === 'all') return [...runs, awayRun('archived', shape), awayRun('snoozed', shape)]
-  if (status !== 'archived') return [...runs.map((run) => ({ ...run, above: archiveThrough })), keptRun(engine, shape)]
-  const isCovered = `and coalesce(n.kept_version, -1) <> ${archiveVersion}`
-  const covered = runs.map((run) => ({ ...run, where: `${run.where} ${isCovered}`, upTo: archiveThrough }))
-  return [...covered, awayRun('archived', shape)]
+  const covered = `and n.seq <= ${coveredThrough(engine, shape, 'n.category')}`
+  const [keptRead, keptUnread] = [keptRun('kept_read', shape), keptRun('kept_unread', shape)]
+  const earlier = [keptRun('kept_read', shape, { isEarlier: true }), keptRun('kept_unread', shape, { isEarlier: true })]
+  const above = (run: Run): Run => ({ ...run, above: archiveThrough })
+  const upTo = (run: Run): Run => ({ ...run, upTo: archiveThrough })
+  if (status === 'unread')
+    return [...runs, keptRun('kept_unread', shape, { more: `and not (${covered.slice(4)}) ${unmarked}` })]
+  if (status === 'read')
+    return [...runs.map(above), keptRead, keptRun('kept_unread', shape, { more: `${covered} ${unmarked}` })]
+  if (status === 'inbox') return [...runs.map(above), keptRead, keptUnread]
+  if (status === 'archived') return [...runs.map(upTo), ...earlier, awayRun('archived', shape)]
+  return [...runs, keptRead, keptUnread, ...earlier, awayRun('archived', shape), awayRun('snoozed', shape)]
 }
 
-/** The runs of what is neither archived nor snoozed by itself. */
-function inTheList(engine: Engine, shape: Shape): Run[] {
+/** What is neither away by itself nor was kept by an archive-read; of the unread ones, without those that were marked so. */
+function unkeptRuns(engine: Engine, shape: Shape, unmarked: string): Run[] {
   const { status, hasCategories, hasCategoryMarks } = shape
   const run = (isRead: boolean, of: 'all' | 'each' | 'none', more = ''): Run => ({
     index: `notification_${isRead ? 'read' : 'unread'}${of === 'all' ? '' : '_by_category'}`,
-    isOfEach: of === 'each',
+    ...(of === 'each' && { ofEach: 'wanted' }),
     seq: 'n.seq',
     where: `n.user_id = $1 ${{ all: '', each: 'and n.category = wanted.category', none: 'and n.category is null' }[of]}
-      and n.read_at is ${isRead ? 'not null and n.away is ' : ''}null ${more}`,
+      and n.read_at is ${isRead ? 'not null and n.away is ' : ''}null and n.kept_version is null ${more}`,
   })
   const all = hasCategories ? 'each' : 'all'
   if (status !== 'unread' && status !== 'read') return [run(true, all), run(false, all)]
-  const marked = markedRun(engine, shape)
-  const except = status === 'unread' ? '' : `and ${dialects[engine].noneOf(seqsIn(engine, marked))}`
   const notReadAlone = (of: 'all' | 'each' | 'none', through: string): Run => ({
-    ...run(false, of, except),
+    ...run(false, of, status === 'unread' ? '' : unmarked),
     ...(status === 'unread' ? { above: through } : { upTo: through }),
   })
   const isByCategory = hasCategories || hasCategoryMarks
   return [
     notReadAlone(isByCategory ? 'each' : 'all', coveredThrough(engine, shape, 'wanted.category')),
     ...(isByCategory && !hasCategories ? [notReadAlone('none', readThrough)] : []),
-    status === 'unread' ? marked : run(true, all),
+    ...(status === 'unread' ? [] : [run(true, all)]),
   ]
 }
 
-const tableOf = (engine: Engine, { index }: Run) => `notification n ${dialects[engine].indexedBy(index)}`
+const tableOf = (engine: Engine, { index }: Pick<Run, 'index'>) => `notification n ${dialects[engine].indexedBy(index)}`
 
 function seqsIn(engine: Engine, run: Run): string {
   return `select n.seq from ${tableOf(engine, run)} where ${run.where}`
@@ -162,14 +185,21 @@ function isBetween(engine: Engine, { seq, above, upTo }: Run, { low, below }: { 
 /** Expressions: the page has `taken` notifications below a sequence number, after `skipped` others. */
 type Place = { below: string; taken: string; skipped: string }
 
+/** The tables for whose rows runs are repeated. */
+function tablesSql(engine: Engine, shape: Shape): string {
+  const wanted = `wanted as (${wantedSql(engine, shape)})`
+  if (shape.status !== 'archived' && (shape.status !== 'all' || !shape.hasAway)) return wanted
+  return `recursive ${wanted}, ${keptVersions(engine, 'kept_read')}, ${keptVersions(engine, 'kept_unread')}`
+}
+
 /** The sequence numbers of a page. */
 export function listSql(engine: Engine, shape: Shape, { below, taken, skipped }: Place): string {
   const runs = runsOf(engine, shape).map((run) => {
     const seqs = `${seqsIn(engine, run)} and ${isBetween(engine, run, { below })}
       order by ${run.seq} desc limit ${taken} + ${skipped}`
-    return run.isOfEach ? dialects[engine].each(seqs) : `select seq from (${seqs}) one`
+    return run.ofEach === undefined ? `select seq from (${seqs}) one` : dialects[engine].each(run.ofEach, seqs)
   })
-  return `with wanted as (${wantedSql(engine, shape)})
+  return `with ${tablesSql(engine, shape)}
     select seq from (${runs.join(' union all ')}) page order by seq desc limit ${taken} offset ${skipped}`
 }
 
@@ -180,8 +210,9 @@ export function countSql(engine: Engine, shape: Shape, { max, ...range }: Range)
   const runs = runsOf(engine, shape).map((run) => {
     const from = tableOf(engine, run)
     const where = `${run.where} and ${isBetween(engine, run, range)}`
-    return run.isOfEach ? dialects[engine].countEach(from, where) : `select 1 from ${from} where ${where}`
+    if (run.ofEach === undefined) return `select 1 from ${from} where ${where}`
+    return dialects[engine].countEach(run.ofEach, from, where)
   })
-  return `with wanted as (${wantedSql(engine, shape)})
+  return `with ${tablesSql(engine, shape)}
     select count(*) as count from (${runs.join(' union all ')} limit ${max}) one`
 }

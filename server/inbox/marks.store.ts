@@ -2,7 +2,7 @@
 // its own (postgres/marks.ts).
 import { iso } from '../basics/clock.ts'
 import type { WriteForms } from '../store/operations.ts'
-import { get, lock, Part, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { get, lock, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
 import type { MarkAllRead, MarkRead, OneNotification } from './inbox-state.ts'
 import {
   byId,
@@ -18,8 +18,6 @@ import {
   startOf,
 } from './notification-state.ts'
 import { markAllReadTogether, markReadTogether, markUnreadTogether } from './postgres/marks.ts'
-
-const byCategory = new Part('indexed by notification_unread_by_category', '')
 
 /**
  * Marks one notification of this user as read. Repeating the call changes nothing and keeps the first `readAt`. After a
@@ -203,7 +201,7 @@ function* countUnreadAfter({ box, through, category }: OfCategory): Write<number
     select max(through_seq) as through from category_read_mark where user_id = ${user} and category = ${category}`
   const covered = Math.max(through, read_through, mark?.through ?? 0)
   const found = yield* get<Counted>`
-    select count(*) as count from notification ${byCategory}
+    select count(*) as count from notification
     where user_id = ${user} and category = ${category} and seq > ${covered} and read_at is null`
   if (covered === through) return found?.count ?? 0
   const marked = yield* get<Counted>`

@@ -25,7 +25,7 @@ export type Content = JsonTexts & {
 }
 
 /** One text, or texts by language tags. */
-type Texts = string | Readonly<Record<string, string>>
+export type Texts = string | Readonly<Record<string, string>>
 type Look = {
   actor?: { name: string; imageUrl?: string | null } | null
   icon?: unknown
@@ -75,7 +75,7 @@ function textOf(value: unknown): string | null {
 }
 
 /** The text for a reader whose language has none. */
-function fallbackOf(texts: Texts): string {
+export function fallbackOf(texts: Texts): string {
   return typeof texts === 'string' ? texts : (texts.en ?? Object.values(texts)[0] ?? '')
 }
 

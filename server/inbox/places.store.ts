@@ -1,7 +1,7 @@
 // Moves notifications between the list, the archive and the snoozed ones, and removes them. What is archived or snoozed is read. Each change of
 // an inbox raises its version by 1.
 import { iso } from '../basics/clock.ts'
-import { get, lock, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { get, lock, Part, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
 import type { MarkRead, OneNotification, Snooze } from './inbox-state.ts'
 import { archiveFound, removeAll, snoozeFound, wakeFound } from './moves.ts'
 import { findOne, isUncovered, keptIn, leaveUndo, recount, standingOf } from './notification-state.ts'
@@ -35,8 +35,7 @@ export function* unarchive({ userId, id }: OneNotification): Write<Outcome> {
   yield* leaveUndo(found)
   const version = found.version + 1
   yield* send`
-    update notification set away = null, away_at = null, kept_version = ${keptIn(found)}, changed_version = ${version},
-      unarchived_version = ${version}
+    update notification set away = null, away_at = '', kept_version = ${keptIn(found)}, changed_version = ${version}
     where user_id = ${found.user} and seq = ${found.seq}`
   yield* recount(found, before, { ...before, place: 'list' })
   yield* signal({ about: 'inbox', userId })
@@ -89,6 +88,9 @@ function* lockBox(user: UserKey): Write<Box | undefined> {
 
 type Counted = { count: number }
 
+const unread = new Part('indexed by notification_unread', '')
+const keptUnread = new Part('indexed by notification_kept_unread', '')
+
 /**
  * Archives everything in the list that is read. One that arrives, or is marked as read, during the call stays. The cost depends on how many
  * unread ones stay, not on how many are archived; it updates one row per category.
@@ -100,14 +102,18 @@ export function* archiveRead({ userId, at }: { userId: string; at: number }): Wr
   const version = box.version + 1
   const made = box.total - box.unread
   yield* send`
-    update notification as n set kept_version = ${version}
-    where n.user_id = ${user} and n.seq > ${box.read_through} and n.read_at is null and ${isUncovered}`
+    update notification as n ${unread} set kept_version = ${version}
+    where n.user_id = ${user} and n.seq > ${box.read_through} and n.read_at is null and n.kept_version is null and ${isUncovered}`
+  yield* send`
+    update notification as n ${keptUnread} set kept_version = ${version}
+    where n.user_id = ${user} and n.kept_version = ${box.archive_version} and n.seq > ${box.read_through} and n.read_at is null
+      and ${isUncovered}`
   yield* send`
     update notification as n set kept_version = ${version}
     where n.user_id = ${user} and n.unread_version >= ${box.read_version} and n.seq + 0 <= ${box.read_through} and ${isUncovered}`
   const stay = yield* get<Counted>`
     select count(*) as count from notification
-    where user_id = ${user} and kept_version = ${version} and seq > ${box.seen_through}`
+    where user_id = ${user} and kept_version = ${version} and read_at is null and seq > ${box.seen_through}`
   const unseen = stay?.count ?? 0
   yield* send`
     insert into archive_mark (user_id, version, through_seq, at, before_through, before_version, made, made_unseen)

@@ -1,6 +1,6 @@
 // Takes back the last read-all or archive-read.
 import { iso } from '../basics/clock.ts'
-import { get, inList, lock, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { get, inList, lock, Part, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
 import { type Undo, undoableFor } from './inbox-state.ts'
 import { isUncovered } from './notification-state.ts'
 
@@ -51,6 +51,10 @@ function* undoReadAll({ user, version, since }: Last): Write<boolean> {
   return true
 }
 
+/** SQLite would take the primary key. */
+const keptRead = new Part('indexed by notification_kept_read', '')
+const keptUnread = new Part('indexed by notification_kept_unread', '')
+
 type ArchiveMark = { before_through: number; before_version: number; made: number; made_unseen: number }
 
 function* undoArchiveRead({ user, version, since }: Last): Write<boolean> {
@@ -59,8 +63,13 @@ function* undoArchiveRead({ user, version, since }: Last): Write<boolean> {
     returning before_through, before_version, made, made_unseen`
   if (mark === undefined) return false
   // What stayed, or was put back since, stays.
+  const kept = mark.before_version || null
   yield* send`
-    update notification set kept_version = ${mark.before_version} where user_id = ${user} and kept_version = ${version}`
+    update notification ${keptUnread} set kept_version = ${kept}
+    where user_id = ${user} and kept_version = ${version} and read_at is null`
+  yield* send`
+    update notification ${keptRead} set kept_version = ${kept}
+    where user_id = ${user} and kept_version = ${version} and read_at is not null`
   yield* send`
     update inbox set version = version + 1, archive_through = ${mark.before_through}, archive_version = ${mark.before_version},
       archived = archived - ${mark.made}, total = total + ${mark.made}, unseen = unseen + ${mark.made_unseen},

@@ -443,7 +443,7 @@ test('if the store lost changes that were sent, every stream gets a resync, and 
   for (const reader of readers) {
     await reader.until(() => reader.types.at(-1) === 'created' && reader.versions.at(-1) === 3)
     assert.deepEqual(reader.types, ['hello', 'created', 'resync', 'created'])
-    assert.deepEqual(reader.events[2]?.data, { version: 2, unread: 2, total: 2 })
+    assert.deepEqual(reader.events[2]?.data, { version: 2, unread: 2, total: 2, unseen: 2 })
   }
 })
 

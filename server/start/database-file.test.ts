@@ -34,7 +34,7 @@ test('a database that is missing or empty is refused beside its secret, by every
     writeFileSync(left, 'left')
     const sentence = new RegExp(`carillon\\.db is empty, but ${left} is still there\\. ${restore}`)
     for (const refuse of [refuseLostDatabase, refuseMissingDatabase]) assert.throws(() => refuse(database), sentence)
-    const { findings } = await examineDatabase(database, { now: Date.now })
+    const { findings } = await examineDatabase(database, Date.now)
     assert.deepEqual(
       findings.map(({ state, change }) => [state, change]),
       [['fault', 'Restore the database; to start with an empty one, remove that file too.']],

@@ -50,23 +50,3 @@ key: ${key}
 The inbox shows the first steps. Every route, with commands to copy: ${browserUrl}/docs
 `
 }
-
-/** Commands to paste into a terminal. They pass secrets in here documents, so that no process list contains them. */
-export function curlSession({ username, password, key }: FirstSignIn, url: string): string {
-  const json = `-H 'content-type: application/json'`
-  return `
-Sign in, stateful, and call the restricted route with the cookie:
-
-curl -s -c carillon.cookies ${json} --data @- ${url}/login <<'EOF'
-{ "username": "${username}", "password": "${password}" }
-EOF
-curl -s -b carillon.cookies ${url}/routeRestreinte
-
-Send a notification with the producer key, and list the inbox:
-
-curl -s -H @- ${json} --data '{ "recipients": [{ "username": "${username}" }], "title": "Hello" }' ${url}/api/notifications <<'EOF'
-authorization: Bearer ${key}
-EOF
-curl -s -b carillon.cookies ${url}/api/notifications
-`
-}

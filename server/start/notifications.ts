@@ -23,6 +23,7 @@ export function composeNotifications(store: Store, config: Config, { log, clock,
     log.warn({ event: 'stream-not-read', err: error }, 'the store could not be read for a stream; retrying')
   return {
     inbox: new Inbox({ store, now: wall }),
+    preferences: { store, wall },
     live: new Live({ store, now, streamLimits, random, onFailure }),
     changes: new ChangesSince({ store, streamLimits }),
     byKey: { store, wall, imageHosts: config.imageHosts },

@@ -1,5 +1,5 @@
 // The access token with which `carillon doctor` opens a live stream, if it has the signing keys and their secret. The token
-// names a user who does not exist, so it opens no user's inbox. It lives for a minute and cannot be renewed.
+// names a user who does not exist, so it opens no user's inbox and cannot be renewed. It lives for a minute.
 import { newId } from '../basics/ids.ts'
 import { Sealing, type Secrets } from '../sealing/secrets.ts'
 import { openPrivate, sealedWithAnother, signToken } from './key-material.ts'
@@ -14,19 +14,15 @@ export type Probe = {
   secrets: Secrets
   /** The service's public URL: `iss` and `aud`. */
   issuer: string
-  chainMs: number
   now: () => number
 }
 
 /** Throws UNAVAILABLE if the secret does not open the keys. */
-export async function probeToken({ signingKeys, secrets, issuer, chainMs, now }: Probe): Promise<string> {
+export async function probeToken({ signingKeys, secrets, issuer, now }: Probe): Promise<string> {
   const at = now()
   const signing = scheduleOf(signingKeys, at).find(({ state }) => state === 'signing')
   const current = signing && (await openPrivate(signing.key, new Sealing(secrets)))
   if (current === undefined) throw sealedWithAnother()
-  const endsAt = at + lifetimeMs
-  // The chain then ends when the token expires, so that the service never renews it.
-  const signedInAt = endsAt - Math.max(chainMs, lifetimeMs)
-  const user = { userId: newId(at), username: 'carillon-doctor', generation: 0 }
-  return signToken(current, claimsOf({ ...user, signInId: newId(signedInAt), signedInAt }, { issuer, at, endsAt }))
+  const signIn = { userId: newId(at), signInId: newId(at), signedInAt: at, username: 'carillon-doctor', generation: 0 }
+  return signToken(current, claimsOf(signIn, { issuer, at, endsAt: at + lifetimeMs }))
 }

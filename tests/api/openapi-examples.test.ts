@@ -145,11 +145,14 @@ test('a service accepts the example of every request (I9)', async () => {
     const isOfProducer = operation.security.some((scheme) => 'producer' in scheme)
     const isOfUser = operation.security.some((scheme) => 'session' in scheme)
     // Each with a user of its own: the example of PUT /api/me/password changes what the next one needs.
-    const proof = isOfUser && !isOfProducer ? await app.signIn(await app.user(), 'stateful') : {}
+    const user = await app.user()
+    await app.deliver({ to: user, title: 'Hi' })
+    const proof = isOfUser && !isOfProducer ? await app.signIn(user, 'stateful') : {}
     const own = isOfProducer ? { authorization: `Bearer ${key}` } : proof
     const headers = { 'content-type': 'application/json', ...own }
     await prepare[operation.operationId]?.(example)
-    const response = await app.request(template.replace('{id}', ann.id).replace('{provider}', 'staff'), {
+    const id = template.startsWith('/api/notifications/') ? ((await app.list(proof)).items[0]?.id ?? '') : ann.id
+    const response = await app.request(template.replace('{id}', id).replace('{provider}', 'staff'), {
       method,
       headers,
       body: JSON.stringify(example),

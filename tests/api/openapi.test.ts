@@ -237,11 +237,6 @@ test('the description is correct for every successful use of every route (I9)', 
     assert.equal((await record({ path: `/api/notifications/${id}`, headers })).json().data.read, true)
     const through = { method: 'POST', path: `/api/notifications/read-all?through=${another}`, headers }
     assert.equal((await record(through)).status, 204)
-    for (const [method, path] of [
-      ['PATCH', `/api/notifications/${id}/unread`],
-      ['POST', '/api/notifications/undo'],
-    ] as const)
-      assert.equal((await record({ method, path, headers })).status, 204)
   }
   assert.equal((await record({ path: '/verify', headers: token })).status, 200)
   assert.equal((await record({ path: '/verify', headers: { accept: 'text/html' } })).status, 302)
@@ -271,6 +266,31 @@ test('the description is correct for every successful use of every route (I9)', 
     const headers = await app.signIn(eve, variant)
     assert.equal((await record({ method: 'POST', path: '/api/notifications/undo', headers })).status, 409)
     assert.equal((await record({ method: 'POST', path: '/logout', headers })).status, 204)
+  }
+})
+
+test('the description is correct for what a user does with notifications (I9)', async () => {
+  const until = JSON.stringify({ until: '2026-06-01T00:00:00.000Z' })
+  const snooze = { method: 'PATCH', path: `/api/notifications/${id}/snooze`, body: until }
+  for (const headers of [cookie, token]) {
+    const [mistake] = await app.deliver({ to: ann, title: 'A mistake' })
+    for (const [method, path, body] of [
+      ['PATCH', `/api/notifications/${id}/unread`],
+      ['POST', '/api/notifications/undo'],
+      ['PATCH', `/api/notifications/${id}/archive`],
+      ['PATCH', snooze.path, snooze.body],
+      ['PATCH', `/api/notifications/${id}/unarchive`],
+      ['POST', '/api/notifications/archive-read'],
+      ['POST', '/api/notifications/seen', '{ "throughSeq": 2 }'],
+      ['POST', '/api/notifications/undo'],
+      ['DELETE', `/api/notifications/${mistake}`],
+      ['DELETE', `/api/notifications/${mistake}`],
+    ] as const) {
+      const sent = body === undefined ? { headers } : { headers: { ...headers, ...json }, body }
+      assert.equal((await record({ method, path, ...sent })).status, 204, path)
+    }
+    const foreignSnooze = { ...snooze, path: `/api/notifications/${foreign}/snooze` }
+    assert.equal((await record({ ...foreignSnooze, headers: { ...headers, ...json } })).status, 404)
   }
 })
 
@@ -567,6 +587,28 @@ test('the description is correct for what an application does with its users (I9
   assert.equal(await send('PUT', '/api/users', { users: [{}] }), 400)
   for (const query of ['', '?limit=1', '?search=lee', '?externalId=a'])
     assert.equal(await send('GET', `/api/users${query}`), 200)
+})
+
+test('the description is correct for categories and what users mute (I9)', async () => {
+  const send = async (method: string, path: string, headers: Proof, given?: object) => {
+    const text = given === undefined ? {} : { body: JSON.stringify(given) }
+    return (await record({ method, path, headers: { ...json, ...headers }, ...text })).status
+  }
+  const security = { name: { en: 'Security', de: 'Sicherheit' }, description: 'Sign-ins', mandatory: true }
+  assert.equal(await send('PUT', '/api/categories/c0', producer, security), 204)
+  assert.equal(await send('PUT', '/api/categories/c%41', producer, security), 404)
+  assert.equal(await send('GET', '/api/categories/c0', producer), 200)
+  assert.equal(await send('GET', '/api/categories/none', producer), 404)
+  const mutes = (mutedUntil: string | null) => ({ mutedUntil, categories: { c1: { mutedUntil } } })
+  for (const proof of [cookie, token]) {
+    assert.equal(await send('PUT', '/api/me/preferences', proof, mutes('forever')), 204)
+    assert.equal(await send('GET', '/api/me/preferences', proof), 200)
+    assert.equal(await send('PUT', '/api/me/preferences', proof, mutes(null)), 204)
+    assert.equal(
+      await send('PUT', '/api/me/preferences', proof, { categories: { c0: { mutedUntil: 'forever' } } }),
+      409,
+    )
+  }
 })
 
 test('the description is correct for one-time links (I9)', async () => {

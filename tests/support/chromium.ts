@@ -70,11 +70,11 @@ export class Chromium implements AsyncDisposable {
     await this.serveScripts(await testTab, { origin, entry })
   }
 
-  /** Serves the files of a bundle under this origin, the first one as `entry`. */
+  /** Serves the files of a bundle under this origin, the first one as `entry`, also with a query. */
   async serveScripts(files: Bundle, { origin, entry }: { origin: string; entry: string }): Promise<void> {
     const codes = new Map(files.map(({ name, code }, index) => [`${origin}/${index === 0 ? entry : name}`, code]))
-    await this.context.route(`${origin}/carillon-*.js`, (route) => {
-      const body = codes.get(route.request().url())
+    await this.context.route(`${origin}/carillon-*.js*`, (route) => {
+      const body = codes.get(route.request().url().replace(/\?.*/, ''))
       return route.fulfill(body === undefined ? { status: 404 } : { contentType: 'text/javascript', body })
     })
   }

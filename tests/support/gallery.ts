@@ -26,16 +26,12 @@ export class Gallery implements AsyncDisposable {
     return new Gallery(await Chromium.start(), await startGallery())
   }
 
-  /** Resolves when each list is rendered, in its language and with its fonts. */
-  async open({
-    state = '',
-    theme = 'light',
-    language = 'en',
-    isForced,
-    width = 1000,
-    height = 640,
-  }: Look): Promise<Page> {
-    const page = await this.browser.context.newPage()
+  /** Resolves when each list is rendered, in its language and with its fonts. `context`: of another device. */
+  async open(
+    { state = '', theme = 'light', language = 'en', isForced, width = 1000, height = 640 }: Look,
+    context = this.browser.context,
+  ): Promise<Page> {
+    const page = await context.newPage()
     await page.clock.setFixedTime('2026-11-22T12:00:00Z')
     await page.setViewportSize({ width, height })
     await page.emulateMedia({ forcedColors: isForced ? 'active' : 'none', reducedMotion: 'reduce' })

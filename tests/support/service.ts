@@ -211,13 +211,9 @@ export async function startTestService({
     },
 
     get: (path: string, headers: Proof = {}) => fetchJson(path, { headers }),
-    post: (path: string, body?: unknown, headers: Proof = {}) =>
-      fetchJson(path, {
-        method: 'POST',
-        headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      }),
-    patch: (path: string, headers: Proof = {}) => fetchJson(path, { method: 'PATCH', headers }),
+    post: (path: string, body?: unknown, headers: Proof = {}) => fetchJson(path, jsonOf('POST', headers, body)),
+    patch: (path: string, headers: Proof = {}, body?: unknown) => fetchJson(path, jsonOf('PATCH', headers, body)),
+    delete: (path: string, headers: Proof = {}) => fetchJson(path, { method: 'DELETE', headers }),
     request: fetchJson,
 
     /** Sends path, method and repeated fields exactly as given; fetch would normalize them. */
@@ -272,6 +268,11 @@ export async function startTestService({
       rmSync(dir, { recursive: true, force: true })
     },
   }
+}
+
+function jsonOf(method: string, headers: Proof, body: unknown): RequestInit {
+  if (body === undefined) return { method, headers }
+  return { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
 }
 
 /** The pending writes of `lastSeenAt` and `lastUsedAt`. */

@@ -16,7 +16,7 @@ const steps = [
   ['audit', 'sealing', 'pages'],
   ['passwords', 'producers', 'guessing', 'tokens'],
   ['users', 'inbox'],
-  ['issuers', 'sessions', 'delivery', 'live'],
+  ['issuers', 'sessions', 'delivery', 'live', 'preferences'],
   ['factors', 'guards'],
   ['providers', 'sign-in', 'links'],
 ]

@@ -6,7 +6,7 @@ import type { ClientFunctions } from '../client-functions.ts'
 import type { Timing } from '../subscription.ts'
 import type { TabLog } from './tab-log.ts'
 
-export const formatVersion = 3
+export const formatVersion = 4
 
 /** A tab ignores messages of an unknown kind. */
 export type Message =

@@ -76,6 +76,6 @@ export class TabLog {
 
 /** A `hello` or `resync` with the counters of another event. */
 export function stateEvent(type: 'hello' | 'resync', event: StreamEvent, position = event.position): StreamEvent {
-  const { version, unread, total } = event
-  return { type, position, version, unread, total }
+  const { version, unread, total, unseen } = event
+  return { type, position, version, unread, total, unseen }
 }

@@ -45,6 +45,7 @@ test('two tabs and a second device keep the list right, also after the leading t
         () => id && inbox.read(id),
         () => id && inbox.unread(id),
         () => id && random.draw() < 0.3 && inbox.readAll({ through: id }),
+        () => random.draw() < 0.3 && inbox.seen(items[0]?.seq ?? 0),
       ]
       await acts[random.below(acts.length)]?.()
     }

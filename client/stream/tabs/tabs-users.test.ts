@@ -116,7 +116,7 @@ test('a tab that has received nothing requests the current user again before it 
   await browser.context.unroute('**/api/notifications/stream*', block)
   for (const tab of others) await until(async () => (await receivedIn(tab)).types.length > 0)
   const locks = await locksIn(others[0] as Page)
-  assert.deepEqual(locks, Array(2).fill(`carillon 3 session ${service.url}/ ${ben.id}`))
+  assert.deepEqual(locks, Array(2).fill(`carillon 4 session ${service.url}/ ${ben.id}`))
 })
 
 test('if the inbox of the stream changes again and again, the client requests it with growing delays', async () => {

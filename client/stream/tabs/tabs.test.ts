@@ -146,7 +146,7 @@ test('a following tab ignores repeated and old events, and requests missing ones
   await versionsOf(follower, 3)
   const other = await newTab(browser)
   await other.evaluate(forge, {
-    name: `carillon 3 session ${service.url}/ ${ann.id}`,
+    name: `carillon 4 session ${service.url}/ ${ann.id}`,
     events: await follower.evaluate(() => tab.events),
   })
   await send(ann, 1)
@@ -170,7 +170,7 @@ test('a tab ignores messages of an unknown kind, of an older client, and without
     for (const data of [null, undefined, 'text', 7, {}, { kind: 'newer', event: hello }, ...older])
       channel.postMessage(data)
     channel.close()
-  }, `carillon 3 session ${service.url}/ ${ann.id}`)
+  }, `carillon 4 session ${service.url}/ ${ann.id}`)
   await send(ann, 2)
   for (const tab of tabs) {
     assert.deepEqual(await versionsOf(tab, 2), [1, 2])
@@ -259,7 +259,7 @@ test('a loop that falls 1,000 events behind receives a resync, and continues', a
     (await followingTabs(browser, ann, 1, { isHeld: true }))[0],
   ]
   assert.ok(leader && held)
-  await held.evaluate(recordChannel, `carillon 3 session ${service.url}/ ${ann.id}`)
+  await held.evaluate(recordChannel, `carillon 4 session ${service.url}/ ${ann.id}`)
   await Promise.all(upTo(11).map(() => send(ann, 100)))
   await versionsOf(leader, 1_100)
   await until(() => held.evaluate(() => tab.sourceEvents.length === 1_100))

@@ -2,24 +2,36 @@
 // reader does. Loaded on demand, so it imports nothing that the entry point imports too.
 import type { InboxList, InboxSnapshot, Notification } from 'carillon-client'
 import type { ReactiveController, TemplateResult } from 'lit'
+import type { placeBeside } from '../../bell/placement.ts'
 import type { InboxSource, Tab } from '../../inbox-source.ts'
 import { inboxStyles } from '../../look/inbox-styles.ts'
 import { timesOf } from '../../times.ts'
 import type { CarillonInbox } from '../carillon-inbox.ts'
+import { Acts } from './acts.ts'
+import { Categories } from './categories.ts'
+import { entriesOf } from './entries.ts'
 import { Feed } from './feed.ts'
+import { picture } from './icons.ts'
 import type { ItemContext, Lit } from './item.ts'
 import { follow, isModified, safeLink } from './links.ts'
+import { Menu } from './menu.ts'
 import { ScrollWatch } from './scroll-watch.ts'
+import { banner, nothingShown, type Stating, signedOut } from './states.ts'
+import { tabBar } from './tab-bar.ts'
 
-const tabs: readonly Tab[] = ['all', 'unread']
 /** How often the relative times are made again. */
 const clockMs = 30_000
 const defaultLimit = 20
-/** How long the offer to undo "mark all as read" is displayed. */
-const offerMs = 10_000
-
-/** A template, or the symbol of Lit for nothing. */
-type Template = TemplateResult | symbol
+/** The buttons of an item, and what each of the keys below does as well. */
+const keys: Readonly<Record<string, Key>> = {
+  u: 'toggle',
+  e: 'archive',
+  '.': 'more',
+  '#': 'delete',
+  Delete: 'delete',
+  z: 'undo',
+}
+type Key = 'toggle' | 'archive' | 'more' | 'delete' | 'undo'
 
 export class InboxView implements ReactiveController {
   readonly #host: CarillonInbox
@@ -27,25 +39,36 @@ export class InboxView implements ReactiveController {
   readonly #lit: Lit
   readonly #feed: Feed = new Feed()
   readonly #scroll: ScrollWatch
-  #isUndoOffered = false
-  #offerTimer: ReturnType<typeof setTimeout> | undefined
-  #tab: Tab = 'all'
+  readonly #acts: Acts
+  readonly #categories: Categories
+  readonly #menu: Menu
+  #tab: Tab = 'inbox'
   /** How many items are in the page at most. The store may hold more: what arrives at the top pushes the last ones out of the page. */
   #shown = 0
-  /** Why the last act was taken back. */
-  #failure = ''
   #context: ItemContext | undefined
   #now = 0
+  /** The `seq` of the newest notification that the reader has seen. */
+  #seen: number | undefined
   #held: { list: InboxList | undefined; isHeld: boolean } | undefined
   #clock: ReturnType<typeof setInterval> | undefined
   /** What had the focus before this rendering, and the place of its article; of "Load more", that of the first new one. */
   #active: Element | null | undefined
   #place = -1
 
-  constructor(host: CarillonInbox, lit: Lit) {
+  constructor(host: CarillonInbox, lit: Lit, place: typeof placeBeside) {
     this.#host = host
     this.#source = host.source
     this.#lit = lit
+    const onChange = () => host.requestUpdate()
+    this.#categories = new Categories(onChange)
+    this.#acts = new Acts({
+      source: host.source,
+      categories: this.#categories,
+      list: () => this.#list,
+      onChange,
+      focusedOffer: () => this.#find('[part=undo] :focus'),
+    })
+    this.#menu = new Menu(host, lit, place)
     this.#scroll = new ScrollWatch({
       onTop: () => this.#hold(),
       onEnd: () => this.#find('[part=more]:is(:hover,:focus)') ?? void this.#more(),
@@ -65,7 +88,7 @@ export class InboxView implements ReactiveController {
   hostDisconnected(): void {
     clearInterval(this.#clock)
     this.#scroll.disconnect()
-    this.#offerUndo(false)
+    this.#acts.offerUndo(undefined)
   }
 
   hostUpdate(): void {
@@ -86,6 +109,7 @@ export class InboxView implements ReactiveController {
     }
     this.#scroll.observe(this.#find('[part=scroll]'))
     this.#hold()
+    this.#look()
   }
 
   focus(options?: FocusOptions): void {
@@ -104,34 +128,30 @@ export class InboxView implements ReactiveController {
     return html`<div part="root" dir=${strings.direction} lang=${strings.locale}>
       <div part="header">
         <slot name="header"><h2 part="title">${strings.title}</h2></slot>
-        ${snapshot && snapshot.state !== 'signed-out' ? this.#markAll(snapshot) : nothing}
+        ${snapshot && snapshot.state !== 'signed-out' ? this.#headerActs(snapshot) : nothing}
       </div>
-      ${!snapshot ? nothing : snapshot.state === 'signed-out' ? this.#signIn() : this.#tabsAndList(snapshot)}
+      ${!snapshot ? nothing : snapshot.state === 'signed-out' ? signedOut(this.#host.signInLink, this.#stating) : this.#tabsAndList(snapshot)}
+      ${this.#menu.render()}
       ${announcer.host === this.#host ? html`<div part="status" role="status" aria-live="polite">${announcer.text}</div>` : nothing}
     </div>`
   }
 
-  #markAll(snapshot: InboxSnapshot): TemplateResult {
+  #headerActs(snapshot: InboxSnapshot): TemplateResult {
     const { html } = this.#lit
-    return html`<button part="mark-all" type="button" aria-disabled=${!this.#hasUnread(snapshot)} @click=${this.#readAll.bind(this)}>
-      ${this.#source.strings.markAllAsRead}
-    </button>`
+    const { strings } = this.#source
+    return html`<div part="header-acts">
+      <button part="mark-all" type="button" aria-disabled=${!this.#hasUnread(snapshot)} @click=${this.#readAll.bind(this)}>
+        ${strings.markAllAsRead}
+      </button>
+      <button part="list-more" type="button" aria-label=${strings.more} title=${strings.more} aria-haspopup="menu" aria-expanded="false"
+        @pointerdown=${() => this.#menu.onPress()} @click=${this.#onListMore.bind(this)}>${picture('more', this.#lit)}</button>
+    </div>`
   }
 
   /** Whether "Mark all as read" has something to mark: below a category, as far as the open lists show. */
   #hasUnread({ unread, items, newer }: InboxSnapshot): boolean {
-    if (!this.#host.category?.trim() || !unread) return unread > 0
+    if (!this.#isPart || !unread) return unread > 0
     return !!this.#source.openTotal('unread') || [...newer, ...items].some(({ read }) => !read)
-  }
-
-  #signIn(): TemplateResult {
-    const { html } = this.#lit
-    const { strings } = this.#source
-    return html`<div part="signed-out">
-      <p part="state-title">${strings.signedOutTitle}</p>
-      <p>${strings.signedOutText}</p>
-      <a part="sign-in" href=${this.#host.signInLink}>${strings.signIn}</a>
-    </div>`
   }
 
   #tabsAndList(snapshot: InboxSnapshot): TemplateResult {
@@ -141,23 +161,22 @@ export class InboxView implements ReactiveController {
     const shown = Math.min(items.length, this.#limit)
     // A feed has to contain articles, or be busy (WAI-ARIA 1.2, 5.4, "feed").
     const isFeed = shown > 0 || isLoading
+    const { offer } = this.#acts
     return html`${
-      this.#isUndoOffered
+      offer
         ? html`<div part="undo">
-            <span>${strings.allMarkedAsRead}</span>
+            <span>${offer.text}</span>
             <button part="undo-button" type="button" @click=${this.#takeBack.bind(this)}>${strings.undo}</button>
           </div>`
         : nothing
     }
-      <div part="bar"><div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${this.#onTabKey.bind(this)}>
-        ${tabs.map(
-          (
-            tab,
-          ) => html`<button part=${tab === this.#tab ? 'tab tab-selected' : 'tab'} type="button" role="tab" id=${tab}
-            aria-selected=${tab === this.#tab} aria-controls="list" tabindex=${tab === this.#tab ? 0 : -1}
-            @click=${() => this.#select(tab)}>${strings[tab]}</button>`,
-        )}
-      </div>${
+      <div part="bar">${tabBar({
+        lit: this.#lit,
+        source: this.#source,
+        selected: this.#tab,
+        countOf: (tab) => this.#countOf(tab),
+        select: (tab, isByKey) => this.#select(tab, isByKey),
+      })}${
         newer.length
           ? html`<button part="newer" type="button" @click=${this.#showNewer.bind(this)}>${strings.newer(newer.length)}</button>`
           : nothing
@@ -166,9 +185,9 @@ export class InboxView implements ReactiveController {
         <div part="scroll">
           <div part="top"></div>
           <div part="feed" role=${isFeed ? 'feed' : nothing} aria-label=${isFeed ? strings.title : nothing} aria-busy=${isLoading}
-            @focusin=${this.#hold.bind(this)} @focusout=${this.#hold.bind(this)} @keydown=${this.#onFeedKey.bind(this)}
+            @pointerdown=${() => this.#menu.onPress()} @focusin=${this.#hold.bind(this)} @focusout=${this.#hold.bind(this)} @keydown=${this.#onFeedKey.bind(this)}
             @click=${this.#onClick.bind(this)} @auxclick=${this.#onClick.bind(this)}></div>
-          ${shown ? nothing : this.#nothingShown(snapshot)}
+          ${shown ? nothing : nothingShown(this.#tab, snapshot, this.#stating)}
           ${
             hasMore || items.length > shown
               ? html`<button part="more" type="button" aria-disabled=${isLoading} @click=${this.#onMore.bind(this)}>${strings.loadMore}</button>`
@@ -176,8 +195,15 @@ export class InboxView implements ReactiveController {
           }
           <div part="end" tabindex="-1"></div>
         </div>
-        ${this.#banner(snapshot)}
-      </div>`
+        ${banner(snapshot, this.#stating)}
+      </div>
+      ${this.#host.allUrl ? html`<a part="see-all" href=${this.#host.allUrl}>${strings.seeAll}</a>` : nothing}`
+  }
+
+  /** As far as the open lists say it. That of some categories is not the number on the bell. */
+  #countOf(tab: Tab): number | undefined {
+    if (tab !== 'unread' || this.#isPart) return this.#source.openTotal(tab)
+    return this.#source.list('inbox')?.getSnapshot().unread
   }
 
   #updateFeed(): void {
@@ -189,36 +215,34 @@ export class InboxView implements ReactiveController {
     const { renderItem, itemTemplate } = this.#host
     const renderer =
       renderItem ?? itemTemplate ?? this.#host.querySelector<HTMLTemplateElement>(':scope>template[slot=item]')
-    if (this.#context?.strings !== strings || this.#context.renderer !== renderer)
-      this.#context = { lit: this.#lit, strings, times: timesOf(strings.locale), renderer }
+    const categories = this.#categories.known
+    const before = this.#context
+    if (before?.strings !== strings || before.renderer !== renderer || before.categories !== categories) {
+      const times = before?.strings === strings ? before.times : timesOf(strings.locale)
+      this.#context = { lit: this.#lit, strings, times, renderer, categories }
+    }
+    if (this.#source.client && items.length)
+      this.#categories.need(
+        items.map(({ category }) => category),
+        this.#source.client,
+      )
     const size = hasMore ? Math.max(total - newer.length, items.length) : items.length
-    this.#feed.update(feed, { items: items.slice(0, this.#limit), size, now: this.#now, context: this.#context })
+    this.#feed.update(feed, {
+      items: items.slice(0, this.#limit),
+      size,
+      now: this.#now,
+      context: this.#context as ItemContext,
+    })
   }
 
-  /** Below the list, so that it moves nothing that the reader reads. */
-  #banner({ state, error }: InboxSnapshot): Template {
-    const { html, nothing } = this.#lit
-    const { strings } = this.#source
-    // The server may also respond, but not as it should.
-    if (state === 'offline')
-      return html`<div part="offline"><p part="state-title">${error?.status ? this.#reason(error) : strings.offlineTitle}</p><p>${strings.offlineText}</p></div>`
-    if (state === 'error')
-      return html`<div part="error">
-        <p part="state-title">${strings.errorTitle}</p>
-        <p>${this.#reason(error)}</p>
-        <button part="retry" type="button" @click=${() => this.#source.reopen()}>${strings.tryAgain}</button>
-      </div>`
-    return this.#failure ? html`<div part="error"><p>${this.#failure}</p></div>` : nothing
+  /** Only some categories are displayed. */
+  get #isPart(): boolean {
+    return !!this.#host.category?.trim()
   }
 
-  #nothingShown({ state, hasMore }: InboxSnapshot): Template {
-    const { html, nothing } = this.#lit
-    const { strings } = this.#source
-    if (state === 'loading') return html`<p part="loading">${strings.loading}</p>`
-    if (state === 'error' || state === 'offline' || hasMore) return nothing
-    const [title, text] =
-      this.#tab === 'all' ? [strings.emptyTitle, strings.emptyText] : [strings.noUnreadTitle, strings.noUnreadText]
-    return html`<slot name="empty"><div part="empty"><p part="state-title">${title}</p><p>${text}</p></div></slot>`
+  get #stating(): Stating {
+    const { failure } = this.#acts
+    return { lit: this.#lit, strings: this.#source.strings, failure, retry: () => this.#source.reopen() }
   }
 
   get #list(): InboxList | undefined {
@@ -256,26 +280,15 @@ export class InboxView implements ReactiveController {
     void this.#host.updateComplete.then(() => this.#articles[0]?.focus())
   }
 
-  #select(tab: Tab): void {
+  #select(tab: Tab, isFocused: boolean): void {
     this.#list?.hold(false)
     this.#held = undefined
     this.#tab = tab
     this.#shown = 0
-    this.#failure = ''
+    this.#acts.failure = ''
     this.#find('[part=scroll]')?.scrollTo(0, 0)
     this.#host.requestUpdate()
-  }
-
-  /** https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ */
-  #onTabKey(event: KeyboardEvent): void {
-    const forward = this.#source.strings.direction === 'rtl' ? 'ArrowLeft' : 'ArrowRight'
-    const step = event.key === forward ? 1 : /^Arrow(Left|Right)$/.test(event.key) ? -1 : 0
-    const last = tabs.length - 1
-    const place = { Home: 0, End: last }[event.key] ?? (tabs.indexOf(this.#tab) + step + tabs.length) % tabs.length
-    if (!step && !/^(Home|End)$/.test(event.key)) return
-    event.preventDefault()
-    this.#select(tabs[place] as Tab)
-    this.#find(`#${this.#tab}`)?.focus()
+    if (isFocused) void this.#host.updateComplete.then(() => this.focus())
   }
 
   /** https://www.w3.org/WAI/ARIA/apg/patterns/feed/ */
@@ -288,6 +301,12 @@ export class InboxView implements ReactiveController {
     else if (name === 'Control+Home') (this.#find('[part=newer]') ?? this).focus()
     else if (name === 'Control+End') this.#find('[part=more],[part=end]')?.focus()
     else if (event.key === 'Enter' && event.target === article) this.#open(article, event)
+    else if (
+      Object.hasOwn(keys, event.key) &&
+      !(event.ctrlKey || event.metaKey || event.altKey) &&
+      isOwn(event.target as Element)
+    )
+      this.#press(keys[event.key] as Key, article)
     else return
     event.preventDefault()
   }
@@ -323,9 +342,41 @@ export class InboxView implements ReactiveController {
     const target = event.target as Element
     const article = target.closest('article')
     if (!article || event.button > 1) return
-    const act = target.closest('[part=item-toggle]')
-    if (act && !event.button) this.#toggle(article)
+    const part = target.closest('button')?.getAttribute('part')
+    const key = /^item-(toggle|archive|more)$/.exec(part ?? '')?.[1]
+    if (key && !event.button) this.#press(key as Key, article)
     else if (!target.closest('button,input,select,textarea,label')) this.#open(article, event)
+  }
+
+  #press(key: Key, article: HTMLElement): void {
+    const one = this.#notification(article)
+    const acts = this.#acts
+    if (key === 'undo') this.#takeBack()
+    else if (!one) return
+    else if (key === 'archive') acts.move(one.archivedAt || one.snoozedUntil ? 'unarchive' : 'archive', one)
+    else if (key === 'toggle') acts.mark(one.read ? 'unread' : 'read', one)
+    else this.#openMenu(one, article, key)
+  }
+
+  #openMenu(one: Notification, article: HTMLElement, key: 'more' | 'delete'): void {
+    const { strings } = this.#source
+    const button = article.querySelector('[part=item-more]') as HTMLElement
+    const { times } = this.#context as ItemContext
+    const setting = { acts: this.#acts, strings, times, categories: this.#categories, now: Date.now() }
+    const remove = { label: strings.deleteForGood, isFinal: true, act: () => this.#acts.move('remove', one) }
+    const confirm = () => void this.#menu.open(button, strings.delete, [remove])
+    if (key === 'delete') confirm()
+    else void this.#menu.open(button, strings.more, entriesOf(one, setting, confirm))
+  }
+
+  #onListMore({ currentTarget }: Event): void {
+    const { strings } = this.#source
+    const { total = 0, unread = 0 } = this.#source.list('inbox')?.getSnapshot() ?? {}
+    // It archives those of every category.
+    const archiveRead = total > unread &&
+      !this.#isPart && { label: strings.archiveRead, act: () => this.#acts.archiveRead() }
+    const snoozed = { label: strings.snoozed, act: () => this.#select('snoozed', true) }
+    void this.#menu.open(currentTarget as HTMLElement, strings.more, archiveRead ? [archiveRead, snoozed] : [snoozed])
   }
 
   /** A click with Ctrl, or with the middle button, opens another tab: the page that hears `carillon-open` is not part of that. */
@@ -334,22 +385,17 @@ export class InboxView implements ReactiveController {
     if (!notification) return
     const isOnLink = (event.target as Element).closest('a')
     if (!isOnLink && 'button' in event && (event.button || String(getSelection()))) return
-    const init = { bubbles: true, composed: true, cancelable: true, detail: notification }
+    // A button or a link in the body leads elsewhere than the notification.
+    const url = isOnLink?.matches('[part=item-action],[part=item-link]') && isOnLink.getAttribute('href')
+    const detail = url ? { ...notification, url } : notification
+    const init = { bubbles: true, composed: true, cancelable: true, detail }
     if (!isModified(event) && !this.#host.dispatchEvent(new CustomEvent('carillon-open', init))) {
       event.preventDefault()
       return
     }
-    if (!notification.read) this.#act(this.#list?.read(notification.id), this.#source.strings.notMarkedAsRead)
+    if (!notification.read) this.#acts.mark('read', notification)
     const link = safeLink(notification.url)
     if (link && !isOnLink) follow(link, event)
-  }
-
-  #toggle(article: HTMLElement): void {
-    const { strings } = this.#source
-    const { id, read } = this.#notification(article) ?? {}
-    if (!id) return
-    if (read) this.#act(this.#list?.unread(id), strings.notMarkedAsUnread)
-    else this.#act(this.#list?.read(id), strings.notMarkedAsRead)
   }
 
   #notification({ dataset }: HTMLElement): Notification | undefined {
@@ -357,51 +403,34 @@ export class InboxView implements ReactiveController {
   }
 
   #readAll(): void {
-    const { strings, announcer } = this.#source
-    const list = this.#list
-    if (!list || !this.#hasUnread(list.getSnapshot())) return
-    // The store marks up to the newest item that is displayed.
-    list.showNewer()
-    this.#act(list.readAll(), strings.notMarkedAsRead)
-    this.#offerUndo(true)
-    announcer.say(`${strings.allMarkedAsRead}. ${strings.undo}`)
-  }
-
-  /** The offer stays while it has the focus. */
-  #offerUndo(isOffered: boolean): void {
-    clearTimeout(this.#offerTimer)
-    this.#isUndoOffered = isOffered
-    this.#host.requestUpdate()
-    if (isOffered) this.#offerTimer = setTimeout(() => this.#expireOffer(), offerMs)
-  }
-
-  #expireOffer(): void {
-    const focused = this.#find('[part=undo] :focus')
-    if (focused) focused.addEventListener('blur', () => this.#offerUndo(false), { once: true })
-    else this.#offerUndo(false)
+    const list = this.#tab === 'unread' ? this.#list : this.#source.list('inbox')
+    if (list && this.#hasUnread(list.getSnapshot())) this.#acts.readAll(list)
   }
 
   #takeBack(): void {
-    const { strings, announcer } = this.#source
-    this.#offerUndo(false)
-    this.#act(this.#list?.undo(), strings.notUndone, () => announcer.say(strings.undone))
-    this.#find('[part=mark-all]')?.focus()
+    const isInToast = this.#find('[part=undo] :focus')
+    this.#acts.takeBack()
+    if (isInToast) this.#find('[part=mark-all]')?.focus()
   }
 
-  /** The store takes a refused act back; the reader reads and hears why. */
-  #act(act: Promise<void> | undefined, failure: string, done?: () => void): void {
-    this.#failure = ''
-    act?.then(done, (error) => {
-      this.#failure = `${failure} ${this.#reason(error)}`
-      this.#offerUndo(false)
-      this.#source.announcer.say(this.#failure)
-    })
+  /**
+   * The reader has seen the newest of the list if the page is visible, the panel open, and the list at its top. It is sent beside the acts of
+   * the store, which wait for each other: a click that leaves the page must not wait.
+   */
+  #look(): void {
+    const { items, unseen, state } = this.#source.list('inbox')?.getSnapshot() ?? {}
+    const newest = items?.[0]?.seq
+    if (this.#tab !== 'inbox' || this.#scroll.isScrolled || state !== 'live' || !unseen || newest === this.#seen) return
+    if (newest === undefined || document.visibilityState === 'hidden' || !this.#host.checkVisibility()) return
+    this.#seen = newest
+    // Sent again when the list is rendered again.
+    this.#source.client?.inbox.seen(newest).catch(() => (this.#seen = undefined))
   }
+}
 
-  #reason(error: unknown): string {
-    const { errors } = this.#source.strings
-    return errors[(error as { code?: string }).code ?? ''] ?? errors.other
-  }
+/** A control of this element: what the page itself puts into an item has keys of its own. */
+function isOwn(target: Element): boolean {
+  return target.matches('article,[part=item-toggle],[part=item-acts] button')
 }
 
 let made: CSSStyleSheet | undefined

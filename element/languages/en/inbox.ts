@@ -14,27 +14,43 @@ export const texts = (locale: string, plurals: Plurals, badge: (count: number) =
   bell: plurals({ other: 'Notifications, # unread' }, badge),
   /** The name of the tab list, and the tabs. */
   filter: 'Show',
-  all: 'All',
+  inbox: 'Inbox',
   unread: 'Unread',
+  archived: 'Archived',
+  snoozed: 'Snoozed',
   markAllAsRead: 'Mark all as read',
   markAsRead: 'Mark as read',
   markAsUnread: 'Mark as unread',
+  archive: 'Archive',
+  unarchive: 'Move to inbox',
+  /** The button of each menu; then the entries of the menus. */
+  more: 'More',
+  archiveRead: 'Archive all read',
+  snooze: { hour: 'Snooze for an hour', tomorrow: 'Snooze until tomorrow', week: 'Snooze until next week' },
+  mute: 'Mute this category',
+  unmute: 'Unmute this category',
+  delete: 'Delete',
+  deleteForGood: 'Delete for good',
   undo: 'Undo',
+  seeAll: 'See all',
   loadMore: 'Load more',
   tryAgain: 'Try again',
   signIn: 'Sign in',
-  /** The button that displays notifications which arrived while the list was held. */
-  newer: plurals({ other: '# new' }),
+  /** The button that displays notifications which arrived while the list was held, and the name of a bell that counts what is new. */
+  newer: plurals({ other: '# new' }, badge),
   /** How often a notification was sent: the number, and its name for screen readers. */
   count: plurals({ other: '×#' }),
   countLabel: plurals({ one: 'sent once', two: 'sent twice', other: 'sent # times' }),
   /** For screen readers, in the name of a notification. */
   itemUnread: 'Unread',
+  /** Before the time at which a snooze ends. */
+  until: 'Until',
   loading: 'Loading notifications',
   emptyTitle: 'No notifications yet',
   emptyText: 'New ones appear here as soon as they arrive.',
   noUnreadTitle: 'You have read everything',
   noUnreadText: 'Notifications that you have not read appear here.',
+  noneAway: { archived: 'Nothing is archived', snoozed: 'Nothing is snoozed' },
   signedOutTitle: 'You are signed out',
   signedOutText: 'Sign in to see your notifications.',
   offlineTitle: 'No connection',
@@ -49,8 +65,12 @@ export const texts = (locale: string, plurals: Plurals, badge: (count: number) =
     CONFLICT: 'It is too late for that.',
     other: 'The server reported a problem.',
   } as Errors,
-  /** Beside the button `undo`, after all were marked as read. */
+  /** Beside the button `undo`: what the reader has done. */
   allMarkedAsRead: 'All marked as read',
+  itemArchived: 'Archived',
+  itemSnoozed: 'Snoozed',
+  categoryMuted: 'Category muted',
+  categoryUnmuted: 'Category unmuted',
   /** Announced in the live region. */
   arrived: plurals({ one: '# new notification', other: '# new notifications' }),
   loaded: plurals({ one: '# more notification', other: '# more notifications' }),
@@ -59,6 +79,7 @@ export const texts = (locale: string, plurals: Plurals, badge: (count: number) =
   notMarkedAsRead: 'Not marked as read.',
   notMarkedAsUnread: 'Not marked as unread.',
   notUndone: 'Not undone.',
+  notDone: 'That was not done.',
 })
 
 export type Language = typeof texts

@@ -25,12 +25,8 @@ export function warn(sentence: string): void {
 
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => (row[i] ?? '').length)))
-  return [headings, ...rows].map((cells) => columns(cells, widths))
-}
-
-export function columns(cells: readonly string[], widths: readonly number[]): string {
-  const padded = cells.map((cell, i) => cell.padEnd(widths[i] ?? 0))
-  return padded.join('  ').trimEnd()
+  const lineOf = (cells: readonly string[]) => cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')
+  return [headings, ...rows].map((cells) => lineOf(cells).trimEnd())
 }
 
 /** The value of an option, in milliseconds. Throws WrongUse. */

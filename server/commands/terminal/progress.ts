@@ -3,7 +3,7 @@ import type { Output } from './output.ts'
 
 type Progress = { step: string; done: number; total: number }
 /** Begins a step. What it returns is called with each further number of rows. */
-type Begin = (step: string, rows: { total: number; done?: number }) => (count: number) => void
+type Begin = (step: string, rows: { total: number }) => (count: number) => void
 
 const width = 30
 const drawEveryMs = 100
@@ -21,7 +21,8 @@ export async function withProgress<Result>({ json }: Output, work: (begin: Begin
     drawnAt = performance.now()
   }
   try {
-    return await work((step, { total, done = 0 }) => {
+    return await work((step, { total }) => {
+      let done = 0
       if (!json && !stderr.isTTY) stderr.write(`${step} ${total} rows\n`)
       const report = json || !stderr.isTTY ? () => {} : draw
       report({ step, done, total })

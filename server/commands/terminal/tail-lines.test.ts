@@ -30,7 +30,7 @@ const tea: Notification = {
   archivedAt: null,
   snoozedUntil: null,
 }
-const state = { version: 7, unread: 2, total: 9, position: '7-00000000' }
+const state = { version: 7, unread: 2, total: 9, unseen: 1, position: '7-00000000' }
 
 test('shows each event on a line, with the body below', () => {
   const full = { ...tea, body: 'with milk\nand sugar', url: '/kitchen', category: 'house' }
@@ -49,7 +49,20 @@ test('shows each event on a line, with the body below', () => {
   assert.deepEqual(linesOf({ type: 'replaced', ...state, notification: tea }, now), [
     '12:34:56    changed Tea is ready',
   ])
-  assert.deepEqual(linesOf({ type: 'removed', ...state, id: tea.id }, now), [`            removed ${tea.id}`])
+  const archived = { ...read, archivedAt: time }
+  assert.deepEqual(linesOf({ type: 'archived', ...state, notification: archived }, now), [
+    '            archived Tea is ready',
+  ])
+  assert.deepEqual(linesOf({ type: 'unarchived', ...state, notification: read }, now), [
+    '            unarchived Tea is ready',
+  ])
+  assert.deepEqual(linesOf({ type: 'archive-read', ...state, throughSeq: 9, archivedAt: time }, now), [
+    '12:34:56    archived everything that was read; 9 left',
+  ])
+  assert.deepEqual(linesOf({ type: 'seen', ...state }, now), ['            seen    1 unseen'])
+  assert.deepEqual(linesOf({ type: 'removed', ...state, id: tea.id, reason: 'expired' }, now), [
+    `            removed ${tea.id} (expired)`,
+  ])
   assert.deepEqual(linesOf({ type: 'hello', ...state }, now), ['-- live: 2 unread of 9 --'])
   const later = new Date('2026-01-02T00:00:00Z')
   assert.deepEqual(linesOf({ type: 'listed', notification: tea }, later), ['2026-01-01  unread  Tea is ready'])

@@ -10,7 +10,7 @@ const indent = ' '.repeat(12)
 /** Displays the time of an event of today (the day of `now`), else its date. */
 export function linesOf(event: TailEvent, now: Date): string[] {
   const line = (time: string | null, state: string, text: string) =>
-    `${(time === null ? '' : formatTime(new Date(time), now)).padEnd(indent.length)}${state.padEnd(8)}${withoutControls(text)}`
+    `${(time === null ? '' : formatTime(new Date(time), now)).padEnd(indent.length)}${state.padEnd(7)} ${withoutControls(text)}`
   const described = (notification: Notification, state: string, time = notification.createdAt) => {
     const { title, body, url, category } = notification
     const suffix = [category === null ? '' : ` [${category}]`, url === null ? '' : ` ${url}`].join('')
@@ -29,15 +29,24 @@ export function linesOf(event: TailEvent, now: Date): string[] {
     case 'read':
       return [line(event.notification.readAt, 'read', event.notification.title)]
     case 'unread':
-      return [line(null, 'unread', event.notification.title)]
+    case 'archived':
+    case 'unarchived':
+    case 'snoozed':
+      return [line(null, event.type, event.notification.title)]
     case 'read-all': {
       const what = event.categories?.length ? `everything of ${event.categories.join(', ')}` : 'everything'
       return [line(event.readAt, 'read', `${what}; ${event.unread} unread of ${event.total}`)]
     }
+    case 'archive-read':
+      return [line(event.archivedAt, 'archived', `everything that was read; ${event.total} left`)]
+    case 'seen':
+      return [line(null, 'seen', `${event.unseen} unseen`)]
     case 'removed':
-      return [line(null, 'removed', event.id)]
+      return [line(null, 'removed', `${event.id} (${event.reason})`)]
     case 'resync':
-      return [`-- a read-all was undone, or some events were missed; now ${event.unread} unread of ${event.total} --`]
+      return [
+        `-- a bulk change was undone, or some events were missed; now ${event.unread} unread of ${event.total} --`,
+      ]
   }
 }
 

@@ -8,32 +8,22 @@ const check = 'stream'
 const greetingTimeoutMs = 8_000
 const greeting = 'event: hello'
 
-/** The header fields that prove a user. */
-export type Proof = Record<string, string>
-
-/** Tries `proofs`, of which there may be none, until one is accepted. Rejects if no response arrives. */
+/** `token`: of any user; undefined if there is none to try. Rejects if no response arrives. */
 export async function examineStream(
   url: string,
-  proofs: readonly Proof[],
+  token: string | undefined,
   timeoutMs = greetingTimeoutMs,
 ): Promise<Finding> {
-  let finding = warning(check, {
-    found:
-      'not checked: a stream needs a proof, which doctor can only make with the database and the secret of the service',
-    change: 'run doctor where the service runs, with its settings',
-  })
-  for (const proof of proofs) {
-    finding = await examineWith(url, proof, timeoutMs)
-    if (finding.state !== 'warning') return finding
-  }
-  return finding
-}
-
-async function examineWith(url: string, proof: Proof, timeoutMs: number): Promise<Finding> {
+  if (token === undefined)
+    return warning(check, {
+      found: 'not checked: a stream needs a token, which doctor makes with the database and the secret of the service',
+      change: 'run doctor where the service runs, with its settings',
+    })
   const ending = new AbortController()
   const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(timeoutMs)])
+  const fields = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
   try {
-    const response = await get(`${url}/api/notifications/stream`, signal, { ...proof, accept: 'text/event-stream' })
+    const response = await get(`${url}/api/notifications/stream`, signal, fields)
     if (response.status !== 200) return await refused(response)
     const type = response.headers.get('content-type') ?? ''
     if (!type.startsWith('text/event-stream'))

@@ -1,12 +1,9 @@
 // The result of examining a database, and the findings that both engines share.
 import { iso } from '../../basics/clock.ts'
 import { firstIdAt } from '../../basics/ids.ts'
-import { fillingTable, type Move, movingTable } from '../../store/transfer-state.ts'
+import { type Move, movingTable } from '../../store/transfer-state.ts'
 import type { SigningKey } from '../../tokens/signing-keys.store.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
-
-/** `deep` also checks the stored pages for damage, as far as the engine can. */
-export type Examination = { now: () => number; deep?: boolean }
 
 export type Examined = {
   findings: Finding[]
@@ -33,7 +30,7 @@ export async function examineContent(read: Read, { schema, applied, now, tables,
   const names = (await read(tables)).map(({ name }) => name)
   const [moving] = names.includes(movingTable) ? await read(`select state from ${movingTable}`) : []
   const move = moving === undefined ? undefined : (JSON.parse(String(moving.state)) as Move)
-  const findings = [schema, ...(names.includes(fillingTable) ? [halfFilled] : []), ...(move ? [moveFinding(move)] : [])]
+  const findings = [schema, ...(move ? [moveFinding(move)] : [])]
   if (applied.length === 0) return { findings, signingKeys: [] }
   // A service records each failure of its hourly work, and repeats the work after an hour.
   const [failed] = await read(
@@ -68,11 +65,6 @@ export function schemaFinding({ applied, known }: { applied: readonly string[]; 
   const found = applied.length === 0 ? 'the database has no tables yet' : `${missing.join(', ')} not applied yet`
   return warning('schema', { found, change: 'npx carillon migrate' })
 }
-
-const halfFilled = fault('move', {
-  found: 'a move or a restore has only half filled this database',
-  change: 'run the same command again to finish it',
-})
 
 const giveUp = 'or give it up: npx carillon move --give-up --from THIS'
 

@@ -2,28 +2,25 @@
 import type pg from 'pg'
 import { knownMigrations } from '../../store/migrations.ts'
 import { openingFailure, refuseOld } from '../../store/postgres/connection/opening.ts'
-import { connectionsOfProcess, openPool } from '../../store/postgres/connection/pool.ts'
-import { connectionsGiven, poolerName, poolingOf, poolingRemedy } from '../../store/postgres/connection/pooler.ts'
+import { openPool } from '../../store/postgres/connection/pool.ts'
+import { poolingOf, poolingRemedy } from '../../store/postgres/connection/pooler.ts'
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
 import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
 import { clockFinding } from '../machine.ts'
-import { type Examination, type Examined, examineContent, schemaFinding, unread } from './findings.ts'
+import { type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
 const migrations = new URL('../../store/postgres/schema/', import.meta.url)
 const functions = new URL('../../store/postgres/functions/', import.meta.url)
-/** For one more process: ten of its pool, one that listens, and one for an operator. */
-const wantedConnections = 12
-const slowMs = 50
 
-export async function examinePostgres(url: string, { now, deep = false }: Examination): Promise<Examined> {
+export async function examinePostgres(url: string, now: () => number): Promise<Examined> {
   let pool: pg.Pool | undefined
   try {
     const opened = openPool(url)
     pool = opened
     const findings = [
       await version(pool),
-      ...(await pooler(pool, url)),
+      ...(await pooler(pool)),
       await clock(pool, now),
       ...(await ground(pool)),
       await rights(pool),
@@ -36,8 +33,7 @@ export async function examinePostgres(url: string, { now, deep = false }: Examin
       tables: 'select tablename as name from pg_tables where schemaname = current_schema()',
       header: "split_part(sealed_secret, '.', 1)",
     })
-    findings.push(...content.findings, ...(deep ? await pages(pool) : []))
-    return { ...content, findings }
+    return { ...content, findings: [...findings, ...content.findings] }
   } catch (error) {
     return unread(faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL'))
   } finally {
@@ -52,17 +48,15 @@ async function version(pool: pg.Pool): Promise<Finding> {
 }
 
 /** Empty if there is no pooler. */
-async function pooler(pool: pg.Pool, url: string): Promise<Finding[]> {
+async function pooler(pool: pg.Pool): Promise<Finding[]> {
   const pooling = await poolingOf(pool)
   if (pooling === 'none') return []
-  const name = await poolerName(url)
-  const lends = { found: `${name} lends a connection for one transaction or statement`, change: poolingRemedy }
-  if (pooling === 'transaction') return [fault('pooler', lends)]
-  const given = await connectionsGiven(pool, url)
-  const found = `${name} in session mode gives ${given} of the ${connectionsOfProcess} connections of a process`
-  if (given === connectionsOfProcess) return [ok('pooler', found)]
-  const change = `default_pool_size = ${connectionsOfProcess} in pgbouncer.ini, for each process of Carillon, and some for operators`
-  return [fault('pooler', { found, change })]
+  if (pooling === 'session') return [ok('pooler', 'it is in session mode')]
+  const found =
+    pooling === 'transaction'
+      ? 'it lends a connection for one transaction or statement'
+      : 'it has no second connection for a process'
+  return [fault('pooler', { found, change: poolingRemedy })]
 }
 
 async function clock(pool: pg.Pool, now: () => number): Promise<Finding> {
@@ -71,26 +65,17 @@ async function clock(pool: pg.Pool, now: () => number): Promise<Finding> {
   return clockFinding('clock', { whose: "the database's clock", aheadMs: rows[0].at - (before + now()) / 2 })
 }
 
-type Ground = Record<'replica' | 'readonly', boolean> &
-  Record<'fsync' | 'commit' | 'encoding', string> &
-  Record<'most' | 'taken', number>
+type Ground = Record<'replica' | 'readonly', boolean> & Record<'fsync' | 'commit' | 'encoding', string>
 
 /** The settings of the server that durability depends on, for this role in this database. */
 async function ground(pool: pg.Pool): Promise<Finding[]> {
-  const startedAt = performance.now()
   const { rows } = await pool.query(`
     select pg_is_in_recovery() as replica,
       current_setting('default_transaction_read_only')::boolean as readonly,
       current_setting('fsync') as fsync,
       current_setting('synchronous_commit') as commit,
-      current_setting('server_encoding') as encoding,
-      current_setting('max_connections')::int as most,
-      (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as taken`)
-  const answeredMs = performance.now() - startedAt
-  const findings = [...durable(rows[0]), connections(rows[0])]
-  if (answeredMs <= slowMs) return findings
-  const found = `a query takes ${Math.round(answeredMs)} ms, and every request waits for one or two`
-  return [...findings, warning('distance', { found, change: 'run the service nearer to its database' })]
+      current_setting('server_encoding') as encoding`)
+  return durable(rows[0])
 }
 
 function durable({ replica, readonly, fsync, commit, encoding }: Ground): Finding[] {
@@ -106,33 +91,6 @@ function durable({ replica, readonly, fsync, commit, encoding }: Ground): Findin
   if (commit === 'off')
     findings.push(warning('disk', { found: `synchronous_commit is off: ${lossy}`, change: 'synchronous_commit = on' }))
   return findings
-}
-
-function connections({ most, taken }: Ground): Finding {
-  const found = `${taken} of ${most} connections are taken`
-  if (most - taken >= wantedConnections) return ok('connections', found)
-  return warning('connections', { found, change: 'max_connections = 100 in postgresql.conf, or fewer processes' })
-}
-
-/** PostgreSQL detects a damaged page by its checksum when it reads the page; its own tools read all pages. */
-async function pages(pool: pg.Pool): Promise<Finding[]> {
-  const { rows } = await pool.query(`
-    select current_setting('data_checksums') as checksums, current_database() as name, checksum_failures::int as failures
-    from pg_stat_database where datname = current_database()`)
-  const { checksums, name, failures } = rows[0]
-  const amcheck = `pg_amcheck --install-missing --heapallindexed --database=${name}`
-  if (checksums !== 'on') {
-    const found =
-      'data checksums are off, so damaged pages are not detected; doctor does not read the pages of PostgreSQL'
-    return [
-      warning('pages', { found, change: `pg_checksums --enable, while PostgreSQL is stopped; until then: ${amcheck}` }),
-    ]
-  }
-  if (failures > 0) {
-    const found = `PostgreSQL has read ${failures} damaged ${failures === 1 ? 'page' : 'pages'} of this database`
-    return [fault('pages', { found, change: `restore the backup; to find what is damaged: ${amcheck}` })]
-  }
-  return [ok('pages', `data checksums are on and found no damage so far; to read every page: ${amcheck}`)]
 }
 
 async function rights(pool: pg.Pool): Promise<Finding> {

@@ -1,7 +1,6 @@
 // What doctor finds about a database file, and that its checks change nothing.
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -34,7 +33,7 @@ async function wrong({ folder, path }: { folder: string; path: string }, now = D
     return { ...files, isIndexed: index !== undefined }
   }
   const before = listed()
-  const { findings } = await examineSqlite(path, { now })
+  const { findings } = await examineSqlite(path, now)
   assert.deepEqual(listed(), before)
   return findings.filter(({ state }) => state !== 'ok')
 }
@@ -67,7 +66,7 @@ test('finds nothing wrong with a sound database, in use or not, and reads its si
   for (const isRunning of [false, true]) {
     const place = await database(t, { isRunning })
     assert.deepEqual(await wrong(place), [])
-    const { findings, signingKeys } = await examineSqlite(place.path, { now: Date.now })
+    const { findings, signingKeys } = await examineSqlite(place.path, Date.now)
     assert.deepEqual(signingKeys, [{ ...key, retiredAt: null }])
     assert.match(
       findings.find(({ check }) => check === 'schema')?.found ?? '',
@@ -141,16 +140,12 @@ const stateOfMove = (endedAt: number | null) =>
 
 test('finds an unfinished move, and a database that was moved to another one', async (t) => {
   const place = await database(t)
-  for (const [mark, change] of [
-    ['carillon_filling', /^run the same command again/],
-    ['carillon_moving', /^run the same move again; or give it up: npx carillon move --give-up --from THIS /],
-  ] as const) {
-    const open = connect(place.path)
-    open.exec(`create table ${mark} (state text primary key)`)
-    open.prepare(`insert into ${mark} values (?)`).run(stateOfMove(null))
-    open.close()
-    isOnly((await wrong(place)).slice(-1), ['move', 'fault', change])
-  }
+  const moving = connect(place.path)
+  moving.exec('create table carillon_moving (state text primary key)')
+  moving.prepare('insert into carillon_moving values (?)').run(stateOfMove(null))
+  moving.close()
+  const change = /^run the same move again; or give it up: npx carillon move --give-up --from THIS /
+  isOnly((await wrong(place)).slice(-1), ['move', 'fault', change])
   assert.match((await wrong(place)).at(-1)?.found ?? '', /^it is being moved to B since 1970-01-01T/)
   const open = connect(place.path)
   open.prepare('update carillon_moving set state = ?').run(stateOfMove(1_000))
@@ -178,76 +173,6 @@ test('finds a file that is not a database, a database of another program, a dama
     const found = (await wrong({ folder, path })).filter(({ check }) => check === 'database')
     isOnly(found, ['database', 'fault', change])
   }
-})
-
-test('with --deep, finds damaged pages, and none in a sound database, in use or not', async (t) => {
-  for (const isRunning of [false, true]) {
-    const place = await database(t, { isRunning })
-    const { findings } = await examineSqlite(place.path, { now: Date.now, deep: true })
-    assert.equal(findings.find(({ check }) => check === 'pages')?.state, 'ok', JSON.stringify(findings))
-  }
-  const { path } = await database(t)
-  const filling = connect(path)
-  filling.exec(`
-    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
-    insert into notification (user_id, seq, id, version, title, created_at)
-      select x'00', n, 'id' || n, n, 'x', '2026-01-01T00:00:00.000Z' from numbers`)
-  filling.close()
-  const whole = readFileSync(path)
-  const pageSize = whole.readUInt16BE(16)
-  // The last pages are leaves of the table or of an index, which an opening does not read.
-  for (const [filled, count] of [
-    [0, 1],
-    [0xff, 3],
-    [0xa5, 3],
-  ] as const) {
-    const damaged = Buffer.from(whole)
-    for (let page = 1; page <= count; page++)
-      damaged.fill(filled, damaged.length - 2 * page * pageSize, damaged.length - (2 * page - 1) * pageSize)
-    writeFileSync(path, damaged)
-    const usual = await examineSqlite(path, { now: Date.now })
-    assert.ok(!usual.findings.some(({ check }) => check === 'pages' || check === 'database'))
-    const deep = await examineSqlite(path, { now: Date.now, deep: true })
-    const found = deep.findings.filter(({ state }) => state === 'fault')
-    isOnly(found, ['pages', 'fault', /restore the backup: npx carillon restore/])
-    assert.match(found[0]?.found ?? '', /^the database is damaged in \d+ places?, such as: \S/)
-  }
-})
-
-test('names the processes that have the file open: a fault for two services, a warning for another program', async (t) => {
-  const { path } = await database(t)
-  const opening = `import { openSync } from 'node:fs'; openSync(${JSON.stringify(path)}); console.log('open'); setInterval(() => {}, 1e9)`
-  const folder = await newFolder(t)
-  const script = join(folder, 'carillon.js')
-  // The service's process under an old Node, a child of launch.js.
-  const relayed = join(folder, 'relayed.js')
-  for (const file of [script, relayed]) writeFileSync(file, opening)
-  const start = async (args: string[]) => {
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    t.after(() => child.kill('SIGKILL'))
-    await once(child.stdout, 'data')
-    return child
-  }
-  const found = async () => {
-    const { findings } = await examineSqlite(path, { now: Date.now })
-    return findings.filter(({ check }) => check === 'processes')
-  }
-  // Only Linux says who has a file open.
-  if (process.platform !== 'linux') return assert.deepEqual(await found(), [])
-  assert.deepEqual(await found(), [{ check: 'processes', state: 'ok', found: 'no service has it open' }])
-  const first = await start([script, 'serve'])
-  assert.deepEqual((await found())[0]?.found, `one service has it open, process ${first.pid}`)
-  await start([script, 'backup', 'FILE'])
-  assert.equal((await found())[0]?.state, 'ok')
-  const second = await start([relayed, 'serve', '--port', '0'])
-  const [two] = await found()
-  assert.equal(two?.state, 'fault')
-  assert.match(two?.found ?? '', new RegExp(`process ${first.pid} \\(.*carillon\\.js serve`))
-  assert.match(two?.found ?? '', new RegExp(`process ${second.pid} \\(.*relayed\\.js serve`))
-  assert.match(two?.change ?? '', /^stop all but one \(kill \d+\)/)
-  const stranger = await start(['--input-type=module', '-e', opening])
-  const [, warned] = await found()
-  assert.deepEqual([warned?.state, warned?.found.includes(`process ${stranger.pid} (`)], ['warning', true])
 })
 
 test('finds a clock that is behind the latest write', async (t) => {

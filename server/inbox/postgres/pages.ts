@@ -25,9 +25,9 @@ export function textReadAt(readAt: string, place: Place = anyPlaceSql('$1')): st
 
 /** The user's inbox as the table `box` of one row; all zeros if the user has none yet. */
 export const withInbox = `box as (
-  select ${inboxColumns}, archive_through, archive_version from inbox where user_id = $1
+  select ${inboxColumns}, archive_through from inbox where user_id = $1
   union all
-  select ${Object.values(emptyInbox)}, 0, 0 where not exists (select 1 from inbox where user_id = $1)
+  select ${Object.values(emptyInbox)}, 0 where not exists (select 1 from inbox where user_id = $1)
 )`
 
 /** A field of `box` as a value, not as a join: a plan that was made without values then always reads a range of the index. */

@@ -6,6 +6,7 @@ import { userBytes } from '../../store/statements.ts'
 import {
   countOf,
   emptyInbox,
+  hasSomeAway,
   type InboxState,
   inboxColumns,
   type Page,
@@ -56,11 +57,11 @@ type Items = { at: string; place: NotificationPlace; isChosen: boolean }
  * The items of a JSON array, newest first: chosen ones, with the sequence numbers in the JSON array `?4`, the lowest of which is `?3` + 1; or
  * a range without gaps, whose end costs more to compare in each row than to count.
  */
-export function itemsSql({ at, place, isChosen }: Items): string {
+export function itemsSql({ at, place: where, isChosen }: Items): string {
   const [which, limit] = isChosen ? ['in (select value from json_each(?4))', ''] : ['<= ?4', 'limit +?4 - ?3']
   return `
   select group_concat(text, ',') from (
-    select ${notificationJsonSql('sqlite', at, place)} as text from notification n
+    select ${notificationJsonSql('sqlite', at, where)} as text from notification n
     where n.user_id = ?1 and n.seq ${which} order by n.seq desc ${limit}
   )`
 }
@@ -90,8 +91,8 @@ export function statementsOf(shape: Shape) {
 
 const statements = new Map<string, ReturnType<typeof statementsOf>>()
 
-function knownStatements({ status, categories }: PageRequest, { categoryThrough, archived, snoozed }: InboxState) {
-  const marks = { hasCategoryMarks: categoryThrough > 0, hasAway: archived + snoozed > 0 }
+function knownStatements({ status, categories }: PageRequest, inbox: InboxState) {
+  const marks = { hasCategoryMarks: inbox.categoryThrough > 0, hasAway: hasSomeAway(inbox) }
   const shape = { status, hasCategories: categories !== undefined, ...marks }
   const key = Object.values(shape).join()
   const known = statements.get(key) ?? statementsOf(shape)
@@ -147,7 +148,7 @@ function denseAbove({ query: { status, categories }, inbox }: List): number | un
   const { lastSeq, firstSeq, readThrough, markedUnread } = inbox
   if (categories !== undefined) return undefined
   if (status === 'unread') return markedUnread === 0 && inbox.unread === lastSeq - readThrough ? readThrough : undefined
-  if (status !== 'all' && (status !== 'inbox' || inbox.archived + inbox.snoozed > 0)) return undefined
+  if (status !== 'all' && (status !== 'inbox' || hasSomeAway(inbox))) return undefined
   return totalOf(inbox, 'all') === lastSeq - firstSeq + 1 ? firstSeq - 1 : undefined
 }
 

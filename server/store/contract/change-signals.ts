@@ -1,5 +1,6 @@
 // The promises about change signals: when the store sends one, and for which user.
 import assert from 'node:assert/strict'
+import { actsOf } from '../../inbox/contract/places.contract.ts'
 import { readInbox } from '../../inbox/inbox.store.ts'
 import type { InboxState } from '../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../inbox/marks.store.ts'
@@ -22,6 +23,19 @@ export function changeSignalPromises(promise: PromiseOf): void {
     await signalsOf(world, [about(ben.id)], readAll)
     await signalsOf(world, [about(ann.id)], () => world.store.write(markUnread, { userId: ann.id, id }))
     await signalsOf(world, [about(ben.id)], () => world.store.write(undo, { userId: ben.id, at: at(2) }))
+    const act = actsOf(world, ann)
+    for (const move of [
+      () => act.archive(id, 3),
+      () => act.unarchive(id),
+      () => act.snooze(id, 3, 60),
+      () => act.wake(id, 60),
+      () => act.seen(9),
+      () => world.store.write(markRead, { userId: ann.id, id, at: at(61) }),
+      () => act.archiveRead(62),
+      () => act.undo(63),
+      () => act.remove(id, 64),
+    ])
+      await signalsOf(world, [about(ann.id)], move)
     await signalsOf(world, [about(ann.id)], () => world.send(ann, 'Deploying', { key: 'deploy' }))
     await signalsOf(world, [about(ann.id)], () => world.send(ann, 'Deployed', { key: 'deploy' }))
   })

@@ -10,16 +10,19 @@ import { recipientPromises } from '../../delivery/recipients.contract.ts'
 import { factorPromises } from '../../factors/factors.contract.ts'
 import { sealedTextPromises } from '../../factors/sealed-texts.contract.ts'
 import { guessPromises } from '../../guessing/guesses.contract.ts'
-import { categoryReadAllPromises } from '../../inbox/category-read-all.contract.ts'
-import { changePromises } from '../../inbox/changes.contract.ts'
-import { deepPagePromises } from '../../inbox/deep-pages.contract.ts'
-import { filterPromises } from '../../inbox/filters.contract.ts'
-import { markReadPromises } from '../../inbox/mark-read.contract.ts'
-import { markUnreadPromises } from '../../inbox/mark-unread.contract.ts'
-import { pagePromises } from '../../inbox/pages.contract.ts'
-import { retentionPromises } from '../../inbox/retention.contract.ts'
-import { undoPromises } from '../../inbox/undo.contract.ts'
+import { archiveReadPromises } from '../../inbox/contract/archive-read.contract.ts'
+import { categoryReadAllPromises } from '../../inbox/contract/category-read-all.contract.ts'
+import { changePromises } from '../../inbox/contract/changes.contract.ts'
+import { deepPagePromises } from '../../inbox/contract/deep-pages.contract.ts'
+import { filterPromises } from '../../inbox/contract/filters.contract.ts'
+import { markReadPromises } from '../../inbox/contract/mark-read.contract.ts'
+import { markUnreadPromises } from '../../inbox/contract/mark-unread.contract.ts'
+import { pagePromises } from '../../inbox/contract/pages.contract.ts'
+import { placePromises } from '../../inbox/contract/places.contract.ts'
+import { retentionPromises } from '../../inbox/contract/retention.contract.ts'
+import { undoPromises } from '../../inbox/contract/undo.contract.ts'
 import { linkPromises } from '../../links/links.contract.ts'
+import { preferencePromises } from '../../preferences/preferences.contract.ts'
 import { producerPromises } from '../../producers/producers.contract.ts'
 import { providerAccountPromises } from '../../providers/provider-accounts.contract.ts'
 import { listedSignInPromises } from '../../sessions/listed-sign-ins.contract.ts'
@@ -62,6 +65,7 @@ export function storeContract(engine: Engine): void {
     describe('content', () => contentPromises(promise))
     describe('changes by key', () => byKeyPromises(promise))
     describe('recipients', () => recipientPromises(promise))
+    describe('what users mute', () => preferencePromises(promise))
     describe('pages and counts', () => pagePromises(promise))
     describe('lists with a filter', () => filterPromises(promise))
     describe('deep pages', () => deepPagePromises(promise))
@@ -69,6 +73,8 @@ export function storeContract(engine: Engine): void {
     describe('mark unread', () => markUnreadPromises(promise))
     describe('undo', () => undoPromises(promise))
     describe('read-all of categories', () => categoryReadAllPromises(promise))
+    describe('archive, snooze, remove, see', () => placePromises(promise))
+    describe('archive-read', () => archiveReadPromises(promise))
     describe('versions and changes', () => changePromises(promise))
     describe('retention', () => retentionPromises(promise))
     describe('change signals', () => changeSignalPromises(aboutSignals))

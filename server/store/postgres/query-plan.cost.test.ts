@@ -55,6 +55,7 @@ import {
 } from '../../inbox/retention.store.ts'
 import { undo } from '../../inbox/undo.store.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from '../../links/links.store.ts'
+import { changeMutes, putCategory, readCategory, readPreferences } from '../../preferences/preferences.store.ts'
 import {
   addProducer,
   findProducer,
@@ -152,6 +153,7 @@ const readMark = ['read_mark by read_mark_by_seq (user_id, through_seq) alone', 
 const category = 'inbox_category by key (user_id, category)'
 // A user has few sessions and categories, which are neighbours in the index.
 const allCategories = 'many inbox_category by key (user_id)'
+const mutes = 'many preference by key (user_id)'
 const categoryMarks = 'category_read_mark by key (user_id) alone'
 const allSessions = 'many session by key (user_id)'
 const links = 'one_time_link by key (user_id)'
@@ -160,7 +162,15 @@ const revocation = 'token_cutoff by key (user_id, sign_in_id)'
 const expired = 'token_cutoff by token_cutoff_by_expiry (expires_at)'
 // Also the key of the producer, which a delivery checks again.
 /** The last check, that no recipient was erased, reads no row of a user. */
-const recipients = ['sorted', userByName, user, 'user by key (id) alone', userByExternalId, producer]
+const recipients = [
+  'preference by key (user_id, category)',
+  'sorted',
+  userByName,
+  user,
+  'user by key (id) alone',
+  userByExternalId,
+  producer,
+]
 
 const outcome = 'delivery by key (producer_id, idempotency_key)'
 const factor = 'factor by key (user_id, id)'
@@ -219,7 +229,7 @@ const markedInCategories = `many ${marked.replace(' alone', '')}`
 const ofCategory = (isRead: 'read' | 'unread') =>
   `notification by notification_${isRead}_by_category (user_id, category, seq) alone`
 const archiveMark = 'archive_mark by archive_mark_by_seq (user_id, through_seq, version) alone'
-const one = { userId: 'u1', id: 'id1-18' }
+const mine = { userId: 'u1', id: 'id1-18' }
 const filtered = ['sorted', ...box, notification, ...readMark]
 const counted = 'many inbox_category by key (user_id, category)'
 const categories = ['c1', 'c2']
@@ -696,7 +706,7 @@ const paths: Path[] = [
   {
     of: 'markAllRead',
     run: () => store.write(markAllRead, { userId: 'u1', throughId: 'id1-150', at }),
-    reads: ['sorted', inbox, byId, `many ${unread}`, allCategories, category, categoryMarks],
+    reads: ['sorted', inbox, byId, 'many notification by key (user_id, seq)', allCategories, category, categoryMarks],
   },
   {
     // Up to notifications that were marked as unread.
@@ -723,13 +733,13 @@ const paths: Path[] = [
     run: () => store.write(undo, { userId: 'u1', at }),
     reads: [inbox, mark, markedSince, allCategories, categoryMarks],
   },
-  { of: 'archive', run: () => store.write(archive, { ...one, at }), reads: movedAway },
-  { of: 'snooze', run: () => store.write(snooze, { ...one, until: at + 1, at }), reads: movedAway },
-  { of: 'unarchive', run: () => store.write(unarchive, { ...one, id: 'id1-60' }), reads: moved },
-  { of: 'wake', run: () => store.write(wake, { ...one, id: 'id1-61', at }), reads: moved },
+  { of: 'archive', run: () => store.write(archive, { ...mine, at }), reads: movedAway },
+  { of: 'snooze', run: () => store.write(snooze, { ...mine, until: at + 1, at }), reads: movedAway },
+  { of: 'unarchive', run: () => store.write(unarchive, { ...mine, id: 'id1-60' }), reads: moved },
+  { of: 'wake', run: () => store.write(wake, { ...mine, id: 'id1-61', at }), reads: moved },
   {
     of: 'remove',
-    run: () => store.write(remove, { ...one, at }),
+    run: () => store.write(remove, { ...mine, at }),
     reads: [
       ...[inbox, category, mark, 'archive_mark by key (user_id, version)', 'many notification by key (user_id, seq)'],
       'notification by notification_by_id (id, user_id)',
@@ -740,7 +750,8 @@ const paths: Path[] = [
     run: () => store.write(archiveRead, { userId: 'u1', at }),
     reads: [
       ...[inbox, 'many category_read_mark by key (user_id)', allCategories, markedSince, `many ${unread}`],
-      'notification by notification_kept (user_id, kept_version, seq) alone',
+      'notification by notification_kept_unread (user_id, kept_version, seq)',
+      'notification by notification_kept_unread (user_id, kept_version, seq) alone',
     ],
   },
   {
@@ -867,6 +878,27 @@ const paths: Path[] = [
   },
   { of: 'continueKeyChange', run: () => store.write(continueKeyChange, ofKey), reads: ['sorted', 'whole key_change'] },
   {
+    of: 'readCategory',
+    run: () => store.read(readCategory, { application: 'app1', name: 'c1' }),
+    reads: ['category by key (application, name)'],
+  },
+  {
+    of: 'putCategory',
+    run: () =>
+      store.write(putCategory, { application: 'app1', name: 'c1', label: '', description: null, mandatory: 0 }),
+    reads: [],
+  },
+  {
+    of: 'readPreferences',
+    run: () => store.read(readPreferences, { userId: 'u401', now: '2026-01-01T00:00:00.000Z' }),
+    reads: [user, allCategories, mutes, 'many category by key (application)', 'sorted'],
+  },
+  {
+    of: 'changeMutes',
+    run: () => store.write(changeMutes, { userId: 'u401', mutes: [{ category: 'c1', mutedUntil: null }], now: '2026' }),
+    reads: [user, inbox, mutes],
+  },
+  {
     of: 'removeOldDeliveries',
     run: () => store.write(removeOldDeliveries, 3),
     reads: ['delivery by delivery_by_time (at)', 'delivery by delivery_by_time (at) alone'],
@@ -923,6 +955,7 @@ await client.query(`
   insert into archive_mark select 'u' || u, s, s, '2026-01-01T00:00:00.000Z', 0, 0, 1, 0 from generate_series(401, 1400) u, generate_series(1, 20) s;
   insert into removal select 'u' || u, s, 'r' || s, '2026-01-01T00:00:00.000Z', 'deleted' from generate_series(1, 1000) u, generate_series(1, 20) s;
   insert into preference select 'u' || u, 'c' || s, 'forever' from generate_series(401, 2400) u, generate_series(1, 10) s;
+  insert into category select 'app' || n % 2000, 'c' || n, '', null, 0 from generate_series(1, 20000) n;
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
   insert into producer (id, name, secret_hash, scopes, created_at, application, number)
     select 'p' || n, 'n', 'h', 'send', n, '', n from generate_series(1, 20000) n;

@@ -2,13 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Store } from '../store.ts'
-import { fillingTable, halfFilled } from '../transfer-state.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
 import { Database } from './connection/connection.ts'
 import { alone } from './connection/gathering.ts'
 import { isServerAway, openCheckedPool, openingFailure, type StartTimeout } from './connection/opening.ts'
 import { openPool } from './connection/pool.ts'
-import { type MigrateOptions, migrate } from './schema/migrate.ts'
+import { migrate } from './schema/migrate.ts'
 
 const migrationTimeoutMs = 3_600_000
 const retryMs = 500
@@ -17,18 +16,14 @@ type Opened = { store: Store; migrations: string[] }
 type Options = {
   partitions: number
   startTimeout?: StartTimeout | undefined
-  onMigrationWait?: ((reason: string) => void) | undefined
 }
 
 /** Throws UNAVAILABLE with a sentence: at once, or after `startTimeout` if the server cannot be reached. */
-export async function openPostgresStore(
-  url: string,
-  { partitions, startTimeout, onMigrationWait }: Options,
-): Promise<Opened> {
+export async function openPostgresStore(url: string, { partitions, startTimeout }: Options): Promise<Opened> {
   const giveUpAt = performance.now() + (startTimeout?.timeoutMs ?? 0)
   for (let reason = ''; ; ) {
     try {
-      return await openOnce(url, { partitions, onWait: onMigrationWait })
+      return await openOnce(url, partitions)
     } catch (error) {
       if (!isServerAway(error) || performance.now() + retryMs > giveUpAt) throw error
       if (error.message !== reason) startTimeout?.onWait(error.message)
@@ -38,12 +33,11 @@ export async function openPostgresStore(
   }
 }
 
-async function openOnce(url: string, options: MigrateOptions): Promise<Opened> {
+async function openOnce(url: string, partitions: number): Promise<Opened> {
   let pool: Pool | undefined
   try {
     pool = await openCheckedPool(url, { timeoutMs: migrationTimeoutMs })
-    await refuseHalfFilled(pool)
-    const migrations = await migrate(pool, options)
+    const migrations = await migrate(pool, { partitions })
     await pool.end()
     pool = openPool(url)
     const changeSignals = new ChangeSignals(pool, url)
@@ -54,11 +48,6 @@ async function openOnce(url: string, options: MigrateOptions): Promise<Opened> {
     if (pool?.ended === false) await pool.end()
     throw openingFailure(error)
   }
-}
-
-async function refuseHalfFilled(pool: Pool): Promise<void> {
-  const { rows } = await pool.query('select to_regclass($1) is not null as is_there', [fillingTable])
-  if (rows[0]?.is_there === true) throw halfFilled()
 }
 
 /** schema/distribute.sql runs while no process does. */

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import * as sqlite from 'node:sqlite'
 import { createEmpty, syncFolder } from '../../basics/durable-file.ts'
 import { CarillonError, messageOf } from '../../basics/errors.ts'
-import { fillingTable, halfFilled, refusedWrite, writeRefusal } from '../transfer-state.ts'
+import { refusedWrite, writeRefusal } from '../transfer-state.ts'
 import { outcomeUnknown, takenBack } from '../unavailable.ts'
 
 // Node is renaming the class; both names mean the same class.
@@ -106,10 +106,6 @@ export function peek(path: string, look: (database: Database) => void): void {
   } finally {
     database?.close()
   }
-}
-
-export function refuseHalfFilled(database: Database): void {
-  if (database.prepare('select 1 from sqlite_schema where name = ?').get(fillingTable) !== undefined) throw halfFilled()
 }
 
 export function openingFailure(error: unknown, path: string): CarillonError {

@@ -11,6 +11,7 @@ import { findDue, findOld, sizesAfter, sizesOf } from '../../inbox/retention.sto
 import * as changes from '../../inbox/sqlite/changes.ts'
 import * as pages from '../../inbox/sqlite/pages.ts'
 import { findLink } from '../../links/links.store.ts'
+import { readCategory, readPreferences } from '../../preferences/preferences.store.ts'
 import { findProducer, listProducers } from '../../producers/producers.store.ts'
 import { providerAccounts } from '../../providers/provider-accounts.store.ts'
 import * as sessions from '../../sessions/sessions.store.ts'
@@ -115,6 +116,8 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
     run: readNotification({ userId: 'u', id: 'n' }),
     path: `n by notification_by_id, ${readAtByAnyMark}, ${archivedAt}`,
   },
+  { of: 'readCategory', run: readCategory({ application: 'a', name: 'n' }), path: 'category by key' },
+  { of: 'readPreferences', run: readPreferences({ userId: 'u', now: 'n' }), path: byId },
   { of: 'readCounts', run: readCounts('u'), path: 'i by key, c by key' },
   {
     of: 'findDue',
@@ -210,21 +213,30 @@ const byMarks = [
   ofLists({ status: 'read', hasCategories: true }, readByCategory, unreadByCategory, marked, 'm by key'),
 ]
 const away = 'n by notification_away alone'
-const kept = 'n by notification_kept'
 const awayByCategory = 'n by notification_away_by_category alone'
+const kept = ['n by notification_kept_read alone', 'n by notification_kept_unread alone']
+const keptInCategories = ['n by notification_kept_read', 'n by notification_kept_unread']
+/** One step for each earlier archive-read. */
+const keptVersions = [
+  ...['unknown: CO-ROUTINE kept_read', 'unknown: CO-ROUTINE kept_unread', 'unknown: RECURSIVE STEP', 'unknown: SETUP'],
+  ...['whole CONSTANT ROW', 'whole kept_read', 'whole kept_unread'],
+]
 const someAway = [
-  ofLists({ status: 'inbox', hasCategories: false }, read, unread, `${kept} alone`),
-  ofLists({ status: 'inbox', hasCategories: true }, readByCategory, unreadByCategory, kept),
-  ofLists({ status: 'unread', hasCategories: false }, unread, `${marked} alone`),
-  ofLists({ status: 'read', hasCategories: false }, read, unread, `${marked} alone`, kept),
-  ofLists({ status: 'archived', hasCategories: false }, 'n by notification_read', 'n by notification_unread', away),
+  ofLists({ status: 'inbox', hasCategories: false }, read, unread, ...kept),
+  ofLists({ status: 'inbox', hasCategories: true }, readByCategory, unreadByCategory, ...keptInCategories),
+  ofLists({ status: 'unread', hasCategories: false }, unread, `${marked} alone`, 'n by notification_kept_unread alone'),
+  ofLists({ status: 'read', hasCategories: false }, read, unread, `${marked} alone`, ...kept),
+  ofLists({ status: 'archived', hasCategories: false }, read, unread, ...kept, ...keptVersions, away),
   ofLists(
     { status: 'archived', hasCategories: true },
-    ...['n by notification_read_by_category', 'n by notification_unread_by_category', awayByCategory],
+    ...[readByCategory, unreadByCategory, ...kept, ...keptInCategories, ...keptVersions, awayByCategory],
   ),
   ofLists({ status: 'snoozed', hasCategories: false }, away),
   ofLists({ status: 'snoozed', hasCategories: true }, awayByCategory),
-  ofLists({ status: 'all', hasCategories: true }, readByCategory, unreadByCategory, awayByCategory),
+  ofLists(
+    { status: 'all', hasCategories: true },
+    ...[readByCategory, unreadByCategory, ...kept, ...keptInCategories, ...keptVersions, awayByCategory],
+  ),
 ].map(({ shape, by }) => ({ shape: { ...shape, hasAway: true }, by }))
 for (const [hasCategoryMarks, expected] of [
   [false, lists],

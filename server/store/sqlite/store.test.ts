@@ -54,20 +54,6 @@ test('the writer thread commits to a write-ahead log and waits for the disk at e
   assert.deepEqual(pragmas, [{ journal_mode: 'wal', synchronous: full }])
 })
 
-test('the writer keeps as many pages in memory as CARILLON_DATABASE_CACHE says, and without it 8 MiB', async (t) => {
-  const cacheOf = async (options: { cacheMib?: number }) => {
-    await using other = await OtherProcess.start({
-      nodeOptions: ['--import', import.meta.resolve('./testing/writer-tap.ts')],
-    })
-    await other.open(join(await newFolder(t), 'carillon.db'), options)
-    await other.store.write(addSigningKey, { key: signingKey('k1'), after: null })
-    const [{ cache_size: negativeKib }] = (await other.queryWriter('pragma cache_size')) as [{ cache_size: number }]
-    return -negativeKib / 1_024
-  }
-  assert.equal(await cacheOf({ cacheMib: 5 }), 5)
-  assert.equal(await cacheOf({}), 8)
-})
-
 test('256 concurrent writes share at most four commits (law 5)', async (t) => {
   await using opened = await openWorld(t)
   const { world, path } = opened

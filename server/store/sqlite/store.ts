@@ -4,22 +4,19 @@ import { resolve } from 'node:path'
 import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
 import { nameOf, type WriteOperation, type Writes } from '../operations.ts'
 import type { Store } from '../store.ts'
-import { connect, type Database, openDatabase, openingFailure, peek, refuseHalfFilled } from './database.ts'
+import { connect, type Database, openDatabase, openingFailure, peek } from './database.ts'
 import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './file/identity.ts'
 import { historyOf, migrate, refuseNewer } from './migrate.ts'
 import { Reader } from './reader.ts'
 import { Writer, type WriterPlace } from './writer.ts'
 
-/** Eight times as much is not faster: the system keeps the pages, too, and some commits walk through the whole cache (decision 0054). */
-const usualCacheMib = 8
-
 /** `writerEntry`: the file that the writer thread runs, which knows the same `writes`. */
-type Options = { cacheMib?: number | undefined; writes: Writes; writerEntry: URL }
+type Code = { writes: Writes; writerEntry: URL }
 
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
 export async function openSqliteStore(
   file: string,
-  { cacheMib = usualCacheMib, ...code }: Options,
+  code: Code,
 ): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
@@ -27,13 +24,11 @@ export async function openSqliteStore(
   peek(path, (found) => refuseNewer(found))
   const database = openDatabase(path)
   try {
-    refuseHalfFilled(database)
     const migrations = await migrate(database)
     const { dev, ino } = statSync(path, { bigint: true })
     removeDrafts(database, path)
     const history = continuedHistory(database, path)
-    const place = { path, file: { dev, ino }, history, cacheKib: cacheMib * 1_024 }
-    const store = storeAt(place, `${historyOf(database)} ${history}`, code)
+    const store = storeAt({ path, file: { dev, ino }, history }, `${historyOf(database)} ${history}`, code)
     return { store, migrations, ...(notice !== undefined && { notice }) }
   } catch (error) {
     throw openingFailure(error, path)
@@ -48,8 +43,6 @@ function connectForReads(path: string): Database {
   database.exec('pragma query_only = on; pragma mmap_size = 67108864')
   return database
 }
-
-type Code = Pick<Options, 'writes' | 'writerEntry'>
 
 function storeAt(place: WriterPlace, history: string, { writes, writerEntry: entry }: Code): Store {
   const reader = new Reader(connectForReads(place.path), connectForReads(place.path))

@@ -24,7 +24,7 @@ type PendingWrite = {
 }
 
 /** The database that was found at `path` when the store was opened, and the history of changes that continues in it. */
-export type WriterPlace = { path: string; file: FileNumber; history: string; cacheKib: number }
+export type WriterPlace = { path: string; file: FileNumber; history: string }
 
 /** `entry`: the file that the thread runs. */
 type Options = {

@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { CarillonError, messageOf } from '../../basics/errors.ts'
 import type { Database } from '../../config/database-url.ts'
-import { endFilling, newestMigration, openEndpoint, refuseUnusable, sourceAt } from './endpoint/endpoint.ts'
-import { fill, type Report, refuseForeignTarget, type Target } from './fill.ts'
+import { newestMigration, openEndpoint, refuseUnusable, sourceAt } from './endpoint/endpoint.ts'
+import { fill, type Report, refuseFilled, type Target } from './fill.ts'
 import { writeNewFile } from './new-file.ts'
-import { type Checksum, keyOf, lineOf, linesOf, type Row, rowsInBatch, type Source, type Table } from './rows.ts'
+import { type Checksum, lineOf, linesOf, type Row, rowsInBatch, type Source, type Table } from './rows.ts'
 
 const format = 'carillon backup'
 const version = 1
@@ -35,18 +35,14 @@ export async function backUp({ from, file, at, report }: Backup): Promise<readon
   })
 }
 
-type Restore = { file: string; report: Report } & Omit<Target, 'id'>
+type Restore = { file: string; report: Report } & Target
 
 /** Fills an empty database of either engine. Checks the whole file before it writes the first row, and reads every row back. */
 export async function restoreBackup({ file, to, partitions, report }: Restore): Promise<readonly Checksum[]> {
   const source = await openDump(file)
-  // The id is made of the content: only the same backup continues an interrupted restore.
-  const id = `backup ${createHash('sha256').update(lineOf(source.checksums)).digest('hex')}`
   await using target = await openEndpoint(to)
-  await refuseForeignTarget(target, { id, partitions })
-  const checksums = await fill(target, { source, id, report })
-  await endFilling(target)
-  return checksums
+  await refuseFilled(target, partitions)
+  return await fill(target, source, report)
 }
 
 async function* contentsOf(source: Source, { takenAt, onRows }: { takenAt: string; onRows: (count: number) => void }) {
@@ -88,7 +84,7 @@ async function openDump(path: string, onRows: (count: number) => void = () => {}
   return {
     tables: others.filter((line) => 'columns' in line),
     total: checksums.reduce((sum, { rows }) => sum + rows, 0),
-    rows: (table, after) => rowsIn(lines, { table, after }),
+    rows: (table) => rowsIn(lines, table),
     checksums,
   }
 }
@@ -96,16 +92,13 @@ async function openDump(path: string, onRows: (count: number) => void = () => {}
 type Lines = AsyncGenerator<string, undefined>
 
 /** Reads on up to the last row of a table. */
-async function* rowsIn(lines: Lines, { table, after }: { table: Table; after: Row | null }): AsyncGenerator<Row[]> {
+async function* rowsIn(lines: Lines, table: Table): AsyncGenerator<Row[]> {
   const next = async () => (await lines.next()).value
   let line = await next()
   while (line !== undefined && lineOf(table) !== `${line}\n`) line = await next()
-  let sought = after === null ? undefined : JSON.stringify(after)
   let rows: Row[] = []
   for (line = await next(); line?.startsWith('['); line = await next()) {
-    const row: Row = JSON.parse(line)
-    if (sought === undefined) rows.push(row)
-    else if (sought === JSON.stringify(keyOf(row, table))) sought = undefined
+    rows.push(JSON.parse(line))
     if (rows.length < rowsInBatch) continue
     yield rows
     rows = []

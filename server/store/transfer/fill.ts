@@ -1,46 +1,53 @@
-// Fills an empty database with the rows of a source, continues an interrupted attempt, and compares the two.
+// Fills an empty database with the rows of a source, in one transaction, and compares the two.
 import { CarillonError } from '../../basics/errors.ts'
 import type { Database } from '../../config/database-url.ts'
-import { fillingTable } from '../transfer-state.ts'
-import { add, beginFilling, hasSchema, lastKey, sourceAt, stateOf } from './endpoint/endpoint.ts'
+import { exclusively, hasSchema, sourceAt } from './endpoint/endpoint.ts'
 import { type Checksum, checksumsOf, type Endpoint, lineOf, type Source } from './rows.ts'
 
 /** Called at the beginning of a step; the function that it returns is called with the number of rows of each batch. */
-export type Report = (step: 'Copying' | 'Verifying', rows: { total: number; done?: number }) => (count: number) => void
-/** `partitions`: see migrate. `id`: of the transfer. */
-export type Target = { to: Database; partitions: number; id: string }
+export type Report = (step: 'Copying' | 'Verifying', rows: { total: number }) => (count: number) => void
+/** `partitions`: see migrate. */
+export type Target = { to: Database; partitions: number }
 
-/** Throws CONFLICT if the target has rows that the transfer `id` did not write. Creates the tables of a new database. */
-export async function refuseForeignTarget(target: Endpoint, { partitions, id }: Omit<Target, 'to'>): Promise<void> {
-  if (!(await hasSchema(target))) await target.migrate(partitions)
-  const filling = await stateOf(target, fillingTable)
-  if (filling === null ? (await sourceAt(target)).total === 0 : filling === id) return
-  const why = filling === null ? 'is not empty, and was left as it is' : 'is half filled by another move or restore'
-  throw new CarillonError('CONFLICT', `${target.name} ${why}`, { remedy: 'Name an empty database.' })
+/** Throws CONFLICT if the target has rows. Creates the tables of a new database. */
+export async function refuseFilled(target: Endpoint, partitions: number): Promise<void> {
+  await createTables(target, partitions)
+  if ((await sourceAt(target)).total === 0) return
+  const remedy = 'Name an empty database.'
+  throw new CarillonError('CONFLICT', `${target.name} is not empty, and was left as it is`, { remedy })
 }
 
-type Filling = { source: Source; id: string; report: Report }
+export async function createTables(target: Endpoint, partitions: number): Promise<void> {
+  if (!(await hasSchema(target))) await target.migrate(partitions)
+}
 
-/** Resolves when every row is committed in the target and was compared there. Returns what it holds. */
-export async function fill(target: Endpoint, { source, id, report }: Filling): Promise<readonly Checksum[]> {
-  const stored = await sourceAt(target)
-  const { total, checksums } = source
-  if (JSON.stringify(source.tables) !== JSON.stringify(stored.tables))
-    throw new CarillonError('UNPROCESSABLE', `${target.name} has other tables than what is copied to it`)
-  if ((await stateOf(target, fillingTable)) === null) await beginFilling(target, id)
-  const onCopied = report('Copying', { total, done: stored.total })
-  for (const table of source.tables) {
-    let last = await lastKey(target, table)
-    for await (const rows of source.rows(table, last)) {
-      if (rows.length > 0) last = await add(target, id, { table, rows, last })
+/**
+ * Commits the rows after they were compared in the target; otherwise it stays empty. If it has rows already, they are those of the same
+ * source, or it throws UNAVAILABLE. Returns what both hold.
+ */
+export function fill(target: Endpoint, source: Source, report: Report): Promise<readonly Checksum[]> {
+  return exclusively(target, async () => {
+    const stored = await sourceAt(target)
+    const { total, checksums } = source
+    if (JSON.stringify(source.tables) !== JSON.stringify(stored.tables))
+      throw new CarillonError('UNPROCESSABLE', `${target.name} has other tables than what is copied to it`)
+    if (stored.total === 0) await copy(target, source, report('Copying', { total }))
+    const onRead = report('Verifying', { total: checksums === undefined ? 2 * total : total })
+    const expected = checksums ?? (await checksumsOf(source, onRead))
+    const found = await checksumsOf(stored, onRead)
+    const other = expected.find((one, i) => lineOf(one) !== lineOf(found[i] ?? {}))
+    if (other === undefined) return expected
+    const problem = `${target.name} does not hold what was written to it: the rows of ${other.table} differ`
+    throw new CarillonError('UNAVAILABLE', problem, { remedy: 'Empty it before you use it or try again.' })
+  })
+}
+
+async function copy(target: Endpoint, source: Source, onCopied: (count: number) => void): Promise<void> {
+  for (const text of target.fillingBegins) await target.query(text)
+  for (const table of source.tables)
+    for await (const rows of source.rows(table)) {
+      if (rows.length > 0) await target.insert(table, rows)
       onCopied(rows.length)
     }
-  }
-  const onRead = report('Verifying', { total: checksums === undefined ? 2 * total : total })
-  const expected = checksums ?? (await checksumsOf(source, onRead))
-  const found = await checksumsOf(stored, onRead)
-  const other = expected.find((one, i) => lineOf(one) !== lineOf(found[i] ?? {}))
-  if (other === undefined) return expected
-  const problem = `${target.name} does not hold what was written to it: the rows of ${other.table} differ`
-  throw new CarillonError('UNAVAILABLE', problem, { remedy: 'Empty it before you use it or try again.' })
+  for (const text of target.fillingEnds) await target.query(text)
 }

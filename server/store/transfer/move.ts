@@ -4,50 +4,43 @@ import { iso } from '../../basics/clock.ts'
 import { CarillonError, messageOf } from '../../basics/errors.ts'
 import { quoted } from '../../basics/shell-path.ts'
 import { type Database, displayDatabase } from '../../config/database-url.ts'
-import { fillingTable, type Move, movingTable } from '../transfer-state.ts'
+import type { Move } from '../transfer-state.ts'
 import {
   allowWrites,
-  endFilling,
   endMove,
+  moveOf,
   openEndpoint,
   refuseUnusable,
   refuseWrites,
   sourceAt,
-  stateOf,
 } from './endpoint/endpoint.ts'
-import { fill, type Report, refuseForeignTarget, type Target } from './fill.ts'
+import { createTables, fill, type Report, refuseFilled, type Target } from './fill.ts'
 import type { Checksum } from './rows.ts'
 
 /** `id`: of the move, if it is a new one. `onRefusing` is called just before the source refuses writes, or at once if it already does. */
-type Options = Target & { from: Database; now: () => number; report: Report; onRefusing?: () => void }
+type Options = Target & { from: Database; id: string; now: () => number; report: Report; onRefusing?: () => void }
 
 /** Returns what both databases hold. The error that it throws says whether the source refuses writes now. */
 export async function moveDatabase(options: Options): Promise<readonly Checksum[]> {
   const { from, to, partitions, id, now, report, onRefusing = () => {} } = options
   await using source = await openEndpoint(from)
   await refuseUnusable(source)
-  const earlier = await stateOf<Move>(source, movingTable)
-  if (earlier !== null && earlier.target !== displayDatabase(to)) throw otherMove(earlier, from)
+  const earlier = await moveOf(source)
+  if (earlier !== null && (earlier.target !== displayDatabase(to) || earlier.endedAt !== null))
+    throw otherMove(earlier, from)
   let isRefusing = earlier !== null
   try {
     await using target = await openEndpoint(to)
-    // If it is done, its last step may be missing: the process can be killed in between.
-    isRefusing = earlier !== null && (earlier.endedAt === null || (await stateOf(target, fillingTable)) === earlier.id)
-    if (earlier !== null && !isRefusing) throw otherMove(earlier, from)
     const move = earlier ?? { id, target: target.name, startedAt: now(), endedAt: null }
-    if (isRefusing) onRefusing()
-    await refuseForeignTarget(target, { id: move.id, partitions })
-    if (!isRefusing) {
-      onRefusing()
-      await refuseWrites(source, move)
-      isRefusing = true
-    }
-    const checksums = await fill(target, { source: await sourceAt(source), id: move.id, report })
-    // In this order: if the process is killed in between, the next call finds the filling unfinished and repeats both.
+    // If the process of the earlier call was killed after the rows were committed, only their comparison is repeated.
+    await (earlier === null ? refuseFilled : createTables)(target, partitions)
+    onRefusing()
+    if (earlier === null) await refuseWrites(source, move)
+    isRefusing = true
+    const checksums = await fill(target, await sourceAt(source), report)
     isRefusing = await endMove(source, { id: move.id, at: now() })
     const remedy = 'Empty the new database: it cannot be used.'
     if (!isRefusing) throw new CarillonError('CONFLICT', 'Another process has given up this move', { remedy })
-    await endFilling(target)
     return checksums
   } catch (error) {
     if (!isRefusing) throw error
@@ -83,7 +76,7 @@ function otherMove({ target, endedAt }: Move, from: Database): CarillonError {
 export async function giveUpMove(from: Database): Promise<Move> {
   await using source = await openEndpoint(from)
   await refuseUnusable(source)
-  const move = await stateOf<Move>(source, movingTable)
+  const move = await moveOf(source)
   if (move === null) throw new CarillonError('NOT_FOUND', `${source.name} is not being moved, and accepts writes`)
   await allowWrites(source)
   return move

@@ -15,14 +15,14 @@ export type Table = { readonly name: string; readonly columns: readonly string[]
 export type Row = readonly (string | number | null)[]
 export type Checksum = { table: string; rows: number; sha256: string }
 
-/** Rows that are read, and written, in one transaction. */
+/** Rows that are read, and written, by one statement. */
 export const rowsInBatch = 1_000
 
 export type Source = {
   tables: readonly Table[]
   total: number
-  /** Batches of the rows behind a key, or of all rows if it is null. The tables are read in their order. */
-  rows(table: Table, after: Row | null): AsyncIterable<readonly Row[]>
+  /** Batches of all rows. The tables are read in their order. */
+  rows(table: Table): AsyncIterable<readonly Row[]>
   /** If they are known without reading all rows. */
   checksums?: readonly Checksum[]
 }
@@ -52,10 +52,6 @@ export interface Endpoint extends AsyncDisposable {
   unguards(tables: readonly string[]): string[]
 }
 
-export function keyOf(row: Row = [], { key }: Table): Row {
-  return row.slice(0, key)
-}
-
 /** Integers, strings and null have only one form in JSON, so equal rows are equal text. */
 export function lineOf(value: object): string {
   return `${JSON.stringify(value)}\n`
@@ -65,7 +61,7 @@ export function lineOf(value: object): string {
 export async function* linesOf(source: Source, table: Table, onRows: (count: number) => void): AsyncGenerator<string> {
   const hash = createHash('sha256')
   let count = 0
-  for await (const rows of source.rows(table, null)) {
+  for await (const rows of source.rows(table)) {
     const lines = rows.map(lineOf).join('')
     hash.update(lines)
     count += rows.length

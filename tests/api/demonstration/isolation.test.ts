@@ -198,5 +198,5 @@ test('nothing of a world is in the database of the service', async () => {
     (await app.store.read(listUsers, { after: '', limit: 100 })).map(({ username }) => username),
     ['ann'],
   )
-  assert.equal((await visitor.state()).rows[0]?.columns.username, 'visitor')
+  assert.equal((await visitor.state()).user.username, 'visitor')
 })

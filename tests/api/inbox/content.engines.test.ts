@@ -1,6 +1,7 @@
 // What a delivery may say about how a notification looks, until when it counts, and in which languages; and what its readers get.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { EventReader } from '../../support/event-source/event-source.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
 
 const hosts = 'images.example.org,localhost'
@@ -204,4 +205,23 @@ test('after a change of the language, by user or application, a kept page is ano
   assert.deepEqual((await changes(version)).json().data, { reset: true })
   const { changed: none, version: now } = (await changes(version + 1)).json().data
   assert.deepEqual([none, now], [[], version + 1])
+})
+
+test('a stream has the texts of the reader, live and when it resumes, and a resync after a change of the language', async () => {
+  const user = await app.user()
+  const proof = await app.signIn(user, 'stateless')
+  await setLocale('/api/me', proof, 'de-AT')
+  using reader = await EventReader.open(app.url, { headers: proof })
+  await reader.next('hello')
+  await send({ title: { en: 'Hello', de: 'Hallo' } }, user)
+  const { data } = await reader.next('created')
+  assert.equal(data.notification.title, 'Hallo')
+  assert.equal(data.notification.texts, undefined)
+  using again = await EventReader.open(app.url, { headers: { ...proof, 'last-event-id': '0' } })
+  await again.next('hello')
+  assert.equal((await again.next('created')).data.notification.title, 'Hallo')
+  await setLocale('/api/me', proof, 'en')
+  for (const one of [reader, again]) assert.equal((await one.next('resync')).data.version, data.version + 1)
+  await send({ title: { en: 'Hello', de: 'Hallo' } }, user)
+  assert.equal((await reader.next('created')).data.notification.title, 'Hello')
 })

@@ -64,11 +64,24 @@ for (const variant of variants)
     }
   })
 
-test('status=all is the list without a status, with the same ETag', async () => {
+test('a list without a status has what is neither archived nor snoozed, and status=all everything', async () => {
   const { proof } = await reader()
   const [plain, all] = [await request(proof, ''), await request(proof, '?status=all')]
   assert.equal(all.text, plain.text)
   assert.equal(all.headers.get('etag'), plain.headers.get('etag'))
+  const [first, second, ...others] = (await app.list(proof)).items
+  await app.patch(`/api/notifications/${first?.id}/archive`, proof)
+  const until = new Date(app.now() + 60_000).toISOString()
+  await app.patch(`/api/notifications/${second?.id}/snooze`, proof, { until })
+  assert.deepEqual(titlesOf((await app.list(proof)).items), titlesOf(others))
+  assert.deepEqual(titlesOf((await app.list(proof, '?status=all')).items), ['3', 'chat 3', ...titlesOf(others)])
+  for (const [status, title] of [
+    ['archived', '3'],
+    ['snoozed', 'chat 3'],
+  ]) {
+    const { items, total, unread } = await app.list(proof, `?status=${status}`)
+    assert.deepEqual([titlesOf(items), total, unread], [[title], 1, 4])
+  }
 })
 
 test('a filtered list has an ETag: 304 until the inbox changes', async () => {
@@ -116,7 +129,7 @@ test('a category is compared as it was sent, whatever its characters', async () 
   assert.equal((await app.list(proof, `?${new URLSearchParams(categories.map((one) => ['category', one]))}`)).total, 10)
 })
 
-const allowed = 'must be one of: unread, read, all'
+const allowed = 'must be one of: unread, read, archived, snoozed, all'
 const twenty = Array.from({ length: 20 }, (_, n) => `category=c${n}`).join('&')
 const refused: [query: string, field: string, reason: string][] = [
   ['status=everything', 'status', allowed],

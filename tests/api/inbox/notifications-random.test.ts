@@ -200,6 +200,8 @@ async function isCountedRight(proof: Proof): Promise<void> {
   const names = [...new Set(items.map(({ category }) => category))].filter((name) => name !== null).sort()
   assert.deepEqual(data, {
     ...recount(items),
+    // Nothing was seen.
+    unseen: items.length,
     categories: Object.fromEntries(
       names.map((name) => [name, recount(items.filter((item) => item.category === name))]),
     ),

@@ -133,7 +133,7 @@ for (const variant of variants)
         using reader = await EventReader.open(app.url, { headers: { ...proof, ...headers }, path: streamPath + query })
         const hello = await reader.next('hello')
         assert.equal(hello.id, id)
-        assert.deepEqual(hello.data, { version: 3, unread: 3, total: 3 })
+        assert.deepEqual(hello.data, { version: 3, unread: 3, total: 3, unseen: 3 })
         for (const [index, title] of titles.entries()) {
           const event = await reader.next('created')
           assert.equal(event.data.notification.title, title)

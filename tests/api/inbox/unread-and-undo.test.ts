@@ -93,7 +93,7 @@ test('an open stream gets `unread` for one notification and one `resync` for an 
   await undo(proof)
   await reader.until(() => reader.events.length === 4)
   const resync = reader.events[3] ?? assert.fail()
-  assert.deepEqual([resync.type, resync.data], ['resync', { version: 5, unread: 2, total: 2 }])
+  assert.deepEqual([resync.type, resync.data], ['resync', { version: 5, unread: 2, total: 2, unseen: 2 }])
   for (const since of [0, 4, reader.events[2]?.id ?? '']) {
     assert.deepEqual(await changes(since), { reset: true })
     using late = await EventReader.open(app.url, { path: `${streamPath}?since=${since}`, headers: proof })

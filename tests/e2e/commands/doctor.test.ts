@@ -116,23 +116,6 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.deepEqual([stream?.state, stream?.found.startsWith('not checked: ')], ['warning', true])
   })
 
-  test('names two services on one SQLite file, and reads every page with --deep', async () => {
-    using folder = new Folder()
-    await using place = await standing(folder)
-    const alone = await doctor(folder, ['--json', '--deep'], { env: place.env })
-    assert.deepEqual([alone.status, wrong(alone), alone.stderr], [0, [], ''])
-    const { findings } = JSON.parse(alone.stdout) as { findings: Found[] }
-    assert.ok(findings.some(({ check, state }) => check === 'pages' && state === 'ok'))
-    await using second = await CarillonProcess.ready(folder, { env: { ...place.env, CARILLON_PORT: '0' } })
-    const both = await carillon(folder, ['doctor', '--json'], { env: place.env })
-    assert.equal(both.status, 1)
-    const [fault] = wrong(both)
-    assert.deepEqual([fault?.area, fault?.check, fault?.state], ['Database', 'processes', 'fault'], both.stdout)
-    const pids = [...(fault?.found ?? '').matchAll(/process (\d+) \(/g)].map(([, pid]) => Number(pid))
-    assert.equal(new Set(pids).size, 2)
-    await second.end('SIGTERM')
-  })
-
   test('checks the service itself if the proxy does not reach it, and finds a certificate that is not trusted', async () => {
     using folder = new Folder()
     await using place = await standing(folder)

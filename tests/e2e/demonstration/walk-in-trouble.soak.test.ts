@@ -61,20 +61,6 @@ test('a browser that keeps no cookies is told so, and not that it is signed out'
   await walk.arrived('without-proof')
 })
 
-test('a proof that has ended: the step shows the responses as they are, and offers to start again', async () => {
-  await using walk = await WalkPage.open(pages, '/demonstration#sign-in', { beside })
-  walk.opened.expects(/^401 /)
-  await walk.arrived('sign-in')
-  await walk.page.evaluate(() => fetch('demonstration/service/logout', { method: 'POST' }))
-  await walk.next('with-proof')
-  await walk.opened.alerts('This is not the response of this step')
-  assert.deepEqual(await walk.statuses('session'), [401, 401])
-  await walk.page.getByRole('button', { name: 'Start again' }).click()
-  await walk.page.getByRole('alert').waitFor({ state: 'detached' })
-  await walk.page.locator('.finding').waitFor()
-  assert.deepEqual(await walk.statuses('session'), [200, 401])
-})
-
 test('an experiment whose server dies: a sentence, the predictions are kept, and the next run works', async () => {
   await using walk = await WalkPage.open(pages, '/demonstration#experiment-stolen', { beside })
   const { page } = walk

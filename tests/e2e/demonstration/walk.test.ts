@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { expected, stepIds } from '../../../demonstration/page/walk.ts'
+import { stepIds } from '../../../demonstration/page/walk.ts'
 import { lanes } from '../../../demonstration/page/world.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 import { RecordingProxy, WalkPage } from '../../support/pages/walk-page.ts'
@@ -22,6 +22,13 @@ after(async () => {
   await proxy[Symbol.asyncDispose]()
 })
 
+/** What the servers respond. The other server cannot check a cookie. */
+const expected = {
+  'without-proof': { session: [401], token: [401] },
+  'sign-in': { session: [200], token: [200] },
+  'with-proof': { session: [200, 401], token: [200, 200] },
+  inbox: { session: [200, 204, 204], token: [200, 204, 204] },
+}
 const refused = [/^401 GET .*\/routeRestreinte$/]
 const refusedElsewhere = [...refused, /^401 GET .*\/other-server\/me$/]
 
@@ -101,7 +108,6 @@ test('a reader who edits the token sees its signature refused, and accepted agai
   await page.getByRole('button', { name: 'Make me “admin”' }).click()
   await page.getByText('The token is about: admin').waitFor()
   await page.getByText('The signature is not valid: 401').waitFor()
-  await page.locator('.piece-2.is-bad').waitFor()
   assert.equal(await page.getByLabel('Your token').getAttribute('aria-invalid'), 'true')
   await page.getByRole('button', { name: 'Put it back' }).click()
   await page.getByText('The signature is valid').waitFor()

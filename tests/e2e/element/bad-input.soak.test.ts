@@ -65,7 +65,7 @@ test('if only the live stream is blocked, the list is displayed, an act is sent,
   await page.route('**/stream*', (route) => route.abort())
   await page.evaluate(() => document.body.append(document.createElement('carillon-inbox')))
   await page.getByText('No connection').waitFor()
-  await page.getByRole('article', { name: 'Unread Number 1' }).getByRole('button').click()
+  await page.getByRole('article', { name: 'Unread Number 1' }).getByRole('button', { name: 'Mark as read' }).click()
   const proof = await service.signIn(user, 'stateful')
   while ((await service.list(proof)).unread > 0) await page.waitForTimeout(20)
   await service.deliver({ to: user, title: 'Late' })

@@ -28,6 +28,19 @@ test('the bell is a button that names the number of unread notifications, and sh
   await bellOf(page, 'Notifications, 4 unread').waitFor()
 })
 
+test('a bell that counts what is new has no number once its list was displayed, until another one arrives', async () => {
+  const user = await pages.userWith(2)
+  const page = await pages.open('<carillon-bell badge="unseen"></carillon-bell>')
+  await bellOf(page, 'Notifications, 2 new').click()
+  await page.getByRole('article').nth(1).waitFor()
+  await bellOf(page, 'Notifications').waitFor()
+  await page.keyboard.press('Escape')
+  await page.reload()
+  await bellOf(page, 'Notifications').waitFor()
+  await service.deliver({ to: user, title: 'Another' })
+  await bellOf(page, 'Notifications, 1 new').waitFor()
+})
+
 soakTest('the bell of a user who has read everything shows no number', async () => {
   await pages.userWith(0)
   const page = await pages.open('<carillon-bell></carillon-bell>')
@@ -44,7 +57,7 @@ test('the panel is a named dialog, takes the focus, and gives it back when Escap
   await panel.waitFor()
   await page.getByRole('article', { name: 'Unread Number 1' }).waitFor()
   assert.equal(await bell.getAttribute('aria-expanded'), 'true')
-  await hasFocus(page, 'all')
+  await hasFocus(page, 'inbox')
   await page.keyboard.press('Escape')
   await panel.waitFor({ state: 'hidden' })
   await becomes(async () => (await bell.getAttribute('aria-expanded')) ?? '', 'false')

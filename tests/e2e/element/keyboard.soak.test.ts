@@ -30,14 +30,15 @@ test('from the bell into the panel, over the tabs, through the feed, to an item 
   await walk(page, ['Tab'], ['bell'])
   await page.keyboard.press('Enter')
   await page.getByRole('article').first().waitFor()
-  await walk(page, ['ArrowRight', 'ArrowRight', 'End', 'Home'], ['unread', 'all', 'unread', 'all'])
+  await walk(page, ['ArrowRight', 'ArrowRight', 'ArrowRight'], ['unread', 'archived', 'inbox'])
+  await walk(page, ['End', 'Home'], ['archived', 'inbox'])
   await page.getByRole('article').nth(2).waitFor()
   const feed = ['Tab', 'PageDown', 'PageDown', 'PageDown', 'PageUp', 'Tab', 'PageUp']
   await walk(page, feed, ['Number 3', 'Number 2', 'Number 1', 'Number 1', 'Number 2', 'item-toggle', 'Number 3'])
   await page.keyboard.press('Enter')
   await page.getByRole('article', { name: 'Number 3', exact: true }).waitFor()
-  await walk(page, ['Control+End', 'Shift+Tab', 'Control+Home'], ['end', 'item-toggle', 'all'])
-  await walk(page, ['Shift+Tab', 'Escape'], ['mark-all', 'bell'])
+  await walk(page, ['Control+End', 'Shift+Tab', 'Control+Home'], ['end', 'item-more', 'inbox'])
+  await walk(page, ['Shift+Tab', 'Shift+Tab', 'Escape'], ['list-more', 'mark-all', 'bell'])
   const proof = await service.signIn(user, 'stateful')
   await becomes(async () => `${(await service.list(proof)).unread} unread`, '2 unread')
 })
@@ -47,7 +48,7 @@ test('the arrow keys of the tabs follow the direction of the text', async () => 
   const page = await pages.open('<carillon-inbox lang="ar"></carillon-inbox>')
   await page.locator('[dir=rtl]').waitFor()
   await page.getByRole('tab').first().focus()
-  await walk(page, ['ArrowLeft', 'ArrowRight'], ['unread', 'all'])
+  await walk(page, ['ArrowLeft', 'ArrowRight'], ['unread', 'inbox'])
 })
 
 test('in a list from right to left, a text from left to right keeps its direction and begins where the list begins', async () => {
@@ -75,10 +76,11 @@ test('only the selected tab is in the order of the Tab key', async () => {
   const page = await pages.open('<carillon-inbox></carillon-inbox>')
   await page.getByRole('article').waitFor()
   await page.getByRole('button', { name: 'Mark all as read' }).focus()
-  await walk(page, ['Tab', 'Tab', 'Tab'], ['all', 'Number 1', 'item-toggle'])
+  await walk(page, ['Tab', 'Tab', 'Tab', 'Tab'], ['list-more', 'inbox', 'Number 1', 'item-toggle'])
   const tabs = await page.getByRole('tab').evaluateAll((all) => all.map((tab) => [tab.ariaSelected, tab.tabIndex]))
   assert.deepEqual(tabs, [
     ['true', 0],
+    ['false', -1],
     ['false', -1],
   ])
 })
@@ -107,7 +109,7 @@ test('the focus goes to the next item if the focused one leaves the list', async
   const page = await pages.open('<carillon-inbox></carillon-inbox>')
   await page.getByRole('tab', { name: 'Unread' }).click()
   await page.getByRole('article').nth(2).waitFor()
-  await page.getByRole('article').nth(1).getByRole('button').focus()
+  await page.getByRole('article').nth(1).getByRole('button', { name: 'Mark as read' }).focus()
   await page.keyboard.press('Enter')
   await page.getByText('Number 2', { exact: true }).waitFor({ state: 'detached' })
   await hasFocus(page, 'Number 1')

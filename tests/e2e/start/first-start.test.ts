@@ -1,7 +1,6 @@
 // The first start in an empty folder: what it creates, who can read it, how often; and that no secret is in a log (A16, R4).
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SqliteBehind } from '../../support/network/database-behind.ts'
@@ -59,51 +58,6 @@ test('requests for /readyz write no line of the log while the service starts', a
   assert.deepEqual([warnings, running.stderr], [[], ''])
 })
 
-soakTest('the curl session of the first sign-in runs unchanged', async () => {
-  using folder = new Folder()
-  await using running = await CarillonProcess.ready(folder)
-  const text = firstSignInText(folder)
-  const session = text.slice(text.indexOf('Sign in, stateful')).split('\n')
-  const script = session.map((line) => (/^[A-Z]/.test(line) && line !== 'EOF' ? `# ${line}` : line)).join('\n')
-  assert.equal(script.match(/^curl /gm)?.length, 4)
-  const responses = await runSession(script, { folder, url: running.url })
-  const [login, restricted, sent, listed] = responses
-  assert.equal(responses.length, 4)
-  assert.equal(login.User.username, 'operator')
-  assert.equal(restricted.data.username, 'operator')
-  assert.equal(sent.data.results[0].status, 'delivered')
-  assert.deepEqual(
-    listed.data.items.map(({ title }: { title: string }) => title),
-    ['Hello', 'Welcome to Carillon'],
-  )
-})
-
-/** Runs the lines with bash and curl; if one of them is missing, sends the requests that the lines describe. */
-async function runSession(script: string, { folder, url }: { folder: Folder; url: string }) {
-  if (spawnSync('bash', ['-c', 'curl --version']).status === 0) {
-    const separated = script.replaceAll(/^curl /gm, 'printf "\\n"\ncurl ')
-    const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', separated], {
-      cwd: folder.path,
-      encoding: 'utf8',
-    })
-    assert.equal(status, 0, stderr)
-    assert.equal(stderr, '')
-    return stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-  }
-  const signIn = firstSignInOf(folder)
-  const user = new UserOfService(url, signIn)
-  const login = await user.post('/login', { username: signIn.username, password: signIn.password })
-  const headers = { cookie: login.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
-  const restricted = await user.request({ path: '/routeRestreinte', headers })
-  const sent = await user.deliver('Hello')
-  const listed = await user.request({ path: '/api/notifications', headers })
-  user.close()
-  return [login, restricted, sent, listed].map((response) => response.json())
-}
-
 test('the first sign-in names the public URL, and the log also the address on which the service listens', async () => {
   using folder = new Folder()
   const env = { CARILLON_PUBLIC_URL: 'https://bell.example.org' }
@@ -141,18 +95,6 @@ test('a second start on the same folder creates no sign-in and prints none', asy
   const user = new UserOfService(again.url, firstSignInOf(folder))
   assert.ok((await user.signIn()).cookie)
   user.close()
-})
-
-test('a start warns of a secret that every user of the machine can read, and of no other', async () => {
-  using folder = new Folder()
-  const warnings: unknown[] = []
-  for (const rights of [0o600, 0o644]) {
-    if (existsSync(folder.file('carillon.secret'))) chmodSync(folder.file('carillon.secret'), rights)
-    await using running = await CarillonProcess.ready(folder)
-    warnings.push(running.lines.find(({ event }) => event === 'secret-exposed')?.file)
-    await running.end('SIGTERM')
-  }
-  assert.deepEqual(warnings, [undefined, folder.file('carillon.secret')])
 })
 
 test('CARILLON_FIRST_START=off creates no user, no key and no file', async () => {

@@ -22,7 +22,7 @@ after(() => browser[Symbol.asyncDispose]())
 
 type Device = {
   open(name: string, options: OpenOptions): Promise<void>
-  act(name: string, act: ListAct, random: number): Promise<void>
+  act(name: string, act: ListAct, how: { random: number; until: string }): Promise<void>
   state(): Promise<HeldList[]>
   connect(isConnected: boolean): Promise<void>
 }
@@ -66,6 +66,10 @@ const filters: OpenOptions[] = [
   { category: 'a', limit: 3 },
   { category: ['a', 'b'], status: 'unread', limit: 4 },
   { category: 'b', status: 'read', limit: 6 },
+  { status: 'archived', limit: 3 },
+  { status: 'snoozed', limit: 2 },
+  { status: 'all', limit: 5 },
+  { category: 'a', status: 'archived', limit: 2 },
 ]
 
 /** The first of which the number is above `drawn`. */
@@ -110,10 +114,12 @@ class World {
       if (this.#open.length === 0) return 'none'
       const { device, name } = this.#one(this.#open)
       const acts: ListAct[] = ['read', 'read', 'read', 'unread', 'unread', 'readAll', 'undo', 'more', 'more']
+      acts.push('archive', 'archive', 'unarchive', 'unarchive', 'snooze', 'remove', 'archiveRead', 'seen')
       acts.push('hold', 'release', 'showNewer', ...(this.#open.length > 3 ? (['close'] as const) : []))
       const act = this.#one(acts)
       if (act === 'close') this.#open = this.#open.filter((one) => one.name !== name)
-      await device.act(name, act, this.#random.draw())
+      const until = new Date(service.now() + this.#one([1_000, 100_000, 3_000_000])).toISOString()
+      await device.act(name, act, { random: this.#random.draw(), until })
       return `${act} in ${name}`
     },
     cut: async () => {
@@ -189,12 +195,13 @@ class World {
       query.set('before', page.next ?? '')
     } while (items.length < count && page.next)
     const { total, unread } = page
-    return { items, total, unread, hasMore: total > items.length }
+    const { unseen } = (await service.get('/api/notifications/counts', this.#proof)).json().data
+    return { items, total, unread, unseen, hasMore: total > items.length }
   }
 }
 
-function shownBy({ snapshot: { items, newer, total, unread, hasMore } }: HeldList) {
-  return { items: [...items, ...newer].sort((a, b) => b.seq - a.seq), total, unread, hasMore }
+function shownBy({ snapshot: { items, newer, total, unread, unseen, hasMore } }: HeldList) {
+  return { items: [...items, ...newer].sort((a, b) => b.seq - a.seq), total, unread, unseen, hasMore }
 }
 
 async function run(t: TestContext, seed: number): Promise<void> {
@@ -204,7 +211,7 @@ async function run(t: TestContext, seed: number): Promise<void> {
   const tabs = [await newTab(browser), await newTab(browser)]
   const device = deviceWith(ann)
   t.after(async () => {
-    for (const { name } of await device.state()) await device.act(name, 'close', 0)
+    for (const { name } of await device.state()) await device.act(name, 'close', { random: 0, until: '' })
     await Promise.all(tabs.map((page) => page.close()))
   })
   const proof = await service.signIn(ann, 'stateful')

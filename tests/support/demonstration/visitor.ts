@@ -114,10 +114,3 @@ export class Visitor {
     return (await this.send('visit')).json().data
   }
 }
-
-/** The tables of the rows, with their number. */
-export function countedRows(rows: readonly { table: string }[]): Record<string, number> {
-  const counts: Record<string, number> = {}
-  for (const { table } of rows) counts[table] = (counts[table] ?? 0) + 1
-  return counts
-}

@@ -8,9 +8,13 @@ export type EventData = {
   version: number
   unread: number
   total: number
+  unseen: number
   notification: Notification & { [field: string]: unknown }
   through: string
+  throughSeq: number
   readAt: string
+  archivedAt: string
+  id: string
   reason: string
 }
 /** `id` is undefined if the event had none. */

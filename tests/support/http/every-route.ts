@@ -57,6 +57,7 @@ export async function startEveryRoute(options: Parameters<typeof startTestServic
           .replace('{id}', template.startsWith('/api/users/') ? resident.id : id)
           .replace('{externalId}', externalId)
           .replace('{provider}', 'staff')
+          .replace('{category}', 'builds')
           .replace('/carillon-scripts/{name}', script),
         takesBody: requestBody !== undefined,
         example: requestBody?.content['application/json']?.example,

@@ -7,6 +7,9 @@ import {
   createProducer,
   type DeliveryRequest,
   isCarillonError,
+  type ListStatus,
+  type NotificationChange,
+  type Producer,
   type Variant,
 } from '../../../client/carillon-client.ts'
 import type { HttpResponse } from '../service.ts'
@@ -15,7 +18,7 @@ import { wholeTextOf } from './whole-text.ts'
 
 type SentRequest = { method: string; url: URL; headers: Headers; body: unknown; init: RequestInit }
 /** The client's two interfaces: for users and for producers. */
-type Interfaces = { carillon: Carillon; send: (delivery: DeliveryRequest, idempotencyKey?: string) => Promise<unknown> }
+type Interfaces = { carillon: Carillon; producer: Producer }
 type Made = (interfaces: Interfaces) => Promise<unknown>
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
@@ -77,8 +80,7 @@ function interfacesFor(address: string, sent: SentRequest, responses: HttpRespon
   const token = bearerIn(sent)
   return {
     carillon: createCarillon({ baseUrl: address, fetch, auth: token === undefined ? 'cookie' : () => token }),
-    send: (delivery, idempotencyKey) =>
-      createProducer({ baseUrl: address, fetch, key: token ?? '' }).send(delivery, { idempotencyKey, attempts: 1 }),
+    producer: createProducer({ baseUrl: address, fetch, key: token ?? '' }),
   }
 }
 
@@ -138,17 +140,33 @@ function agrees({ url }: SentRequest, result: Result, { status, headers, json }:
 function methodFor(sent: SentRequest): Made | undefined {
   const { method, url } = sent
   const { pathname } = url
-  const one = /^\/api\/notifications\/([^/]+)(\/read|\/unread)?$/.exec(pathname)
+  const one = /^\/api\/notifications\/([^/]+)(?:\/([a-z]+))?$/.exec(pathname)
   const fixed = routes[`${method} ${pathname}`]
   if (fixed !== undefined) return fixed(sent)
-  if (one === null || sent.body !== undefined || url.search !== '') return undefined
+  if (pathname.startsWith('/api/notifications/by-key/')) return byKey(sent)
+  if (one === null || url.search !== '') return undefined
   const id = decoded(one[1] as string)
   // The client sends only valid ids.
   if (id === undefined || !uuid.test(id)) return undefined
+  if (method === 'PATCH' && one[2] === 'snooze' && isShaped(sent.body, { until: isText }))
+    return ({ carillon }) => carillon.inbox.snooze(id, (sent.body as { until: string }).until)
+  if (sent.body !== undefined) return undefined
   if (method === 'GET' && one[2] === undefined) return ({ carillon }) => carillon.inbox.get(id)
-  if (method === 'PATCH' && one[2] === '/unread') return ({ carillon }) => carillon.inbox.unread(id)
-  if (method === 'PATCH' && one[2] !== undefined) return ({ carillon }) => carillon.inbox.read(id)
-  return undefined
+  if (method === 'DELETE' && one[2] === undefined) return ({ carillon }) => carillon.inbox.remove(id)
+  const act = (['read', 'unread', 'archive', 'unarchive'] as const).find((name) => name === one[2])
+  return method === 'PATCH' && act ? ({ carillon }) => carillon.inbox[act](id) : undefined
+}
+
+function byKey(sent: SentRequest): Made | undefined {
+  const { method, url, body } = sent
+  const [, segment = '', act] = /^\/api\/notifications\/by-key\/([^/]+)(\/resolve)?$/.exec(url.pathname) ?? []
+  const key = decoded(segment)
+  if (!key || url.search !== '' || bearerIn(sent) === undefined) return undefined
+  const isPlain = body === undefined
+  if (method === 'PATCH' && !act && isShaped(body, {}, { title: isText, ...content }))
+    return ({ producer }) => producer.updateByKey(key, body as NotificationChange)
+  if (method === 'DELETE' && !act && isPlain) return ({ producer }) => producer.removeByKey(key)
+  return method === 'POST' && act && isPlain ? ({ producer }) => producer.resolveByKey(key) : undefined
 }
 
 const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
@@ -169,7 +187,7 @@ const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
   },
   'GET /api/notifications': (sent) => {
     const category = sent.url.searchParams.getAll('category')
-    const query = queryOf(withoutCategories(sent), { page: number, limit: number, before: text, status: readState })
+    const query = queryOf(withoutCategories(sent), { page: number, limit: number, before: text, status: listStatus })
     return query && (({ carillon }) => carillon.inbox.list({ ...query, category }))
   },
   'GET /api/notifications/changes': (sent) => {
@@ -178,6 +196,12 @@ const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
     const { since, limit, wait } = query
     return ({ carillon }) => carillon.inbox.changes({ since, limit, wait })
   },
+  'GET /api/me/preferences': plain(({ carillon }) => carillon.inbox.preferences()),
+  'POST /api/notifications/archive-read': plain(({ carillon }) => carillon.inbox.archiveRead()),
+  'POST /api/notifications/seen': ({ body, url }) =>
+    url.search === '' && isShaped(body, { throughSeq: (value) => typeof value === 'number' })
+      ? ({ carillon }) => carillon.inbox.seen((body as { throughSeq: number }).throughSeq)
+      : undefined,
   'POST /api/notifications/undo': plain(({ carillon }) => carillon.inbox.undo()),
   'POST /api/notifications/read-all': (sent) => {
     const category = sent.url.searchParams.getAll('category')
@@ -189,7 +213,8 @@ const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
     if (url.search !== '' || bearerIn(sent) === undefined || !isDelivery(body)) return undefined
     // The bytes of the body matter to an idempotency key.
     if (JSON.stringify(body) !== init.body) return undefined
-    return ({ send }) => send(body, headers.get('idempotency-key') ?? undefined)
+    const idempotencyKey = headers.get('idempotency-key') ?? undefined
+    return ({ producer }) => producer.send(body, { idempotencyKey, attempts: 1 })
   },
 }
 
@@ -202,8 +227,8 @@ function plain(made: Made): (sent: SentRequest) => Made | undefined {
 type Reader<Value> = (text: string) => Value | undefined
 const text: Reader<string> = (value) => value
 const number: Reader<number> = (value) => (String(Number(value)) === value ? Number(value) : undefined)
-const readState: Reader<'unread' | 'read' | 'all'> = (value) =>
-  value === 'unread' || value === 'read' || value === 'all' ? value : undefined
+const listStatus: Reader<ListStatus> = (value) =>
+  (['unread', 'read', 'archived', 'snoozed', 'all'] as const).find((status) => status === value)
 
 function withoutCategories(sent: SentRequest): SentRequest {
   if (!sent.url.searchParams.has('category')) return sent

@@ -51,6 +51,7 @@ class RouteWalk {
     this.#userId = (await this.#call('POST /api/users', { as: 'key', body: user, status: 201 })).json().data.id
     await this.#signIn()
     await this.#inbox()
+    await this.#mutes()
     await this.#account()
     await this.#providers()
     await this.#secondFactor()
@@ -164,6 +165,16 @@ class RouteWalk {
     const one = await sessions()
     await this.#call('DELETE /api/me/sessions/{id}', { path: `/api/me/sessions/${one}`, status: 204 })
     await this.#call('DELETE /api/me/sessions', { status: 204 })
+  }
+
+  async #mutes(): Promise<void> {
+    const category = { as: 'key', path: '/api/categories/walk' } as const
+    await this.#call('PUT /api/categories/{category}', { ...category, body: { name: 'Walks' }, status: 204 })
+    await this.#call('GET /api/categories/{category}', category)
+    for (const mutedUntil of ['forever', null]) {
+      await this.#call('PUT /api/me/preferences', { body: { categories: { walk: { mutedUntil } } }, status: 204 })
+      await this.#call('GET /api/me/preferences')
+    }
   }
 
   /** No provider is configured: tests/api/providers/ tests what these routes do. */

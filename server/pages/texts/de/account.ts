@@ -193,6 +193,22 @@ export const texts = (plurals: Plurals): Texts => ({
     missing: 'Geben Sie zuerst Ihr aktuelles Passwort ein.',
     changed: 'Ihr Passwort wurde geändert. Alle anderen Geräte sind abgemeldet.',
   },
+  notifications: {
+    title: 'Benachrichtigungen',
+    hint: 'Stummgeschaltete Benachrichtigungen kommen gelesen in Ihr Archiv.',
+    everything: 'Alle Benachrichtigungen',
+    mandatory: 'Nicht stummschaltbar',
+    none: 'Sobald Ihnen eine Anwendung Benachrichtigungen gesendet hat, können Sie diese hier nach Kategorie stummschalten.',
+    choices: {
+      none: 'Nicht stumm',
+      hour: 'Eine Stunde stumm',
+      tomorrow: 'Stumm bis morgen, 8:00',
+      week: 'Eine Woche stumm',
+      forever: 'Immer stumm',
+    },
+    until: (time) => `Stumm bis ${time}`,
+    saved: 'Ihre Auswahl ist gespeichert.',
+  },
   preferences: {
     title: 'Einstellungen',
     hint: 'Für diesen Browser auf diesem Gerät.',

@@ -188,6 +188,22 @@ export const texts = (plurals: Plurals) => ({
     missing: 'Enter your current password first.',
     changed: 'Your password was changed. All other devices are signed out.',
   },
+  notifications: {
+    title: 'Notifications',
+    hint: 'Muted notifications go straight to your archive, marked as read.',
+    everything: 'All notifications',
+    mandatory: 'Cannot be muted',
+    none: 'Once an application has sent you notifications, you can mute them by category here.',
+    choices: {
+      none: 'Not muted',
+      hour: 'Muted for an hour',
+      tomorrow: 'Muted until tomorrow, 8:00',
+      week: 'Muted for a week',
+      forever: 'Always muted',
+    },
+    until: (time: string) => `Muted until ${time}`,
+    saved: 'Your choice is saved.',
+  },
   preferences: {
     title: 'Preferences',
     hint: 'For this browser on this device.',

@@ -194,6 +194,22 @@ export const texts = (plurals: Plurals): Texts => ({
     missing: 'Saisissez d’abord votre mot de passe actuel.',
     changed: 'Votre mot de passe a été modifié. Tous les autres appareils sont déconnectés.',
   },
+  notifications: {
+    title: 'Notifications',
+    hint: 'Les notifications en sourdine vont directement dans vos archives, marquées comme lues.',
+    everything: 'Toutes les notifications',
+    mandatory: 'Toujours reçues',
+    none: 'Dès qu’une application vous aura envoyé des notifications, vous pourrez les mettre en sourdine par catégorie ici.',
+    choices: {
+      none: 'Pas en sourdine',
+      hour: 'En sourdine pendant une heure',
+      tomorrow: 'En sourdine jusqu’à demain, 8:00',
+      week: 'En sourdine pendant une semaine',
+      forever: 'Toujours en sourdine',
+    },
+    until: (time) => `Jusqu’au ${time}`,
+    saved: 'Votre choix est enregistré.',
+  },
   preferences: {
     title: 'Préférences',
     hint: 'Pour ce navigateur sur cet appareil.',

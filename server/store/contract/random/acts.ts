@@ -7,7 +7,9 @@ import type { Status } from '../../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../../inbox/marks.store.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../../inbox/places.store.ts'
 import { undo } from '../../../inbox/undo.store.ts'
-import { at, newId, type Person, type World } from '../world.ts'
+import { changeMutes } from '../../../preferences/preferences.store.ts'
+import type { Write } from '../../statements.ts'
+import { at, isoAt, newId, type Person, type World } from '../world.ts'
 
 /** A person is named by number, a notification by its person, null for the person who acts, and by how many notifications arrived before it. */
 type Named = { whose: number | null; nth: number }
@@ -28,6 +30,8 @@ export type Act =
   /** The end of a snooze, if its time has come by then. */
   | { kind: 'wake'; who: number; named: Named; minutes: number }
   | { kind: 'archive-read'; who: number }
+  /** `category`: '' for everything. `minutes`: how long; 0 ends the mute. */
+  | { kind: 'mute'; who: number; category: string; minutes: number }
   | { kind: 'read-all'; who: number; through: Named | null; categories: string[] | null }
   /** `isLate`: more than ten minutes after every act. */
   | { kind: 'undo'; who: number; isLate: boolean }
@@ -64,6 +68,12 @@ const anySnooze: fc.Arbitrary<Act> = fc.record({
   named,
   minutes: fc.integer({ min: 1, max: 3 }),
 })
+const anyMute: fc.Arbitrary<Act> = fc.record({
+  kind: fc.constant('mute'),
+  who: someone,
+  category: fc.constantFrom('', 'build', 'chat'),
+  minutes: fc.nat(2),
+})
 const anyArchiveRead: fc.Arbitrary<Act> = fc.record({ kind: fc.constant('archive-read'), who: someone })
 const anyUndo: fc.Arbitrary<Act> = fc.record({
   kind: fc.constant('undo'),
@@ -98,10 +108,18 @@ export const anyAct: fc.Arbitrary<Act> = fc.oneof(
   { weight: 4, arbitrary: anyMove },
   { weight: 2, arbitrary: anySnooze },
   { weight: 2, arbitrary: anyArchiveRead },
+  { weight: 1, arbitrary: anyMute },
 )
+
+type Move = Extract<Act, { named: Named }>
+const isMove = (act: Act): act is Move => 'named' in act
 
 /** An act with people and ids in place of numbers, and its time. */
 export type Turn = { act: Act; seconds: number; title: string; person: Person; id: string; newIds: string[] }
+
+export function mutedUntil({ seconds }: Turn, { minutes }: { minutes: number }): string | null {
+  return minutes === 0 ? null : isoAt(seconds + minutes * 10)
+}
 
 export class Stage {
   readonly world: World
@@ -143,22 +161,29 @@ export class Stage {
     const { store } = this.world
     const owned = { userId: person.id, at: at(seconds) }
     if (act.kind === 'deliver') return this.#deliver(turn, act)
-    if (act.kind === 'read') return store.write(markRead, { ...owned, id })
-    if (act.kind === 'unread') return store.write(markUnread, { ...owned, id })
-    if (act.kind === 'archive') return store.write(archive, { ...owned, id })
-    if (act.kind === 'unarchive') return store.write(unarchive, { ...owned, id })
-    if (act.kind === 'remove') return store.write(remove, { ...owned, id })
-    if (act.kind === 'seen') return store.write(markSeen, { ...owned, throughSeq: await this.#seqOf(person, id) })
-    if (act.kind === 'snooze') return store.write(snooze, { ...owned, id, until: owned.at + act.minutes * 10_000 })
-    if (act.kind === 'wake') return store.write(wake, { ...owned, id })
+    if (isMove(act)) return this.#move(turn, act)
     if (act.kind === 'archive-read') return store.write(archiveRead, owned)
+    if (act.kind === 'mute') {
+      const mutes = [{ category: act.category, mutedUntil: mutedUntil(turn, act) }]
+      return store.write(changeMutes, { userId: person.id, mutes, now: isoAt(seconds) })
+    }
     if (act.kind === 'undo') return store.write(undo, { userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })
     if (act.kind === 'read-all') {
       const { categories } = act
       return store.write(markAllRead, { ...owned, throughId: act.through && id, ...(categories && { categories }) })
     }
-    if (act.kind !== 'list') return assert.fail(`there is no act ${act.kind}`)
     return JSON.parse((await this.world.page({ ...act, userId: person.id })).items)
+  }
+
+  /** What concerns one notification. */
+  async #move({ person, id, seconds }: Turn, act: Move): Promise<unknown> {
+    const { store } = this.world
+    const one = { userId: person.id, at: at(seconds), id }
+    if (act.kind === 'seen')
+      return store.write(markSeen, { userId: person.id, throughSeq: await this.#seqOf(person, id) })
+    if (act.kind === 'snooze') return store.write(snooze, { ...one, until: one.at + act.minutes * 10_000 })
+    const moves = { read: markRead, unread: markUnread, archive, unarchive, remove, wake }
+    return store.write(moves[act.kind] as (input: typeof one) => Write<unknown>, one)
   }
 
   /** Where the notification is, or far above all. */
@@ -175,7 +200,7 @@ export class Stage {
     if (typeof outcome === 'string' || 'unknown' in outcome) return outcome
     for (const [index, { id, status }] of outcome.results.entries()) {
       const arrived = this.#arrived[act.to[index] ?? 0]
-      if (status === 'delivered' && id !== null && !arrived?.includes(id)) arrived?.push(id)
+      if (status !== 'updated' && id !== null && !arrived?.includes(id)) arrived?.push(id)
     }
     return outcome.results
   }

@@ -49,23 +49,20 @@ export class Follower {
     const changes = await this.read(limit)
     const pages = await this.#world.list(this.#person)
     const { version } = await this.#world.store.read(readInbox, this.#person.id)
-    for (const change of changes)
-      if ('notification' in change) this.#put(notificationIn(change))
-      else if (change.type === 'removed') this.#items.delete(change.id)
-      else if (change.type === 'read-all') {
-        for (const item of this.#items.values())
-          if (!item.read && item.seq <= change.throughSeq && (change.categories?.includes(item.category ?? '') ?? true))
-            this.#put({ ...item, read: true, readAt: change.at })
-      } else if (change.type === 'archive-read')
-        for (const item of this.#items.values())
-          if (item.read && item.seq <= change.throughSeq && item.snoozedUntil === null)
-            this.#put({ ...item, archivedAt: item.archivedAt ?? change.at })
+    for (const change of changes) this.#apply(change)
     assert.deepEqual(
       [...this.#items.values()].sort((a, b) => b.seq - a.seq),
       pages,
     )
     assert.ok(this.version <= version)
     this.version = version
+  }
+
+  #apply(change: Change): void {
+    if ('notification' in change) this.#put(notificationIn(change))
+    if (change.type === 'removed') this.#items.delete(change.id)
+    if (change.type !== 'read-all' && change.type !== 'archive-read') return
+    for (const item of this.#items.values()) if (item.seq <= change.throughSeq) this.#put(after(change, item))
   }
 
   async #beginAgain(): Promise<Change[]> {
@@ -80,4 +77,14 @@ export class Follower {
   #put(item: Seen): void {
     this.#items.set(item.id, item)
   }
+}
+
+/** A notification that a read-all or an archive-read may cover. */
+function after(change: Extract<Change, { throughSeq: number }>, item: Seen): Seen {
+  if (change.type === 'archive-read') {
+    const isCovered = item.read && item.snoozedUntil === null && item.archivedAt === null
+    return isCovered ? { ...item, archivedAt: change.at } : item
+  }
+  const isCovered = !item.read && (change.categories?.includes(item.category ?? '') ?? true)
+  return isCovered ? { ...item, read: true, readAt: change.at } : item
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Status } from '../../../inbox/inbox-state.ts'
 import { isoAt, type Person, plainLook, type Seen } from '../world.ts'
-import type { Act, Turn } from './acts.ts'
+import { type Act, mutedUntil, type Turn } from './acts.ts'
 
 type New = Pick<Seen, 'id' | 'title' | 'category' | 'key'> & { application: string; again: boolean; at: string }
 /** `undoable`: what the last read-all made read, or the last archive-read archived, and an undo would take back; null if it was undone. */
@@ -15,6 +15,8 @@ type Inbox = {
   removed: Set<string>
   undoable?: { kind: 'read-all' | 'archive-read'; items: Set<Seen> } | null
   categoryThrough: number
+  /** Until when, by category; '' for everything. */
+  mutes: Map<string, string>
 }
 type Result = { userId: string | undefined; id: string; status: string }
 
@@ -29,6 +31,7 @@ export class Model {
     this.#people = people
     this.#inboxes = people.map(() => ({
       ...{ version: 0, items: [], lastSeq: 0, seenThrough: 0, removed: new Set<string>(), categoryThrough: 0 },
+      mutes: new Map<string, string>(),
     }))
   }
 
@@ -45,6 +48,10 @@ export class Model {
     if (act.kind === 'list') {
       const listed = inbox.items.filter((item) => hasStatus(item, act.status)).toReversed()
       return listed.slice((act.page - 1) * act.limit, act.page * act.limit)
+    }
+    if (act.kind === 'mute') {
+      inbox.mutes.set(act.category, mutedUntil(turn, act) ?? '')
+      return 'done'
     }
     if (act.kind === 'undo') return undo(inbox, act)
     if (act.kind === 'archive-read') return archiveRead(inbox, turn)
@@ -73,7 +80,9 @@ export class Model {
       key === null
         ? undefined
         : inbox.items.find((one) => one.key === key && this.#applications.get(one) === application)
-    const unread = { read: false, readAt: null, archivedAt: null, snoozedUntil: null }
+    const isMuted = ['', category ?? ''].some((name) => (inbox.mutes.get(name) ?? '') > at)
+    const time = isMuted ? at : null
+    const arrival = { read: isMuted, readAt: time, archivedAt: time, snoozedUntil: null }
     const seq = inbox.lastSeq + 1
     if (earlier === undefined || again) inbox.lastSeq = seq
     if (earlier !== undefined) {
@@ -81,18 +90,18 @@ export class Model {
       if (earlier.category !== category && earlier.seq <= inbox.categoryThrough) leaveUndo(inbox, earlier, 'read-all')
       Object.assign(earlier, { title, category, updatedAt: at })
       if (again) {
-        Object.assign(earlier, { seq, count: earlier.count + 1, ...unread })
+        Object.assign(earlier, { seq, count: earlier.count + 1, ...arrival })
         leaveUndo(inbox, earlier)
         inbox.items.sort((a, b) => a.seq - b.seq)
       }
-      return { userId, id: earlier.id, status: 'updated' }
+      return { userId, id: earlier.id, status: again && isMuted ? 'muted' : 'updated' }
     }
     const content = { title, body: null, url: null, category, data: null, key }
     const times = { createdAt: at, updatedAt: at, expiresAt: null }
-    const item = { id, ...content, ...plainLook, ...times, seq, count: 1, ...unread }
+    const item = { id, ...content, ...plainLook, ...times, seq, count: 1, ...arrival }
     inbox.items.push(item)
     this.#applications.set(item, application)
-    return { userId, id, status: 'delivered' }
+    return { userId, id, status: isMuted ? 'muted' : 'delivered' }
   }
 
   #inbox(number: number): Inbox {
@@ -139,42 +148,50 @@ type Move = Extract<Act, { kind: 'unread' | 'archive' | 'unarchive' | 'remove' |
 
 function move(inbox: Inbox, { id, seconds }: Turn, act: Move): 'done' | 'absent' | boolean | undefined {
   const item = inbox.items.find((one) => one.id === id)
-  if (act.kind === 'seen') {
-    const through = Math.min(item?.seq ?? inbox.lastSeq, inbox.lastSeq)
-    if (through > inbox.seenThrough) inbox.version++
-    inbox.seenThrough = Math.max(through, inbox.seenThrough)
-    return undefined
-  }
-  if (item === undefined) {
-    if (act.kind === 'wake') return false
+  if (act.kind === 'seen') return see(inbox, item?.seq ?? inbox.lastSeq)
+  if (item === undefined && act.kind !== 'wake')
     return act.kind === 'remove' && inbox.removed.has(id) ? 'done' : 'absent'
-  }
-  const place = placeOf(item)
-  const isRead = { read: true, readAt: item.readAt ?? isoAt(seconds) }
-  if (act.kind === 'remove') {
-    inbox.items.splice(inbox.items.indexOf(item), 1)
-    inbox.removed.add(id)
-  } else if (act.kind === 'wake') {
-    if (item.snoozedUntil === null || item.snoozedUntil > isoAt(seconds)) return false
-    Object.assign(item, { seq: ++inbox.lastSeq, read: false, readAt: null, snoozedUntil: null })
-    inbox.items.sort((a, b) => a.seq - b.seq)
-  } else if (act.kind === 'archive') {
-    leaveUndo(inbox, item)
-    if (place === 'archived') return 'done'
-    Object.assign(item, { ...isRead, archivedAt: isoAt(seconds), snoozedUntil: null })
-  } else if (act.kind === 'snooze') {
-    const snoozedUntil = isoAt(seconds + act.minutes * 10)
-    if (item.snoozedUntil === snoozedUntil) return 'done'
-    Object.assign(item, { ...isRead, archivedAt: null, snoozedUntil })
-  } else {
-    if (act.kind === 'unarchive' ? place === 'list' : !item.read) return 'done'
-    Object.assign(item, { archivedAt: null, snoozedUntil: null })
-    if (act.kind === 'unread') Object.assign(item, { read: false, readAt: null })
-  }
+  if (act.kind === 'archive' && item) leaveUndo(inbox, item)
+  if (item === undefined || !moves[act.kind](inbox, item, { seconds, minutes: 0, ...act }))
+    return act.kind === 'wake' ? false : 'done'
   leaveUndo(inbox, item)
   inbox.version++
   return act.kind === 'wake' ? true : 'done'
 }
+
+function see(inbox: Inbox, seq: number): undefined {
+  const through = Math.min(seq, inbox.lastSeq)
+  if (through > inbox.seenThrough) inbox.version++
+  inbox.seenThrough = Math.max(through, inbox.seenThrough)
+}
+
+const inTheList = { archivedAt: null, snoozedUntil: null }
+const unread = { read: false, readAt: null }
+const readSince = (item: Seen, seconds: number) => ({ read: true, readAt: item.readAt ?? isoAt(seconds) })
+
+/** False if nothing changes. */
+const moves: Record<Exclude<Move['kind'], 'seen'>, (inbox: Inbox, item: Seen, when: When) => unknown> = {
+  unread: (_, item) => item.read && Object.assign(item, inTheList, unread),
+  unarchive: (_, item) => placeOf(item) !== 'list' && Object.assign(item, inTheList),
+  archive: (_, item, { seconds }) =>
+    placeOf(item) !== 'archived' &&
+    Object.assign(item, readSince(item, seconds), { archivedAt: isoAt(seconds), snoozedUntil: null }),
+  snooze(_, item, { seconds, minutes }) {
+    const snoozedUntil = isoAt(seconds + minutes * 10)
+    if (item.snoozedUntil === snoozedUntil) return false
+    return Object.assign(item, readSince(item, seconds), { archivedAt: null, snoozedUntil })
+  },
+  wake(inbox, item, { seconds }) {
+    if (item.snoozedUntil === null || item.snoozedUntil > isoAt(seconds)) return false
+    Object.assign(item, inTheList, unread, { seq: ++inbox.lastSeq })
+    return inbox.items.sort((a, b) => a.seq - b.seq)
+  },
+  remove(inbox, item) {
+    inbox.items.splice(inbox.items.indexOf(item), 1)
+    return inbox.removed.add(item.id)
+  },
+}
+type When = { seconds: number; minutes: number }
 
 type Mark = Extract<Act, { kind: 'read' | 'read-all' }>
 

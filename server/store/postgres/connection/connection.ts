@@ -22,7 +22,7 @@ const maxMarks = 100_000
 /** Whether an inbox had a read-all of a category, and whether some of its notifications are archived or snoozed. */
 export type Marks = { readonly hasCategoryMarks: boolean; readonly hasAway: boolean }
 export const noMarks: Marks = { hasCategoryMarks: false, hasAway: false }
-type MarkedInbox = { categoryThrough: number; archived: number; snoozed: number }
+type MarkedInbox = Record<'categoryThrough' | 'archived' | 'snoozed' | 'archiveVersion', number>
 
 /** What every operation of the store works with. Each call is one round trip; it throws UNAVAILABLE if the system fails. */
 export class Database {
@@ -50,11 +50,12 @@ export class Database {
   ): Promise<Found> {
     const known = this.#marks.get(userId) ?? noMarks
     const found = await read(known)
-    const { categoryThrough, archived, snoozed } = found.inbox
-    const hasCategoryMarks = known.hasCategoryMarks || categoryThrough > 0
-    const hasAway = known.hasAway || archived + snoozed > 0
-    if (hasCategoryMarks === known.hasCategoryMarks && hasAway === known.hasAway) return found
-    const marks = { hasCategoryMarks, hasAway }
+    const { categoryThrough, archived, snoozed, archiveVersion } = found.inbox
+    const marks = {
+      hasCategoryMarks: known.hasCategoryMarks || categoryThrough > 0,
+      hasAway: known.hasAway || archived + snoozed + archiveVersion > 0,
+    }
+    if (marks.hasCategoryMarks === known.hasCategoryMarks && marks.hasAway === known.hasAway) return found
     this.#marks.set(userId, marks, 1)
     return read(marks)
   }

@@ -32,21 +32,18 @@ type PoolOptions = {
   /** Longer for slow work such as a migration. */
   timeoutMs?: number
   size?: number
-  /** Settings to send with the startup, in place of the URL's own. */
-  startupOptions?: string
 }
 
 export function openPool(
   url: string,
-  { timeoutMs = queryTimeoutMs, size = maxConnections, startupOptions }: PoolOptions = {},
+  { timeoutMs = queryTimeoutMs, size = maxConnections }: PoolOptions = {},
 ): pg.Pool {
   const { connectionString, options } = parametersOf(url)
-  const startup = startupOptions ?? options
   const settings = settingsFor(options, timeoutMs)
   const pool = new pg.Pool({
     Client,
     connectionString,
-    ...(startup !== '' && { options: startup }),
+    ...(options !== '' && { options }),
     onConnect: async (client) => void (await client.query(settings)),
     application_name: 'carillon',
     max: size,

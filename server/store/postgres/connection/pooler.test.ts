@@ -79,10 +79,10 @@ for (const mode of ['transaction', 'statement'] as const)
           )
           return true
         })
-        const { findings } = await examinePostgres(through, { now: Date.now })
+        const { findings } = await examinePostgres(through, Date.now)
         const [finding] = findings.filter(({ check }) => check === 'pooler')
         assert.equal(finding?.state, 'fault')
-        assert.match(finding?.found ?? '', /^PgBouncer lends a connection for one transaction/)
+        assert.match(finding?.found ?? '', /^it lends a connection for one transaction/)
       })
 
 for (const mode of ['transaction', 'statement'] as const)
@@ -131,28 +131,17 @@ test('a server without a pooler, and a pooler in session mode, are always recogn
     assert.equal(await poolingAt(url), 'none')
     assert.equal(await poolingAt(pooler.urlFor(url)), 'session')
   }
-  const { findings } = await examinePostgres(url, { now: Date.now })
+  const { findings } = await examinePostgres(url, Date.now)
   assert.deepEqual(
     findings.filter(({ check }) => check === 'pooler'),
     [],
   )
 })
 
-test('doctor names the pooler and says if its pool is too small; a start with one connection is refused', async () => {
-  const found = async (size: number) => {
-    await using pooler = await Pooler.before(port, { mode: 'session', size })
-    const { findings } = await examinePostgres(pooler.urlFor(url), { now: Date.now })
-    return findings.find(({ check }) => check === 'pooler')
-  }
-  const good = await found(12)
-  assert.deepEqual(
-    [good?.state, good?.found],
-    ['ok', 'PgBouncer in session mode gives 11 of the 11 connections of a process'],
-  )
-  const small = await found(6)
-  assert.equal(small?.state, 'fault')
-  assert.match(small?.found ?? '', /gives \d of the 11 connections/)
-  assert.match(small?.change ?? '', /^default_pool_size = 11/)
+test('doctor finds a pooler in session mode in order; a start with one connection is refused', async () => {
+  await using pooler = await Pooler.before(port, { mode: 'session' })
+  const { findings } = await examinePostgres(pooler.urlFor(url), Date.now)
+  assert.equal(findings.find(({ check }) => check === 'pooler')?.state, 'ok')
   await using single = await Pooler.before(port, { mode: 'session', size: 1 })
   await assert.rejects(
     openStore(readDatabaseUrl(single.urlFor(url))),

@@ -68,26 +68,3 @@ export async function refuseSharedConnections(url: string): Promise<void> {
       { remedy: `Set default_pool_size to at least ${connectionsOfProcess} for each process.` },
     )
 }
-
-/** PgBouncer and PostgreSQL refuse an unknown startup parameter with different messages. */
-export async function poolerName(url: string): Promise<string> {
-  const pool = openPool(url, { startupOptions: '-c carillon_pooler=1' })
-  try {
-    await pool.query('select 1')
-  } catch (error) {
-    if (/unsupported startup parameter/.test(String(error))) return 'PgBouncer'
-  } finally {
-    await pool.end()
-  }
-  return 'a pooler'
-}
-
-/** How many of the connections of one process the pooler provides at the same time. Includes those that `pool` already has. */
-export async function connectionsGiven(pool: pg.Pool, url: string): Promise<number> {
-  const wanted = connectionsOfProcess - pool.totalCount
-  const others = openPool(url, { size: wanted })
-  const clients = await Promise.all(Array.from({ length: wanted }, () => others.connect().catch(() => undefined)))
-  for (const client of clients) client?.release(true)
-  await others.end()
-  return pool.totalCount + clients.filter((client) => client !== undefined).length
-}

@@ -1,6 +1,6 @@
 -- Deliveries of several callers in one transaction, so that they share a round trip and a commit; one alone, too. Not on Citus, where one
--- statement cannot write to the inboxes of several nodes. A delivery gets a null if its idempotency key was used before or if it creates a
--- user: the caller runs it alone (server/delivery/delivery.store.ts).
+-- statement cannot write to the inboxes of several nodes. A delivery gets a null if its idempotency key was used before, if it creates a user,
+-- or if a recipient has muted it: the caller runs it alone (server/delivery/delivery.store.ts).
 
 -- Locks are taken in one order: idempotency keys, then inboxes, each sorted. So two batches of different nodes cannot deadlock.
 -- A lock that another transaction holds for long fails the batch: its deliveries then run alone, and only one of them waits.
@@ -27,7 +27,7 @@ begin
       n integer, place integer, username text, user_id text, external_id text, issuer text, is_new boolean, id text
     )
     cross join lateral (
-      -- Subqueries, not joins: with a join, PostgreSQL may decide to read the whole table.
+      -- Subqueries, not joins, also below: with a join, PostgreSQL may decide to read the whole table.
       select case
         when w.username is not null then (
           select u.id from "user" u where u.username = w.username and starts_with(u.issuer, coalesce(w.issuer, ''))
@@ -42,19 +42,22 @@ begin
   ),
   outcomes as materialized (
     select n, array_agg(place order by place) filter (where user_id is null) as unknown,
-      bool_or(user_id is null and is_new) as creates,
+      bool_or(user_id is null and is_new or (
+        select true from preference m
+        where m.user_id = named.user_id and m.category in ('', d.category) and m.muted_until > d.created_at limit 1
+      ) is not null) as is_alone,
       json_agg(json_build_object(
-        'userId', user_id, 'id', case when user_id is not null then id end,
+        'userId', user_id, 'id', case when user_id is not null then named.id end,
         'status', case when user_id is null then 'unknown_recipient' else 'delivered' end
       ) order by place) as results
-    from named group by n
+    from named join delivered d using (n) group by n
   ),
   -- `number`: of the producer, 0 for the service itself, null if the key is not valid. `is_sent`: unless its idempotency key was used before.
   decided as materialized (
-    select d.*, p.number, not o.creates and p.number is not null and not s.has_too_few as is_sent,
+    select d.*, p.number, not o.is_alone and p.number is not null and not s.has_too_few as is_sent,
       case
         when p.number is null then 'refused'
-        when o.creates then null
+        when o.is_alone then null
         when not s.has_too_few then json_build_object('deliveryId', d.id, 'results', o.results)::text
         -- With an idempotency key it may be a repetition.
         when d.idempotency_key is null then json_build_object('unknown', o.unknown)::text

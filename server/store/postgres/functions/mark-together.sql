@@ -62,7 +62,7 @@ begin
         marked_unread = marked_unread + case when note.seq <= box.read_through then more else 0 end
       where user_id = one.user_id;
     update notification set read_at = case when is_unread then one.at end, changed_version = box.version + 1,
-        unread_version = case when is_unread then null else box.version + 1 end
+        unread_version = case when is_unread then null else box.version + 1 end, away_at = null
       where user_id = one.user_id and seq = note.seq;
     if note.category is not null then
       update inbox_category set unread = unread + more where user_id = one.user_id and category = note.category;

@@ -5,9 +5,10 @@ import type { Pool, PoolClient } from 'pg'
 import { entryOf, isInChunks, knownMigrations, refuseNewer, textOf } from '../../migrations.ts'
 import { bringFunctions, creationOf, type Functions, knownFunctions, lockMigrations } from './functions.ts'
 import { buildIndexes, withIndexesBuilt } from './index-builds.ts'
-import { turn, watchLockWaits } from './lock-waits.ts'
 
 const folder = new URL('./', import.meta.url)
+/** The key of the lock of the process that migrates. */
+const turn = 7_160_004_213
 
 // While a migration waits for a table lock, every later statement on that table waits behind it. During a backup, which
 // reads every table in one transaction, sign-ins on other nodes would fail until the backup ends. So a migration waits
@@ -30,28 +31,21 @@ const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI
 /** The order in which requests lock tables. Another order could deadlock with a request. */
 const lockOrder = ['user', 'session', 'producer', 'delivery', 'inbox', 'notification', 'inbox_category', 'read_mark']
 
-export type MigrateOptions = { partitions: number; from?: URL; onWait?: ((reason: string) => void) | undefined }
+type MigrateOptions = { partitions: number; from?: URL }
 
 /**
  * Applies the missing migrations and returns their names. Refuses a schema newer than this program. `partitions`: how
  * many a new database gets for each table of users. The functions are in the folder `functions` beside `from`.
- * `onWait` is called every five seconds with what a migration waits for.
  */
-export async function migrate(pool: Pool, options: MigrateOptions): Promise<string[]> {
-  const { partitions, from = folder, onWait = () => {} } = options
+export async function migrate(pool: Pool, { partitions, from = folder }: MigrateOptions): Promise<string[]> {
   const known = knownMigrations(from)
   const applied = await appliedMigrations(pool)
   refuseNewer(applied, known)
   const functions = knownFunctions(new URL('../functions/', from))
-  const watch = watchLockWaits(pool, onWait)
-  try {
-    const isComplete = applied.length === known.length
-    const done = isComplete ? [] : await applyInTurn(pool, { known, from, partitions, functions })
-    if (functions !== undefined) await bringFunctions(pool, functions)
-    return done
-  } finally {
-    clearInterval(watch)
-  }
+  const isComplete = applied.length === known.length
+  const done = isComplete ? [] : await applyInTurn(pool, { known, from, partitions, functions })
+  if (functions !== undefined) await bringFunctions(pool, functions)
+  return done
 }
 
 type Plan = { known: string[]; from: URL; partitions: number; functions: Functions | undefined }

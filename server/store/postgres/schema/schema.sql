@@ -130,7 +130,6 @@ create table notification (
   away text,
   away_at text,
   kept_version bigint,
-  unarchived_version bigint,
   expires_at text,
   look text,
   texts text,
@@ -142,14 +141,17 @@ create unique index notification_by_id on notification (id, user_id);
 create unique index notification_by_key on notification (key, application, user_id) where key is not null;
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
-create index notification_unread on notification (user_id, seq) include (category) where read_at is null;
-create index notification_read on notification (user_id, seq) where read_at is not null and away is null;
-create index notification_unread_by_category on notification (user_id, category, seq) where read_at is null;
+create index notification_unread on notification (user_id, seq) include (category) where read_at is null and kept_version is null;
+create index notification_read on notification (user_id, seq)
+  where read_at is not null and away is null and kept_version is null;
+create index notification_unread_by_category on notification (user_id, category, seq)
+  where read_at is null and kept_version is null;
 create index notification_read_by_category on notification (user_id, category, seq)
-  where read_at is not null and away is null and category is not null;
+  where read_at is not null and away is null and category is not null and kept_version is null;
 create index notification_away on notification (user_id, away, seq) where away is not null;
 create index notification_away_by_category on notification (user_id, away, category, seq) where away is not null and category is not null;
-create index notification_kept on notification (user_id, kept_version, seq) where kept_version is not null;
+create index notification_kept_unread on notification (user_id, kept_version, seq) where kept_version is not null and read_at is null;
+create index notification_kept_read on notification (user_id, kept_version, seq) where kept_version is not null and read_at is not null;
 create index notification_to_wake on notification (away_at) where away = 'snoozed';
 create index notification_by_expiry on notification (expires_at) where expires_at is not null;
 

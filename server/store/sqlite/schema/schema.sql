@@ -169,13 +169,12 @@ create table notification (
   unread_version integer,
   changed_version integer,
   replaced_version integer,
-  -- 'archived' or 'snoozed', and since when or until when; null in the list, and for what an archive-read covers.
+  -- 'archived' or 'snoozed', and since when or until when; null in the list, and for what an archive-read covers. If the last change put it
+  -- back into the list, away_at is ''.
   away text,
   away_at text,
   -- At or below the high-water mark of archive-reads it is in the list if this is the inbox's archive_version.
   kept_version integer,
-  -- That of the last change that put it back.
-  unarchived_version integer,
   expires_at text,
   -- The members of JSON text that say what it looks like, without braces: actor, icon, actions, format. Null for the defaults.
   look text,
@@ -191,16 +190,20 @@ create index notification_by_id on notification (substr(id, 1, 13), user_id);
 create unique index notification_by_key on notification (key, application, user_id) where key is not null;
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
--- The indexes of lists contain read_at and away, because SQLite would otherwise read each row that a list passes over.
-create index notification_unread on notification (user_id, seq, read_at) where read_at is null;
-create index notification_read on notification (user_id, seq, read_at, away) where read_at is not null and away is null;
-create index notification_unread_by_category on notification (user_id, category, seq, read_at) where read_at is null;
-create index notification_read_by_category on notification (user_id, category, seq, read_at, away)
-  where read_at is not null and away is null and category is not null;
+-- The indexes of lists contain what they ask of a row, because SQLite would otherwise read each row that a list passes over.
+create index notification_unread on notification (user_id, seq, read_at, kept_version) where read_at is null and kept_version is null;
+create index notification_read on notification (user_id, seq, read_at, away, kept_version)
+  where read_at is not null and away is null and kept_version is null;
+create index notification_unread_by_category on notification (user_id, category, seq, read_at, kept_version)
+  where read_at is null and kept_version is null;
+create index notification_read_by_category on notification (user_id, category, seq, read_at, away, kept_version)
+  where read_at is not null and away is null and category is not null and kept_version is null;
 -- What is archived or snoozed alone has no kept_version, and is in none of the indexes above but that of changes: it is read.
 create index notification_away on notification (user_id, away, seq) where away is not null;
 create index notification_away_by_category on notification (user_id, away, category, seq) where away is not null and category is not null;
-create index notification_kept on notification (user_id, kept_version, seq) where kept_version is not null;
+-- What an archive-read kept has indexes of its own, so that a list of one passes over none of the other.
+create index notification_kept_unread on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is null;
+create index notification_kept_read on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is not null;
 create index notification_to_wake on notification (away_at) where away = 'snoozed';
 create index notification_by_expiry on notification (expires_at) where expires_at is not null;
 

@@ -7,7 +7,7 @@ import { exportedOperations } from '../../testing/operations.ts'
 import { connect, type Database, openDatabase } from '../database.ts'
 
 export type Order =
-  | { act: 'open'; path: string; cacheMib?: number }
+  | { act: 'open'; path: string }
   | { act: 'call'; method: 'read' | 'write'; operation: string; args: unknown[] }
   | { act: 'close' }
   | { act: 'run'; path: string; sql: string }
@@ -25,7 +25,7 @@ let connection: Database | undefined
 async function execute(order: Order): Promise<unknown> {
   switch (order.act) {
     case 'open': {
-      const opened = await openStore({ engine: 'sqlite', path: order.path }, { cacheMib: order.cacheMib })
+      const opened = await openStore({ engine: 'sqlite', path: order.path })
       store = opened.store
       return opened.migrations
     }

@@ -44,8 +44,8 @@ export class OtherProcess implements AsyncDisposable {
   }
 
   /** Opens the store at `path` and returns the migrations that it applied. */
-  open(path: string, options: { cacheMib?: number } = {}): Promise<string[]> {
-    return this.#send({ act: 'open', path, ...options }) as Promise<string[]>
+  open(path: string): Promise<string[]> {
+    return this.#send({ act: 'open', path }) as Promise<string[]>
   }
 
   /** The other process's store: the name of each operation and its input are sent over the channel. */

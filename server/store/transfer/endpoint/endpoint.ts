@@ -1,12 +1,11 @@
-// A database of either engine as an endpoint of a transfer: its rows in the order of their keys, and the transfer state, which says who may
-// write: a move that refuses writes, or a move or restore that fills the database.
+// A database of either engine as an endpoint of a transfer: its rows in the order of their keys, and the move that refuses writes there.
 import { resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../basics/errors.ts'
 import { type Database, displayDatabase } from '../../../config/database-url.ts'
 import { knownMigrations } from '../../migrations.ts'
-import { fillingTable, halfFilled, type Move, movingTable } from '../../transfer-state.ts'
-import { type Endpoint, keyOf, type Row, rowsInBatch, type Source, type Table, tableNames } from '../rows.ts'
+import { type Move, movingTable } from '../../transfer-state.ts'
+import { type Endpoint, type Row, rowsInBatch, type Source, type Table, tableNames } from '../rows.ts'
 
 /** They have the same names in both engines; a test checks this. */
 const currentMigrations = knownMigrations(new URL('../../sqlite/schema/', import.meta.url))
@@ -26,11 +25,10 @@ export async function openEndpoint(database: Database): Promise<Endpoint> {
   return openSqlite(resolve(database.path))
 }
 
-/** Throws UNAVAILABLE if the database has no schema, or another one than this program, or is half filled. */
+/** Throws UNAVAILABLE if the database has no schema, or another one than this program. */
 export async function refuseUnusable(source: Endpoint): Promise<void> {
   if (!(await hasSchema(source)))
     throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${source.name}`)
-  if ((await stateOf(source, fillingTable)) !== null) throw halfFilled()
 }
 
 async function hasTable(endpoint: Endpoint, name: string): Promise<boolean> {
@@ -47,10 +45,10 @@ export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   throw new CarillonError('UNAVAILABLE', problem, { remedy })
 }
 
-/** No other write of the tables `locked` overlaps it. Does not block readers. */
-async function transaction<T>(endpoint: Endpoint, work: () => Promise<T>, locked: string[] = []): Promise<T> {
+/** Runs `work` in a transaction that no write of another process overlaps. Does not block readers. */
+export async function exclusively<T>(endpoint: Endpoint, work: () => Promise<T>): Promise<T> {
   try {
-    for (const text of endpoint.begin(locked)) await endpoint.query(text)
+    for (const text of endpoint.begin(guarded)) await endpoint.query(text)
     const result = await work()
     await endpoint.query('commit')
     return result
@@ -69,91 +67,58 @@ export async function sourceAt(endpoint: Endpoint): Promise<Source> {
   })
   const counts = tableNames.map((name) => `(select count(*) from "${name}")`)
   const [row] = await endpoint.query(`select ${counts.join(' + ')}`)
-  return { tables, total: Number(row?.[0]), rows: (table, after) => rowsOf(endpoint, table, after) }
+  return { tables, total: Number(row?.[0]), rows: (table) => rowsOf(endpoint, table) }
 }
 
-async function* rowsOf(endpoint: Endpoint, table: Table, after: Row | null): AsyncGenerator<Row[]> {
+async function* rowsOf(endpoint: Endpoint, table: Table): AsyncGenerator<Row[]> {
   const keys = table.columns.slice(0, table.key)
   const key = keys.map((name, i) => endpoint.stored(`$${i + 1}`, { table, name })).join(', ')
-  for (let last = after; ; ) {
-    const where = last === null ? '' : `where (${keys.join(', ')}) > (${key})`
+  for (let last: Row | undefined; ; ) {
+    const where = last === undefined ? '' : `where (${keys.join(', ')}) > (${key})`
     const text = `select ${table.columns.join(', ')} from "${table.name}" ${where} order by ${keys.join(', ')} limit ${rowsInBatch}`
     const rows = await endpoint.query(text, last ?? [])
     // SQLite reads synchronously: without this, the process could not react to a signal before the end.
     await turn()
     yield rows
     if (rows.length < rowsInBatch) return
-    last = keyOf(rows.at(-1), table)
+    last = rows.at(-1)?.slice(0, table.key)
   }
 }
 
-/** The key of the last row that a table has; null if it has none. */
-export async function lastKey(endpoint: Endpoint, { name, columns, key }: Table): Promise<Row | null> {
-  const keys = columns.slice(0, key)
-  const order = keys.map((column) => `${column} desc`).join(', ')
-  return (await endpoint.query(`select ${keys.join(', ')} from "${name}" order by ${order} limit 1`))[0] ?? null
-}
-
-/** What the table of a state says; null if the database is not in that state. */
-export async function stateOf<State>(endpoint: Endpoint, table: string): Promise<State | null> {
-  const [row] = (await hasTable(endpoint, table)) ? await endpoint.query(`select state from ${table}`) : []
+/** Null if the database is not being moved, and was not. */
+export async function moveOf(endpoint: Endpoint): Promise<Move | null> {
+  const [row] = (await hasTable(endpoint, movingTable)) ? await endpoint.query(`select state from ${movingTable}`) : []
   return row === undefined ? null : JSON.parse(String(row[0]))
 }
 
 /** Waits for the writes in progress. From then on the database refuses every write of every process. */
 export function refuseWrites(endpoint: Endpoint, move: Move): Promise<void> {
-  return change(endpoint, [...entering(movingTable, move), ...endpoint.guards(guarded)], guarded)
+  const state = JSON.stringify(move).replaceAll("'", "''")
+  const entering = [
+    `create table ${movingTable} (state text primary key)`,
+    `insert into ${movingTable} values ('${state}')`,
+  ]
+  return change(endpoint, [...entering, ...endpoint.guards(guarded)])
 }
 
 export function allowWrites(endpoint: Endpoint): Promise<void> {
-  return change(endpoint, [...endpoint.unguards(guarded), `drop table ${movingTable}`], guarded)
-}
-
-export function beginFilling(endpoint: Endpoint, id: string): Promise<void> {
-  return change(endpoint, [...entering(fillingTable, id), ...endpoint.fillingBegins], [ledger])
-}
-
-export function endFilling(endpoint: Endpoint): Promise<void> {
-  return change(endpoint, [...endpoint.fillingEnds, `drop table ${fillingTable}`])
-}
-
-function entering(table: string, state: unknown): string[] {
-  const text = JSON.stringify(state).replaceAll("'", "''")
-  return [`create table ${table} (state text primary key)`, `insert into ${table} values ('${text}')`]
+  return change(endpoint, [...endpoint.unguards(guarded), `drop table ${movingTable}`])
 }
 
 /** Runs the statements in one transaction. */
-function change(endpoint: Endpoint, statements: readonly string[], locked?: string[]): Promise<void> {
-  const work = async () => {
+function change(endpoint: Endpoint, statements: readonly string[]): Promise<void> {
+  return exclusively(endpoint, async () => {
     for (const text of statements) await endpoint.query(text)
-  }
-  return transaction(endpoint, work, locked)
+  })
 }
 
 /** Records the end of a move; false if the database refuses writes for another move, or for none. */
 export function endMove(endpoint: Endpoint, { id, at }: { id: string; at: number }): Promise<boolean> {
-  return transaction(endpoint, async () => {
-    const move = await stateOf<Move>(endpoint, movingTable)
+  return exclusively(endpoint, async () => {
+    const move = await moveOf(endpoint)
     if (move?.id !== id) return false
     const state = JSON.stringify({ ...move, endedAt: at } satisfies Move)
     await endpoint.query(`update ${movingTable} set state = $1`, [state])
     return true
-  })
-}
-
-type Batch = { table: Table; rows: readonly Row[]; last: Row | null }
-
-/** Writes rows behind the row with the key `last`, and returns the new last key. Throws CONFLICT if another process fills the database. */
-export function add(endpoint: Endpoint, id: string, { table, rows, last }: Batch): Promise<Row> {
-  return transaction(endpoint, async () => {
-    // Of two processes with the same id, the second waits here.
-    const lock = `update ${fillingTable} set state = state where state = $1 returning state`
-    const isMine = (await endpoint.query(lock, [JSON.stringify(id)])).length === 1
-    if (!isMine || String(await lastKey(endpoint, table)) !== String(last))
-      throw new CarillonError('CONFLICT', `Another process fills ${endpoint.name}`, {
-        remedy: 'Wait until it is done.',
-      })
-    await endpoint.insert(table, rows)
-    return keyOf(rows.at(-1), table)
   })
 }

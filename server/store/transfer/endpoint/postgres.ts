@@ -56,7 +56,6 @@ class Postgres implements Endpoint {
 
   /** The timeout is shorter than the server's deadlock_timeout: in a deadlock the move tries again, and no write of the service fails. */
   begin(tables: readonly string[]): string[] {
-    if (tables.length === 0) return ['begin']
     const lock = `do $$ begin
       for attempt in 1..60 loop
         begin

@@ -1,5 +1,4 @@
 // For tests: a database that has rows in every table, and empty databases of either engine.
-import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -86,15 +85,20 @@ async function makeOriginal(notifications: number): Promise<Buffer> {
 }
 
 /** Tables whose rows no store operation makes here. A transfer does not know what a row means. */
-const filledWithWords =
-  'known_device guess_count one_time_link factor recovery_code challenge provider_account audit'.split(' ')
+const filledWithWords = [
+  ...'known_device guess_count one_time_link factor recovery_code challenge provider_account audit'.split(' '),
+  ...'archive_mark removal preference category key_change'.split(' '),
+]
 
 function fillWithWords(path: string): void {
   const database = connect(path)
   for (const name of filledWithWords) {
     const types = database.prepare('select type from pragma_table_info(?)').all(name)
     const insert = database.prepare(`insert into ${name} values (${types.map(() => '?').join(', ')})`)
-    for (const [n, word] of words.entries()) insert.run(...types.map(({ type }) => (type === 'TEXT' ? word : n)))
+    for (const [n, word] of words.entries()) {
+      const byType: Record<string, string | Buffer> = { TEXT: word, BLOB: Buffer.alloc(16, n) }
+      insert.run(...types.map(({ type }) => byType[String(type)] ?? n))
+    }
   }
   database.close()
 }
@@ -165,7 +169,13 @@ export function checksumsAt(url: string): Promise<Checksum[]> {
   return onEndpoint(url, async (endpoint) => checksumsOf(await sourceAt(endpoint)))
 }
 
-/** Opening the database as a store is refused, because it is half filled. */
-export async function assertHalfFilled(url: string): Promise<void> {
-  await assert.rejects(openStore(readDatabaseUrl(url)), /This database is half filled by a move/)
+/** The URL of an empty database that has its tables. */
+export async function emptyTables(t: TestContext, engine: Engine): Promise<string> {
+  const url = await emptyPlace(t, engine)
+  await (await openStore(readDatabaseUrl(url))).store.close()
+  return url
+}
+
+export function rowsAt(url: string): Promise<number> {
+  return onEndpoint(url, async (endpoint) => (await sourceAt(endpoint)).total)
 }

@@ -6,11 +6,8 @@ import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { openStore, usualPartitions } from '../../../open-store.ts'
 import { revokeTokens } from '../../../tokens/tokens.store.ts'
 import { connect } from '../../sqlite/database.ts'
-import { fillingTable } from '../../transfer-state.ts'
-import { beginFilling, stateOf } from '../endpoint/endpoint.ts'
 import { moveDatabase } from '../move.ts'
-import type { Endpoint } from '../rows.ts'
-import { onEndpoint, report, sqliteFile } from './filled.ts'
+import { report, sqliteFile } from './filled.ts'
 
 let moves = 0
 
@@ -18,15 +15,6 @@ export function move(from: string, to: string, options: Partial<Parameters<typeo
   const [source, target] = [readDatabaseUrl(from), readDatabaseUrl(to)]
   const id = `m${++moves}`
   return moveDatabase({ from: source, to: target, partitions: usualPartitions, id, now: () => 0, report, ...options })
-}
-
-/** As an interrupted move with the id leaves a database that has all rows. */
-export function markAsFilling(url: string, id: string): Promise<void> {
-  return onEndpoint(url, (endpoint) => beginFilling(endpoint, id))
-}
-
-export function fillingAt(url: string): Promise<string | null> {
-  return onEndpoint(url, (endpoint) => stateOf(endpoint, fillingTable))
 }
 
 export function refusal(message: RegExp) {
@@ -57,8 +45,15 @@ export async function run(url: string, sql: string): Promise<void> {
   }
 }
 
-/** Whether a transfer that fills the database has committed its first notifications. */
-export async function hasNotifications(endpoint: Endpoint): Promise<boolean> {
-  if ((await stateOf(endpoint, fillingTable)) === null) return false
-  return (await endpoint.query('select 1 from notification limit 1')).length > 0
+/** Whether another process is writing to the database, in a transaction. */
+export async function isFilling(url: string): Promise<boolean> {
+  const filling =
+    "select from pg_stat_activity where datname = current_database() and query like 'insert into %unnest%'"
+  if (url.startsWith('postgres:')) return (await queryAt(url, filling)).rows.length > 0
+  try {
+    await run(url, 'pragma busy_timeout = 0; begin immediate; rollback')
+    return false
+  } catch {
+    return true
+  }
 }

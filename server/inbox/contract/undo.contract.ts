@@ -1,12 +1,12 @@
 // The promises about taking back the last read-all.
 import assert from 'node:assert/strict'
-import { recount } from '../store/contract/random/random.ts'
-import { at, type PromiseOf } from '../store/contract/world.ts'
-import { deleteUser } from '../users/erasure.store.ts'
-import { changesSince, readInbox } from './inbox.store.ts'
+import { recount } from '../../store/contract/random/random.ts'
+import { at, type PromiseOf } from '../../store/contract/world.ts'
+import { deleteUser } from '../../users/erasure.store.ts'
+import { changesSince, readInbox } from '../inbox.store.ts'
+import { markRead, markUnread } from '../marks.store.ts'
+import { undo } from '../undo.store.ts'
 import { annWith, readAts, unreadOf } from './mark-unread.contract.ts'
-import { markRead, markUnread } from './marks.store.ts'
-import { undo } from './undo.store.ts'
 
 export function undoPromises(promise: PromiseOf): void {
   promise(

@@ -1,11 +1,11 @@
 // The promises about marking one notification as unread.
 import assert from 'node:assert/strict'
-import { recount } from '../store/contract/random/random.ts'
-import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import { deleteUser } from '../users/erasure.store.ts'
-import { changesSince, readInbox } from './inbox.store.ts'
-import { markAllRead, markRead, markUnread } from './marks.store.ts'
-import { undo } from './undo.store.ts'
+import { recount } from '../../store/contract/random/random.ts'
+import { at, newId, type Person, type PromiseOf, type World } from '../../store/contract/world.ts'
+import { deleteUser } from '../../users/erasure.store.ts'
+import { changesSince, readInbox } from '../inbox.store.ts'
+import { markAllRead, markRead, markUnread } from '../marks.store.ts'
+import { undo } from '../undo.store.ts'
 
 export function markUnreadPromises(promise: PromiseOf): void {
   promise('marks one notification as unread; repeating the call changes nothing', async (world) => {

@@ -1,11 +1,11 @@
 // The promises about versions and changes: every change of an inbox raises its version by one, and no client misses one.
 import assert from 'node:assert/strict'
-import { deliver } from '../delivery/delivery.store.ts'
-import { Follower } from '../store/contract/random/follower.ts'
-import { at, newId, notificationIn, type PromiseOf } from '../store/contract/world.ts'
-import { changesSince, readInbox, readNotification, readPage } from './inbox.store.ts'
-import { emptyInbox } from './inbox-state.ts'
-import { markAllRead, markRead } from './marks.store.ts'
+import { deliver } from '../../delivery/delivery.store.ts'
+import { Follower } from '../../store/contract/random/follower.ts'
+import { at, newId, notificationIn, type PromiseOf } from '../../store/contract/world.ts'
+import { changesSince, readInbox, readNotification, readPage } from '../inbox.store.ts'
+import { emptyInbox } from '../inbox-state.ts'
+import { markAllRead, markRead } from '../marks.store.ts'
 
 export function changePromises(promise: PromiseOf): void {
   promise('every change raises the version by one; a call that changes nothing keeps it (law 1)', async (world) => {

@@ -1,15 +1,15 @@
 // The promises about notifications that leave an inbox without a request, or come back: by expiry, retention, the maximum, and a snooze that
 // is over. They hold whichever node does it, and if two do at the same time.
 import assert from 'node:assert/strict'
-import { newId as idAt } from '../basics/ids.ts'
-import { Upkeep } from '../start/upkeep.ts'
-import { recount } from '../store/contract/random/random.ts'
-import { at, isoAt, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import { changesSince, readInbox } from './inbox.store.ts'
-import type { RemovalReason } from './inbox-state.ts'
-import { markAllRead, markRead } from './marks.store.ts'
-import { contentOf } from './notification-json.ts'
-import { archive, snooze } from './places.store.ts'
+import { newId as idAt } from '../../basics/ids.ts'
+import { Upkeep } from '../../start/upkeep.ts'
+import { recount } from '../../store/contract/random/random.ts'
+import { at, isoAt, type Person, type PromiseOf, type World } from '../../store/contract/world.ts'
+import { changesSince, readInbox } from '../inbox.store.ts'
+import type { RemovalReason } from '../inbox-state.ts'
+import { markAllRead, markRead } from '../marks.store.ts'
+import { contentOf } from '../notification-json.ts'
+import { archive, snooze } from '../places.store.ts'
 
 const day = 24 * 3_600
 const log = { warn: assert.fail } as unknown as ConstructorParameters<typeof Upkeep>[0]['log']

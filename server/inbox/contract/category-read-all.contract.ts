@@ -1,11 +1,11 @@
 // The promises about a read-all of some categories.
 import assert from 'node:assert/strict'
-import { recount } from '../store/contract/random/random.ts'
-import { at, isoAt, type PromiseOf, type World } from '../store/contract/world.ts'
-import { changesSince, readCounts, readInbox } from './inbox.store.ts'
+import { recount } from '../../store/contract/random/random.ts'
+import { at, isoAt, type PromiseOf, type World } from '../../store/contract/world.ts'
+import { changesSince, readCounts, readInbox } from '../inbox.store.ts'
+import { markAllRead, markRead, markUnread } from '../marks.store.ts'
+import { undo } from '../undo.store.ts'
 import { readAts } from './mark-unread.contract.ts'
-import { markAllRead, markRead, markUnread } from './marks.store.ts'
-import { undo } from './undo.store.ts'
 
 /** An inbox with an order, a chat message and one without a category, `rounds` times. */
 async function annOf(world: World, rounds: number) {

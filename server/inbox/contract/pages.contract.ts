@@ -1,10 +1,10 @@
 // The promises about the pages and counts of an inbox.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { at, newId, type PromiseOf, runs, type Seen, type World } from '../store/contract/world.ts'
-import { readCounts, readInbox, readPage } from './inbox.store.ts'
-import { emptyInbox } from './inbox-state.ts'
-import { markAllRead, markRead } from './marks.store.ts'
+import { at, newId, type PromiseOf, runs, type Seen, type World } from '../../store/contract/world.ts'
+import { readCounts, readInbox, readPage } from '../inbox.store.ts'
+import { emptyInbox } from '../inbox-state.ts'
+import { markAllRead, markRead } from '../marks.store.ts'
 
 export function pagePromises(promise: PromiseOf): void {
   promise('lists an inbox newest first, ordered by sequence number and not by id', async (world) => {

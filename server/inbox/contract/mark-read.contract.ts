@@ -1,9 +1,17 @@
 // The promises about marking one notification or all of them as read, and about what users can do to other inboxes: nothing.
 import assert from 'node:assert/strict'
-import { at, isoAt, newId, notificationIn, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import { changesSince, readInbox, readNotification } from './inbox.store.ts'
-import { emptyInbox } from './inbox-state.ts'
-import { markAllRead, markRead } from './marks.store.ts'
+import {
+  at,
+  isoAt,
+  newId,
+  notificationIn,
+  type Person,
+  type PromiseOf,
+  type World,
+} from '../../store/contract/world.ts'
+import { changesSince, readInbox, readNotification } from '../inbox.store.ts'
+import { emptyInbox } from '../inbox-state.ts'
+import { markAllRead, markRead } from '../marks.store.ts'
 
 export function markReadPromises(promise: PromiseOf): void {
   promise(

@@ -10,11 +10,11 @@ import {
   runs,
   type Seen,
   type World,
-} from '../store/contract/world.ts'
-import { changesSince, readInbox } from './inbox.store.ts'
-import type { Page } from './inbox-state.ts'
-import { markAllRead, markRead, markUnread } from './marks.store.ts'
-import { undo } from './undo.store.ts'
+} from '../../store/contract/world.ts'
+import { changesSince, readInbox } from '../inbox.store.ts'
+import type { Page } from '../inbox-state.ts'
+import { markAllRead, markRead, markUnread } from '../marks.store.ts'
+import { undo } from '../undo.store.ts'
 
 const limit = 20
 /** So many that SQLite passes over them in several turns of the event loop. */

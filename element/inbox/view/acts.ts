@@ -1,0 +1,111 @@
+// What the reader does with the list and with one notification: each act is passed on to the store of the client, and some can be taken
+// back for a while. The store takes a refused act back; the reader reads and hears why.
+import type { InboxList, Notification } from 'carillon-client'
+import type { InboxSource } from '../../inbox-source.ts'
+import type { Categories } from './categories.ts'
+import { reasonOf } from './states.ts'
+
+/** How long the offer to undo is displayed. */
+const offerMs = 10_000
+
+type Acting = Promise<void> | undefined
+type Offer = { text: string; undo(): Acting }
+type Setting = {
+  source: InboxSource
+  categories: Categories
+  /** Of the selected tab. */
+  list(): InboxList | undefined
+  onChange(): void
+  /** The offer to undo stays while a part of it has the focus. */
+  focusedOffer(): Element | null | undefined
+}
+
+export class Acts {
+  /** What can be undone at this time. */
+  offer: Offer | undefined
+  /** Why the last act was taken back. */
+  failure = ''
+  readonly #setting: Setting
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(setting: Setting) {
+    this.#setting = setting
+  }
+
+  mark(act: 'read' | 'unread', { id }: Notification): void {
+    const { notMarkedAsRead, notMarkedAsUnread } = this.#setting.source.strings
+    this.#do(this.#setting.list()?.[act](id), { failure: act === 'read' ? notMarkedAsRead : notMarkedAsUnread })
+  }
+
+  /** `until`: of a snooze, in milliseconds since 1970. A deletion, and the way back into the list, offer no undo. */
+  move(act: 'archive' | 'unarchive' | 'remove' | 'snooze', one: Notification, until = 0): void {
+    const { itemArchived, itemSnoozed } = this.#setting.source.strings
+    const list = this.#setting.list()
+    const { id, read, archivedAt, snoozedUntil } = one
+    const back = () => {
+      if (archivedAt) return list?.archive(id)
+      if (snoozedUntil) return list?.snooze(id, snoozedUntil)
+      return read ? list?.unarchive(id) : list?.unread(id)
+    }
+    const text = { archive: itemArchived, snooze: itemSnoozed, unarchive: '', remove: '' }[act]
+    const acting = act === 'snooze' ? list?.snooze(id, new Date(until).toISOString()) : list?.[act](id)
+    this.#do(acting, text ? { offer: { text, undo: back } } : {})
+  }
+
+  readAll(list: InboxList): void {
+    const { allMarkedAsRead: text, notMarkedAsRead: failure } = this.#setting.source.strings
+    // The store marks up to the newest item that is displayed.
+    list.showNewer()
+    this.#do(list.readAll(), { failure, offer: { text, undo: () => list.undo() } })
+  }
+
+  archiveRead(): void {
+    const list = this.#setting.list()
+    const { itemArchived: text } = this.#setting.source.strings
+    this.#do(list?.archiveRead(), { offer: { text, undo: () => list?.undo() } })
+  }
+
+  mute(category: string, isMuted: boolean): void {
+    const { categories, source } = this.#setting
+    const text = isMuted ? source.strings.categoryMuted : source.strings.categoryUnmuted
+    const mute = (muted: boolean) => categories.mute(category, muted ? 'forever' : null)
+    this.#do(mute(isMuted), { offer: { text, undo: () => mute(!isMuted) } })
+  }
+
+  takeBack(): void {
+    const { strings, announcer } = this.#setting.source
+    const undone = this.offer?.undo()
+    this.offerUndo(undefined)
+    this.#do(
+      undone?.then(() => announcer.say(strings.undone)),
+      { failure: strings.notUndone },
+    )
+  }
+
+  offerUndo(offer: Offer | undefined): void {
+    clearTimeout(this.#timer)
+    this.offer = offer
+    this.#setting.onChange()
+    const end = () => offer === this.offer && this.offerUndo(undefined)
+    if (!offer) return
+    this.#timer = setTimeout(() => {
+      const focused = this.#setting.focusedOffer()
+      if (focused) focused.addEventListener('blur', end, { once: true })
+      else end()
+    }, offerMs)
+  }
+
+  #do(acting: Acting, { failure, offer }: { failure?: string; offer?: Offer }): void {
+    const { strings, announcer } = this.#setting.source
+    this.failure = ''
+    if (offer) {
+      this.offerUndo(offer)
+      announcer.say(`${offer.text}. ${strings.undo}`)
+    }
+    acting?.catch((error) => {
+      this.failure = `${failure ?? strings.notDone} ${reasonOf(error, strings)}`
+      this.offerUndo(undefined)
+      announcer.say(this.failure)
+    })
+  }
+}

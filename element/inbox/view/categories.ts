@@ -1,0 +1,41 @@
+// What the user's preferences say about categories: their labels in the user's language, and until when they are muted. Requested when
+// the list displays a category whose label is not known.
+import type { Carillon, Preferences } from 'carillon-client'
+
+export class Categories {
+  /** A new object after each change. A category that is not here is displayed by its name. */
+  known: ReadonlyMap<string, Preferences['categories'][string]> = new Map()
+  readonly #onChange: () => void
+  #client: Carillon | undefined
+  #requested = new Set<unknown>()
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange
+  }
+
+  need(names: readonly (string | null)[], client: Carillon): void {
+    if (client !== this.#client) this.#requested = new Set([null])
+    this.#client = client
+    const before = this.#requested.size
+    for (const name of names) this.#requested.add(name)
+    // A failure leaves the names.
+    if (this.#requested.size > before) this.#load().catch(() => {})
+  }
+
+  /** Undefined if the category cannot be muted. */
+  isMuted(name: string, now: number): boolean | undefined {
+    const { mandatory, mutedUntil } = this.known.get(name) ?? {}
+    return mandatory === false ? mutedUntil === 'forever' || Date.parse(mutedUntil ?? '') > now : undefined
+  }
+
+  async mute(name: string, mutedUntil: 'forever' | null): Promise<void> {
+    await this.#client?.inbox.setPreferences({ categories: { [name]: { mutedUntil } } })
+    await this.#load()
+  }
+
+  async #load(): Promise<void> {
+    const { categories = {} } = (await this.#client?.inbox.preferences()) ?? {}
+    this.known = new Map(Object.entries(categories))
+    this.#onChange()
+  }
+}

@@ -1,0 +1,92 @@
+// A menu beside its button (https://www.w3.org/WAI/ARIA/apg/patterns/menu-button/): what a reader does seldom, with one notification or
+// with the list. A native popover, which the browser closes with Escape or with a click beside it.
+import type { TemplateResult } from 'lit'
+import type { placeBeside } from '../../bell/placement.ts'
+import type { CarillonInbox } from '../carillon-inbox.ts'
+import type { Lit } from './item.ts'
+
+/** `detail` is beside the label: a time, or the name of a category. What is final cannot be undone. */
+export type Entry = { label: string; detail?: string | undefined; isFinal?: boolean; act(): void }
+
+export class Menu {
+  readonly #host: CarillonInbox
+  readonly #lit: Lit
+  readonly #place: typeof placeBeside
+  #label = ''
+  #entries: readonly Entry[] = []
+  #button: HTMLElement | undefined
+  /** The button whose menu was open when the pointer was pressed: that has closed it. */
+  #pressed: HTMLElement | undefined
+
+  constructor(host: CarillonInbox, lit: Lit, place: typeof placeBeside) {
+    this.#host = host
+    this.#lit = lit
+    this.#place = place
+  }
+
+  render(): TemplateResult {
+    const { html } = this.#lit
+    return html`<div part="menu" popover role="menu" aria-label=${this.#label} @keydown=${this.#onKey.bind(this)}
+      @beforetoggle=${this.#onBeforeToggle.bind(this)}>${this.#entries.map(
+        (
+          entry,
+        ) => html`<button part=${entry.isFinal ? 'menu-item menu-item-final' : 'menu-item'} type="button" role="menuitem"
+          tabindex="-1" @click=${() => this.#choose(entry)}
+          ><span>${entry.label}</span><span part="menu-detail" dir="auto">${entry.detail ?? ''}</span></button>`,
+      )}</div>`
+  }
+
+  /** Before the browser closes the menu because of this press. */
+  onPress(): void {
+    this.#pressed = this.#element?.matches(':popover-open') ? this.#button : undefined
+  }
+
+  async open(button: HTMLElement, label: string, entries: readonly Entry[]): Promise<void> {
+    const isClosing = this.#pressed === button
+    this.#pressed = undefined
+    if (isClosing) return
+    this.#element?.hidePopover()
+    this.#button = button
+    this.#label = label
+    this.#entries = entries
+    this.#host.requestUpdate()
+    await this.#host.updateComplete
+    const menu = this.#element
+    if (!button.isConnected || !menu) return
+    button.setAttribute('aria-expanded', 'true')
+    menu.showPopover()
+    this.#place(button, menu)
+    this.#items[0]?.focus()
+  }
+
+  get #element(): HTMLElement | null | undefined {
+    return this.#host.shadowRoot?.querySelector<HTMLElement>('[part=menu]')
+  }
+
+  get #items(): HTMLElement[] {
+    return [...(this.#element?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])]
+  }
+
+  /** The focus is back at the button first, from where it moves on if the notification leaves the list. */
+  #choose({ act }: Entry): void {
+    this.#element?.hidePopover()
+    act()
+  }
+
+  /** A click beside the menu has moved the focus already. */
+  #onBeforeToggle({ newState }: ToggleEvent): void {
+    if (newState === 'open') return
+    this.#button?.setAttribute('aria-expanded', 'false')
+    if (this.#element?.matches(':focus-within')) (this.#button?.isConnected ? this.#button : this.#host).focus()
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const items = this.#items
+    const place = items.indexOf(event.target as HTMLElement)
+    const next = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: -1 }[event.key]
+    if (event.key === 'Tab') this.#element?.hidePopover()
+    if (next === undefined) return
+    event.preventDefault()
+    items.at(next % items.length)?.focus()
+  }
+}

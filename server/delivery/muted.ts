@@ -1,0 +1,43 @@
+// What a user has muted is decided when a notification is delivered: it arrives archived and read, and does not come back when the mute ends.
+import { all, get, inUsers, send, userDigits, userKey, type Write } from '../store/statements.ts'
+import type { Delivery } from './delivery.ts'
+
+export const digitsOf = (userId: string) => userId.replaceAll('-', '')
+
+/** A notification that has just arrived. */
+export type Arrived = { userId: string; id: string; seq: number }
+
+/**
+ * Archives those of `arrived` whose users have muted the category or everything, unless the producer's application says that nobody can
+ * mute the category. Returns them.
+ */
+export function* archiveMuted(delivery: Delivery, arrived: readonly Arrived[]): Write<readonly Arrived[]> {
+  const { category, application = '', createdAt, producerId } = delivery
+  // What the service itself reports about the account.
+  if (producerId === 'carillon' && category === 'security') return []
+  const mandatory = yield* get`
+    select 1 from category where application = ${application} and name = ${category} and mandatory = 1`
+  if (mandatory !== undefined) return []
+  const rows = yield* all<{ user: string }>`
+    select ${userDigits} as "user" from preference
+    where user_id ${inUsers(arrived.map(({ userId }) => userId))} and category in ('', ${category ?? ''})
+      and muted_until > ${createdAt}`
+  const users = new Set(rows.map(({ user }) => user))
+  const muted = arrived.filter(({ userId }) => users.has(digitsOf(userId)))
+  for (const one of muted) yield* archive(delivery, one)
+  return muted
+}
+
+function* archive({ category, createdAt }: Delivery, { userId, seq }: Arrived): Write<void> {
+  const user = userKey(userId)
+  yield* send`
+    update notification set read_at = ${createdAt}, away = 'archived', away_at = ${createdAt}
+    where user_id = ${user} and seq = ${seq}`
+  yield* send`
+    update inbox set total = total - 1, unread = unread - 1, unseen = unseen - 1, archived = archived + 1
+    where user_id = ${user}`
+  if (category === null) return
+  yield* send`
+    update inbox_category set total = total - 1, unread = unread - 1, archived = archived + 1
+    where user_id = ${user} and category = ${category}`
+}

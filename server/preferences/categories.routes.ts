@@ -1,0 +1,46 @@
+// The routes by which a producer declares the categories of its application.
+import { CarillonError, invalidField } from '../basics/errors.ts'
+import type { ProducerCaller } from '../http/callers.ts'
+import { forProducer, type GuardedRequest } from '../http/operation.ts'
+import { sendData } from '../http/response/send.ts'
+import type { Store } from '../store/store.ts'
+import { localeFault } from '../users/profile.ts'
+import { CategoryBody, CategoryResponse } from './preferences.schemas.ts'
+import { putCategory, readCategory } from './preferences.store.ts'
+
+type Needs = { store: Store }
+
+export const put = forProducer({
+  summary: 'Declare a category: its name and description for readers, and whether nobody can mute it',
+  body: CategoryBody,
+  bodyLimit: 64 * 1024,
+  maxFields: 100,
+  async handle({ store }: Needs, request) {
+    const { name, description = null, mandatory } = request.body
+    for (const [field, texts] of Object.entries({ name, description }))
+      for (const tag of typeof texts === 'string' ? [] : Object.keys(texts ?? {})) {
+        const reason = localeFault(tag)
+        if (reason !== undefined) throw invalidField(`${field}.${tag}`, reason)
+      }
+    const texts = { label: JSON.stringify(name), description: description && JSON.stringify(description) }
+    await store.write(putCategory, { ...categoryOf(request), ...texts, mandatory: mandatory ? 1 : 0 })
+  },
+})
+
+export const get = forProducer({
+  summary: 'A category as it was declared',
+  responses: { 200: CategoryResponse },
+  async handle({ store }: Needs, request, reply) {
+    const found = await store.read(readCategory, categoryOf(request))
+    if (found === undefined) throw new CarillonError('NOT_FOUND', 'Your application has declared no such category')
+    const [name, description] = [found.label, found.description ?? 'null'].map((text) => JSON.parse(text))
+    return sendData(reply, { name, description, mandatory: found.mandatory === 1 })
+  },
+})
+
+/** Throws INVALID_REQUEST for a name that no notification can have. */
+function categoryOf({ caller, params }: GuardedRequest<ProducerCaller>) {
+  const { category: name } = params
+  if ([...name].length > 64) throw invalidField('category', 'must have at most 64 characters')
+  return { application: caller.application, name }
+}

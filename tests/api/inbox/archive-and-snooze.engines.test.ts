@@ -1,0 +1,203 @@
+// Archiving, snoozing, deleting and seeing notifications, through HTTP.
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { EventReader } from '../../support/event-source/event-source.ts'
+import { type Notification, type Proof, startTestService, type Variant, variants } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+
+const unknownId = '01900000-0000-7000-8000-000000000000'
+const day = 24 * 3_600_000
+const inMs = (ms: number) => new Date(app.now() + ms).toISOString()
+const pathOf = (id: string | undefined, act = '') => `/api/notifications/${id}${act && `/${act}`}`
+const archive = (id: string | undefined, proof: Proof) => app.patch(pathOf(id, 'archive'), proof)
+const unarchive = (id: string | undefined, proof: Proof) => app.patch(pathOf(id, 'unarchive'), proof)
+const snooze = (id: string | undefined, proof: Proof, body: unknown = { until: inMs(60_000) }) =>
+  app.patch(pathOf(id, 'snooze'), proof, body)
+const remove = (id: string | undefined, proof: Proof) => app.delete(pathOf(id), proof)
+const archiveRead = (proof: Proof) => app.post('/api/notifications/archive-read', undefined, proof)
+const seen = (throughSeq: unknown, proof: Proof) => app.post('/api/notifications/seen', { throughSeq }, proof)
+const undo = (proof: Proof) => app.post('/api/notifications/undo', undefined, proof)
+const readAll = (proof: Proof, query = '') => app.post(`/api/notifications/read-all${query}`, undefined, proof)
+const counts = async (proof: Proof) => (await app.get('/api/notifications/counts', proof)).json().data
+const one = async (id: string | undefined, proof: Proof) =>
+  (await app.get(pathOf(id), proof)).json().data as Notification & { archivedAt: string; snoozedUntil: string }
+const titles = async (proof: Proof, status = '') =>
+  (await app.list(proof, status && `?status=${status}`)).items.map(({ title }) => title)
+
+const kinds = [...variants, 'token of scope inbox'] as const
+
+/** A user with notifications 1 to `count`. */
+async function annWith(count: number, kind: Variant | 'token of scope inbox' = 'stateless') {
+  const ann = await app.user()
+  const proof = kind === 'token of scope inbox' ? await app.issueToken(ann) : await app.signIn(ann, kind)
+  const ids: string[] = []
+  for (let n = 1; n <= count; n++)
+    ids.push(...(await app.deliver({ to: ann, title: `${n}`, category: n % 2 === 0 ? 'even' : 'odd' })))
+  return { ann, proof, ids }
+}
+
+async function isDone(response: ReturnType<typeof archive>): Promise<void> {
+  const { status, text } = await response
+  assert.deepEqual([status, text], [204, ''])
+}
+
+for (const kind of kinds)
+  test(`each act is 204 without a body, also if it is repeated, and shows in lists and counts (${kind})`, async () => {
+    const { proof, ids } = await annWith(5, kind)
+    const until = inMs(60_000)
+    for (let n = 0; n < 2; n++) {
+      await isDone(archive(ids[0], proof))
+      await isDone(snooze(ids[1], proof, { until }))
+      await isDone(remove(ids[2], proof))
+    }
+    assert.deepEqual(await titles(proof), ['5', '4'])
+    for (const [status, expected] of Object.entries({
+      ...{ unread: ['5', '4'], read: [], archived: ['1'], snoozed: ['2'], all: ['5', '4', '2', '1'] },
+    }))
+      assert.deepEqual(await titles(proof, status), expected, status)
+    const categories = { even: { total: 1, unread: 1 }, odd: { total: 1, unread: 1 } }
+    assert.deepEqual(await counts(proof), { total: 2, unread: 2, unseen: 2, categories })
+    const { read, readAt, archivedAt } = await one(ids[0], proof)
+    assert.deepEqual([read, readAt, archivedAt], [true, inMs(0), inMs(0)])
+    assert.equal((await one(ids[1], proof)).snoozedUntil, until)
+    assert.equal((await app.get(pathOf(ids[2]), proof)).status, 404)
+    assert.equal((await app.list(proof)).version, 8)
+    for (let n = 0; n < 2; n++) for (const id of ids.slice(0, 2)) await isDone(unarchive(id, proof))
+    assert.deepEqual(await titles(proof), ['5', '4', '2', '1'])
+    assert.deepEqual(await titles(proof, 'read'), ['2', '1'])
+    for (let n = 0; n < 2; n++) await isDone(archiveRead(proof))
+    assert.deepEqual(await titles(proof), ['5', '4'])
+    for (let n = 0; n < 2; n++) await isDone(undo(proof))
+    assert.deepEqual(await titles(proof), ['5', '4', '2', '1'])
+    for (let n = 0; n < 2; n++) await isDone(seen(4, proof))
+    assert.equal((await counts(proof)).unseen, 1)
+    assert.equal((await app.list(proof)).version, 13)
+  })
+
+test('marking an archived notification as unread puts it back at its place', async () => {
+  const { proof, ids } = await annWith(3)
+  await archive(ids[1], proof)
+  await isDone(app.patch(pathOf(ids[1], 'unread'), proof))
+  assert.deepEqual(await titles(proof, 'unread'), ['3', '2', '1'])
+})
+
+test('every act on a foreign or unknown id, or on a text that is no id, is 404', async () => {
+  const { proof } = await annWith(1)
+  const { ids, proof: others } = await annWith(1)
+  for (const id of [ids[0], unknownId, 'no-id'])
+    for (const act of [archive, unarchive, snooze, remove]) {
+      const response = await act(id, proof)
+      assert.deepEqual([response.status, response.json().error.code], [404, 'NOT_FOUND'], `${act.name} ${id}`)
+    }
+  assert.deepEqual(await titles(others), ['1'])
+})
+
+suite('PATCH /api/notifications/:id/snooze', () => {
+  const refused: [name: string, body: () => unknown, reason: RegExp][] = [
+    ['in the past', () => ({ until: inMs(-1) }), /must be in the future and at most a year away/],
+    ['at this moment', () => ({ until: inMs(0) }), /must be in the future and at most a year away/],
+    ['more than a year away', () => ({ until: inMs(367 * day) }), /must be in the future and at most a year away/],
+    ['no date', () => ({ until: 'tomorrow' }), /./],
+    ['a date that does not exist', () => ({ until: '2026-02-30T00:00:00.000Z' }), /./],
+    ['a number', () => ({ until: app.now() + day }), /must be of the type string/],
+    ['null', () => ({ until: null }), /must be of the type string/],
+    ['missing', () => ({}), /is missing/],
+  ]
+  for (const [name, body, reason] of refused)
+    test(`an until that is ${name} is 400 and names until, and changes nothing (I6)`, async () => {
+      const { proof, ids } = await annWith(1)
+      const response = await snooze(ids[0], proof, body())
+      assert.equal(response.status, 400, response.text)
+      const { code, details } = response.json().error
+      assert.deepEqual([code, details.length, details[0].field], ['INVALID_REQUEST', 1, 'until'])
+      assert.match(details[0].reason, reason)
+      assert.deepEqual(await titles(proof), ['1'])
+    })
+
+  test('an until a year away and one in a moment are accepted, and another field is refused', async () => {
+    const { proof, ids } = await annWith(1)
+    for (const until of [inMs(365 * day), inMs(1)]) {
+      await isDone(snooze(ids[0], proof, { until }))
+      assert.equal((await one(ids[0], proof)).snoozedUntil, until)
+    }
+    const response = await snooze(ids[0], proof, { until: inMs(day), note: 'later' })
+    assert.deepEqual([response.status, response.json().error.details[0].field], [400, 'note'])
+  })
+
+  test('a time with another offset is the same moment', async () => {
+    const { proof, ids } = await annWith(1)
+    await isDone(snooze(ids[0], proof, { until: '2026-05-01T10:00:00+02:00' }))
+    assert.equal((await one(ids[0], proof)).snoozedUntil, '2026-05-01T08:00:00.000Z')
+  })
+})
+
+suite('POST /api/notifications/seen', () => {
+  test('0 and a number above all are accepted: a lower one than before changes nothing', async () => {
+    const { proof } = await annWith(3)
+    for (const [throughSeq, unseen] of [
+      [0, 3],
+      [2, 1],
+      [1, 1],
+      [Number.MAX_SAFE_INTEGER, 0],
+      [0, 0],
+    ] as const) {
+      await isDone(seen(throughSeq, proof))
+      assert.equal((await counts(proof)).unseen, unseen, String(throughSeq))
+    }
+    assert.equal((await app.list(proof)).unread, 3)
+  })
+
+  for (const throughSeq of [-1, 1.5, '1', null, undefined, Number.MAX_SAFE_INTEGER + 1])
+    test(`throughSeq ${throughSeq} is 400 and names throughSeq (I6)`, async () => {
+      const { proof } = await annWith(1)
+      const response = await seen(throughSeq, proof)
+      assert.deepEqual([response.status, response.json().error.details[0].field], [400, 'throughSeq'], response.text)
+      assert.equal((await counts(proof)).unseen, 1)
+    })
+})
+
+test('undo takes back the last archive-read within ten minutes, and is 409 CONFLICT after that', async () => {
+  const { proof } = await annWith(3, 'stateful')
+  await readAll(proof, '?throughSeq=2')
+  await archiveRead(proof)
+  app.pass(600_000)
+  await isDone(undo(proof))
+  assert.deepEqual(await titles(proof), ['3', '2', '1'])
+  await archiveRead(proof)
+  app.pass(600_001)
+  const response = await undo(proof)
+  assert.deepEqual([response.status, response.json().error.code], [409, 'CONFLICT'])
+  assert.deepEqual(await titles(proof), ['3'])
+})
+
+test('an open stream and changes have each act as its own, with the counts of the list', async () => {
+  const { proof, ids } = await annWith(3)
+  using reader = await EventReader.of(app.url, proof)
+  const since = (await app.list(proof)).version
+  const until = inMs(60_000)
+  const acts: [type: string, act: () => Promise<unknown>, state: number[]][] = [
+    ['archived', () => archive(ids[0], proof), [2, 2, 2]],
+    ['unarchived', () => unarchive(ids[0], proof), [3, 2, 3]],
+    ['snoozed', () => snooze(ids[1], proof, { until }), [2, 1, 2]],
+    ['archive-read', () => archiveRead(proof), [1, 1, 1]],
+    ['seen', () => seen(3, proof), [1, 1, 0]],
+    ['removed', () => remove(ids[2], proof), [0, 0, 0]],
+  ]
+  for (const [n, [type, act, state]] of acts.entries()) {
+    await act()
+    const { data } = await reader.next(type)
+    assert.deepEqual([data.version, data.total, data.unread, data.unseen], [since + n + 1, ...state], type)
+    if (data.notification) assert.deepEqual(data.notification, await one(data.notification.id, proof))
+    if (type === 'archive-read') assert.deepEqual([data.throughSeq, data.archivedAt], [3, inMs(0)])
+    if (type === 'removed') assert.deepEqual([data.id, data.reason], [ids[2], 'deleted'])
+  }
+  const changes = (await app.get(`/api/notifications/changes?since=${since}`, proof)).json().data
+  const { created, changed, archiveReads, removed, total, unread, unseen } = changes
+  assert.deepEqual([created, removed, total, unread, unseen], [[], [ids[2]], 0, 0, 0])
+  assert.deepEqual(archiveReads, [{ throughSeq: 3, archivedAt: inMs(0) }])
+  assert.deepEqual(changed, await Promise.all([ids[0], ids[1]].map((id) => one(id, proof))))
+  await undo(proof)
+  await reader.next('resync')
+})

@@ -1,0 +1,300 @@
+// What an item displays, and what a reader does with it and with the list, by mouse, keyboard and touch: in the gallery, whose inbox does what the
+// client does.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { hasFocus } from '../../support/element-pages.ts'
+import { Gallery, type Look, openBell } from '../../support/gallery.ts'
+import { becomes } from '../../support/pages/browser-page.ts'
+import { soakTest } from '../../support/soak.ts'
+import { hostileStrings } from './hostile-strings.ts'
+
+const gallery = await Gallery.start()
+after(() => gallery[Symbol.asyncDispose]())
+
+const first = 'Ada Okafor mentioned you'
+const second = 'Deploy to production failed'
+const third = 'Your invoice for November is ready'
+
+/** The list of one state; the window shows no other. */
+async function opened(look: Look): Promise<{ page: Page; inbox: Locator; item(title: string): Locator }> {
+  const page = await gallery.open({ height: 900, ...look })
+  const inbox = page.locator('section carillon-inbox')
+  return { page, inbox, item: (title) => inbox.getByRole('article', { name: title }) }
+}
+
+const tabNames = async (inbox: Locator) =>
+  (await inbox.getByRole('tab').allTextContents()).map((text) => text.replace(/\s+/g, ' ').trim()).join(', ')
+const hasTabs = (inbox: Locator, names: string) => becomes(() => tabNames(inbox), names)
+
+test('an item shows who did it with an image that is requested without a referrer, an icon, and where its buttons lead', async () => {
+  const { page, item } = await opened({ state: 'many' })
+  const image = item(first).locator('img')
+  assert.deepEqual(
+    await image.evaluate((one: HTMLImageElement) => [one.alt, one.referrerPolicy, new URL(one.src).pathname]),
+    ['', 'no-referrer', '/ada-okafor.svg'],
+  )
+  assert.equal(await item(first).locator('[part=item-actor]').textContent(), 'Ada Okafor')
+  assert.equal(await item(second).locator('[part=item-look] path').count(), 1)
+  assert.deepEqual(
+    await item(second)
+      .locator('[part=item-action]')
+      .evaluateAll((links) => links.map((link) => [link.textContent, link.getAttribute('href')])),
+    [
+      ['Open the log', '/?state=one'],
+      ['Deploy again', '/?state=one'],
+    ],
+  )
+  assert.equal(await item('Welcome to Harbour').locator('[part=item-look]').textContent(), 'H')
+  assert.equal(await item('Your invoice').locator('img').count(), 0)
+  await page.close()
+})
+
+test('a category has the label of the preferences, or its own name if it is not declared', async () => {
+  const { page, item } = await opened({ state: 'many' })
+  await becomes(
+    async () => (await item(second).locator('[part=item-category]').textContent()) ?? '',
+    'Deploys and builds',
+  )
+  assert.equal(await item(first).locator('[part=item-category]').textContent(), 'Comments')
+  await page.close()
+})
+
+test('days have headings: today, yesterday, then the date', async () => {
+  const { page, inbox } = await opened({ state: 'many' })
+  const order = await inbox
+    .locator('[part=feed] > *')
+    .evaluateAll((all) => all.map((one) => (one.localName === 'article' ? '-' : one.textContent)).join(' '))
+  assert.equal(order, 'Today - - - - Yesterday - Friday, November 20 - Thursday, November 19 -')
+  await page.close()
+})
+
+test('a body in markdown has bold text, code and links; a click on one marks as read and tells the page where it leads', async () => {
+  const { page, item } = await opened({ state: 'many' })
+  const body = item(second).locator('[part=item-body]')
+  assert.equal(await body.textContent(), 'The health check of web-3 timed out. The previous version is still running.')
+  assert.deepEqual(
+    await body.evaluate((one) => [...one.children].map(({ localName, textContent }) => `${localName} ${textContent}`)),
+    ['code web-3', 'strong timed out', 'a still running'],
+  )
+  assert.equal(await body.locator('a').getAttribute('rel'), 'noopener')
+  const url = page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        document.addEventListener('carillon-open', (event) => {
+          event.preventDefault()
+          resolve((event as CustomEvent<{ url: string }>).detail.url)
+        })
+      }),
+  )
+  await body.locator('a').click()
+  assert.equal(await url, '/?state=many')
+  await page.close()
+})
+
+soakTest(
+  '200 hostile texts as markdown make nothing but bold text, code and links that are http, https or relative',
+  async () => {
+    const page = await gallery.open({ state: 'empty' })
+    const found = await page.evaluate(async (texts) => {
+      const given = texts.flatMap((text) => [text, `**${text}**`, `[x](${text})`, `[${text}](/x)`, `\`${text}\``])
+      const items = given.map((body, index) => ({
+        id: `${index}`,
+        seq: -index,
+        title: 'x',
+        body,
+        format: 'markdown',
+        count: 1,
+      }))
+      const snapshot = {
+        items,
+        newer: [],
+        unread: 0,
+        unseen: 0,
+        total: items.length,
+        state: 'live',
+        hasMore: false,
+        isLoading: false,
+      }
+      const list = { getSnapshot: () => snapshot, subscribe: () => () => {}, hold: () => {}, close: () => {} }
+      const inbox = document.createElement('carillon-inbox')
+      Object.assign(inbox, { limit: items.length, carillon: { inbox: { open: () => list } } })
+      document.body.append(inbox)
+      while ((inbox.shadowRoot?.querySelectorAll('article').length ?? 0) < items.length)
+        await new Promise(requestAnimationFrame)
+      const all = [...(inbox.shadowRoot?.querySelectorAll('[part=item-body] *') ?? [])]
+      const links = all.filter((one) => one instanceof HTMLAnchorElement)
+      return {
+        tags: [...new Set(all.map(({ localName }) => localName))].sort(),
+        protocols: [...new Set(links.map(({ protocol }) => protocol))].filter((one) => !/^https?:$/.test(one)),
+        attributes: [...new Set(all.flatMap((one) => one.getAttributeNames()))].sort(),
+      }
+    }, hostileStrings)
+    assert.deepEqual(found, { tags: ['a', 'code', 'strong'], protocols: [], attributes: ['href', 'part', 'rel'] })
+    await page.close()
+  },
+)
+
+test('archive takes an item out of the list, the archive has it, and undo puts it back unread', async () => {
+  const { page, inbox, item } = await opened({ state: 'many' })
+  await hasTabs(inbox, 'Inbox 7, Unread 3, Archived')
+  await item(second).getByRole('button', { name: 'Archive' }).click()
+  await item(second).waitFor({ state: 'detached' })
+  await hasTabs(inbox, 'Inbox 6, Unread 2, Archived')
+  await page.getByRole('status').getByText('Archived. Undo').first().waitFor()
+  await inbox.getByRole('button', { name: 'Undo' }).click()
+  await item(`Unread ${second}`).waitFor()
+  await item(second).getByRole('button', { name: 'Archive' }).click()
+  await inbox.getByRole('tab', { name: 'Archived' }).click()
+  await item(second).getByRole('button', { name: 'Move to inbox' }).click()
+  await inbox.getByText('Nothing is archived').waitFor()
+  await inbox.getByRole('tab', { name: 'Inbox' }).click()
+  await item(second).waitFor()
+  await page.close()
+})
+
+test('with the keyboard alone: e archives, z undoes, u marks as read, # deletes after a question, and the focus moves to the next item', async () => {
+  const { page, inbox, item } = await opened({ state: 'many' })
+  await item(second).focus()
+  await page.keyboard.press('e')
+  await item(second).waitFor({ state: 'detached' })
+  await hasFocus(page, third)
+  await page.keyboard.press('z')
+  await item(`Unread ${second}`).waitFor()
+  await hasFocus(page, third)
+  await page.keyboard.press('u')
+  await inbox.getByRole('article', { name: third, exact: true }).waitFor()
+  await page.keyboard.press('#')
+  await inbox.getByRole('menu', { name: 'Delete' }).waitFor()
+  await page.keyboard.press('Escape')
+  await hasFocus(page, 'item-more')
+  await page.keyboard.press('#')
+  await hasFocus(page, 'menu-item menu-item-final')
+  await page.keyboard.press('Enter')
+  await item(third).waitFor({ state: 'detached' })
+  await hasFocus(page, 'Jonas Weber joined the team')
+  await page.close()
+})
+
+test('the menu of an item is walked by arrow keys; snoozed ones leave the list, and are behind the menu of the list', async () => {
+  const { page, inbox, item } = await opened({ state: 'many' })
+  const more = item(first).getByRole('button', { name: 'More' })
+  await item(first).focus()
+  await page.keyboard.press('.')
+  await inbox.getByRole('menu', { name: 'More' }).waitFor()
+  assert.equal(await more.getAttribute('aria-expanded'), 'true')
+  const labels = await inbox.getByRole('menuitem').evaluateAll((all) => all.map((one) => one.children[0]?.textContent))
+  assert.deepEqual(labels, ['Snooze for an hour', 'Snooze until tomorrow', 'Delete'])
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await item(first).waitFor({ state: 'detached' })
+  await hasFocus(page, second)
+  await inbox.locator('[part=header]').getByRole('button', { name: 'More' }).click()
+  await inbox.getByRole('menuitem', { name: 'Snoozed' }).click()
+  await item(first).locator('[part=item-until]').getByText('Until Mon').waitFor()
+  await hasTabs(inbox, 'Inbox 6, Unread 2, Archived, Snoozed 1')
+  await hasFocus(page, 'snoozed')
+  await page.close()
+})
+
+test('a second click on the button of a menu closes it, and a click on that of another item opens that one', async () => {
+  const { page, inbox, item } = await opened({ state: 'many' })
+  const more = (title: string) => item(title).getByRole('button', { name: 'More' })
+  await more(first).click()
+  await inbox.getByRole('menu').waitFor()
+  await more(first).click()
+  await inbox.getByRole('menu').waitFor({ state: 'hidden' })
+  await becomes(async () => (await more(first).getAttribute('aria-expanded')) ?? '', 'false')
+  await more(first).click()
+  await inbox.getByRole('menu').waitFor()
+  await item('Jonas Weber').getByRole('button', { name: 'More' }).click()
+  await becomes(async () => (await more('Jonas Weber').getAttribute('aria-expanded')) ?? '', 'true')
+  assert.equal(await more(first).getAttribute('aria-expanded'), 'false')
+  await page.close()
+})
+
+test('in the panel of a bell, Escape closes the menu before the panel, and an entry leaves the panel open', async () => {
+  const page = await gallery.open({ state: 'bell', width: 880, height: 760 })
+  await openBell(page)
+  const bell = page.locator('carillon-bell')
+  const panel = page.getByRole('dialog')
+  await bell.getByRole('article', { name: first }).press('.')
+  await hasFocus(page, 'menu-item')
+  await page.keyboard.press('Escape')
+  await hasFocus(page, 'item-more')
+  await page.keyboard.press('Enter')
+  await bell.getByRole('menuitem', { name: 'Snooze for an hour' }).click()
+  await hasFocus(page, second)
+  assert.ok(await panel.isVisible())
+  await page.keyboard.press('Escape')
+  await panel.waitFor({ state: 'hidden' })
+  await page.close()
+})
+
+test('a category is muted from the menu of an item, and that is undone', async () => {
+  const { page, inbox, item } = await opened({ state: 'many' })
+  const entry = async (name: string) => {
+    await item(second).getByRole('button', { name: 'More' }).click()
+    return inbox.getByRole('menuitem', { name })
+  }
+  await (await entry('Mute this category Deploys and builds')).click()
+  await inbox.getByText('Category muted', { exact: true }).waitFor()
+  await (await entry('Unmute this category')).waitFor()
+  await page.keyboard.press('Escape')
+  await inbox.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('status').getByText('Undone').first().waitFor()
+  await (await entry('Mute this category')).waitFor()
+  await page.close()
+})
+
+test('"Archive all read" leaves what is unread, and can be undone', async () => {
+  const { page, inbox } = await opened({ state: 'many' })
+  await inbox.locator('[part=header]').getByRole('button', { name: 'More' }).click()
+  await inbox.getByRole('menuitem', { name: 'Archive all read' }).click()
+  await hasTabs(inbox, 'Inbox 3, Unread 3, Archived')
+  await inbox.getByRole('button', { name: 'Undo' }).click()
+  await hasTabs(inbox, 'Inbox 7, Unread 3, Archived')
+  await page.close()
+})
+
+test('an act that is refused is taken back, and the reason is announced', async () => {
+  const { page, inbox, item } = await opened({ state: 'refused' })
+  await item(first).getByRole('button', { name: 'Archive' }).click()
+  await inbox.locator('[part=error]').getByText('That was not done. You do not have access.').waitFor()
+  await item(`Unread ${first}`).waitFor()
+  await inbox.locator('[part=undo]').waitFor({ state: 'detached' })
+  await page.close()
+})
+
+test('a bell that counts what is new shows no number after its list was displayed, and its panel leads to all', async () => {
+  const page = await gallery.open({ state: 'bell', width: 880, height: 760 })
+  await page.locator('carillon-bell').evaluate((one) => one.setAttribute('badge', 'unseen'))
+  const bell = page.getByRole('button', { name: 'Notifications, 7 new' })
+  await bell.waitFor()
+  await openBell(page)
+  await page.getByRole('button', { name: 'Notifications', exact: true }).waitFor()
+  assert.equal(await page.locator('carillon-bell [part=badge]').textContent(), '')
+  assert.equal(await page.getByRole('link', { name: 'See all' }).getAttribute('href'), '/?state=many')
+  await page.close()
+})
+
+test('under a finger, each control of an item is at least 44 px high and wide, and no text is below it', async () => {
+  const context = await gallery.browser.newContext({
+    hasTouch: true,
+    isMobile: true,
+    viewport: { width: 360, height: 800 },
+  })
+  const page = await gallery.open({ state: 'many', width: 360 }, context)
+  const item = page.locator('section carillon-inbox').getByRole('article', { name: second })
+  for (const name of ['Mark as read', 'Archive', 'More']) {
+    const { width = 0, height = 0 } = (await item.getByRole('button', { name }).boundingBox()) ?? {}
+    assert.ok(width >= 44 && height >= 44, `${name}: ${width} x ${height}`)
+  }
+  const chip = await item.locator('[part=item-category]').boundingBox()
+  const archive = await item.getByRole('button', { name: 'Archive' }).boundingBox()
+  assert.ok(chip && archive && chip.x + chip.width <= archive.x, JSON.stringify({ chip, archive }))
+  await item.getByRole('button', { name: 'Archive' }).tap()
+  await item.waitFor({ state: 'detached' })
+  await context.close()
+})
