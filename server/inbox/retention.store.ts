@@ -160,7 +160,7 @@ export function* announce(userIds: readonly string[]): Write<void> {
 
 /** `isListed` is known after a first part was removed. */
 export type Full = { userId: string; isListed?: boolean }
-type Box = { size: number; read_through: number; read_version: number; category_through: number }
+type Box = { size: number; unread: number; snoozed: number; read_through: number; read_version: number }
 
 /**
  * Removes from inboxes with more than `max` notifications the oldest that are read, then the oldest others: `maxAtOnce` in all. Returns the
@@ -173,7 +173,7 @@ export function* shrink({ full, max, at }: { full: readonly Full[]; max: number;
   for (const { userId, ...known } of full) {
     const user = userKey(userId)
     const box = yield* get<Box>`
-      select ${size} as size, read_through, read_version, category_through from inbox where user_id = ${user}`
+      select ${size} as size, unread, snoozed, read_through, read_version from inbox where user_id = ${user}`
     const excess = (box?.size ?? 0) - max
     if (box === undefined || excess <= 0) continue
     const { isListed = excess <= maxListed } = known
@@ -188,37 +188,21 @@ export function* shrink({ full, max, at }: { full: readonly Full[]; max: number;
   return rest
 }
 
-const byRead = new Part('indexed by notification_read', '')
-const byAway = new Part('indexed by notification_away', '')
-const byUnread = new Part('indexed by notification_unread', '')
+/** SQLite would look for another index, and sort. */
+const inOrder = new Part('not indexed', '')
 
-/** Read ones lie in three indexes: read alone, archived alone, or covered by a read-all. */
+/** The oldest that are read, then the oldest others. It passes over the unread ones that are older than those. */
 function* findOldest(user: UserKey, box: Box, count: number): Write<number[]> {
-  const { read_through, read_version, category_through } = box
-  const rows = yield* all<{ seq: number }>`
-    select seq from (
-      select * from (
-        select n.seq from notification n ${byRead}
-        where n.user_id = ${user} and n.read_at is not null and n.away is null order by n.seq limit ${count}
-      ) as alone
-      union all
-      select * from (
-        select n.seq from notification n ${byAway}
-        where n.user_id = ${user} and n.away = 'archived' order by n.seq limit ${count}
-      ) as archived
-      union all
-      select * from (
-        select n.seq from notification n ${byUnread}
-        where n.user_id = ${user} and n.read_at is null and n.seq <= ${Math.max(read_through, category_through)}
-          and ((n.seq <= ${read_through} and coalesce(n.unread_version, -1) < ${read_version}) or not ${isUncovered})
-        order by n.seq limit ${count}
-      ) as covered
-    ) as found order by seq limit ${count}`
-  const read = rows.map(({ seq }) => seq)
-  if (read.length === count) return read
+  const { read_through, read_version } = box
+  const readOnes = Math.min(count, box.size - box.unread - box.snoozed)
+  const read = yield* all<{ seq: number }>`
+    select n.seq from notification n ${inOrder}
+    where n.user_id = ${user} and (n.away = 'archived' or (n.away is null and (n.read_at is not null
+      or (n.seq <= ${read_through} and coalesce(n.unread_version, -1) < ${read_version}) or not ${isUncovered})))
+    order by n.seq limit ${readOnes}`
   const others = yield* all<{ seq: number }>`
-    select seq from notification where user_id = ${user} order by seq limit ${count}`
-  return [...new Set([...read, ...others.map(({ seq }) => seq)])].slice(0, count)
+    select seq from notification where user_id = ${user} order by seq limit ${readOnes < count ? count : 0}`
+  return [...new Set([...read, ...others].map(({ seq }) => seq))].slice(0, count)
 }
 
 const maxRemovalsAtOnce = 200
