@@ -1,5 +1,6 @@
 // The route table: every route with its id, method, path, guard and operation, by tag. app.ts serves it, and openapi.json is made from it.
 import * as activity from './audit/activity.routes.ts'
+import * as byKey from './delivery/by-key.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'
 import * as trial from './delivery/test-notification.routes.ts'
 import * as demonstrationPage from './demonstration/demonstration-page.routes.ts'
@@ -29,7 +30,6 @@ import * as forgotPages from './links/forgot-page.routes.ts'
 import * as passwordPages from './links/password-page.routes.ts'
 import * as passwords from './links/passwords.routes.ts'
 import * as live from './live/live.routes.ts'
-import * as ownData from './own-data/export.routes.ts'
 import * as docsPage from './pages/docs/docs.routes.ts'
 import * as scripts from './pages/scripts.routes.ts'
 import * as wellKnown from './pages/well-known.routes.ts'
@@ -44,6 +44,7 @@ import * as signIn from './sign-in/sign-in.routes.ts'
 import * as signInPages from './sign-in/sign-in-page.routes.ts'
 import * as forward from './sign-in/verify.routes.ts'
 import * as accountPage from './users/account-page.routes.ts'
+import * as ownData from './users/own-data/export.routes.ts'
 import * as ownProfile from './users/own-profile.routes.ts'
 import * as users from './users/users.routes.ts'
 
@@ -116,6 +117,9 @@ const api = {
   },
   producers: {
     sendNotification: route('POST', '/api/notifications', sender, deliveries.send),
+    updateByKey: route('PATCH', '/api/notifications/by-key/:key', sender, byKey.update),
+    removeByKey: route('DELETE', '/api/notifications/by-key/:key', sender, byKey.remove),
+    resolveByKey: route('POST', '/api/notifications/by-key/:key/resolve', sender, byKey.resolve),
     declareCategory: route('PUT', '/api/categories/:category', categoryKeeper, categories.put),
     getCategory: route('GET', '/api/categories/:category', categoryKeeper, categories.get),
   },

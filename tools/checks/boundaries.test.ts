@@ -25,12 +25,14 @@ const ordered = steps.flatMap((step, n) =>
   step.map((name) => ({ room: foldersOf([name]), knows: foldersOf(steps.slice(0, n).flat()) })),
 )
 /** What stands above the steps, and knows all of them. */
-const above = ['mail', 'own-data']
+const above = ['mail']
 const rooms = foldersOf([...steps.flat(), ...above])
 
 /** Every room and what it may import besides itself and the leaves. The first matching row is a file's room. */
 const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/config/**'], knows: [] },
+  // The data of a user lies in many rooms.
+  { room: ['server/users/own-data/**'], knows: rooms },
   ...ordered,
   ...above.map((name) => ({ room: foldersOf([name]), knows: rooms })),
   {

@@ -7,8 +7,8 @@ import { isTest } from './product-files.ts'
 
 const budgets: Readonly<Record<string, number>> = {
   bench: 2200,
-  client: 3200,
-  element: 3600,
+  client: 3480,
+  element: 2800,
   demonstration: 3600,
   pages: 2850,
   tools: 1250,
@@ -32,7 +32,6 @@ const budgets: Readonly<Record<string, number>> = {
   'server/mail': 330,
   'server/pages': 2600,
   'server/passwords': 640,
-  'server/own-data': 120,
   'server/preferences': 300,
   'server/producers': 250,
   'server/providers': 970,

@@ -5,10 +5,10 @@ import { Command } from 'commander'
 import { iso } from '../../basics/clock.ts'
 import type { Config } from '../../config/settings.ts'
 import { createLink } from '../../links/links.ts'
-import { exportOf } from '../../own-data/export.ts'
 import { linkSettings } from '../../start/password-settings.ts'
 import { unlock } from '../../users/credentials.ts'
 import { displayAccount } from '../../users/display-user.ts'
+import { exportOf } from '../../users/own-data/export.ts'
 import { listUsers, type User } from '../../users/users.store.ts'
 import {
   addUser,

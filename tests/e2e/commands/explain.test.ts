@@ -5,6 +5,7 @@ import { readConfig } from '../../../server/config/read.ts'
 import { markRead } from '../../../server/inbox/marks.store.ts'
 import { archiveRead, remove } from '../../../server/inbox/places.store.ts'
 import { openStore } from '../../../server/open-store.ts'
+import { changeMutes } from '../../../server/preferences/preferences.store.ts'
 import { at, isoAt, newId, World } from '../../../server/store/contract/world.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
@@ -40,6 +41,13 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     assert.deepEqual([json.id, json.userId, json.readAt, json.senderName], [id, ann.id, isoAt(2), 'app'])
     await store.write(remove, { userId: ann.id, id, at: at(4) })
     assert.deepEqual(await linesOf(), [`${id} of ${ann.username}`, `removed   ${isoAt(4)} (deleted)`])
+    const mutes = [{ category: '', mutedUntil: 'forever' }]
+    await store.write(changeMutes, { userId: ann.id, mutes, now: isoAt(5) })
+    const muted = await world.send(ann, 'Muted', { at: at(6) })
+    assert.deepEqual((await explain(ann.username, muted)).stdout.split('\n').slice(4, 6), [
+      `read      ${isoAt(6)} on arrival`,
+      `archived  ${isoAt(6)} on arrival: muted`,
+    ])
     for (const args of [
       [ben.username, id],
       [ann.username, newId()],

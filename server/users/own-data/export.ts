@@ -1,13 +1,13 @@
 // Everything that the service keeps of a user, for the user: one JSON object per line, each with a `type`, and no secrets. The page, the API and
 // the command line have the same lines.
-import { displayActivity } from '../audit/activity.routes.ts'
-import { listAudit } from '../audit/audit.store.ts'
-import { iso } from '../basics/clock.ts'
-import { yieldToEventLoop } from '../basics/event-loop.ts'
-import type { AuditEntry } from '../store/events.ts'
-import type { Store } from '../store/store.ts'
-import { displayAccount } from '../users/display-user.ts'
-import type { User } from '../users/users.store.ts'
+import { displayActivity } from '../../audit/activity.routes.ts'
+import { listAudit } from '../../audit/audit.store.ts'
+import { iso } from '../../basics/clock.ts'
+import { yieldToEventLoop } from '../../basics/event-loop.ts'
+import type { AuditEntry } from '../../store/events.ts'
+import type { Store } from '../../store/store.ts'
+import { displayAccount } from '../display-user.ts'
+import type { User } from '../users.store.ts'
 import { notificationsAfter, recordsOf } from './export.store.ts'
 
 const pageSize = 100

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
-import { forUser } from '../http/operation.ts'
-import { failurePage, type PageNeeds } from '../pages/page.ts'
-import type { Store } from '../store/store.ts'
-import { findEnabledUser } from '../users/users.ts'
+import { forUser } from '../../http/operation.ts'
+import { failurePage, type PageNeeds } from '../../pages/page.ts'
+import type { Store } from '../../store/store.ts'
+import { findEnabledUser } from '../users.ts'
 import { exportOf } from './export.ts'
 
 export const exportAll = forUser({

@@ -1,8 +1,8 @@
 // What the service keeps of one user, for the export (export.ts). No hash, key or sealed text is read.
-import { factorsOf } from '../factors/factors.store.ts'
-import { notificationText } from '../inbox/notification-json.ts'
-import { providerAccounts } from '../providers/provider-accounts.store.ts'
-import { all, type Read, userKey } from '../store/statements.ts'
+import { factorsOf } from '../../factors/factors.store.ts'
+import { notificationText } from '../../inbox/notification-json.ts'
+import { providerAccounts } from '../../providers/provider-accounts.store.ts'
+import { all, type Read, userKey } from '../../store/statements.ts'
 
 /** The rows of a user beside the user, the inbox and the audit log, by the type of their lines. */
 export function* recordsOf(userId: string): Read<Record<string, object[]>> {

@@ -1,15 +1,16 @@
 // The promises about the export of a user's data.
 import assert from 'node:assert/strict'
-import { recordAudit } from '../audit/audit.store.ts'
-import { auditEntry, serviceSource } from '../audit/entry.ts'
-import { addFactor } from '../factors/factors.store.ts'
-import { markAllRead } from '../inbox/marks.store.ts'
-import { contentOf } from '../inbox/notification-json.ts'
-import { archive, remove, snooze } from '../inbox/places.store.ts'
-import { linkProviderAccount } from '../providers/provider-accounts.store.ts'
-import { noteDevice } from '../sessions/sign-ins.store.ts'
-import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import { findUser, type User } from '../users/users.store.ts'
+import { recordAudit } from '../../audit/audit.store.ts'
+import { auditEntry, serviceSource } from '../../audit/entry.ts'
+import { addFactor } from '../../factors/factors.store.ts'
+import { markAllRead } from '../../inbox/marks.store.ts'
+import { contentOf } from '../../inbox/notification-json.ts'
+import { archive, remove, snooze } from '../../inbox/places.store.ts'
+import { changeMutes } from '../../preferences/preferences.store.ts'
+import { linkProviderAccount } from '../../providers/provider-accounts.store.ts'
+import { noteDevice } from '../../sessions/sign-ins.store.ts'
+import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../../store/contract/world.ts'
+import { findUser, type User } from '../users.store.ts'
 import { exportOf } from './export.ts'
 
 type Line = { type: string } & Record<string, unknown>
@@ -31,6 +32,8 @@ export function exportPromises(promise: PromiseOf): void {
         await store.write(noteDevice, { userId, device, at: at(3) })
         await store.write(recordAudit, [auditEntry(serviceSource, { event: 'user-created', at: at(4), userId })])
       }
+      const mutes = ['', 'build'].map((category) => ({ category, mutedUntil: isoAt(4) }))
+      await store.write(changeMutes, { userId: ann.id, mutes, now: isoAt(3) })
       await world.signIn(ann, { secretHash: 'hash of a session' })
       const [letter] = [
         await world.deliver({ to: [ann, ben], title: 'For "both"', category: 'build', key: 'k', at: at(5) }),
@@ -39,14 +42,26 @@ export function exportPromises(promise: PromiseOf): void {
       const lines = await linesOf(world, ann)
       assert.deepEqual(
         lines.map(({ type }) => type),
-        ['user', 'session', 'device', 'factor', 'provider-account', 'activity', 'notification'],
+        [
+          'user',
+          'session',
+          'device',
+          'factor',
+          'provider-account',
+          'preference',
+          'preference',
+          'activity',
+          'notification',
+        ],
       )
-      const [user, session, device, factor, account, activity, notification] = lines
+      const [user, session, device, factor, account, everything, build, activity, notification] = lines
       assert.deepEqual([user?.id, user?.username, user?.createdAt], [ann.id, ann.username, isoAt(0)])
       assert.deepEqual([session?.createdAt, session?.confirmedAt], [isoAt(0), null])
       assert.deepEqual([device?.label, device?.lastSeenAt], ['Firefox on Linux', isoAt(3)])
       assert.deepEqual([factor?.label, factor?.confirmedAt], ['Phone', isoAt(1)])
       assert.deepEqual([account?.subject, account?.lastUsedAt], [`subject of ${ann.id}`, isoAt(2)])
+      assert.deepEqual(everything, { type: 'preference', category: null, mutedUntil: isoAt(4) })
+      assert.equal(build?.category, 'build')
       assert.deepEqual([activity?.event, activity?.at], ['user-created', isoAt(4)])
       assert.deepEqual(
         [notification?.id, notification?.title, notification?.readAt],
