@@ -1,5 +1,6 @@
 // What the rows say of one notification, for `carillon explain`.
 import { get, Part, type Read, userKey } from '../store/statements.ts'
+import { byId } from './inbox.store.ts'
 import type { OneNotification } from './inbox-state.ts'
 import { anyPlaceSql, readAtByAnyMarkSql } from './read-at.ts'
 
@@ -18,7 +19,7 @@ const columns = new Part(columnsFor('n.user_id'), columnsFor('$1'))
 /** Undefined for an unknown id, another user's, and one that was removed and of which no removal is kept. */
 export function* explainNotification({ userId, id }: OneNotification): Read<Explained | Removal | undefined> {
   const found = yield* get<Explained>`
-    select ${columns} from notification n join inbox i on i.user_id = n.user_id left join producer p on p.number = n.producer
+    select ${columns} from notification n ${byId} join inbox i on i.user_id = n.user_id left join producer p on p.number = n.producer
     where n.user_id = ${userKey(userId)} and substr(n.id, 1, 13) = ${id.slice(0, 13)} and n.id = ${id}`
   if (found !== undefined) return found
   return yield* get<Removal>`
