@@ -17,7 +17,7 @@ import { ServedScripts } from './pages/served-scripts.ts'
 import { type HashCost, Passwords } from './passwords/passwords.ts'
 import { ProducerKeys } from './producers/producer-key.ts'
 import { apiOf, type Parts, routesWith } from './routes.ts'
-import { nameHasher, Sealing } from './sealing/secrets.ts'
+import { nameHasher, Sealing } from './basics/secrets.ts'
 import { type FirstSignIn, firstStart } from './start/first-start.ts'
 import { composeNotices, composeNotifications } from './start/notifications.ts'
 import { pageSettings } from './start/page-settings.ts'
@@ -27,6 +27,7 @@ import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
 import { recordSettings } from './start/settings-entry.ts'
 import { type Cookies, siteOf } from './start/site.ts'
 import { tidy } from './start/tidy.ts'
+import { Upkeep } from './start/upkeep.ts'
 import type { Store } from './store/store.ts'
 import { hasOneUser, readerOf, type UserDependencies } from './users/users.ts'
 
@@ -65,6 +66,7 @@ export type Composition = {
   /** Fills an empty store; undefined if it has a user already. */
   firstStart(): Promise<FirstSignIn | undefined>
   tidy(): Promise<unknown>
+  upkeep: Upkeep
   /** Records in the audit log which settings changed since the last start. */
   recordSettings(): Promise<void>
   endStreams(): Promise<void>
@@ -105,6 +107,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const signInLog = new SignInLog({ log, rows: { store, now }, nameHash: nameHasher(sealing) })
   const { sendMail: mail, ...mails } = linksAndMails(config, { users, guesses, signInLog, publicUrl: url, log })
   const notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
+  const upkeep = new Upkeep({ store: unlimited, wall: clock.wall, log, limits: config })
   const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const site = siteOf(config, url, own?.cookies)
   const settings = pageSettings(config)
@@ -134,9 +137,9 @@ export async function compose(store: Store, config: Config, environment: Environ
   })
   demonstration?.addTo(app, settings.prefix, site)
   return {
-    ...{ app, readiness, users, deliveries, keys: proofs.keys, sessions: proofs.sessions },
+    ...{ app, readiness, users, deliveries, upkeep, keys: proofs.keys, sessions: proofs.sessions },
     firstStart: () => firstStart({ users, producerKeys, deliveries, docsPath: docsPath(url()) }),
-    tidy: () => tidy(config, { store, clock, guesses, deliveries, ...proofs }),
+    tidy: () => tidy(config, { store, clock, guesses, deliveries, upkeep, ...proofs }),
     recordSettings: () => recordSettings(store, config, now),
     endStreams() {
       changes.end()
@@ -144,7 +147,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     },
     async end() {
       proofs.keys.end()
-      await Promise.all([mails.forgotten?.end(), notices.end()])
+      await Promise.all([mails.forgotten?.end(), notices.end(), upkeep.end()])
       for (const counted of [signInLog, lines]) counted.end()
       await signInLog.stored()
     },

@@ -1,5 +1,6 @@
 // The route table: every route with its id, method, path, guard and operation, by tag. app.ts serves it, and openapi.json is made from it.
 import * as activity from './audit/activity.routes.ts'
+import * as byKey from './delivery/by-key.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'
 import * as trial from './delivery/test-notification.routes.ts'
 import * as demonstrationPage from './demonstration/demonstration-page.routes.ts'
@@ -116,6 +117,9 @@ const api = {
   },
   producers: {
     sendNotification: route('POST', '/api/notifications', sender, deliveries.send),
+    updateByKey: route('PATCH', '/api/notifications/by-key/:key', sender, byKey.update),
+    removeByKey: route('DELETE', '/api/notifications/by-key/:key', sender, byKey.remove),
+    resolveByKey: route('POST', '/api/notifications/by-key/:key/resolve', sender, byKey.resolve),
     declareCategory: route('PUT', '/api/categories/:category', categoryKeeper, categories.put),
     getCategory: route('GET', '/api/categories/:category', categoryKeeper, categories.get),
   },

@@ -86,6 +86,7 @@ async function serve(store: Store, config: Config, { clock, ...given }: Running)
   })
   readiness.isReady = true
   const cleanup = tidyHourly(composition, { store, log, now: clock.now })
+  composition.upkeep.start()
   return {
     listensOn,
     url,

@@ -325,6 +325,24 @@ const table = {
       'Where to report a vulnerability of your service, for `/.well-known/security.txt` (RFC 9116): an address of e-mail, or a URL that begins with `https://`, `mailto:` or `tel:`.',
     read: readContact,
   },
+  CARILLON_RETENTION: {
+    key: 'retentionMs',
+    absent: 'they are kept',
+    meaning: 'How long read and archived notifications are kept after they were last sent.',
+    read: duration(second, 10 * maxLifetime),
+  },
+  CARILLON_RETENTION_UNREAD: {
+    key: 'retentionUnreadMs',
+    absent: 'that of `CARILLON_RETENTION`',
+    meaning: 'The same for unread and snoozed ones.',
+    read: duration(second, 10 * maxLifetime),
+  },
+  CARILLON_INBOX_MAX: {
+    absent: 'no maximum',
+    meaning:
+      'How many notifications an inbox keeps. The oldest that are read or archived go first, then the oldest others.',
+    read: integer(1, 999_999_999),
+  },
   CARILLON_AUDIT_RETENTION: {
     key: 'auditRetentionMs',
     default: '400d',

@@ -7,7 +7,7 @@ import { sendData } from '../http/response/send.ts'
 import type { Sender } from '../producers/producer-key.ts'
 import { externalIdFault } from '../users/profile.ts'
 import type { Deliveries } from './deliver.ts'
-import { DeliveryBody, DeliveryResponse, type WithoutNulls } from './delivery.schemas.ts'
+import { DeliveryBody, DeliveryResponse, withoutNulls } from './delivery.schemas.ts'
 import type { Recipient } from './delivery.ts'
 
 const mebibyte = 1024 * 1024
@@ -42,13 +42,6 @@ function idempotencyKeyOf(raw: IncomingMessage): string | undefined {
   const [key, another] = raw.headersDistinct['idempotency-key'] ?? []
   if (another !== undefined) throw invalidField('Idempotency-Key', 'must be sent once')
   return key
-}
-
-/** A null means that the member is absent, also for the comparison of two bodies with one idempotency key. */
-function withoutNulls<Members extends object>(members: Members) {
-  const given: Partial<Members> = {}
-  for (const name in members) if (members[name] !== null) given[name] = members[name]
-  return given as WithoutNulls<Members>
 }
 
 type NamedRecipient = DeliveryBody['recipients'][number]

@@ -20,6 +20,7 @@ import {
   get,
   givenUser,
   inUsers,
+  lockDeliveries,
   lockUsers,
   onCitus,
   rowsOf,
@@ -27,6 +28,7 @@ import {
   sendOnPostgres,
   signal,
   type UserKey,
+  userDigits,
   userKey,
   type Write,
 } from '../store/statements.ts'
@@ -40,7 +42,7 @@ import {
   type Recipient,
   type UnknownRecipients,
 } from './delivery.ts'
-import { type Arrived, archiveMuted, digitsOf, userDigits } from './muted.ts'
+import { type Arrived, archiveMuted, digitsOf } from './muted.ts'
 
 type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
 
@@ -232,16 +234,6 @@ function wantedBy({ recipients }: Delivery, users: readonly (string | null)[]): 
   return wanted.sort((one, other) => (one.userId < other.userId ? -1 : 1))
 }
 
-/**
- * On Citus a statement locks the inboxes of several nodes in no fixed order, so such deliveries take turns. They use one connection to each
- * node: otherwise Citus opens up to 16, and each takes part in the two-phase commit.
- */
-function* lockDeliveries(): Write<void> {
-  yield* onCitus`
-    select pg_advisory_xact_lock(hashtext('carillon deliveries')),
-      set_config('citus.max_adaptive_executor_pool_size', '1', true)`
-}
-
 type Keyed = Omit<Found, 'user'> & Wanted & { mutes: number }
 
 /** The notifications with the key. Their inboxes, and those of the others, are locked from now on. */
@@ -333,13 +325,15 @@ function* insertAll(delivery: Sent, wanted: readonly Wanted[]): Write<readonly A
   return rows.filter(({ mutes }) => mutes)
 }
 
+type Replacement = Pick<Sent, 'content' | 'category' | 'createdAt' | 'producer' | 'again'>
+
 /**
  * Id and createdAt stay. Without `again` so do the sequence number and the read state: the notification keeps its place in the list, the
  * archive or among the snoozed ones. With `again` it becomes the newest in the list and unread, as if it had just arrived.
  */
-function* replace(
-  { content, category: to, createdAt, producer, again = false }: Sent,
-  { userId, ...keyed }: Keyed,
+export function* replace(
+  { content, category: to, createdAt, producer, again = false }: Replacement,
+  { userId, ...keyed }: Omit<Keyed, 'mutes'>,
 ): Write<void> {
   const user = userKey(userId)
   const found = { ...keyed, user }

@@ -1,9 +1,7 @@
 // What a user has muted is decided when a notification is delivered: it arrives archived and read, and does not come back when the mute ends.
-import { all, get, inUsers, Part, send, userKey, type Write } from '../store/statements.ts'
+import { all, get, inUsers, send, userDigits, userKey, type Write } from '../store/statements.ts'
 import type { Delivery } from './delivery.ts'
 
-/** The user of a row, by the digits that both engines store. */
-export const userDigits = new Part('lower(hex(user_id))', "replace(user_id, '-', '')")
 export const digitsOf = (userId: string) => userId.replaceAll('-', '')
 
 /** A notification that has just arrived. */

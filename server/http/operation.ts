@@ -9,7 +9,7 @@ import type { Schema } from './openapi/schema.ts'
 export type ResponseBody = Schema | 'json' | 'lines' | 'html' | 'css' | 'script' | 'asset' | 'image' | 'text' | 'none'
 
 /** The parameters of all paths. */
-type Params = Readonly<Record<'id' | 'externalId' | 'category' | 'provider' | 'name' | 'n', string>>
+type Params = Readonly<Record<'id' | 'externalId' | 'category' | 'provider' | 'name' | 'key' | 'n', string>>
 export type GuardedRequest<Caller = unknown, Query = unknown, Body = unknown> = FastifyRequest & {
   caller: Caller
   query: Query

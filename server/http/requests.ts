@@ -287,7 +287,7 @@ const encodedUnreserved = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i
 const encodedSlash = /%(?:2f|5c)/i
 
 /** The parameters that may be any text: in them, and nowhere else, a slash may be sent as `%2F`. */
-const freeTexts = [':externalId', ':category']
+const freeTexts = [':externalId', ':category', ':key']
 
 /** The path of a request target, without the query. An absolute form (`http://host/login`) has the same path. */
 export function pathOf(target: string): string {

@@ -1,15 +1,18 @@
 // Moves a notification that was found, and whose inbox is locked: to the archive, to the snoozed ones, to the newest place, or out of the inbox.
 import { iso } from '../basics/clock.ts'
-import { send, type Write } from '../store/statements.ts'
+import { inNumbers, rowsOf, send, type Write } from '../store/statements.ts'
 import type { RemovalReason } from './inbox-state.ts'
 import {
   archivedAt,
   type Found,
   isArchivedByLast,
+  isUndoable,
   leaveUndo,
   placeOf,
   readAt,
   recount,
+  recountAll,
+  type Standing,
   standingOf,
 } from './notification-state.ts'
 
@@ -55,15 +58,29 @@ export function* makeNewest({ user, seq, version, last_seq }: Found): Write<void
     where user_id = ${user} and seq = ${seq}`
 }
 
-type Removal = { at: number; reason: RemovalReason }
+/** The newest of an inbox that changes send: a client that is behind more changes begins again. */
+const maxRemovals = 10_000
 
-/** It is gone, and its removal is noted. */
-export function* removeFound(found: Found, { at, reason }: Removal): Write<void> {
-  const { user, id, seq, version } = found
-  const before = yield* standingOf(found)
-  yield* leaveUndo(found)
-  yield* send`delete from notification where user_id = ${user} and seq = ${seq}`
-  yield* recount(found, before, undefined)
+type Removal = { at: number; reason: RemovalReason; isListed?: boolean }
+
+/** Removes notifications of one inbox. If they are not listed, no row names them, and a client that is behind begins again. */
+export function* removeAll(found: readonly Found[], { at, reason, isListed = true }: Removal): Write<void> {
+  const [first] = found
+  if (first === undefined) return
+  const { user, version } = first
+  const canUndo = yield* isUndoable(first, at)
+  const changes: { before: Standing }[] = []
+  for (const one of found) {
+    changes.push({ before: yield* standingOf(one) })
+    if (canUndo) yield* leaveUndo(one)
+  }
+  yield* send`delete from notification where user_id = ${user} and seq ${inNumbers(found.map(({ seq }) => seq))}`
+  yield* recountAll(first, changes)
+  if (!isListed) return yield* send`update inbox set reset_version = version where user_id = ${user}`
+  const rows = found.map(({ id }, n) => ({ id, version: version + n + 1 }))
   yield* send`
-    insert into removal (user_id, version, id, at, reason) values (${user}, ${version + 1}, ${id}, ${iso(at)}, ${reason})`
+    insert into removal (user_id, version, id, at, reason)
+    select ${user}, cast(given.value ->> 'version' as bigint), given.value ->> 'id', ${iso(at)}, ${reason} from ${rowsOf(rows)}`
+  if (version > maxRemovals)
+    yield* send`delete from removal where user_id = ${user} and version <= ${version - maxRemovals}`
 }

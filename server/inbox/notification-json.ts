@@ -26,20 +26,47 @@ export type Content = JsonTexts & {
 
 /** One text, or texts by language tags. */
 export type Texts = string | Readonly<Record<string, string>>
-type Look = { actor?: { name: string; imageUrl?: string | null }; icon?: unknown; actions?: unknown; format?: string }
-type Given = { [Name in keyof JsonTexts]?: unknown } & Look & { title: Texts; body?: Texts | null; expiresAt?: string }
+type Look = {
+  actor?: { name: string; imageUrl?: string | null } | null
+  icon?: unknown
+  actions?: unknown
+  format?: string | null
+}
+type Given = { [Name in keyof JsonTexts]?: unknown } & Look & {
+    title: Texts
+    body?: Texts | null
+    expiresAt?: string | null
+  }
 
 export function contentOf(given: Given): Content {
   const { title, body, expiresAt } = given
   const shown = { ...given, title: fallbackOf(title), body: body && fallbackOf(body) }
   const columns = Object.fromEntries(jsonColumns.map((name) => [name, textOf(shown[name])])) as JsonTexts
-  const expires_at = expiresAt === undefined ? null : iso(Date.parse(expiresAt))
+  const expires_at = expiresAt == null ? null : iso(Date.parse(expiresAt))
   return {
     ...columns,
     title: JSON.stringify(shown.title).slice(1, -1),
     texts: textsOf(given),
     look: lookOf(given),
     expires_at,
+  }
+}
+
+/** What `contentOf` made the columns of. */
+export function givenOf({ title, body, url, data, texts, look, expires_at }: Content): Given {
+  const tags = Object.entries(JSON.parse(texts ?? '{}') as Record<string, Translated>)
+  const inLanguages = (member: keyof Translated) => {
+    const given = tags.flatMap(([tag, one]) => (one[member] === undefined ? [] : [[tag, one[member]]]))
+    return given.length > 0 ? Object.fromEntries(given) : undefined
+  }
+  const [plainTitle, plainBody, ...others] = [`"${title}"`, body, url, data].map((json) => json && JSON.parse(json))
+  return {
+    title: inLanguages('title') ?? plainTitle,
+    body: inLanguages('body') ?? plainBody,
+    url: others[0],
+    data: others[1],
+    ...JSON.parse(`{${look ?? ''}}`),
+    expiresAt: expires_at,
   }
 }
 
@@ -65,10 +92,10 @@ function textsOf({ title, body }: Given): string | null {
   return Object.keys(texts).length === 0 ? null : JSON.stringify(texts)
 }
 
-function lookOf({ actor, icon = null, actions = null, format = 'text' }: Look): string | null {
-  if (actor === undefined && icon === null && actions === null && format === 'text') return null
-  const shown = actor === undefined ? null : { name: actor.name, imageUrl: actor.imageUrl ?? null }
-  return JSON.stringify({ actor: shown, icon, actions, format }).slice(1, -1)
+function lookOf({ actor = null, icon = null, actions = null, format }: Look): string | null {
+  if (actor === null && icon === null && actions === null && (format ?? 'text') === 'text') return null
+  const shown = actor && { name: actor.name, imageUrl: actor.imageUrl ?? null }
+  return JSON.stringify({ actor: shown, icon, actions, format: format ?? 'text' }).slice(1, -1)
 }
 
 /** Whether the JSON text of notifications may have texts in several languages; a key in `data` can look the same. */

@@ -1,6 +1,8 @@
 // What every write has to know about a notification: whether it is unread (decision 0030), where it is, what it counts for, and whether an undo
 // would change it.
+import { iso } from '../basics/clock.ts'
 import { get, onPostgres, Part, send, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { undoableFor } from './inbox-state.ts'
 import { anyPlaceSql, coversSql, readAtByAnyMarkSql } from './read-at.ts'
 
 /** A notification, with the columns of its inbox that say whether it is unread and where it is. */
@@ -92,6 +94,17 @@ export function* readByLastReadAll(found: Found): Write<string | undefined> {
   return isCovered && wasUnread ? mark.at : undefined
 }
 
+/** Whether the last read-all or archive-read can be undone at a time. */
+export function* isUndoable({ user, undo_version }: Found, at: number): Write<boolean> {
+  if (!undo_version) return false
+  const since = iso(at - undoableFor)
+  const mark = yield* get`
+    select 1 as is_there from read_mark where user_id = ${user} and version = ${undo_version} and at >= ${since}
+    union all
+    select 1 from archive_mark where user_id = ${user} and version = ${undo_version} and at >= ${since}`
+  return mark !== undefined
+}
+
 /** From now on an undo leaves this notification as it is. */
 export function* leaveUndo(found: Found): Write<void> {
   const { user, category, undo_version, seq, seen_through } = found
@@ -141,32 +154,41 @@ export function* standingOf(found: Found): Write<Standing> {
   return { place: placeOf(found), isUnread: yield* isUnreadNow(found), seq, category }
 }
 
-/** Raises the version of the inbox, and counts the notification for what it is `after` in place of what it was `before`; undefined: removed. */
-export function* recount(found: Found, before: Standing, after: Standing | undefined): Write<void> {
+/** Raises the version of the inbox, and counts the notification for what it is `after` in place of what it was `before`. */
+export function* recount(found: Found, before: Standing, after: Standing): Write<void> {
+  yield* recountAll(found, [{ before, after }])
+}
+
+/** The same for several of an inbox, whose columns `found` has. Without `after` they are removed. */
+export function* recountAll(found: Found, changes: readonly { before: Standing; after?: Standing }[]): Write<void> {
   const { user, read_through, seen_through, first_seq } = found
   const difference = (counts: (one: Standing) => boolean) =>
-    Number(after !== undefined && counts(after)) - Number(counts(before))
+    changes.reduce(
+      (sum, { before, after }) => sum + Number(after !== undefined && counts(after)) - Number(counts(before)),
+      0,
+    )
   const isListed = ({ place }: Standing) => place === 'list'
   const total = difference(isListed)
   const archived = difference(({ place }) => place === 'archived')
   const snoozed = difference(({ place }) => place === 'snoozed')
   yield* send`
-    update inbox set version = version + 1, total = total + ${total}, archived = archived + ${archived},
+    update inbox set version = version + ${changes.length}, total = total + ${total}, archived = archived + ${archived},
       snoozed = snoozed + ${snoozed}, unread = unread + ${difference(({ isUnread }) => isUnread)},
       marked_unread = marked_unread + ${difference(({ isUnread, seq }) => isUnread && seq <= read_through)},
       unseen = unseen + ${difference((one) => isListed(one) && one.seq > seen_through)},
-      last_seq = ${Math.max(found.last_seq, after?.seq ?? 0)}
+      last_seq = ${Math.max(found.last_seq, ...changes.map(({ after }) => after?.seq ?? 0))}
     where user_id = ${user}`
-  if (before.seq === first_seq && after?.seq !== first_seq)
+  if (changes.some(({ before, after }) => before.seq === first_seq && after?.seq !== first_seq))
     yield* send`
       update inbox set first_seq = coalesce((select min(seq) from notification where user_id = ${user}), last_seq + 1)
       where user_id = ${user}`
-  for (const category of new Set([before.category, after?.category ?? null]))
-    if (category !== null)
+  for (const category of new Set(changes.flatMap(({ before, after }) => [before.category, after?.category])))
+    if (category != null)
       yield* countIn(user, category, (counts) => difference((one) => one.category === category && counts(one)))
-  if (before.category !== after?.category)
+  const moved = changes.filter(({ before, after }) => before.category !== after?.category)
+  for (const category of new Set(moved.map(({ before }) => before.category)))
     yield* send`
-      delete from inbox_category where user_id = ${user} and category = ${before.category} and total + archived + snoozed = 0`
+      delete from inbox_category where user_id = ${user} and category = ${category} and total + archived + snoozed = 0`
 }
 
 function* countIn(user: UserKey, category: string, count: (of: (one: Standing) => boolean) => number): Write<void> {

@@ -3,7 +3,7 @@
 import { iso } from '../basics/clock.ts'
 import { get, lock, Part, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
 import type { MarkRead, OneNotification, Snooze } from './inbox-state.ts'
-import { archiveFound, removeFound, snoozeFound, wakeFound } from './moves.ts'
+import { archiveFound, removeAll, snoozeFound, wakeFound } from './moves.ts'
 import { findOne, isUncovered, keptIn, leaveUndo, recount, standingOf } from './notification-state.ts'
 
 type Outcome = 'done' | 'absent'
@@ -55,7 +55,7 @@ export function* wake({ userId, id, at }: MarkRead): Write<boolean> {
 export function* remove({ userId, id, at }: MarkRead): Write<Outcome> {
   const found = yield* findOne(userId, id)
   if (found === undefined) return (yield* wasRemoved(userId, id)) ? 'done' : 'absent'
-  yield* removeFound(found, { at, reason: 'deleted' })
+  yield* removeAll([found], { at, reason: 'deleted' })
   yield* signal({ about: 'inbox', userId })
   return 'done'
 }

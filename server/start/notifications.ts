@@ -26,6 +26,7 @@ export function composeNotifications(store: Store, config: Config, { log, clock,
     preferences: { store, wall },
     live: new Live({ store, now, streamLimits, random, onFailure }),
     changes: new ChangesSince({ store, streamLimits }),
+    byKey: { store, wall, imageHosts: config.imageHosts },
     deliveries: new Deliveries({
       ...{ store, now, wall, prepareUsername: findableUsername },
       issuers: config.issuers,

@@ -10,6 +10,7 @@ import type { Sessions } from '../sessions/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
 import { removeKeptSecrets } from './secret-files.ts'
+import type { Upkeep } from './upkeep.ts'
 
 type Parts = {
   store: Store
@@ -18,11 +19,15 @@ type Parts = {
   keys: SigningKeys
   guesses: Guesses
   deliveries: Deliveries
+  upkeep: Upkeep
 }
 
-/** Deletes ended sessions, old idempotency keys, old counts of guesses and old entries of the audit log, and replaces signing keys. */
+/**
+ * Deletes ended sessions, old idempotency keys, old counts of guesses, old entries of the audit log and old notifications, and replaces signing
+ * keys.
+ */
 export async function tidy({ database, auditRetentionMs }: Config, parts: Parts): Promise<void> {
-  const { store, clock, sessions, keys, guesses, deliveries } = parts
+  const { store, clock, sessions, keys, guesses, deliveries, upkeep } = parts
   const { now, wall } = clock
   const removeEnded = () =>
     Promise.all([store.write(removeExpiredLinks, now()), store.write(removeExpiredChallenges, now())])
@@ -32,5 +37,6 @@ export async function tidy({ database, auditRetentionMs }: Config, parts: Parts)
     while ((await store.write(removeOldAudit, now() - auditRetentionMs)) > 0);
     if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(wall()).slice(0, 10))
   }
-  await Promise.all([sessions.removeStale(), deliveries.removeOld(), guesses.removeOld(), keys.tend(), removeOld()])
+  const others = [sessions.removeStale(), deliveries.removeOld(), guesses.removeOld(), keys.tend()]
+  await Promise.all([...others, removeOld(), upkeep.sweep()])
 }

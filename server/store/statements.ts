@@ -107,6 +107,16 @@ export function* lockUsers(): Write<void> {
   yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon users'))`
 }
 
+/**
+ * On Citus a statement locks the inboxes of several nodes in no fixed order, so writes to several inboxes take turns. They use one connection
+ * to each node: otherwise Citus opens up to 16, and each takes part in the two-phase commit.
+ */
+export function* lockDeliveries(): Write<void> {
+  yield* onCitus`
+    select pg_advisory_xact_lock(hashtext('carillon deliveries')),
+      set_config('citus.max_adaptive_executor_pool_size', '1', true)`
+}
+
 export type Value = string | number | null
 /** `strings` is the same array each time that the statement runs. */
 export type Template = { strings: TemplateStringsArray; values: readonly Given[] }
@@ -150,15 +160,20 @@ export function userBytes(userId: string): Uint8Array {
 }
 
 export function userIdOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes)
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return userIdOfDigits(Buffer.from(bytes).toString('hex'))
+}
+
+/** The user of a row, by the digits that both engines store. */
+export const userDigits = new Part('lower(hex(user_id))', "replace(user_id, '-', '')")
+
+export function userIdOfDigits(digits: string): string {
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 /** In a statement with `rowsOf`: the key of the user whose id is the field `userId`. */
 export const givenUser = new Part("unhex(replace(given.value ->> 'userId', '-', ''))", "(given.value ->> 'userId')")
 
-type ListUse = 'in' | 'users' | 'rows'
+type ListUse = 'in' | 'numbers' | 'users' | 'rows'
 
 /** A list in one value. */
 export class List {
@@ -176,6 +191,11 @@ export function inList(values: readonly string[]): List {
   return new List(values, 'in')
 }
 
+/** After a column of numbers. */
+export function inNumbers(values: readonly number[]): List {
+  return new List(values, 'numbers')
+}
+
 /** After the column of a `UserKey`: whether it is that of one of the users. */
 export function inUsers(userIds: readonly string[]): List {
   return new List(userIds, 'users')
@@ -188,16 +208,18 @@ export function rowsOf(objects: readonly object[]): List {
 
 type Engine = 'sqlite' | 'postgres'
 
-const inArray = (placeholder: string) =>
-  `= any (array(select jsonb_array_elements_text(cast(${placeholder} as jsonb))))`
+const inArray = (placeholder: string, type = 'text') =>
+  `= any (array(select cast(jsonb_array_elements_text(cast(${placeholder} as jsonb)) as ${type})))`
 const lists: Record<Engine, Record<ListUse, (placeholder: string) => string>> = {
   sqlite: {
     in: (placeholder) => `in (select value from json_each(${placeholder}))`,
+    numbers: (placeholder) => `in (select value from json_each(${placeholder}))`,
     users: (placeholder) => `in (select unhex(replace(value, '-', '')) from json_each(${placeholder}))`,
     rows: (placeholder) => `json_each(${placeholder}) as given`,
   },
   postgres: {
     in: inArray,
+    numbers: (placeholder) => inArray(placeholder, 'bigint'),
     users: inArray,
     rows: (placeholder) => `jsonb_array_elements(cast(${placeholder} as jsonb)) as given (value)`,
   },

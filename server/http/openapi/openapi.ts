@@ -79,6 +79,7 @@ const pathParameters: Readonly<Record<string, Schema>> = {
   category: string({ description: 'The name of a category' }),
   provider: string({ description: 'The name of a provider in CARILLON_PROVIDERS' }),
   name: string({ maxLength: 200 }),
+  key: string({ maxLength: 255 }),
 }
 
 const text = { schema: string() }

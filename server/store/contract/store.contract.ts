@@ -3,6 +3,7 @@
 // docs/architecture.md, "The laws of the store"; ids such as S5 are rows of SECURITY.md.
 import { describe } from 'node:test'
 import { auditPromises } from '../../audit/audit.contract.ts'
+import { byKeyPromises } from '../../delivery/by-key.contract.ts'
 import { contentPromises } from '../../delivery/content.contract.ts'
 import { deliveryPromises } from '../../delivery/delivery.contract.ts'
 import { recipientPromises } from '../../delivery/recipients.contract.ts'
@@ -19,6 +20,7 @@ import { markReadPromises } from '../../inbox/contract/mark-read.contract.ts'
 import { markUnreadPromises } from '../../inbox/contract/mark-unread.contract.ts'
 import { pagePromises } from '../../inbox/contract/pages.contract.ts'
 import { placePromises } from '../../inbox/contract/places.contract.ts'
+import { retentionPromises } from '../../inbox/contract/retention.contract.ts'
 import { undoPromises } from '../../inbox/contract/undo.contract.ts'
 import { linkPromises } from '../../links/links.contract.ts'
 import { preferencePromises } from '../../preferences/preferences.contract.ts'
@@ -64,6 +66,7 @@ export function storeContract(engine: Engine): void {
     describe('the audit log', () => auditPromises(promise))
     describe('deliveries', () => deliveryPromises(promise))
     describe('content', () => contentPromises(promise))
+    describe('changes by key', () => byKeyPromises(promise))
     describe('recipients', () => recipientPromises(promise))
     describe('what users mute', () => preferencePromises(promise))
     describe('pages and counts', () => pagePromises(promise))
@@ -77,6 +80,7 @@ export function storeContract(engine: Engine): void {
     describe('archive, snooze, remove, see', () => placePromises(promise))
     describe('archive-read', () => archiveReadPromises(promise))
     describe('versions and changes', () => changePromises(promise))
+    describe('retention', () => retentionPromises(promise))
     describe('change signals', () => changeSignalPromises(aboutSignals))
     describe('random acts', () => randomPromises(promise))
     describe('lifecycle', () => lifecyclePromises(promise))

@@ -4,6 +4,13 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'
 import { lastSettingsEntry, listAudit, recordAudit, recordLogged, removeOldAudit } from '../../audit/audit.store.ts'
+import {
+  beginKeyChange,
+  continueKeyChange,
+  countInboxesOf,
+  findKeyChange,
+  isKeyChangeDone,
+} from '../../delivery/by-key.store.ts'
 import { deliver, removeOldDeliveries } from '../../delivery/delivery.store.ts'
 import type { Delivery } from '../../delivery/delivery.ts'
 import {
@@ -38,6 +45,15 @@ import { contentOf } from '../../inbox/notification-json.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../inbox/places.store.ts'
 import { changesSince } from '../../inbox/postgres/changes.ts'
 import { readPage } from '../../inbox/postgres/pages.ts'
+import {
+  findDue,
+  findOld,
+  removeOldRemovals,
+  settle,
+  shrink,
+  sizesAfter,
+  sizesOf,
+} from '../../inbox/retention.store.ts'
 import { undo } from '../../inbox/undo.store.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from '../../links/links.store.ts'
 import { changeMutes, putCategory, readCategory, readPreferences } from '../../preferences/preferences.store.ts'
@@ -123,6 +139,8 @@ const user = 'user by key (id)'
 const userByName = 'user by user_username_key (username)'
 const userByExternalId = 'user by user_by_external_id (external_id, issuer)'
 const session = 'session by key (user_id, secret_hash)'
+const old = { readBefore: '2026-01-01', unreadBefore: '2026-01-01' }
+const ofKey = { key: 'k1', application: '' }
 const producer = 'producer by key (id)'
 const inbox = 'inbox by key (user_id)'
 const box = [inbox, 'inbox by key (user_id) alone']
@@ -741,7 +759,14 @@ const paths: Path[] = [
   { of: 'snooze', run: () => store.write(snooze, { ...mine, until: at + 1, at }), reads: movedAway },
   { of: 'unarchive', run: () => store.write(unarchive, { ...mine, id: 'id1-60' }), reads: moved },
   { of: 'wake', run: () => store.write(wake, { ...mine, id: 'id1-61', at }), reads: moved },
-  { of: 'remove', run: () => store.write(remove, { ...mine, at }), reads: [...moved, category, mark] },
+  {
+    of: 'remove',
+    run: () => store.write(remove, { ...mine, at }),
+    reads: [
+      ...[inbox, category, mark, 'archive_mark by key (user_id, version)', 'many notification by key (user_id, seq)'],
+      'notification by notification_by_id (id, user_id)',
+    ],
+  },
   {
     of: 'archiveRead',
     run: () => store.write(archiveRead, { userId: 'u1', at }),
@@ -800,6 +825,80 @@ const paths: Path[] = [
     run: () => store.write(deliver, deliveryTo({ key: 'k10' })),
     reads: [producer, userByName, 'user by key (id) alone', inbox, category, keyed, notification, mark],
   },
+  {
+    of: 'findDue',
+    run: () => store.read(findDue, at),
+    reads: ['notification by notification_by_expiry (expires_at)', 'notification by notification_to_wake (away_at)'],
+    partitions: 4,
+  },
+  {
+    of: 'findOld',
+    run: () => store.read(findOld, { before: at, after: { start: '', userId: '' }, retention: old }),
+    partitions: 4,
+    reads: ['inbox by key (user_id)', 'notification by notification_by_id (id)'],
+  },
+  { of: 'sizesOf', run: () => store.read(sizesOf, ['u1']), partitions: 4, reads: ['inbox by key (user_id)'] },
+  { of: 'sizesAfter', run: () => store.read(sizesAfter, ''), partitions: 4, reads: ['inbox by key (user_id)'] },
+  {
+    of: 'settle',
+    run: () => store.write(settle, { due: [{ userId: 'u1', seq: 1 }], unlisted: [], at, retention: old }),
+    partitions: 4,
+    reads: ['inbox by key (user_id)', 'notification by key (user_id, seq)'],
+  },
+  {
+    of: 'shrink',
+    run: () => store.write(shrink, { full: [{ userId: 'u1' }], max: 1, at }),
+    partitions: 4,
+    reads: [
+      'archive_mark by key (user_id, version)',
+      'category_read_mark by key (user_id, category, through_seq, version) alone',
+      'inbox by key (user_id)',
+      'inbox_category by key (user_id, category)',
+      'many notification by key (user_id, seq)',
+      'notification by key (user_id) alone',
+      'notification by key (user_id, seq)',
+      'notification by notification_away (user_id, away) alone',
+      'notification by notification_read (user_id) alone',
+      'notification by notification_unread (user_id, seq)',
+      'read_mark by key (user_id, version)',
+    ],
+  },
+  {
+    of: 'removeOldRemovals',
+    run: () => store.write(removeOldRemovals, at),
+    partitions: 4,
+    reads: ['inbox by key (user_id)', 'removal by removal_by_time (at)'],
+  },
+  {
+    of: 'countInboxesOf',
+    run: () => store.read(countInboxesOf, ofKey),
+    partitions: 4,
+    reads: ['notification by notification_by_key (key, application, user_id) alone'],
+  },
+  { of: 'findKeyChange', run: () => store.read(findKeyChange), reads: ['sorted', 'whole key_change'] },
+  { of: 'isKeyChangeDone', run: () => store.read(isKeyChangeDone, 'c1'), reads: ['whole key_change'] },
+  {
+    of: 'beginKeyChange',
+    run: () =>
+      store.write(beginKeyChange, {
+        ...ofKey,
+        id: 'c2',
+        kind: 'delete',
+        given: null,
+        producerId: 'p1',
+        at,
+        inboxes: 1,
+      }),
+    partitions: 4,
+    reads: [
+      'inbox by key (user_id)',
+      'many notification by notification_by_key (key, application, user_id)',
+      'notification by notification_by_key (key, application, user_id) alone',
+      'producer by key (id)',
+      'whole key_change',
+    ],
+  },
+  { of: 'continueKeyChange', run: () => store.write(continueKeyChange, ofKey), reads: ['sorted', 'whole key_change'] },
   {
     of: 'readCategory',
     run: () => store.read(readCategory, { application: 'app1', name: 'c1' }),
@@ -936,6 +1035,7 @@ type Step = {
 const shared = new Set([
   ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
+  ...['announce', 'lockInboxes', 'replace'],
 ])
 
 test('the plan of every operation is checked', () => {

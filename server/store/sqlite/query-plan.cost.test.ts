@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lastSettingsEntry, listAudit } from '../../audit/audit.store.ts'
+import { countInboxesOf, findKeyChange, isKeyChangeDone } from '../../delivery/by-key.store.ts'
 import { factorsOf, factorsSealedOtherwise, findChallenge, offeredFactors } from '../../factors/factors.store.ts'
 import { guessRefusals } from '../../guessing/guesses.store.ts'
 import { explainNotification } from '../../inbox/explain.store.ts'
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { Shape } from '../../inbox/lists.ts'
+import { findDue, findOld, sizesAfter, sizesOf } from '../../inbox/retention.store.ts'
 import * as changes from '../../inbox/sqlite/changes.ts'
 import * as pages from '../../inbox/sqlite/pages.ts'
 import { findLink } from '../../links/links.store.ts'
@@ -135,6 +137,26 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'readCategory', run: readCategory({ application: 'a', name: 'n' }), path: 'category by key' },
   { of: 'readPreferences', run: readPreferences({ userId: 'u', now: 'n' }), path: byId },
   { of: 'readCounts', run: readCounts('u'), path: 'i by key, c by key' },
+  {
+    of: 'findDue',
+    run: findDue(1),
+    path: 'notification by notification_by_expiry alone, notification by notification_to_wake',
+  },
+  {
+    of: 'findOld',
+    run: findOld({ before: 1, after: { start: '', userId: '' }, retention: { readBefore: '', unreadBefore: '' } }),
+    path: 'n by notification_by_id, i by key',
+  },
+  { of: 'sizesOf', run: sizesOf(['u']), path: 'inbox by key' },
+  { of: 'sizesAfter', run: sizesAfter(''), path: 'inbox by key' },
+  {
+    of: 'countInboxesOf',
+    run: countInboxesOf({ key: 'k', application: '' }),
+    path: 'notification by notification_by_key alone',
+  },
+  // Nearly always empty.
+  { of: 'findKeyChange', run: findKeyChange(), path: 'whole key_change' },
+  { of: 'isKeyChangeDone', run: isKeyChangeDone('c'), path: 'key_change by key' },
   // Once a minute, and after a change: a handful of keys.
   { of: 'signingKeys', run: signingKeys(), path: 'whole signing_key, sorted' },
 ]
@@ -266,7 +288,7 @@ function pathOf(sql: unknown): string[] {
 
 /** The rows of a page are merged and joined into one row, in their order and without being stored. */
 const isStreamed =
-  /^((CO-ROUTINE|SCAN) (\(subquery-\d+\)|(first_|later_)?mark|one|page)|MERGE \(UNION ALL\)|COMPOUND QUERY|UNION ALL|LEFT|RIGHT)$/
+  /^((CO-ROUTINE|SCAN) (\(subquery-\d+\)|(first_|later_)?mark|one|page|expired|snoozed)|MERGE \(UNION ALL\)|COMPOUND QUERY|UNION ALL|LEFT|RIGHT)$/
 /** A list in a parameter, and the filter that SQLite makes of a list before it looks a value up in it. */
 const isList = /^(SCAN (json_each|one) VIRTUAL TABLE INDEX 1:|CREATE BLOOM FILTER)$/
 

@@ -37,7 +37,7 @@ export async function startEveryRoute(options: Parameters<typeof startTestServic
   const resident = await app.user('resident')
   const externalId = 'customer-42'
   await app.store.write(putUsers, { issuer: '', at: app.now(), users: [{ newId: newId(app.now()), externalId }] })
-  const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
+  const [id = ''] = await app.deliver({ to: ann, title: 'Hi', key: 'every-route' })
   const redirect = await app.request('/carillon-client.js', { redirect: 'manual' })
   const script = `/${redirect.headers.get('location')}`
 
@@ -56,6 +56,7 @@ export async function startEveryRoute(options: Parameters<typeof startTestServic
         path: template
           .replace('{id}', template.startsWith('/api/users/') ? resident.id : id)
           .replace('{externalId}', externalId)
+          .replace('{key}', 'every-route')
           .replace('{provider}', 'staff')
           .replace('{category}', 'builds')
           .replace('/carillon-scripts/{name}', script),

@@ -149,6 +149,17 @@ class RouteWalk {
         await this.#call('POST /api/notifications/read-all', { as, path, status: 204 })
         await this.#call('POST /api/notifications/undo', { as, status: 204 })
       }
+      await this.#call('PATCH /api/notifications/{id}/archive', { ...at('/archive'), status: 204 })
+      await this.#call('PATCH /api/notifications/{id}/unarchive', { ...at('/unarchive'), status: 204 })
+      const body = { until: new Date(Date.now() + 3_600_000).toISOString() }
+      await this.#call('PATCH /api/notifications/{id}/snooze', { ...at('/snooze'), body, status: 204 })
+      await this.#call('PATCH /api/notifications/{id}/unarchive', { ...at('/unarchive'), status: 204 })
+      await this.#call('POST /api/notifications/seen', { as, body: { throughSeq: 1 }, status: 204 })
+      await this.#call('POST /api/notifications/archive-read', { as, status: 204 })
+      await this.#call('PATCH /api/notifications/{id}/unarchive', { ...at('/unarchive'), status: 204 })
+    }
+    for (let n = 0; n < 2; n++) {
+      await this.#call('DELETE /api/notifications/{id}', { path: `/api/notifications/${id}`, status: 204 })
     }
   }
 

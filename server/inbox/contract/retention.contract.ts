@@ -1,0 +1,194 @@
+// The promises about notifications that leave an inbox without a request, or come back: by expiry, retention, the maximum, and a snooze that
+// is over. They hold whichever node does it, and if two do at the same time.
+import assert from 'node:assert/strict'
+import { newId as idAt } from '../../basics/ids.ts'
+import { Upkeep } from '../../start/upkeep.ts'
+import { recount } from '../../store/contract/random/random.ts'
+import { at, isoAt, type Person, type PromiseOf, type World } from '../../store/contract/world.ts'
+import { changesSince, readInbox } from '../inbox.store.ts'
+import type { RemovalReason } from '../inbox-state.ts'
+import { markAllRead, markRead } from '../marks.store.ts'
+import { contentOf } from '../notification-json.ts'
+import { archive, snooze } from '../places.store.ts'
+
+const day = 24 * 3_600
+const log = { warn: assert.fail } as unknown as ConstructorParameters<typeof Upkeep>[0]['log']
+
+type Limits = ConstructorParameters<typeof Upkeep>[0]['limits']
+
+function upkeep({ store }: World, seconds: number, limits: Limits = {}): Upkeep {
+  return new Upkeep({ store, wall: () => at(seconds), log, limits })
+}
+
+async function changesAfter({ store }: World, { id }: Person, version: number) {
+  return store.read(changesSince, { userId: id, version, limit: 10_000 })
+}
+
+/** The titles that are left, newest first, and the changes since the version. */
+async function isLeft(world: World, person: Person, titles: readonly string[]) {
+  const { items } = await recount(world, person)
+  assert.deepEqual(
+    items.map(({ title }) => title),
+    titles,
+  )
+}
+
+async function isRemoved(world: World, person: Person, version: number, ids: readonly string[], reason: RemovalReason) {
+  const found = await changesAfter(world, person, version)
+  assert.ok(found !== 'reset')
+  assert.deepEqual(
+    found.changes.flatMap((change) => (change.type === 'removed' ? [[change.id, change.reason]] : [])).sort(),
+    ids.map((id) => [id, reason]).sort(),
+  )
+}
+
+const versionOf = async ({ store }: World, { id }: Person) => (await store.read(readInbox, id)).version
+
+export function retentionPromises(promise: PromiseOf): void {
+  promise('wakes what was snoozed when its time has come, once, as the newest and unread', async (world) => {
+    const ann = await world.addUser('ann')
+    const [early, late] = [await world.send(ann, 'early'), await world.send(ann, 'late')]
+    await world.send(ann, 'other')
+    await world.store.write(snooze, { userId: ann.id, id: early, until: at(60), at: at(0) })
+    await world.store.write(snooze, { userId: ann.id, id: late, until: at(61), at: at(0) })
+    const version = await versionOf(world, ann)
+    await upkeep(world, 59).turn()
+    assert.equal(await versionOf(world, ann), version)
+    await Promise.all([upkeep(world, 60), upkeep(world, 60), upkeep(world, 60)].map((one) => one.turn()))
+    assert.equal(await versionOf(world, ann), version + 1)
+    const [newest] = await world.list(ann, { status: 'inbox' })
+    assert.deepEqual([newest?.id, newest?.seq, newest?.read], [early, 4, false])
+    const changes = await changesAfter(world, ann, version)
+    assert.deepEqual(changes !== 'reset' && changes.changes.map(({ type }) => type), ['created'])
+    await recount(world, ann)
+  })
+
+  promise('removes what has expired, wherever it is, and a client learns why', async (world) => {
+    const ann = await world.addUser('ann')
+    const content = (title: string, seconds: number) => contentOf({ title, expiresAt: isoAt(seconds) })
+    const ids: string[] = []
+    for (const seconds of [60, 61, 61, 61])
+      ids.push(await world.send(ann, '', { content: content(`${seconds}`, seconds) }))
+    await world.send(ann, 'stays')
+    const [first = '', archived = '', snoozed = '', read = ''] = ids
+    await world.store.write(archive, { userId: ann.id, id: archived, at: at(1) })
+    await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(61), at: at(1) })
+    await world.store.write(markRead, { userId: ann.id, id: read, at: at(1) })
+    const version = await versionOf(world, ann)
+    await upkeep(world, 59).turn()
+    await isRemoved(world, ann, version, [], 'expired')
+    await upkeep(world, 60).turn()
+    await isRemoved(world, ann, version, [first], 'expired')
+    await Promise.all([1, 2, 3].map(() => upkeep(world, 61).turn()))
+    await isRemoved(world, ann, version, ids, 'expired')
+    await isLeft(world, ann, ['stays'])
+    assert.equal(await versionOf(world, ann), version + 4)
+  })
+
+  promise(
+    'removes what is too old since it was last sent: read ones and unread ones each by their time',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const send = (title: string, seconds: number, key: string | null = null) =>
+        world.send(ann, title, { at: at(seconds), ids: [idAt(at(seconds))], key })
+      const read = await send('read', 0)
+      await send('unread', 0)
+      const archived = await send('archived', 1)
+      const snoozed = await send('snoozed', 1)
+      await send('replaced', 2, 'k')
+      await send('replaced', 2 + day, 'k')
+      const veryOld = await send('very old', -day)
+      await send('read later', day)
+      for (const id of [read, veryOld]) await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
+      await world.store.write(archive, { userId: ann.id, id: archived, at: at(5) })
+      await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(99 * day), at: at(5) })
+      const version = await versionOf(world, ann)
+      const limits = { retentionMs: day * 1_000, retentionUnreadMs: 2 * day * 1_000 }
+      await upkeep(world, day, limits).sweep()
+      await isRemoved(world, ann, version, [veryOld], 'retention')
+      await Promise.all([1, 2, 3].map(() => upkeep(world, day + 2, limits).sweep()))
+      await isRemoved(world, ann, version, [veryOld, read, archived], 'retention')
+      await isLeft(world, ann, ['read later', 'replaced', 'snoozed', 'unread'])
+      await upkeep(world, 2 * day + 2, limits).sweep()
+      await isLeft(world, ann, ['read later', 'replaced'])
+      await upkeep(world, 99 * day, limits).sweep()
+      await isLeft(world, ann, [])
+      assert.equal((await world.store.read(readInbox, ann.id)).total, 0)
+    },
+  )
+
+  promise(
+    'keeps everything without a retention, and all read ones with a retention of unread ones alone',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      await world.send(ann, 'unread')
+      const id = await world.send(ann, 'read')
+      await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
+      await upkeep(world, 999 * day).sweep()
+      await isLeft(world, ann, ['read', 'unread'])
+      await upkeep(world, 999 * day, { retentionUnreadMs: 1_000 }).sweep()
+      await isLeft(world, ann, ['read'])
+    },
+  )
+
+  promise('removes more than 1,000 of an inbox as one reset, and lists fewer', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    await world.sendTimes(1_001, ann)
+    const [id = ''] = await world.sendTimes(1, ben)
+    const version = await versionOf(world, ann)
+    const [before, atBen] = [await changesAfter(world, ann, version - 1), await versionOf(world, ben)]
+    assert.ok(before !== 'reset')
+    await upkeep(world, 2 * day, { retentionMs: day * 1_000 }).sweep()
+    for (const person of [ann, ben]) await isLeft(world, person, [])
+    assert.equal(await changesAfter(world, ann, version), 'reset')
+    const { version: now, resetVersion } = await world.store.read(readInbox, ann.id)
+    assert.deepEqual([now, resetVersion], [version + 1_001, version + 1_001])
+    await isRemoved(world, ben, atBen, [id], 'retention')
+  })
+
+  promise('keeps at most so many in an inbox: the oldest read ones go first, then the oldest others', async (world) => {
+    const ann = await world.addUser('ann')
+    const ids: string[] = []
+    for (const title of ['1', '2', '3', '4', '5', '6', '7', '8']) ids.push(await world.send(ann, title))
+    const [, , third = '', fourth = '', fifth = '', sixth = '', seventh = ''] = ids
+    await world.store.write(snooze, { userId: ann.id, id: ids[0] ?? '', until: at(99), at: at(1) })
+    await world.store.write(markAllRead, { userId: ann.id, throughId: third, at: at(1) })
+    await world.store.write(markRead, { userId: ann.id, id: fifth, at: at(1) })
+    await world.store.write(archive, { userId: ann.id, id: seventh, at: at(1) })
+    await world.send(ann, '9')
+    const left = async (inboxMax: number, titles: readonly string[]) => {
+      await upkeep(world, 2, { inboxMax }).sweep()
+      await isLeft(world, ann, titles)
+    }
+    await left(9, ['9', '8', '7', '6', '5', '4', '3', '2', '1'])
+    await left(8, ['9', '8', '7', '6', '5', '4', '3', '1'])
+    await left(6, ['9', '8', '7', '6', '4', '1'])
+    const version = await versionOf(world, ann)
+    await left(3, ['9', '8', '6'])
+    await isRemoved(world, ann, version, [seventh, ids[0] ?? '', fourth], 'retention')
+    assert.equal((await world.find(ann, sixth))?.read, false)
+  })
+
+  promise('keeps each inbox that a delivery fills at its maximum', async (world) => {
+    const people = await world.addUsers(3)
+    const trim = upkeep(world, 1, { inboxMax: 2 })
+    trim.start()
+    for (const title of ['1', '2', '3', '4']) await world.deliver({ to: people, title })
+    await trim.turn()
+    for (const person of people) await isLeft(world, person, ['4', '3'])
+    await trim.end()
+  })
+
+  promise('keeps a removal for 30 days; a client that is behind an older one gets a reset', async (world) => {
+    const ann = await world.addUser('ann')
+    await world.send(ann, 'first')
+    const version = await versionOf(world, ann)
+    await upkeep(world, 2, { retentionMs: 1_000 }).sweep()
+    await world.send(ann, 'second')
+    await upkeep(world, 2 + 30 * day).sweep()
+    assert.notEqual(await changesAfter(world, ann, version), 'reset')
+    await upkeep(world, 3 + 30 * day).sweep()
+    assert.equal(await changesAfter(world, ann, version), 'reset')
+    assert.notEqual(await changesAfter(world, ann, version + 1), 'reset')
+  })
+}

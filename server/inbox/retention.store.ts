@@ -1,0 +1,225 @@
+// What leaves an inbox without a request, and what comes back: notifications that have expired, are too old or too many, and those whose snooze
+// is over. Reads find candidates. Each write locks the inboxes of a few, decides again and changes them, so several nodes can do the same at
+// the same time. start/upkeep.ts calls them.
+import { iso } from '../basics/clock.ts'
+import { firstIdAt } from '../basics/ids.ts'
+import {
+  all,
+  get,
+  givenUser,
+  inUsers,
+  lockAll,
+  lockDeliveries,
+  Part,
+  type Read,
+  rowsOf,
+  send,
+  signal,
+  type UserKey,
+  userDigits,
+  userIdOfDigits,
+  userKey,
+  type Write,
+} from '../store/statements.ts'
+import { removeAll } from './moves.ts'
+import { byId, type Found, foundColumns, isUncovered, isUnreadNow } from './notification-state.ts'
+import { wake } from './places.store.ts'
+
+/** How many notifications a write changes, so that others wait little for its locks. */
+export const maxAtOnce = 50
+/** If more are removed from an inbox at once, its clients load the list again, and no row of `removal` names them. */
+export const maxListed = 1_000
+/** More than `maxListed`, and little enough for one turn of the event loop on SQLite. */
+const maxRead = 1_500
+
+/** By its place in an inbox: one that is sent again has another. */
+export type Placed = { userId: string; seq: number }
+
+function withUserIds<Row extends { user: string }>(rows: readonly Row[]): (Row & { userId: string })[] {
+  return rows.map((row) => ({ ...row, userId: userIdOfDigits(row.user) }))
+}
+
+/** The notifications that have expired, or whose snooze is over. */
+export function* findDue(at: number): Read<Placed[]> {
+  const rows = yield* all<{ user: string; seq: number }>`
+    select * from (
+      select ${userDigits} as "user", seq from notification where expires_at <= ${iso(at)} order by expires_at limit ${maxRead}
+    ) as expired
+    union all
+    select * from (
+      select ${userDigits} as "user", seq from notification
+      where away = 'snoozed' and away_at <= ${iso(at)} and (expires_at is null or expires_at > ${iso(at)})
+      order by away_at limit ${maxRead}
+    ) as snoozed`
+  return withUserIds(rows)
+}
+
+/** Times in ISO 8601: what was last sent before them goes; '' keeps all. What is snoozed counts as unread. */
+export type Retention = { readBefore: string; unreadBefore: string }
+type OldQuery = { before: number; after: { start: string; userId: string }; retention: Retention }
+export type Old = { old: Placed[]; next?: OldQuery['after'] }
+
+const idStart = new Part('substr(n.id, 1, 13)', 'n.id')
+const latestOf = ({ readBefore, unreadBefore }: Retention) => (readBefore > unreadBefore ? readBefore : unreadBefore)
+
+/**
+ * The notifications that may be too old, among the next ones in the order of their creation. `next`: after which place the following ones
+ * are; undefined at the end.
+ */
+export function* findOld({ before, after, retention }: OldQuery): Read<Old> {
+  const rows = yield* all<{ user: string; seq: number; start: string; is_old: number }>`
+    select ${idStart} as start, ${userDigits} as "user", n.seq, case when coalesce(n.updated_at, n.created_at) < case
+        when n.away = 'snoozed' or (n.read_at is null and n.seq > i.read_through and n.seq > i.category_through)
+          then ${retention.unreadBefore}
+        else ${latestOf(retention)}
+      end then 1 else 0 end as is_old
+    from notification n ${byId} join inbox i using (user_id)
+    where ${idStart} < ${firstIdAt(before)} and ${idStart} >= ${after.start}
+      and (${idStart} > ${after.start} or user_id > ${userKey(after.userId)})
+    order by ${idStart}, user_id limit ${maxRead}`
+  const found = withUserIds(rows)
+  const last = found.at(-1)
+  const old = found.filter(({ is_old }) => is_old === 1)
+  if (last === undefined || found.length < maxRead) return { old }
+  // A user can get several within a millisecond, of which the limit may have cut some off.
+  return { old, next: found.findLast(({ start, user }) => start !== last.start || user !== last.user) ?? last }
+}
+
+export type Size = { userId: string; size: number }
+const size = new Part('total + archived + snoozed')
+
+/** How many notifications these inboxes have. */
+export function* sizesOf(userIds: readonly string[]): Read<Size[]> {
+  const rows = yield* all<{ user: string; size: number }>`
+    select ${userDigits} as "user", ${size} as size from inbox where user_id ${inUsers(userIds)}`
+  return withUserIds(rows)
+}
+
+/** The same of all inboxes, in pages. */
+export function* sizesAfter(userId: string): Read<Size[]> {
+  const rows = yield* all<{ user: string; size: number }>`
+    select ${userDigits} as "user", ${size} as size from inbox where user_id > ${userKey(userId)}
+    order by user_id limit ${maxRead}`
+  return withUserIds(rows)
+}
+
+/** Locks them in the order in which a delivery does. */
+export function* lockInboxes(userIds: readonly string[]): Write<void> {
+  if (userIds.length > 1) yield* lockDeliveries()
+  yield* lockAll`select 1 from inbox where user_id ${inUsers(userIds)} order by user_id`
+}
+
+type Aged = Found & { userId: string; expires_at: string | null; sent_at: string }
+
+/** Those that still have their place, by user. Their inboxes are locked. */
+function* findPlaced(placed: readonly Placed[]): Write<Map<string, Aged[]>> {
+  const rows = yield* all<Omit<Aged, 'user'>>`
+    select given.value ->> 'userId' as "userId", ${foundColumns}, n.expires_at, coalesce(n.updated_at, n.created_at) as sent_at
+    from ${rowsOf(placed)} join notification n on n.user_id = ${givenUser} and n.seq = cast(given.value ->> 'seq' as bigint)
+    join inbox i on i.user_id = n.user_id`
+  const found = rows.map((row) => ({ ...row, user: userKey(row.userId) }))
+  return Map.groupBy(found, ({ userId }) => userId)
+}
+
+type Settlement = { due: readonly Placed[]; unlisted: readonly string[]; at: number; retention?: Retention | undefined }
+
+/**
+ * Of these notifications it removes those that have expired and wakes those whose snooze is over; or, with `retention`, it removes those that
+ * are too old. What it removes from the inbox of a user in `unlisted` is not listed, and raises no change signal.
+ */
+export function* settle({ due, ...how }: Settlement): Write<void> {
+  yield* lockInboxes([...new Set(due.map(({ userId }) => userId))])
+  for (const [userId, found] of yield* findPlaced(due)) {
+    yield* removeOver(userId, found, how)
+    if (how.retention === undefined)
+      for (const { id, away } of found) if (away === 'snoozed') yield* wake({ userId, id, at: how.at })
+  }
+}
+
+type How = Omit<Settlement, 'due'>
+
+function* removeOver(userId: string, found: readonly Aged[], { unlisted, at, retention }: How): Write<void> {
+  const isListed = !unlisted.includes(userId)
+  const removed: Aged[] = []
+  for (const one of found) if (yield* isOver(one, at, retention)) removed.push(one)
+  yield* removeAll(removed, { at, reason: retention === undefined ? 'expired' : 'retention', isListed })
+  if (isListed && removed.length > 0) yield* signal({ about: 'inbox', userId })
+}
+
+function* isOver(found: Aged, at: number, retention: Retention | undefined): Write<boolean> {
+  const { expires_at, sent_at, away } = found
+  if (retention === undefined) return expires_at !== null && expires_at <= iso(at)
+  const isUnread = away === 'snoozed' || (yield* isUnreadNow(found))
+  return sent_at < (isUnread ? retention.unreadBefore : retention.readBefore)
+}
+
+/** Raises change signals for what was not listed. */
+export function* announce(userIds: readonly string[]): Write<void> {
+  for (const userId of userIds) yield* signal({ about: 'inbox', userId })
+}
+
+/** `isListed` is known after a first part was removed. */
+export type Full = { userId: string; isListed?: boolean }
+type Box = { size: number; unread: number; snoozed: number; read_through: number; read_version: number }
+
+/**
+ * Removes from inboxes with more than `max` notifications the oldest that are read, then the oldest others: `maxAtOnce` in all. Returns the
+ * inboxes that still have more.
+ */
+export function* shrink({ full, max, at }: { full: readonly Full[]; max: number; at: number }): Write<Full[]> {
+  yield* lockInboxes(full.map(({ userId }) => userId))
+  const rest: Full[] = []
+  let left = maxAtOnce
+  for (const { userId, ...known } of full) {
+    const user = userKey(userId)
+    const box = yield* get<Box>`
+      select ${size} as size, unread, snoozed, read_through, read_version from inbox where user_id = ${user}`
+    const excess = (box?.size ?? 0) - max
+    if (box === undefined || excess <= 0) continue
+    const { isListed = excess <= maxListed } = known
+    const count = Math.min(excess, left)
+    const oldest = yield* findOldest(user, box, count)
+    const found = yield* findPlaced(oldest.map((seq) => ({ userId, seq })))
+    yield* removeAll(found.get(userId) ?? [], { at, reason: 'retention', isListed })
+    left -= count
+    if (count < excess) rest.push({ userId, isListed })
+    if (isListed || count === excess) yield* signal({ about: 'inbox', userId })
+  }
+  return rest
+}
+
+/** SQLite would look for another index, and sort. */
+const inOrder = new Part('not indexed', '')
+
+/** The oldest that are read, then the oldest others. It passes over the unread ones that are older than those. */
+function* findOldest(user: UserKey, box: Box, count: number): Write<number[]> {
+  const { read_through, read_version } = box
+  const readOnes = Math.min(count, box.size - box.unread - box.snoozed)
+  const read = yield* all<{ seq: number }>`
+    select n.seq from notification n ${inOrder}
+    where n.user_id = ${user} and (n.away = 'archived' or (n.away is null and (n.read_at is not null
+      or (n.seq <= ${read_through} and coalesce(n.unread_version, -1) < ${read_version}) or not ${isUncovered})))
+    order by n.seq limit ${readOnes}`
+  const others = yield* all<{ seq: number }>`
+    select seq from notification where user_id = ${user} order by seq limit ${readOnes < count ? count : 0}`
+  return [...new Set([...read, ...others].map(({ seq }) => seq))].slice(0, count)
+}
+
+const maxRemovalsAtOnce = 200
+
+/**
+ * Removes the oldest rows of `removal` that were added before a time, and lets clients that are behind them begin again. Returns whether
+ * there are more.
+ */
+export function* removeOldRemovals(before: number): Write<boolean> {
+  const rows = yield* all<{ user: string; version: number }>`
+    select ${userDigits} as "user", version from removal where at < ${iso(before)} order by at limit ${maxRemovalsAtOnce}`
+  const found = withUserIds(rows)
+  yield* lockInboxes([...new Set(found.map(({ userId }) => userId))])
+  for (const { userId, version } of found) {
+    const user = userKey(userId)
+    yield* send`delete from removal where user_id = ${user} and version = ${version}`
+    yield* send`update inbox set reset_version = ${version} where user_id = ${user} and reset_version < ${version}`
+  }
+  return found.length === maxRemovalsAtOnce
+}

@@ -1,0 +1,200 @@
+// Producers change, withdraw and resolve by their own key what they have sent; what has expired leaves the inbox of a reader, and what was
+// snoozed comes back, without a request (docs/inbox.md, "By key").
+import assert from 'node:assert/strict'
+import { after, suite, test } from 'node:test'
+import { continueKeyChange } from '../../../server/delivery/by-key.store.ts'
+import { revokeProducer } from '../../../server/producers/producers.store.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
+import { DescribedApi, type Document } from '../../support/http/described-api.ts'
+import { refusalIn } from '../../support/http/envelope.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
+import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
+
+const app = await startTestService({ env: { CARILLON_INBOX_MAX: '1000' } })
+after(() => app.stop())
+const api = new DescribedApi((await app.get('/openapi.json')).json() as Document)
+
+async function keyOf(application?: string): Promise<Proof> {
+  return { authorization: `Bearer ${(await app.producerKey(['send'], null, application)).key}` }
+}
+
+const sender = await keyOf()
+
+type Call = { method: 'PATCH' | 'DELETE' | 'POST'; key: string; body?: unknown; proof?: Proof }
+
+/** Checks that the response is one of the description. */
+async function call({ method, key, body, proof = sender }: Call) {
+  const route = `/api/notifications/by-key/{key}${method === 'POST' ? '/resolve' : ''}`
+  const headers = { ...proof, ...(body !== undefined && { 'content-type': 'application/json' }) }
+  const path = route.replace('{key}', encodeURIComponent(key))
+  const response = await app.request(path, {
+    method,
+    headers,
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  api.promises(api.find(method, route) ?? assert.fail(), response)
+  return response
+}
+
+async function isDone(wanted: Call, inboxes: number): Promise<void> {
+  const response = await call(wanted)
+  assert.deepEqual([response.status, response.json()], [200, { success: true, data: { inboxes } }])
+}
+
+async function readerOf(users: readonly TestUser[]) {
+  return Promise.all(users.map((user) => app.signIn(user, 'stateless')))
+}
+
+suite('by key', () => {
+  test('an update changes the members that are given in every inbox, and keeps place and read state', async () => {
+    const users = [await app.user(), await app.user()]
+    const [first, second] = await readerOf(users)
+    const [, id = ''] = await app.deliver({
+      to: users,
+      title: 'Order 8',
+      body: 'Sent',
+      category: 'orders',
+      key: 'order/8 ü',
+    })
+    await app.deliver({ to: users, title: 'newer' })
+    await app.patch(`/api/notifications/${id}/read`, second)
+    await isDone({ method: 'PATCH', key: 'order/8 ü', body: { body: 'Arrived', category: null, icon: 'check' } }, 2)
+    for (const [proof, read] of [
+      [first, false],
+      [second, true],
+    ] as const) {
+      const { items, unread } = await app.list(proof ?? {})
+      const [, item] = items as ((typeof items)[number] & { body: string; icon: string })[]
+      assert.deepEqual([item?.title, item?.body, item?.category, item?.icon], ['Order 8', 'Arrived', null, 'check'])
+      assert.deepEqual([item?.read, unread, item?.seq], [read, read ? 1 : 2, 1])
+    }
+  })
+
+  test('a withdrawal removes from every inbox, a resolution archives; then no inbox has the key', async () => {
+    const users = [await app.user(), await app.user()]
+    const [proof = {}] = await readerOf(users)
+    await app.deliver({ to: users, title: 'Wrong', key: 'wrong' })
+    await app.deliver({ to: users, title: 'Incident', key: 'incident' })
+    await isDone({ method: 'POST', key: 'incident' }, 2)
+    await isDone({ method: 'POST', key: 'incident' }, 2)
+    await isDone({ method: 'DELETE', key: 'wrong' }, 2)
+    assert.deepEqual((await app.list(proof)).items, [])
+    assert.deepEqual(
+      (await app.list(proof, '?status=archived')).items.map(({ title, read }) => [title, read]),
+      [['Incident', true]],
+    )
+    const refusal = refusalIn(await call({ method: 'DELETE', key: 'wrong' }))
+    assert.equal(refusal.code, 'NOT_FOUND')
+    const { changes } = { changes: (await app.get('/api/notifications/changes?since=0', proof)).json().data }
+    assert.equal(changes.removed.length, 1)
+  })
+
+  test('beyond 1,000 inboxes the response is 202, and the rest is done in the background', async () => {
+    const users: TestUser[] = []
+    while (users.length < 1_001) users.push(...(await Promise.all(Array.from({ length: 7 }, () => app.user()))))
+    await app.deliver({ to: users.slice(0, 1_000), title: 'All', key: 'all' })
+    await app.deliver({ to: users.slice(1_000), title: 'All', key: 'all' })
+    const response = await call({ method: 'DELETE', key: 'all' })
+    assert.deepEqual([response.status, response.json().data], [202, { inboxes: users.length }])
+    await untilSo(async () => (await call({ method: 'DELETE', key: 'all' })).status === 404)
+    const [proof = {}] = await readerOf(users.slice(-1))
+    assert.equal((await app.list(proof)).total, 0)
+  })
+
+  test('up to 1,000 inboxes the response comes when all are done, also if another process does the work', async () => {
+    const users: TestUser[] = []
+    while (users.length < 60) users.push(await app.user())
+    await app.deliver({ to: users, title: 'Some', key: 'some' })
+    const restore = replaceOperation(app.store, continueKeyChange, async (_, run) => {
+      await run()
+      return run()
+    })
+    await isDone({ method: 'DELETE', key: 'some' }, 60)
+    restore()
+    for (const proof of await readerOf(users.slice(-3))) assert.equal((await app.list(proof)).total, 0)
+  })
+
+  test('what another application sent under the key is not found', async () => {
+    const [shop, club] = [await keyOf('shop'), await keyOf('club')]
+    const user = await app.user()
+    await app.deliver({ to: user, title: 'Of none', key: 'shared' })
+    for (const proof of [shop, club])
+      for (const method of ['DELETE', 'POST', 'PATCH'] as const)
+        assert.equal(
+          (await call({ method, key: 'shared', proof, ...(method === 'PATCH' && { body: { title: 'x' } }) })).status,
+          404,
+        )
+    await isDone({ method: 'DELETE', key: 'shared' }, 1)
+  })
+
+  test('a faulty update is refused as a whole, with each fault', async () => {
+    const user = await app.user()
+    const [proof = {}] = await readerOf([user])
+    await app.deliver({ to: user, title: 'Stays', key: 'stays' })
+    const faulty: [body: unknown, fields: string[]][] = [
+      [{}, ['']],
+      [{ title: null }, ['title']],
+      [{ title: 'x', url: 'javascript:alert(1)', expiresAt: '2020-01-01T00:00:00Z' }, ['url', 'expiresAt']],
+      [{ title: 'x', icon: { imageUrl: 'https://evil.example/a.png' } }, ['icon.imageUrl']],
+      [{ data: { text: 'x'.repeat(9_000) } }, ['data']],
+      [{ key: 'other' }, ['key']],
+      [{ again: true }, ['again']],
+      [{ recipients: [] }, ['recipients']],
+    ]
+    for (const [body, fields] of faulty) {
+      const refused = await call({ method: 'PATCH', key: 'stays', body })
+      const refusal = refusalIn(refused)
+      assert.equal(refusal.code, 'INVALID_REQUEST', refused.text)
+      const details = refusal.details?.map(({ field }: { field: string }) => field) ?? []
+      if (fields[0] !== '') assert.deepEqual(details.sort(), fields.sort(), refused.text)
+    }
+    assert.equal((await call({ method: 'PATCH', key: 'stays', body: 'no JSON' })).status, 400)
+    const [item] = (await app.list(proof)).items
+    assert.equal(item?.title, 'Stays')
+  })
+
+  test('a reader, a key without the scope and a revoked key are refused', async () => {
+    const user = await app.user()
+    const [reader = {}] = await readerOf([user])
+    await app.deliver({ to: user, title: 'Stays', key: 'guarded' })
+    const users = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
+    const { id, key } = await app.producerKey()
+    const revoked = { authorization: `Bearer ${key}` }
+    await app.deliver({ to: user, title: 'Stays', key: 'guarded' })
+    await app.store.write(revokeProducer, { producerId: id, at: app.now() })
+    for (const method of ['DELETE', 'POST', 'PATCH'] as const) {
+      const one = { method, key: 'guarded', ...(method === 'PATCH' && { body: { title: 'x' } }) }
+      assert.equal((await call({ ...one, proof: reader })).status, 401)
+      assert.equal((await call({ ...one, proof: {} })).status, 401)
+      assert.equal((await call({ ...one, proof: revoked })).status, 401)
+      assert.equal((await call({ ...one, proof: users })).status, 403)
+    }
+    assert.equal((await app.list(reader)).total, 1)
+  })
+})
+
+test('what has expired leaves the inbox and the stream within five seconds, and what was snoozed comes back', async () => {
+  const user = await app.user()
+  const [proof = {}] = await readerOf([user])
+  const expiresAt = new Date(app.now() + 60_000).toISOString()
+  const [expiring = ''] = await app.deliver({ to: user, title: 'Expires', expiresAt })
+  const [snoozed = ''] = await app.deliver({ to: user, title: 'Snoozed' })
+  await app.request(`/api/notifications/${snoozed}/snooze`, {
+    method: 'PATCH',
+    headers: { ...proof, 'content-type': 'application/json' },
+    body: JSON.stringify({ until: expiresAt }),
+  })
+  const { position } = (await app.get('/api/notifications/changes?since=0', proof)).json().data
+  const waiting = app.get(`/api/notifications/changes?since=${position}&wait=20`, proof)
+  app.pass(60_000)
+  const took = await untilSo(async () => (await app.list(proof)).items.map(({ title }) => title).join() === 'Snoozed')
+  assert.ok(took < 5_000, `${took} ms`)
+  const first = (await waiting).json().data
+  const rest = first.hasMore || first.created.length + first.removed.length < 2
+  const { created, removed } = rest
+    ? (await app.get(`/api/notifications/changes?since=${position}`, proof)).json().data
+    : first
+  assert.deepEqual([created.map(({ id }: { id: string }) => id), removed], [[snoozed], [expiring]])
+  const [item] = (await app.list(proof)).items
+  assert.deepEqual([item?.read, item?.seq], [false, 3])
+})

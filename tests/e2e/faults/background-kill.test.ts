@@ -1,0 +1,113 @@
+// A service that is killed while it removes notifications without a request and continues a sender's change by key: each state that it leaves
+// is sound, the next start continues, and each notification is removed, or changed, once. SOAK=1 kills it 100 times.
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { newId, newOrderedId } from '../../../server/basics/ids.ts'
+import { readDatabaseUrl } from '../../../server/config/database-url.ts'
+import { beginKeyChange, findKeyChange } from '../../../server/delivery/by-key.store.ts'
+import { changesSince } from '../../../server/inbox/inbox.store.ts'
+import { contentOf } from '../../../server/inbox/notification-json.ts'
+import { snooze } from '../../../server/inbox/places.store.ts'
+import { openStore } from '../../../server/open-store.ts'
+import { recount } from '../../../server/store/contract/random/random.ts'
+import { at, isoAt, type Person, World } from '../../../server/store/contract/world.ts'
+import { CarillonProcess, Folder } from '../../support/processes/carillon-process.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
+
+const rounds = process.env.SOAK === undefined ? 4 : 100
+/** The service runs today; the notifications are of January. */
+const env = { CARILLON_FIRST_START: 'off', CARILLON_RETENTION: '30d', CARILLON_INBOX_MAX: '40' }
+
+type Sent = { person: Person; ids: Map<string, string> }
+
+async function openWorld(folder: Folder) {
+  const { store } = await openStore(readDatabaseUrl(`sqlite:${folder.file('carillon.db')}`))
+  return { store, world: await World.on(store), [Symbol.asyncDispose]: () => store.close() }
+}
+
+/** Of each person: 20 expired ones, 20 old ones, 60 new ones, one with a key, and one whose snooze is over. */
+async function fill(world: World): Promise<Sent[]> {
+  const people = await world.addUsers(70)
+  const sent = people.map((person) => ({ person, ids: new Map<string, string>() }))
+  const now = (Date.now() - at(0)) / 1_000
+  const send = async (title: string, seconds: number, more: Parameters<World['send']>[2] = {}) => {
+    const ids = people.map(() => newId(at(seconds)))
+    await world.deliver({ to: people, title, at: at(seconds), ids, ...more })
+    for (const [n, { ids: known }] of sent.entries()) known.set(ids[n] ?? '', title)
+  }
+  for (let n = 0; n < 20; n++)
+    await send('expired', now, { content: contentOf({ title: 'expired', expiresAt: isoAt(n) }) })
+  for (let n = 0; n < 20; n++) await send('old', n)
+  for (let n = 0; n < 60; n++) await send('new', now)
+  await send('keyed', now, { key: 'k' })
+  await send('snoozed', now)
+  for (const { person, ids } of sent)
+    for (const [id, title] of ids)
+      if (title === 'snoozed') await world.store.write(snooze, { userId: person.id, id, until: at(1), at: at(0) })
+  const change = { key: 'k', application: '', kind: 'update' as const, given: '{"category":"a"}' }
+  const begun = {
+    ...change,
+    id: newOrderedId(Date.now()),
+    at: Date.now(),
+    producerId: world.producerId,
+    inboxes: 1_001,
+  }
+  assert.equal(await world.store.write(beginKeyChange, begun), false)
+  return sent
+}
+
+/** Each one is in the inbox or was removed once. */
+async function isSound(world: World, { person, ids }: Sent): Promise<string[]> {
+  const { items } = await recount(world, person)
+  const found = await world.store.read(changesSince, { userId: person.id, version: 0, limit: 100_000 })
+  assert.ok(found !== 'reset')
+  const removed = found.changes.flatMap((change) => (change.type === 'removed' ? [change.id] : []))
+  assert.deepEqual([...items.map(({ id }) => id), ...removed].sort(), [...ids.keys()].sort())
+  return items.map(({ title }) => title)
+}
+
+async function sentTo(folder: Folder): Promise<Sent[]> {
+  await using opened = await openWorld(folder)
+  return await fill(opened.world)
+}
+
+/** The titles of each inbox, and whether the change by key is done. */
+async function examine(folder: Folder, sent: readonly Sent[]) {
+  await using opened = await openWorld(folder)
+  const lists = await Promise.all(sent.map((one) => isSound(opened.world, one)))
+  return { lists, isChanged: (await opened.store.read(findKeyChange)) === undefined }
+}
+
+test(`killed ${rounds} times during its background work, the service removes and changes each notification once`, async () => {
+  using folder = new Folder()
+  const sent = await sentTo(folder)
+  for (let round = 0; round < rounds; round++) {
+    await using running = await CarillonProcess.ready(folder, { env })
+    // The work takes half a second in all, some of it in the first turn after a second.
+    await sleep(randomInt(0, round % 2 === 0 ? 100 : 1_200))
+    await running.end('SIGKILL')
+    await examine(folder, sent)
+  }
+  await untilSo(async () => {
+    await using running = await CarillonProcess.ready(folder, { env })
+    await sleep(2_000)
+    await running.end('SIGTERM')
+    const { lists, isChanged } = await examine(folder, sent)
+    return isChanged && lists.every((titles) => titles.length === 40 && titles[0] === 'snoozed')
+  })
+  await using opened = await openWorld(folder)
+  for (const { person } of sent) {
+    const items = await opened.world.list(person)
+    assert.deepEqual(
+      items.slice(0, 3).map(({ title, read, category }) => [title, read, category]),
+      [
+        ['snoozed', false, null],
+        ['keyed', false, 'a'],
+        ['new', false, null],
+      ],
+    )
+    assert.deepEqual([items[0]?.seq, new Set(items.slice(2).map(({ title }) => title))], [103, new Set(['new'])])
+  }
+})
