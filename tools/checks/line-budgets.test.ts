@@ -25,7 +25,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/guards': 160,
   'server/guessing': 560,
   'server/http': 2180,
-  'server/inbox': 2935,
+  'server/inbox': 2940,
   'server/issuers': 450,
   'server/links': 720,
   'server/live': 870,
