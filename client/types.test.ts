@@ -4,7 +4,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ErrorCode, Fault as ServerFault, statusOf } from '../server/basics/errors.ts'
-import type { DeliveryBody, DeliveryResponse } from '../server/delivery/delivery.schemas.ts'
+import type {
+  DeliveryBody,
+  DeliveryResponse,
+  KeyChangeResponse,
+  NotificationChange,
+} from '../server/delivery/delivery.schemas.ts'
 import type { TypeOf } from '../server/http/openapi/schema.ts'
 import type * as inbox from '../server/inbox/inbox.schemas.ts'
 import { type ChangesQuery, type ChangesResponse, events, type StreamQuery } from '../server/live/live.schemas.ts'
@@ -40,6 +45,7 @@ test('the response types of the client equal the schemas of the server', () => {
   holds<Same<{ results: client.UserPut[] }, Data<typeof users.UserPutsResponse>>>()
   holds<Same<client.IssuedToken, Data<typeof TokenResponse>>>()
   holds<Same<client.Delivery, Data<typeof DeliveryResponse>>>()
+  holds<Same<client.KeyChange, Data<typeof KeyChangeResponse>>>()
   holds<Same<client.Category, Data<typeof preferences.CategoryResponse>>>()
   holds<Same<client.Preferences, Data<typeof preferences.PreferencesResponse>>>()
 })
@@ -60,6 +66,7 @@ test('the event types of the client equal the schemas of the server, and the cli
 test('the request types of the client equal the schemas of the server', () => {
   // A recipient has a username, a userId or an externalId. The handler checks that; the schema only lists the fields.
   holds<Same<Given<Omit<client.DeliveryRequest, 'recipients'>>, Omit<DeliveryBody, 'recipients'>>>()
+  holds<Same<Given<client.NotificationChange>, TypeOf<typeof NotificationChange>>>()
   holds<Same<KeysOf<client.Recipient>, keyof DeliveryBody['recipients'][number]>>()
   holds<client.Recipient extends DeliveryBody['recipients'][number] ? true : false>()
   holds<Same<Given<client.CategoryDeclaration>, preferences.CategoryBody>>()

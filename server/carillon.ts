@@ -12,6 +12,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./commands/keys.ts')).keysCommand(),
   secret: async () => (await import('./commands/secret.ts')).secretCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
+  explain: async () => (await import('./commands/explain.ts')).explainCommand(),
   send: async () => (await import('./commands/send.ts')).sendCommand(),
   tail: async () => (await import('./commands/tail.ts')).tailCommand(),
   migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),

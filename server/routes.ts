@@ -44,6 +44,7 @@ import * as signIn from './sign-in/sign-in.routes.ts'
 import * as signInPages from './sign-in/sign-in-page.routes.ts'
 import * as forward from './sign-in/verify.routes.ts'
 import * as accountPage from './users/account-page.routes.ts'
+import * as ownData from './users/own-data/export.routes.ts'
 import * as ownProfile from './users/own-profile.routes.ts'
 import * as users from './users/users.routes.ts'
 
@@ -81,6 +82,8 @@ const api = {
     disownSession: route('POST', '/api/me/sessions/:id/disown', fresh, sessions.disown),
     createPasskeyOptions: route('POST', '/api/me/factors/passkeys/options', fresh, passkeys.creationOptions),
     updateMe: route('PATCH', '/api/me', user, ownProfile.change),
+    exportMe: route('GET', '/api/me/export', user, ownData.exportAll),
+    deleteMe: route('DELETE', '/api/me', fresh, ownProfile.erase),
     listProviderAccounts: route('GET', '/api/me/providers', user, providerAccounts.list),
     linkProviderAccount: route('POST', '/api/me/providers/:provider/link', fresh, providerAccounts.link),
     unlinkProviderAccount: route('DELETE', '/api/me/providers/:provider', fresh, providerAccounts.unlink),

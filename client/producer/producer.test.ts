@@ -59,6 +59,28 @@ test('a declared category has its texts for the producer, and in the language of
   assert.deepEqual([results[0]?.status, (await inbox.list({ status: 'archived' })).total], ['muted', 1])
 })
 
+test('what was sent with a key is changed, resolved and withdrawn in all inboxes; a key that no inbox has is NOT_FOUND', async () => {
+  const [ann, ben] = [await service.user(), await service.user()]
+  const producer = createProducer({ baseUrl: service.url, key })
+  const name = 'build/7 & more'
+  await producer.send({ recipients: [{ userId: ann.id }, { userId: ben.id }], title: 'Build 7 failed', key: name })
+  const { inbox } = await signedIn(service, ann, 'stateless')
+  assert.deepEqual(await producer.updateByKey(name, { title: 'Build 7 failed again', body: 'Twice' }), { inboxes: 2 })
+  const [one] = (await inbox.list()).items
+  assert.deepEqual([one?.title, one?.body, one?.read], ['Build 7 failed again', 'Twice', false])
+  assert.deepEqual(await producer.resolveByKey(name), { inboxes: 2 })
+  assert.deepEqual([(await inbox.list()).total, (await inbox.list({ status: 'archived' })).total], [0, 1])
+  assert.deepEqual(await producer.removeByKey(name), { inboxes: 2 })
+  assert.equal((await inbox.list({ status: 'all' })).total, 0)
+  for (const call of [
+    producer.updateByKey(name, { title: 'x' }),
+    producer.resolveByKey(name),
+    producer.removeByKey(name),
+  ])
+    assert.ok(isCarillonError(await failureOf(call), 'NOT_FOUND'))
+  assert.ok(isCarillonError(await failureOf(producer.removeByKey('..')), 'INVALID_REQUEST'))
+})
+
 test('send returns the result of each recipient', async () => {
   const ann = await service.user()
   const producer = createProducer({ baseUrl: service.url, key })

@@ -364,6 +364,21 @@ test('what a reader archives, snoozes or removes leaves each list at once, and i
   assert.deepEqual(await carillon.inbox.counts(), { total: 1, unread: 1, unseen: 1, categories: {} })
 })
 
+test('what was snoozed comes back as the newest, unread and unseen, in every list', async () => {
+  const ann = await service.user()
+  const [, first = ''] = await deliver(ann, 2)
+  const { carillon } = await device(ann)
+  const [list, snoozed] = [carillon.inbox.open(), carillon.inbox.open({ status: 'snoozed' })]
+  await until(() => isLive(list) && isLive(snoozed))
+  await list.seen()
+  await list.snooze(first, new Date(service.now() + 60_000).toISOString())
+  await until(() => titlesOf(snoozed).join() === '1' && list.getSnapshot().unseen === 0)
+  service.pass(60_001)
+  await until(() => titlesOf(list).join() === '1,2' && titlesOf(snoozed).length === 0)
+  const { items, total, unread, unseen } = list.getSnapshot()
+  assert.deepEqual([items[0]?.read, items[0]?.seq, total, unread, unseen], [false, 3, 2, 2, 1])
+})
+
 test('a refused act is taken back: the notification is at its place again', async () => {
   const ann = await service.user()
   const [newest = ''] = await deliver(ann, 2)

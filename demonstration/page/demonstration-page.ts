@@ -94,14 +94,12 @@ function readLink(result: Finding): void {
   result.isShared = true
 }
 
-function placesView({ texts, walk }: Stage, present: Place) {
+function placesView({ texts }: Stage, present: Place) {
   const here = isOneOf(experimentIds, present) ? 'experiments' : present
-  const link = (place: keyof Texts['places'], label: string) => {
-    const isDone = isOneOf(stepIds, place) && walk.results.has(place)
-    return html`<li>
-      <a href=${hashOf(place)} class=${isDone ? 'is-done' : ''} aria-current=${place === here ? 'step' : nothing}><span class="number">${label}</span> <span class="step-name">${texts.places[place]}</span></a>
+  const link = (place: keyof Texts['places'], label: string) =>
+    html`<li>
+      <a href=${hashOf(place)} aria-current=${place === here ? 'step' : nothing}><span class="number">${label}</span> <span class="step-name">${texts.places[place]}</span></a>
     </li>`
-  }
   return html`<nav class="steps" aria-label=${texts.walk}>
     <ol>${stepIds.map((id, at) => link(id, String(at + 1)))} ${link('experiments', '?')} ${link('result', '=')}</ol>
   </nav>`

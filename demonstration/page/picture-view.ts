@@ -111,8 +111,8 @@ function boxView(scene: Scene, place: PlaceId, box: Box, drawn: readonly Drawn[]
   </g>`
 }
 
-function thingView({ text, tone, isNew }: Thing, { x, y, w }: Omit<Box, 'h'>) {
-  return svg`<g class="thing tone-${tone} ${isNew ? 'is-new' : ''}">
+function thingView({ text, tone }: Thing, { x, y, w }: Omit<Box, 'h'>) {
+  return svg`<g class="thing tone-${tone}">
     <rect x=${x} y=${y} width=${w} height=${lineHeight - 5} rx="7"></rect>
     ${fitted(text, [x + w / 2, y + 15], w - 8, 'middle')}
   </g>`

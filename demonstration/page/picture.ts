@@ -6,7 +6,7 @@ import { type Lane, lanes, tokenIn } from './world.ts'
 
 export type PlaceId = 'browser' | 'server' | 'store' | 'other'
 export type Tone = 'session' | 'token' | 'plain' | 'good' | 'bad'
-export type Thing = { at: PlaceId; text: string; tone: Tone; isNew?: boolean }
+export type Thing = { at: PlaceId; text: string; tone: Tone }
 /** `label`: on the arrow. `sentence`: in the list below the picture. A hop from a place to itself is work that is done there. */
 export type Hop = { from: PlaceId; to: PlaceId; label: string; sentence: string; tone: Tone }
 export type Scene = { names: Readonly<Record<PlaceId, string>>; things: readonly Thing[]; hops: readonly Hop[] }
@@ -86,32 +86,26 @@ export function timeText(ms: number, language: string): string {
   return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(ms)
 }
 
-/** What belongs to the proof of the lane, at each place. `isNew`: these exchanges brought it. */
+/** What belongs to the proof of the lane, at each place. */
 function thingsOf(lane: Lane, exchanges: readonly Exchange[], { texts, cookieName }: Words): Thing[] {
   const last = exchanges.at(-1)
   if (last === undefined) return []
-  const isNew = exchanges.some((one) => broughtBy(one, cookieName) === lane)
-  const has = isNew || exchanges.some((one) => proofOf(one, cookieName) === lane)
+  const isBrought = exchanges.some((one) => broughtBy(one, cookieName) === lane)
+  const has = isBrought || exchanges.some((one) => proofOf(one, cookieName) === lane)
   const held = (last.by === 'thief' ? texts.copies : texts.held)[lane]
-  const others = isNew ? [texts.things.audit, texts.things.device] : []
+  const others = isBrought ? [texts.things.audit, texts.things.device] : []
   return [
-    has
-      ? { at: 'browser', text: held, tone: lane, isNew }
-      : { at: 'browser', text: texts.things.nothing, tone: 'plain' },
-    ...keptThings(lane, last, { texts, isNew }),
+    has ? { at: 'browser', text: held, tone: lane } : { at: 'browser', text: texts.things.nothing, tone: 'plain' },
+    ...keptThings(lane, last, texts),
     ...others.map((text) => ({ at: 'store', text, tone: 'plain' }) as const),
   ]
 }
 
 /** What the servers keep of the proof of a lane. */
-function keptThings(
-  lane: Lane,
-  last: Exchange,
-  { texts: { things }, isNew }: { texts: Texts; isNew: boolean },
-): Thing[] {
+function keptThings(lane: Lane, last: Exchange, { things }: Texts): Thing[] {
   const hasRow = lane === 'session' && sessionRowOf(last) !== undefined
   const row: Thing = hasRow
-    ? { at: 'store', text: things.row, tone: 'session', isNew }
+    ? { at: 'store', text: things.row, tone: 'session' }
     : { at: 'store', text: things.noRow, tone: 'plain' }
   if (lane === 'session') return [row, { at: 'other', text: things.publicKey, tone: 'plain' }]
   const revoked = rowsOf(last, 'token_cutoff').length

@@ -19,7 +19,6 @@ export function startView(stage: Stage) {
           <p class="lane-name">${texts.laneNames[lane]}</p>
           <h2>${texts.ideas[lane]}</h2>
           <p>${texts.says[lane]}</p>
-          <p><em>${texts.likes[lane]}</em></p>
         </section>`,
       )}
     </div>
@@ -27,13 +26,13 @@ export function startView(stage: Stage) {
 }
 
 export function experimentsView(stage: Stage) {
-  const { texts, bench } = stage
+  const { texts } = stage
   return html`${headView(texts.places.experiments, texts.see.experiments)}
     <ol class="cards">
       ${experimentIds.map(
         (id) => html`<li>
           <a class="idea card" href=${hashOf(id)}>
-            <b>${texts.titles[id]}</b> ${bench.outcomes[id] ? html`<span class="flag done">${texts.done}</span>` : nothing}
+            <b>${texts.titles[id]}</b>
             <span class="note">${texts.see[id]}</span>
           </a>
         </li>`,
@@ -156,7 +155,7 @@ function resultView(stage: Stage, id: ExperimentId) {
       ${cellsOf[id].map((cell) => {
         const answer = answers[cell] ?? undefined
         const isRight = predicted[`${id} ${cell}`] === answer
-        const verdict = html`<span class=${isRight ? 'done' : 'surprise'}>${isRight ? texts.right : texts.wrong}</span>`
+        const verdict = html`<span class=${isRight ? 'done' : ''}>${isRight ? texts.right : texts.wrong}</span>`
         return html`<li class="lane-${cell.split(' ')[0]}">
           ${cellText(stage, cell)}: <b>${answer === undefined ? texts.unmeasured : answerText(stage, cell, answer)}</b>
           ${answer === undefined ? nothing : verdict}

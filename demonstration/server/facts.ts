@@ -2,7 +2,7 @@
 // of the listener, and facts about the request.
 import type { IncomingMessage } from 'node:http'
 import { passedField } from '../../server/demonstration/pass-on.ts'
-import { equalSecrets } from '../../server/sealing/secrets.ts'
+import { equalSecrets } from '../../server/basics/secrets.ts'
 
 /** What a proxy in front of the service says of the visitor, and of itself. */
 const ofProxies = /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|.*-(?:client|connecting)-ip)$/

@@ -6,10 +6,6 @@ export const labels = {
     session: ['The server remembers you', 'Der Server erinnert sich an Sie', 'Le serveur se souvient de vous'],
     token: ['You carry a signed statement', 'Sie tragen eine signierte Aussage', 'Vous portez une déclaration signée'],
   },
-  likes: {
-    session: ['Like a cloakroom number.', 'Wie eine Garderobennummer.', 'Comme un numéro de vestiaire.'],
-    token: ['Like a passport with a seal.', 'Wie ein Pass mit Siegel.', 'Comme un passeport et son sceau.'],
-  },
   start: ['Start', 'Los', 'Commencer'],
   next: ['Next: ', 'Weiter: ', 'Suite : '],
   sending: ['Sending …', 'Wird gesendet …', 'Envoi …'],
@@ -163,7 +159,6 @@ export const labels = {
   wrong: ['not as you predicted', 'anders als vorhergesagt', 'contrairement à votre prévision'],
   unmeasured: ['cannot be measured here', 'hier nicht messbar', 'impossible à mesurer ici'],
   moments: ['Moments', 'Augenblicke', 'Moments'],
-  done: ['done', 'erledigt', 'fait'],
   acts: {
     before: ['Before', 'Vorher', 'Avant'],
     thief: ['The thief', 'Der Dieb', 'Le voleur'],

@@ -9,6 +9,7 @@ import { ProvidersSection } from './security/providers-section.ts'
 import { QuestionDialog } from './security/question-dialog.ts'
 import { RecoveryCodes } from './security/recovery-codes.ts'
 import { SessionsSection } from './security/sessions-section.ts'
+import { DataSection } from './self/data-section.ts'
 import { NotificationsSection } from './self/notifications-section.ts'
 import { PasswordSection } from './self/password-section.ts'
 import { PreferencesSection } from './self/preferences-section.ts'
@@ -16,7 +17,7 @@ import { ProfileSection } from './self/profile-section.ts'
 
 /** The texts of the page have the title of each, under its id. */
 type Section = {
-  id: 'profile' | 'password' | 'factors' | 'sessions' | 'notifications' | 'preferences' | 'activity'
+  id: 'profile' | 'password' | 'factors' | 'sessions' | 'notifications' | 'preferences' | 'activity' | 'data'
   view: (account: Account) => TemplateResult
 }
 
@@ -32,6 +33,7 @@ export const sections: readonly Section[] = [
   { id: 'notifications', view: (account) => html`<account-notifications .account=${account}></account-notifications>` },
   { id: 'preferences', view: (account) => html`<account-preferences .account=${account}></account-preferences>` },
   { id: 'activity', view: (account) => html`<account-activity .account=${account}></account-activity>` },
+  { id: 'data', view: (account) => html`<account-data .account=${account}></account-data>` },
 ]
 
 customElements.define('account-profile', ProfileSection)
@@ -42,6 +44,7 @@ customElements.define('account-factors', FactorsSection)
 customElements.define('account-providers', ProvidersSection)
 customElements.define('account-sessions', SessionsSection)
 customElements.define('account-activity', ActivitySection)
+customElements.define('account-data', DataSection)
 customElements.define('add-app', AddApp)
 customElements.define('add-passkey', AddPasskey)
 customElements.define('question-dialog', QuestionDialog)

@@ -26,7 +26,7 @@ const shownDetails = ['variant', 'method', 'code', 'fields'] as const
 type Actor = (typeof actors)[number]
 
 /** The address of an application is not the user's to see. */
-function displayActivity({ id, at, event, actor, address, userAgent, signInId, detail, count }: AuditEntry) {
+export function displayActivity({ id, at, event, actor, address, userAgent, signInId, detail, count }: AuditEntry) {
   const kind = kindOf(actor)
   const isOwn = kind === 'user'
   const shown = shownDetails.flatMap((name) => (detail?.[name] === undefined ? [] : [[name, String(detail[name])]]))

@@ -57,6 +57,8 @@ const onHere = {
   read: readSwitch,
 } as const
 
+const ofDatabase = 'serve user key keys secret audit explain migrate doctor backup restore move'.split(' ')
+
 /** The one table. Its order is the order of docs/config.md. */
 const table = {
   CARILLON_HOST: {
@@ -75,7 +77,7 @@ const table = {
     key: 'database',
     default: 'sqlite:data/carillon.db',
     meaning: 'The database: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
-    commands: ['serve', 'user', 'key', 'keys', 'secret', 'audit', 'migrate', 'doctor', 'backup', 'restore', 'move'],
+    commands: ofDatabase,
     read: readDatabaseUrl,
   },
   CARILLON_DATABASE_PARTITIONS: {
@@ -95,7 +97,7 @@ const table = {
     ...off,
     meaning:
       '`on` allows PostgreSQL on another machine without TLS, although others on the network can then read all data.',
-    commands: ['serve', 'user', 'key', 'keys', 'secret', 'audit', 'migrate', 'doctor', 'backup', 'restore', 'move'],
+    commands: ofDatabase,
   },
   CARILLON_PUBLIC_URL: {
     absent: 'derived from host and port',

@@ -85,7 +85,7 @@ function* changeNext(change: KeyChange, after: string): Write<string | undefined
   yield* lockInboxes(userIds)
   const users = inUsers(userIds)
   const rows = yield* all<Noted & { user: string }>`
-    select ${userDigits} as "user", ${foundColumns}, n.title, n.body, n.url, n.data, n.texts, n.look, n.expires_at,
+    select ${userDigits} as "user", ${foundColumns}, n.title, n.body, n.url, n.data, n.look, n.expires_at,
       coalesce(n.updated_at, n.created_at) as sent_at
     from notification n join inbox i using (user_id)
     where n.user_id ${users} and i.user_id ${users} and n.key = ${key} and n.application = ${application}`

@@ -285,10 +285,10 @@ function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<readonly Arri
       total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
     returning version, last_seq, mutes`
   yield* send`
-    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, texts, look,
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, look,
       expires_at, producer)
     values (${user}, ${inbox?.last_seq ?? 0}, ${id}, ${inbox?.version ?? 0}, ${content.title}, ${content.body}, ${content.url},
-      ${category}, ${content.data}, ${key}, ${application}, ${createdAt}, ${content.texts}, ${content.look}, ${content.expires_at},
+      ${category}, ${content.data}, ${key}, ${application}, ${createdAt}, ${content.look}, ${content.expires_at},
       ${producer})`
   yield* countInCategory({ user, category, total: 1, unread: 1 })
   return inbox?.mutes ? [{ userId, id, seq: inbox.last_seq }] : none
@@ -311,11 +311,11 @@ function* insertAll(delivery: Sent, wanted: readonly Wanted[]): Write<readonly A
     return { userId, id, version, seq, mutes }
   })
   yield* send`
-    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, texts, look,
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, look,
       expires_at, producer)
     select ${givenUser}, cast(given.value ->> 'seq' as bigint), given.value ->> 'id', cast(given.value ->> 'version' as bigint),
       ${content.title}, ${content.body}, ${content.url}, ${category}, ${content.data}, ${key}, ${application}, ${createdAt},
-      ${content.texts}, ${content.look}, ${content.expires_at}, cast(${producer} as bigint)
+      ${content.look}, ${content.expires_at}, cast(${producer} as bigint)
     from ${rowsOf(rows)}`
   if (category !== null)
     yield* send`
@@ -347,7 +347,7 @@ export function* replace(
     !again && ((yield* isArchivedByLast(found)) || (!isKept && (yield* readByLastReadAll(found)) !== undefined))
   yield* send`
     update notification set title = ${content.title}, body = ${content.body}, url = ${content.url}, category = ${to},
-      data = ${content.data}, texts = ${content.texts}, look = ${content.look}, expires_at = ${content.expires_at},
+      data = ${content.data}, look = ${content.look}, expires_at = ${content.expires_at},
       producer = ${producer}, updated_at = ${createdAt}, changed_version = ${version}, replaced_version = ${version},
       count = count + ${again ? 1 : 0}
     where user_id = ${user} and seq = ${seq}`

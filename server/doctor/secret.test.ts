@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { startTestService } from '../../tests/support/service.ts'
 import { readDatabaseUrl } from '../config/database-url.ts'
-import { Sealing } from '../sealing/secrets.ts'
+import { Sealing } from '../basics/secrets.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
 import { examineSecret } from './secret.ts'
 

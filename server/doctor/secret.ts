@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { quoted } from '../basics/shell-path.ts'
 import type { Database } from '../config/database-url.ts'
-import { Sealing, type Secrets } from '../sealing/secrets.ts'
+import { Sealing, type Secrets } from '../basics/secrets.ts'
 import { readSecret, sealedAdvice, secretFileOf, secretsIn } from '../start/sealing-secret.ts'
 import { openPrivate, sealedWithAnother } from '../tokens/key-material.ts'
 import type { SigningKey } from '../tokens/signing-keys.store.ts'

@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
-import { equalSecrets, hashOf, type Sealing } from '../sealing/secrets.ts'
+import { equalSecrets, hashOf, type Sealing } from '../basics/secrets.ts'
 
 /** Kept with a code or a challenge. `flow`: the cookie that is needed. `origin`: the page's, if it is not that of the service. */
 export type Bond = { flow?: string; stateHash?: string; challenge?: string | undefined; origin?: string | undefined }

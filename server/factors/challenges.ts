@@ -1,7 +1,7 @@
 // Challenges: 32 random bytes that a client brings back, once and within five minutes or a shorter time. The store keeps only the hash, and
 // what the challenge is for. A challenge names its user, so that another user's is not found.
 import { randomBytes } from 'node:crypto'
-import { hashOf } from '../sealing/secrets.ts'
+import { hashOf } from '../basics/secrets.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { addChallenge, type ChallengeKey, findChallenge as findStoredChallenge } from './factors.store.ts'

@@ -2,7 +2,7 @@
 // opened first, so that a secret that does not fit changes nothing. The signing keys come before everything else: when a node reads
 // them, it seals with the current secret from then on. What a node sealed with the previous one in between is found by a second pass.
 import { CarillonError } from '../basics/errors.ts'
-import { Sealing, type Secrets } from '../sealing/secrets.ts'
+import { Sealing, type Secrets } from '../basics/secrets.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { type Resealed, resealSigningKeys, signingKeys } from '../tokens/signing-keys.store.ts'

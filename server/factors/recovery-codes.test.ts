@@ -1,7 +1,7 @@
 // Recovery codes: enough random bits for a plain hash, and forgiving of how people type them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hashOf } from '../sealing/secrets.ts'
+import { hashOf } from '../basics/secrets.ts'
 import { hashOfRecoveryCode, newRecoveryCodes } from './recovery-codes.ts'
 
 test('ten codes of 24 characters in readable groups, none of them twice (A18)', () => {

@@ -1,6 +1,6 @@
 // Recovery codes: what a user writes down for the day on which the phone is lost. Each has 120 random bits, so a plain hash of it is
 // enough (OWASP ASVS 5.0, 6.5.2: at least 112), and works once.
-import { hashOf, randomGroups } from '../sealing/secrets.ts'
+import { hashOf, randomGroups } from '../basics/secrets.ts'
 
 /** Such as `3kfm-xw7p-a2hq-vt5n-8gcd-r6yz`. */
 export function newRecoveryCodes(): { codes: string[]; hashes: string[] } {

@@ -1,7 +1,7 @@
 // Removes every second factor of a user who has lost them, or those of all users that a lost secret had sealed: for an operator.
 import { recorded } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
-import type { Sealing } from '../sealing/secrets.ts'
+import type { Sealing } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
 import { resetFactors as resetStoredFactors } from '../users/user-changes.store.ts'

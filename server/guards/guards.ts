@@ -119,7 +119,8 @@ function sessionValidUntil(sessions: Proofs['sessions'], secret: string, signInI
 function refuseScoped({ scope }: Subject): void {
   if (scope === undefined) return
   throw insufficientScope(`A token with the scope "${scope}" does not open this route`, {
-    remedy: 'It opens /api/notifications, /api/session, /api/me and /api/me/preferences. This route needs a sign-in.',
+    remedy:
+      'It opens /api/notifications, GET /api/session, GET /api/me and /api/me/preferences. This route needs a sign-in here, not one by your application.',
   })
 }
 

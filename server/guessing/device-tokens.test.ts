@@ -1,7 +1,7 @@
 // A token of a device is valid for the users who signed in on it, and for nobody else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Sealing } from '../sealing/secrets.ts'
+import { Sealing } from '../basics/secrets.ts'
 import { DeviceTokens, type DeviceUser, maxDeviceTokenLength } from './device-tokens.ts'
 
 const secret = 'six brown owls in the barn, only for tests'

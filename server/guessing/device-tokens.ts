@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { sessionSecrets } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
-import type { Sealing } from '../sealing/secrets.ts'
+import type { Sealing } from '../basics/secrets.ts'
 
 export type DeviceUser = { id: string; deviceGeneration: number }
 

@@ -11,7 +11,7 @@ import { isSoak } from '../../tests/support/soak.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { readDatabaseUrl } from '../config/database-url.ts'
 import { openStore } from '../open-store.ts'
-import { Sealing } from '../sealing/secrets.ts'
+import { Sealing } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { type Guesser, Guesses } from './guesses.ts'
 

@@ -4,7 +4,7 @@
 import type { EventName } from '../audit/events.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { networksOfClient } from '../basics/ip-addresses.ts'
-import type { Sealing } from '../sealing/secrets.ts'
+import type { Sealing } from '../basics/secrets.ts'
 import type { AuditEntry, Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import type { DelayedAccounts } from './delayed-accounts.ts'

@@ -6,7 +6,7 @@ import type { ProducerCaller, Subject } from './callers.ts'
 import type { Schema } from './openapi/schema.ts'
 
 /** The body of a response: a shape, a document of that type, or none. */
-export type ResponseBody = Schema | 'json' | 'html' | 'css' | 'script' | 'asset' | 'image' | 'text' | 'none'
+export type ResponseBody = Schema | 'json' | 'lines' | 'html' | 'css' | 'script' | 'asset' | 'image' | 'text' | 'none'
 
 /** The parameters of all paths. */
 type Params = Readonly<Record<'id' | 'externalId' | 'category' | 'provider' | 'name' | 'key' | 'n', string>>

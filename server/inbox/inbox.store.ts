@@ -24,7 +24,7 @@ export function* readInbox(userId: string): Read<InboxState> {
   return (yield* get<InboxState>`select ${columns} from inbox i where i.user_id = ${userKey(userId)}`) ?? emptyInbox
 }
 
-const byId = new Part('indexed by notification_by_id', '')
+export const byId = new Part('indexed by notification_by_id', '')
 
 /** Reads one notification of this user as JSON text; another user's notification is absent. */
 export function* readNotification({ userId, id }: OneNotification): Read<string | undefined> {

@@ -19,7 +19,7 @@ const jsonColumns = members.filter(isJson)
 /** The columns of JSON text as a delivery writes them; the title has no quotes. */
 export type Content = JsonTexts & {
   title: string
-  texts: string | null
+  /** The members that follow: without braces, null for the defaults. */
   look: string | null
   expires_at: string | null
 }
@@ -38,6 +38,9 @@ type Given = { [Name in keyof JsonTexts]?: unknown } & Look & {
     expiresAt?: string | null
   }
 
+/** The look of a notification whose delivery said nothing of it. */
+const plainLook = '"actor":null,"icon":null,"actions":null,"format":"text","expiresAt":null'
+
 export function contentOf(given: Given): Content {
   const { title, body, expiresAt } = given
   const shown = { ...given, title: fallbackOf(title), body: body && fallbackOf(body) }
@@ -46,15 +49,15 @@ export function contentOf(given: Given): Content {
   return {
     ...columns,
     title: JSON.stringify(shown.title).slice(1, -1),
-    texts: textsOf(given),
-    look: lookOf(given),
+    look: lookOf(given, expires_at),
     expires_at,
   }
 }
 
 /** What `contentOf` made the columns of. */
-export function givenOf({ title, body, url, data, texts, look, expires_at }: Content): Given {
-  const tags = Object.entries(JSON.parse(texts ?? '{}') as Record<string, Translated>)
+export function givenOf({ title, body, url, data, look }: Content): Given {
+  const { texts = {}, ...shown } = JSON.parse(`{${look ?? ''}}`) as { texts?: Record<string, Translated> }
+  const tags = Object.entries(texts)
   const inLanguages = (member: keyof Translated) => {
     const given = tags.flatMap(([tag, one]) => (one[member] === undefined ? [] : [[tag, one[member]]]))
     return given.length > 0 ? Object.fromEntries(given) : undefined
@@ -65,8 +68,7 @@ export function givenOf({ title, body, url, data, texts, look, expires_at }: Con
     body: inLanguages('body') ?? plainBody,
     url: others[0],
     data: others[1],
-    ...JSON.parse(`{${look ?? ''}}`),
-    expiresAt: expires_at,
+    ...shown,
   }
 }
 
@@ -81,21 +83,21 @@ export function fallbackOf(texts: Texts): string {
 
 type Translated = { title?: string; body?: string }
 
-function textsOf({ title, body }: Given): string | null {
+/** Title and body in each language; undefined for one text. */
+function translatedIn({ title, body }: Given): Record<string, Translated> | undefined {
   const texts: Record<string, Translated> = {}
-  for (const [member, given] of [
-    ['title', title],
-    ['body', body],
-  ] as const)
+  for (const [member, given] of Object.entries({ title, body }))
     if (typeof given === 'object')
       for (const [tag, text] of Object.entries(given ?? {})) texts[tag] = { ...texts[tag], [member]: text }
-  return Object.keys(texts).length === 0 ? null : JSON.stringify(texts)
+  return Object.keys(texts).length === 0 ? undefined : texts
 }
 
-function lookOf({ actor = null, icon = null, actions = null, format }: Look): string | null {
-  if (actor === null && icon === null && actions === null && (format ?? 'text') === 'text') return null
+function lookOf(given: Given, expiresAt: string | null): string | null {
+  const { actor = null, icon = null, actions = null, format } = given
   const shown = actor && { name: actor.name, imageUrl: actor.imageUrl ?? null }
-  return JSON.stringify({ actor: shown, icon, actions, format: format ?? 'text' }).slice(1, -1)
+  const all = { actor: shown, icon, actions, format: format ?? 'text', expiresAt, texts: translatedIn(given) }
+  const look = JSON.stringify(all).slice(1, -1)
+  return look === plainLook ? null : look
 }
 
 /** Whether the JSON text of notifications may have texts in several languages; a key in `data` can look the same. */
@@ -135,9 +137,6 @@ export type Place = { archivedAt: string; snoozedUntil: string }
 /** In the list: neither archived nor snoozed. */
 export const inTheList: Place = { archivedAt: 'null', snoozedUntil: 'null' }
 
-/** The members of `look` that no delivery gave. */
-const plainLook = '"actor":null,"icon":null,"actions":null,"format":"text"'
-
 /**
  * The JSON text of a row `n` of notification, as SQL. `readAt` is an expression, null for an unread notification. Texts in several languages
  * are its member `texts`, which `localize` takes out. Each argument of `concat` costs time; `concat` takes half the time of `||`.
@@ -156,9 +155,8 @@ export function notificationJsonSql(engine: keyof typeof jsonOf, readAt: string,
   const snoozed = timeOr('snoozedUntil', place.snoozedUntil, '}')
   const end = place === inTheList ? `'"archivedAt":null,"snoozedUntil":null}'` : `${archived}, ${snoozed}`
   return `
-  concat('${beforeId}', n.id, coalesce('","texts":' || n.texts || ',"title":"', '","title":"'), n.title, '",${given.join()},',
-    coalesce(n.look, '${plainLook}'), ',"createdAt":"', n.created_at, '","updatedAt":"', coalesce(n.updated_at, n.created_at), '",',
-    ${timeOr('expiresAt', 'n.expires_at', ',"seq":')}, n.seq,
+  concat('${beforeId}', n.id, '","title":"', n.title, '",${given.join()},',
+    coalesce(n.look, '${plainLook}'), ',"createdAt":"', n.created_at, '","updatedAt":"', coalesce(n.updated_at, n.created_at), '","seq":', n.seq,
     case n.count when 1 then ',"count":1,"read":' else concat(',"count":', n.count, ',"read":') end,
     coalesce('true,"readAt":"' || ${readAt} || '",', 'false,"readAt":null,'), ${end})`
 }

@@ -3,7 +3,7 @@
 import { hash as digestOf, pbkdf2, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { CarillonError } from '../basics/errors.ts'
-import { equalSecrets } from '../sealing/secrets.ts'
+import { equalSecrets } from '../basics/secrets.ts'
 
 export type ImportedHash =
   | { kind: 'argon2'; phc: string }

@@ -3,7 +3,7 @@
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import type { Sealing } from '../sealing/secrets.ts'
+import type { Sealing } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { readProfile } from '../users/profile.ts'
 import type { User } from '../users/users.store.ts'

@@ -34,8 +34,9 @@ export const signInPage = forVisitor({
     // The way back from a provider: the user has not to agree again.
     if (user !== undefined && query.after === 'provider')
       return reply.redirect(placeAfter(dependencies, query.return_to), 303)
-    const isSignedOut = query.after === 'sign-out'
-    const { view, page, policy } = await pageFor(dependencies, request, { user, wanted: query.return_to, isSignedOut })
+    const signedOut = 'erased' in query ? 'erased' : 'signedOut'
+    const done = query.after === 'sign-out' ? signedOut : undefined
+    const { view, page, policy } = await pageFor(dependencies, request, { user, wanted: query.return_to, done })
     return sendPage(reply, view, page, policy)
   },
 })
@@ -44,7 +45,7 @@ export const signInPage = forVisitor({
 const formLimit = 8 * 1024
 
 /** Other fields do not matter: an application or a mail program may add its own. */
-type Query = { return_to?: unknown; after?: unknown }
+type Query = { return_to?: unknown; after?: unknown; erased?: unknown }
 
 export const signIn = forAnyone({
   summary:
@@ -146,13 +147,13 @@ type Shown = {
   user?: Reader | undefined
   wanted: unknown
   username?: string
-  isSignedOut?: boolean
+  done?: 'signedOut' | 'erased' | undefined
   step?: SecondStep | undefined
   error?: CarillonError
 }
 
 async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Shown): Promise<WholePage> {
-  const { user, wanted, username = '', isSignedOut, step, error } = shown
+  const { user, wanted, username = '', done, step, error } = shown
   const view = await viewOf(dependencies, request, user)
   const pages = await import('./sign-in-page.ts')
   const { signIn: texts } = await view.textsOf('service')
@@ -164,7 +165,7 @@ async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Show
     nextHost: place === undefined ? undefined : hostElsewhere(dependencies, place),
     returnTo: place,
     hasPasskeys: acceptsPasskeys(dependencies, request),
-    done: isSignedOut ? texts.signedOut : '',
+    done: done === undefined ? '' : texts[done],
     fault: error && (await faultOf(error, { view, texts, isStep: step !== undefined, hasForm: request.body != null })),
   }
   const policy = { formAction: formTargets(dependencies) }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createDurably } from '../basics/durable-file.ts'
 import { CarillonError } from '../basics/errors.ts'
 import type { Database } from '../config/database-url.ts'
-import type { Secrets } from '../sealing/secrets.ts'
+import type { Secrets } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createDurably, replaceDurably, syncFolder } from '../basics/durable-file.ts'
-import type { Secrets } from '../sealing/secrets.ts'
+import type { Secrets } from '../basics/secrets.ts'
 import { previousSecretFileOf, readSecret, secretFileOf } from './sealing-secret.ts'
 
 /** Makes the new secret, or continues an interrupted change. `path` is that of the database. */

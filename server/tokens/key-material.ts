@@ -3,7 +3,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { CarillonError } from '../basics/errors.ts'
-import { Sealing, type Secrets } from '../sealing/secrets.ts'
+import { Sealing, type Secrets } from '../basics/secrets.ts'
 import type { Claims } from './read-token.ts'
 import type { NewSigningKey, SigningKey } from './signing-keys.store.ts'
 

@@ -1,7 +1,7 @@
 // The access token with which `carillon doctor` opens a live stream, if it has the signing keys and their secret. The token
 // names a user who does not exist, so it opens no user's inbox and cannot be renewed. It lives for a minute.
 import { newId } from '../basics/ids.ts'
-import { Sealing, type Secrets } from '../sealing/secrets.ts'
+import { Sealing, type Secrets } from '../basics/secrets.ts'
 import { openPrivate, sealedWithAnother, signToken } from './key-material.ts'
 import { scheduleOf } from './key-schedule.ts'
 import { claimsOf } from './read-token.ts'

@@ -6,7 +6,7 @@ import type { JWK } from 'jose'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
-import type { Sealing, Secrets } from '../sealing/secrets.ts'
+import type { Sealing, Secrets } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import {
   makeSigningKey,

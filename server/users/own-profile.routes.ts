@@ -1,15 +1,17 @@
-// The routes of the signed-in user's own profile.
+// The routes of the signed-in user's own account: profile and erasure. The export is in own-data/.
 import { sourceOf } from '../audit/entry.ts'
 import { notAuthenticated } from '../basics/errors.ts'
 import { forUser } from '../http/operation.ts'
+import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
+import type { Site } from '../http/site.ts'
 import type { Store } from '../store/store.ts'
 import { displaySession } from './display-user.ts'
 import { refuseFaults } from './entry.ts'
 import { profileAt, readProfile } from './profile.ts'
 import { MeResponse, OwnProfile } from './users.schemas.ts'
 import { updateUser } from './users.store.ts'
-import { findEnabledUser, recordedChange, type UserNeeds } from './users.ts'
+import { eraseUser, findEnabledUser, recordedChange, type UserNeeds } from './users.ts'
 
 type Needs = UserNeeds & { store: Store }
 
@@ -43,5 +45,15 @@ export const change = forUser({
     const outcome = await users.store.write(updateUser, { userId: user.id, ...profileAt(profile, users.now()), audit })
     if (outcome === 'absent') throw notAuthenticated()
     return sendData(reply, displaySession(await findEnabledUser(dependencies, caller), caller))
+  },
+})
+
+export const erase = forUser({
+  summary: 'Erase the account of the signed-in user with inbox, sessions and tokens; this cannot be undone',
+  async handle({ users, site }: Needs & { site: Pick<Site, 'cookie'> }, { id: requestId, caller }, reply) {
+    // Not sourceOf: the entry stays, and must have no address of the user.
+    const source = { actor: 'user', address: null, userAgent: null, requestId }
+    if ((await eraseUser({ ...users, source }, caller.userId)) === 'absent') throw notAuthenticated()
+    if (caller.proof === 'session') setCookie(reply, site.cookie, '')
   },
 })

@@ -8,7 +8,7 @@ import type { GuardedRequest } from '../http/operation.ts'
 import type { Site } from '../http/site.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import { type PasswordRules, passwordFaults } from '../passwords/policy.ts'
-import { randomGroups } from '../sealing/secrets.ts'
+import { randomGroups } from '../basics/secrets.ts'
 import type { Audited } from '../store/events.ts'
 import type { WriteOperation } from '../store/operations.ts'
 import type { Store } from '../store/store.ts'
@@ -248,11 +248,14 @@ export async function enableUser(dependencies: UserDependencies, key: UserKey): 
  */
 export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
-  // Nothing of the entry leads to the user, except for somebody who has the id.
-  const facts = { event: 'user-erased', detail: { user: erasedKey(user.id) } } as const
-  const outcome = await endProofs(dependencies, erasure.deleteUser, { userId: user.id }, facts)
-  if (outcome === 'absent') throw noSuchUser(key)
+  if ((await eraseUser(dependencies, user.id)) === 'absent') throw noSuchUser(key)
   return user
+}
+
+export function eraseUser(dependencies: UserDependencies, userId: string): Promise<'done' | 'absent'> {
+  // Nothing of the entry leads to the user, except for somebody who has the id.
+  const facts = { event: 'user-erased', detail: { user: erasedKey(userId) } } as const
+  return endProofs(dependencies, erasure.deleteUser, { userId }, facts)
 }
 
 /** Makes a change that ends sign-ins: this process refuses what was revoked as soon as the call resolves. */

@@ -9,7 +9,7 @@ import { countInboxesOf, findKeyChange } from '../../server/delivery/by-key.stor
 import { addFactor, factorsOf } from '../../server/factors/factors.store.ts'
 import { forgetGuesses, reserveGuess } from '../../server/guessing/guesses.store.ts'
 import { routes } from '../../server/routes.ts'
-import { hashOf } from '../../server/sealing/secrets.ts'
+import { hashOf } from '../../server/basics/secrets.ts'
 import { confirmSession } from '../../server/sessions/sessions.store.ts'
 import { replaceOperation } from '../../server/store/testing/operations.ts'
 import { putUsers } from '../../server/users/put-users.store.ts'
@@ -723,6 +723,9 @@ test('the description is correct for a user who is erased (I9)', async () => {
   for (const path of [`/api/users/${gone.id}`, '/api/users/external/gone'])
     for (const status of [204, 404])
       assert.equal((await record({ method: 'DELETE', path, headers: producer })).status, status)
+  const leaving = await app.signIn(await app.user(), 'stateful')
+  assert.equal((await record({ path: '/api/me/export', headers: leaving })).status, 200)
+  assert.equal((await record({ method: 'DELETE', path: '/api/me', headers: leaving })).status, 204)
 })
 
 test('the description is correct for a sign-in with a provider (I9)', async () => {
@@ -863,11 +866,16 @@ function wrongRequests(described: Described): HttpRequest[] {
   ]
 }
 
+const isWith = (headers: Proof, own: Proof) => Object.entries(own).every(([name, value]) => headers[name] === value)
+
 test('the description is correct for every refusal, on every route (I9)', async () => {
   const requests = [...api.operations.flatMap(wrongRequests), { path: '/nowhere' }]
   // Signing out succeeds with nearly any request, and would end the proof of the requests after it.
   const endsSignIn = ({ path = '' }: HttpRequest) => path.startsWith('/logout') || path.startsWith('/sign-out')
-  for (const request of requests.filter((one) => !endsSignIn(one))) await record(request)
+  // It would erase ann. What it says to a stale sign-in is among the requests.
+  const erases = ({ method, path = '', headers = {} }: HttpRequest) =>
+    method === 'DELETE' && /^\/api\/me(\?|$)/.test(path) && [cookie, token].some((own) => isWith(headers, own))
+  for (const request of requests.filter((one) => !endsSignIn(one) && !erases(one))) await record(request)
   for (const request of requests.filter(endsSignIn)) await record(request)
   assert.ok(requests.length > 400)
 })

@@ -13,7 +13,7 @@ const composition = [...entryPoints, 'server/start/**', 'server/commands/**']
 /** The order of the rooms. A room imports itself and rooms of earlier steps, never one of its own step. */
 const steps = [
   ['store', 'http'],
-  ['audit', 'sealing', 'pages'],
+  ['audit', 'pages'],
   ['passwords', 'producers', 'guessing', 'tokens'],
   ['users', 'inbox'],
   ['issuers', 'sessions', 'delivery', 'live', 'preferences'],
@@ -31,6 +31,8 @@ const rooms = foldersOf([...steps.flat(), ...above])
 /** Every room and what it may import besides itself and the leaves. The first matching row is a file's room. */
 const arrows: { room: string[]; knows: string[] }[] = [
   { room: ['server/config/**'], knows: [] },
+  // The data of a user lies in many rooms.
+  { room: ['server/users/own-data/**'], knows: rooms },
   ...ordered,
   ...above.map((name) => ({ room: foldersOf([name]), knows: rooms })),
   {
@@ -42,7 +44,6 @@ const arrows: { room: string[]; knows: string[] }[] = [
     knows: [
       'server/store/*.ts',
       'server/start/{sealing-secret,database-file}.ts',
-      'server/sealing/secrets.ts',
       'server/tokens/{key-material,probe-token,signing-keys.store}.ts',
       'server/issuers/key-set.ts',
       'server/http/response/security-headers.ts',
@@ -68,7 +69,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
 /** Files that any room may import. They import only each other. */
 const leaves = [
   'server/basics/{blanks,bounded-cache,bounded-fetch,clock,control-characters,durable-file,errors,event-loop,ids}.ts',
-  'server/basics/{ip-addresses,log,log-window,shell-path,strict-json,version}.ts',
+  'server/basics/{ip-addresses,log,log-window,secrets,shell-path,strict-json,version}.ts',
   'server/config/{values,database-url,issuers,providers}.ts',
 ]
 
@@ -82,7 +83,7 @@ const roomsOfPackages: Record<string, string[]> = {
   commander: ['server/carillon.ts', 'server/commands/**'],
   fastify: ['server/http/**'],
   'ipaddr.js': ['server/basics/ip-addresses.ts'],
-  jose: ['server/{tokens,issuers,providers,sealing}/**'],
+  jose: ['server/{tokens,issuers,providers,basics}/**'],
   nodemailer: ['server/mail/**'],
   'openid-client': ['server/providers/**'],
   otpauth: ['server/factors/**'],

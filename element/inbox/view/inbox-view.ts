@@ -128,7 +128,7 @@ export class InboxView implements ReactiveController {
     return html`<div part="root" dir=${strings.direction} lang=${strings.locale}>
       <div part="header">
         <slot name="header"><h2 part="title">${strings.title}</h2></slot>
-        ${snapshot && snapshot.state !== 'signed-out' ? this.#headerActs(snapshot) : nothing}
+        ${snapshot && snapshot.state !== 'signed-out' ? this.#headerActs() : nothing}
       </div>
       ${!snapshot ? nothing : snapshot.state === 'signed-out' ? signedOut(this.#host.signInLink, this.#stating) : this.#tabsAndList(snapshot)}
       ${this.#menu.render()}
@@ -136,11 +136,11 @@ export class InboxView implements ReactiveController {
     </div>`
   }
 
-  #headerActs(snapshot: InboxSnapshot): TemplateResult {
+  #headerActs(): TemplateResult {
     const { html } = this.#lit
     const { strings } = this.#source
     return html`<div part="header-acts">
-      <button part="mark-all" type="button" aria-disabled=${!this.#hasUnread(snapshot)} @click=${this.#readAll.bind(this)}>
+      <button part="mark-all" type="button" aria-disabled=${!this.#hasUnread} @click=${this.#readAll.bind(this)}>
         ${strings.markAllAsRead}
       </button>
       <button part="list-more" type="button" aria-label=${strings.more} title=${strings.more} aria-haspopup="menu" aria-expanded="false"
@@ -149,7 +149,8 @@ export class InboxView implements ReactiveController {
   }
 
   /** Whether "Mark all as read" has something to mark: below a category, as far as the open lists show. */
-  #hasUnread({ unread, items, newer }: InboxSnapshot): boolean {
+  get #hasUnread(): boolean {
+    const { unread = 0, items = [], newer = [] } = this.#marked?.getSnapshot() ?? {}
     if (!this.#isPart || !unread) return unread > 0
     return !!this.#source.openTotal('unread') || [...newer, ...items].some(({ read }) => !read)
   }
@@ -402,9 +403,13 @@ export class InboxView implements ReactiveController {
     return this.#list?.getSnapshot().items.find(({ id }) => id === dataset.id)
   }
 
+  /** The list that "Mark all as read" marks. */
+  get #marked(): InboxList | undefined {
+    return this.#tab === 'unread' ? this.#list : this.#source.list('inbox')
+  }
+
   #readAll(): void {
-    const list = this.#tab === 'unread' ? this.#list : this.#source.list('inbox')
-    if (list && this.#hasUnread(list.getSnapshot())) this.#acts.readAll(list)
+    if (this.#marked && this.#hasUnread) this.#acts.readAll(this.#marked)
   }
 
   #takeBack(): void {

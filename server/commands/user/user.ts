@@ -1,4 +1,6 @@
 // `carillon user`: all its subcommands, but for the import (user-import.ts) and the second factors (user-factors.ts).
+import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
 import { Command } from 'commander'
 import { iso } from '../../basics/clock.ts'
 import type { Config } from '../../config/settings.ts'
@@ -6,6 +8,7 @@ import { createLink } from '../../links/links.ts'
 import { linkSettings } from '../../start/password-settings.ts'
 import { unlock } from '../../users/credentials.ts'
 import { displayAccount } from '../../users/display-user.ts'
+import { exportOf } from '../../users/own-data/export.ts'
 import { listUsers, type User } from '../../users/users.store.ts'
 import {
   addUser,
@@ -44,7 +47,7 @@ const listedAtOnce = 500
 
 export function userCommand(): Command {
   const user = new Command('user').description(
-    'Add, import, list, rename, disable, enable and delete users, set passwords',
+    'Add, import, export, list, rename, disable, enable and delete users, set passwords',
   )
   addCommand(user)
   user
@@ -60,6 +63,11 @@ export function userCommand(): Command {
     .option('--external-id <id>', 'only the one with this external id')
     .option('--application <name>', 'only the users of this application')
     .action((options, command) => withUsers(command, (users) => listAll(users, options)))
+  named(user.command('export [name]'))
+    .description('Write everything that the service keeps of a user, one JSON object per line')
+    .option('--out <file>', 'a new file, in place of stdout')
+    .addHelpText('after', exportHelp)
+    .action(aboutUser(exportOne))
   named(
     user.command('rename').argument('<names...>', 'the username, unless an option names the user; the new username'),
   )
@@ -115,6 +123,13 @@ Examples:
   npx carillon user add ann
   npx carillon user add ann --password-stdin < password.txt
   npx carillon user add --external-id customer-42 --display-name 'Kim Park' --locale de-CH`
+
+const exportHelp = `
+Each line has a type, such as notification. None has a secret. Users download the same on their account page.
+
+Examples:
+  npx carillon user export ann > ann.jsonl
+  npx carillon user export --external-id customer-42 --out customer-42.jsonl`
 
 const renameHelp = `
 Examples:
@@ -207,6 +222,19 @@ async function deleteOne(users: UserDependencies, key: UserKey, options: Output 
   await confirm(`Erase ${nameOf(user)} (${user.id}) with inbox, sessions and tokens?`, options)
   await deleteUser(users, { id: user.id })
   print(options, identityOf(user, { deleted: true }), () => `Deleted ${nameOf(user)} (${user.id})`)
+}
+
+/** A new file has mode 0600. A program that closes the pipe, as `head` does, is no failure. */
+async function exportOne(users: Users, key: UserKey, options: Output & { out?: string }): Promise<void> {
+  const { out } = options
+  const user = await findUser(users, key)
+  const output = out === undefined ? process.stdout : createWriteStream(out, { flags: 'wx', mode: 0o600 })
+  await pipeline(exportOf(users, user), output, { end: out !== undefined }).catch((error) => {
+    if (error.syscall === undefined) throw error
+    if (error.code !== 'EPIPE') throw new WrongUse(`${out} cannot be written: ${error.code}`)
+  })
+  if (out !== undefined)
+    print(options, identityOf(user, { file: out }), () => `Wrote the data of ${nameOf(user)} to ${out}`)
 }
 
 type LinkOptions = KeyOptions & { invite?: boolean }

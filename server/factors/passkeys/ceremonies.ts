@@ -13,7 +13,7 @@ import type { FastifyRequest } from 'fastify'
 import { CarillonError } from '../../basics/errors.ts'
 import { isLoopback } from '../../config/values.ts'
 import type { Site } from '../../http/site.ts'
-import { hashOf, type Sealing } from '../../sealing/secrets.ts'
+import { hashOf, type Sealing } from '../../basics/secrets.ts'
 
 export type { Assertion, Registration }
 

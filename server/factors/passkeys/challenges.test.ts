@@ -1,7 +1,7 @@
 // Is a challenge accepted for its own purpose, until it expires, and only if this service gave it?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Sealing } from '../../sealing/secrets.ts'
+import { Sealing } from '../../basics/secrets.ts'
 import { newChallenge, type Purpose, readChallenge } from './ceremonies.ts'
 
 const sealing = new Sealing({ current: 'the secret', previous: 'the secret before' })

@@ -85,6 +85,7 @@ const pathParameters: Readonly<Record<string, Schema>> = {
 const text = { schema: string() }
 const documents = {
   json: { [json]: { schema: { type: 'object' } } },
+  lines: { 'application/x-ndjson': text },
   html: { 'text/html': text },
   text: { 'text/plain': text },
   css: { 'text/css': text },

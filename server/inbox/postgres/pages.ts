@@ -1,6 +1,6 @@
 // Reads a page of one user's inbox on PostgreSQL, in one statement, which assembles the notifications as JSON text. `$1` is the user, `$2` the
 // size of the page, `$3` where it begins: below a sequence number, or after how many notifications. `$4` has the categories.
-import { type Database, type Marks, noMarks } from '../../store/postgres/connection/connection.ts'
+import type { Database, Marks } from '../../store/postgres/connection/connection.ts'
 import type { Row } from '../../store/postgres/connection/gathering.ts'
 import {
   countOf,
@@ -114,7 +114,10 @@ const statements = new Map<string, { name: string; text: string }>()
 /** The first page is the one below a sequence number that no notification reaches. */
 const isFirst = (request: PageRequest) => 'page' in request && request.page === 1
 
-export function pageStatement(request: PageRequest, marks: Marks = noMarks): { name: string; text: string } {
+export function pageStatement(
+  request: PageRequest,
+  marks: Marks = { hasCategoryMarks: false, hasAway: false },
+): { name: string; text: string } {
   const { status, categories } = request
   const isNumbered = 'page' in request && !isFirst(request)
   const hasCategories = categories !== undefined

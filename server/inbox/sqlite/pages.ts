@@ -92,10 +92,9 @@ export function statementsOf(shape: Shape) {
 const statements = new Map<string, ReturnType<typeof statementsOf>>()
 
 function knownStatements({ status, categories }: PageRequest, inbox: InboxState) {
-  const marks = { hasCategoryMarks: inbox.categoryThrough > 0, hasAway: hasSomeAway(inbox) }
-  const shape = { status, hasCategories: categories !== undefined, ...marks }
-  const key = Object.values(shape).join()
-  const known = statements.get(key) ?? statementsOf(shape)
+  const [hasCategories, hasCategoryMarks, hasAway] = [!!categories, inbox.categoryThrough > 0, hasSomeAway(inbox)]
+  const key = `${status} ${hasCategories} ${hasCategoryMarks} ${hasAway}`
+  const known = statements.get(key) ?? statementsOf({ status, hasCategories, hasCategoryMarks, hasAway })
   statements.set(key, known)
   return known
 }
@@ -140,7 +139,10 @@ function listOf(reader: Reader, query: PageQuery): List {
 }
 
 function totalOf({ total, unread, archived, snoozed }: InboxState, status: Shape['status']): number {
-  return { inbox: total, unread, read: total - unread, archived, snoozed, all: total + archived + snoozed }[status]
+  if (status === 'inbox') return total
+  if (status === 'unread') return unread
+  if (status === 'read') return total - unread
+  return { archived, snoozed, all: total + archived + snoozed }[status]
 }
 
 /** The list has every sequence number above this one; undefined if some are missing or it has a filter. */

@@ -14,6 +14,7 @@ import { archiveReadPromises } from '../../inbox/contract/archive-read.contract.
 import { categoryReadAllPromises } from '../../inbox/contract/category-read-all.contract.ts'
 import { changePromises } from '../../inbox/contract/changes.contract.ts'
 import { deepPagePromises } from '../../inbox/contract/deep-pages.contract.ts'
+import { explainPromises } from '../../inbox/contract/explain.contract.ts'
 import { filterPromises } from '../../inbox/contract/filters.contract.ts'
 import { markReadPromises } from '../../inbox/contract/mark-read.contract.ts'
 import { markUnreadPromises } from '../../inbox/contract/mark-unread.contract.ts'
@@ -34,6 +35,7 @@ import { tokenPromises } from '../../tokens/tokens.contract.ts'
 import { applicationPromises } from '../../users/applications.contract.ts'
 import { erasurePromises } from '../../users/erasure.contract.ts'
 import { externalIdPromises } from '../../users/external-ids.contract.ts'
+import { exportPromises } from '../../users/own-data/export.contract.ts'
 import { userPromises } from '../../users/users.contract.ts'
 import { changeSignalPromises } from './change-signals.ts'
 import { lifecyclePromises } from './lifecycle.ts'
@@ -49,6 +51,7 @@ export function storeContract(engine: Engine): void {
     describe('users of several applications', () => applicationPromises(promise))
     describe('accounts at providers', () => providerAccountPromises(promise))
     describe('erasing a user', () => erasurePromises(promise))
+    describe('the export of a user’s data', () => exportPromises(promise))
     describe('sessions', () => sessionPromises(promise))
     describe('access tokens', () => tokenPromises(promise))
     describe('texts that are sealed again', () => sealedTextPromises(promise))
@@ -73,6 +76,7 @@ export function storeContract(engine: Engine): void {
     describe('mark unread', () => markUnreadPromises(promise))
     describe('undo', () => undoPromises(promise))
     describe('read-all of categories', () => categoryReadAllPromises(promise))
+    describe('what happened to a notification', () => explainPromises(promise))
     describe('archive, snooze, remove, see', () => placePromises(promise))
     describe('archive-read', () => archiveReadPromises(promise))
     describe('versions and changes', () => changePromises(promise))

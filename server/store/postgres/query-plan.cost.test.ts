@@ -37,6 +37,7 @@ import {
   removeOldGuesses,
   reserveGuess,
 } from '../../guessing/guesses.store.ts'
+import { explainNotification } from '../../inbox/explain.store.ts'
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { PageRequest } from '../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../inbox/marks.store.ts'
@@ -93,6 +94,7 @@ import {
 } from '../../tokens/signing-keys.store.ts'
 import { revokeIssuedTokens, revokeTokens, tokenRevocations } from '../../tokens/tokens.store.ts'
 import { deleteUser } from '../../users/erasure.store.ts'
+import { notificationsAfter, recordsOf } from '../../users/own-data/export.store.ts'
 import { putUsers } from '../../users/put-users.store.ts'
 import { disableUser, resetFactors, setPassword } from '../../users/user-changes.store.ts'
 import {
@@ -229,6 +231,12 @@ const markedInCategories = `many ${marked.replace(' alone', '')}`
 const ofCategory = (isRead: 'read' | 'unread') =>
   `notification by notification_${isRead}_by_category (user_id, category, seq) alone`
 const archiveMark = 'archive_mark by archive_mark_by_seq (user_id, through_seq, version) alone'
+const anyMark = [
+  'read_mark by read_mark_by_seq (user_id, through_seq)',
+  'read_mark by key (user_id, version)',
+  'category_read_mark by key (user_id, category, through_seq, version)',
+  archiveMark,
+]
 const mine = { userId: 'u1', id: 'id1-18' }
 const filtered = ['sorted', ...box, notification, ...readMark]
 const counted = 'many inbox_category by key (user_id, category)'
@@ -671,16 +679,30 @@ const paths: Path[] = [
   ...filteredPaths,
   ...providerPaths,
   {
-    of: 'readNotification',
-    run: () => store.read(readNotification, { userId: 'u1', id: 'id1-9' }),
+    of: 'explainNotification',
+    run: () => store.read(explainNotification, { userId: 'u1', id: 'id1-9' }),
+    reads: ['sorted', byId, inbox, 'whole producer', ...anyMark],
+  },
+  {
+    of: 'recordsOf',
+    run: () => store.read(recordsOf, 'u1'),
     reads: [
       'sorted',
-      byId,
-      'read_mark by read_mark_by_seq (user_id, through_seq)',
-      'read_mark by key (user_id, version)',
-      'category_read_mark by key (user_id, category, through_seq, version)',
-      archiveMark,
+      'provider_account by provider_account_by_owner (owner_id)',
+      ...['factor', 'known_device', 'preference', 'recovery_code', 'session'].map(
+        (table) => `many ${table} by key (user_id)`,
+      ),
     ],
+  },
+  {
+    of: 'notificationsAfter',
+    run: () => store.read(notificationsAfter, { userId: 'u1', seq: 1, limit: 9 }),
+    reads: ['sorted', 'notification by key (user_id, seq)', ...anyMark],
+  },
+  {
+    of: 'readNotification',
+    run: () => store.read(readNotification, { userId: 'u1', id: 'id1-9' }),
+    reads: ['sorted', byId, ...anyMark],
   },
   { of: 'readCounts', run: () => store.read(readCounts, 'u1'), reads: ['sorted', inbox, allCategories] },
   {

@@ -5,6 +5,7 @@ import { lastSettingsEntry, listAudit } from '../../audit/audit.store.ts'
 import { countInboxesOf, findKeyChange, isKeyChangeDone } from '../../delivery/by-key.store.ts'
 import { factorsOf, factorsSealedOtherwise, findChallenge, offeredFactors } from '../../factors/factors.store.ts'
 import { guessRefusals } from '../../guessing/guesses.store.ts'
+import { explainNotification } from '../../inbox/explain.store.ts'
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { Shape } from '../../inbox/lists.ts'
 import { findDue, findOld, sizesAfter, sizesOf } from '../../inbox/retention.store.ts'
@@ -19,6 +20,7 @@ import { findRenewedSession } from '../../sessions/sessions.store.ts'
 import { listSignIns } from '../../sessions/sign-ins.store.ts'
 import { signingKeys } from '../../tokens/signing-keys.store.ts'
 import { tokenRevocations } from '../../tokens/tokens.store.ts'
+import { notificationsAfter, recordsOf } from '../../users/own-data/export.store.ts'
 import {
   findCredentials,
   findUser,
@@ -115,6 +117,22 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
     of: 'readNotification',
     run: readNotification({ userId: 'u', id: 'n' }),
     path: `n by notification_by_id, ${readAtByAnyMark}, ${archivedAt}`,
+  },
+  // By a command.
+  {
+    of: 'explainNotification',
+    run: explainNotification({ userId: 'u', id: 'n' }),
+    path: `i by key, n by notification_by_id, whole p LEFT-JOIN, ${readAtByAnyMark}, ${archivedAt}, removal by key`,
+  },
+  {
+    of: 'recordsOf',
+    run: recordsOf('u'),
+    path: 'factor by key, recovery_code by key, session by key, sorted, known_device by key, sorted, provider_account by provider_account_by_owner, p by key',
+  },
+  {
+    of: 'notificationsAfter',
+    run: notificationsAfter({ userId: 'u', seq: 1, limit: 9 }),
+    path: `n by key, ${readAtByAnyMark}, ${archivedAt}`,
   },
   { of: 'readCategory', run: readCategory({ application: 'a', name: 'n' }), path: 'category by key' },
   { of: 'readPreferences', run: readPreferences({ userId: 'u', now: 'n' }), path: byId },

@@ -4,7 +4,7 @@ import { after, beforeEach, suite, test } from 'node:test'
 
 import { pino } from 'pino'
 import { SignInLog } from '../../../server/audit/sign-in-log.ts'
-import { nameHasher, Sealing } from '../../../server/sealing/secrets.ts'
+import { nameHasher, Sealing } from '../../../server/basics/secrets.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
 const written: string[] = []

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { openStore } from '../../../server/open-store.ts'
-import { Sealing } from '../../../server/sealing/secrets.ts'
+import { Sealing } from '../../../server/basics/secrets.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { makeSigningKey, openPrivate, signToken } from '../../../server/tokens/key-material.ts'
 import { acceptedAfterMs, publishedAheadMs } from '../../../server/tokens/key-schedule.ts'

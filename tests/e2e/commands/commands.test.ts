@@ -16,6 +16,7 @@ const commands = [
   'user add',
   'user list',
   'user import',
+  'user export',
   'user rename',
   'user disable',
   'user enable',
@@ -30,6 +31,7 @@ const commands = [
   'secret rotate',
   'key rotate',
   'audit',
+  'explain',
   'send',
   'tail',
   'migrate',
@@ -39,6 +41,7 @@ const commands = [
 const needed: Record<string, string[]> = {
   'user add': ['zoe'],
   'user import': ['users.jsonl'],
+  'user export': ['zoe'],
   'user rename': ['zoe', 'zoey'],
   'user disable': ['zoe'],
   'user enable': ['zoe'],
@@ -48,6 +51,7 @@ const needed: Record<string, string[]> = {
   'key revoke': ['0123456789abcdef'],
   'key rotate': ['0123456789abcdef'],
   'keys drop': ['u0fTyPzS6TjBbl'],
+  explain: ['zoe', '019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70'],
   send: ['--to', 'zoe', '--title', 'Hi'],
 }
 const words = (command: string) => command.split(' ')
@@ -131,6 +135,8 @@ suite('wrong use', () => {
     ['an empty application', ['user', 'list', '--application', ''], /1 to 64 of the characters a-z/],
     ['an overlap without a unit', ['key', 'rotate', '0123456789abcdef', '--overlap', '24'], /--overlap is "24"/],
     ['a duration in another unit', ['key', 'add', 'shop', '--expires', '1y'], /--expires takes a number of days/],
+    ['no user of a notification', ['explain', '019a9b3e'], /Name the user once/],
+    ['two users of a notification', ['explain', 'ann', 'ben', '019a9b3e'], /one username and the id of one/],
     ['no recipient', ['send', '--title', 'Hi'], /--to or --external-id/],
     ['no title', ['send', '--to', 'ann'], /'--title <text>' not specified/],
     ['no producer key', ['send', '--to', 'ann', '--title', 'Hi'], /Set CARILLON_PRODUCER_KEY/],

@@ -1,7 +1,7 @@
 // The users of an application on the command line: added by external id, renamed, enabled, and imported with the hashes of their
 // passwords while the service runs, on both engines.
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newDatabase } from '../../support/postgres.ts'
@@ -110,6 +110,33 @@ test('a user is deleted only with --yes if there is no terminal to ask on, and i
   assert.deepEqual(await user('list'), [])
   const again = await carillon(folder, ['user', 'delete', '--id', id, '--yes'])
   assert.deepEqual([again.status, again.stderr], [1, 'carillon: There is no user with this id\n'])
+})
+
+test('the data of a user are lines on stdout, or in a new file that only its owner can read', async () => {
+  using folder = await migrated()
+  const user = userOf(folder)
+  const { id } = await user('add', '--external-id', 'customer-42', '--display-name', 'Kim Park')
+  const { status, stdout, stderr } = await carillon(folder, ['user', 'export', '--external-id', 'customer-42'])
+  assert.deepEqual([status, stderr], [0, ''])
+  const [first, ...others] = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.deepEqual([first.type, first.id, first.displayName], ['user', id, 'Kim Park'])
+  assert.deepEqual(
+    others.map(({ type, event, actor }) => [type, event, actor]),
+    [['activity', 'user-created', 'operator']],
+  )
+  const out = folder.file('kim.jsonl')
+  const named = { id, username: null, externalId: 'customer-42' }
+  assert.deepEqual(await user('export', '--id', id, '--out', out), { ...named, file: out })
+  assert.equal(readFileSync(out, 'utf8'), stdout)
+  assert.equal(statSync(out).mode & 0o777, 0o600)
+  const again = await carillon(folder, ['user', 'export', '--id', id, '--out', out])
+  assert.deepEqual([again.status, again.stderr], [2, `carillon: ${out} cannot be written: EEXIST\n`])
+  assert.equal(readFileSync(out, 'utf8'), stdout, 'the file that was there is unchanged')
+  const nobody = await carillon(folder, ['user', 'export', 'nobody'])
+  assert.deepEqual([nobody.status, nobody.stderr], [1, 'carillon: There is no user nobody\n'])
 })
 
 test('a profile or an id that is not acceptable ends with status 1 and every reason, and adds no user', async () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { test } from 'node:test'
-import { Sealing } from '../../../server/sealing/secrets.ts'
+import { Sealing } from '../../../server/basics/secrets.ts'
 import { Balancer } from '../../support/network/balancer.ts'
 import { freePort } from '../../support/network/free-port.ts'
 import { newDatabase, queryAt } from '../../support/postgres.ts'

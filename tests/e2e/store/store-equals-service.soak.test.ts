@@ -5,13 +5,19 @@ import { randomInt } from 'node:crypto'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { createCarillon, type NotificationPage, type OpenOptions } from '../../../client/carillon-client.ts'
+import {
+  createCarillon,
+  createProducer,
+  type NotificationPage,
+  type OpenOptions,
+} from '../../../client/carillon-client.ts'
 import { type HeldList, type ListAct, ListHolder } from '../../../client/testing/list-holder.ts'
 import { newTab, setCookie, startBrowser, startService, tokenOf } from '../../../client/testing/tab-browser.ts'
 import { type Random, randomFrom } from '../../support/event-source/random.ts'
 import type { Proof, TestUser } from '../../support/service.ts'
 
 const service = await startService()
+const producer = createProducer({ baseUrl: service.url, key: (await service.producerKey()).key })
 
 const isSoak = process.env.SOAK === '1'
 const { seeds, length } = isSoak ? { seeds: 200, length: 500 } : { seeds: 2, length: 120 }
@@ -99,8 +105,18 @@ class World {
   }
 
   async act(): Promise<void> {
-    const drawn = this.#random.below(40)
-    const kinds = { deliver: 8, key: 14, again: 18, open: 21, cut: 22, clock: 23, list: 40 } as const
+    const drawn = this.#random.below(44)
+    const kinds = {
+      deliver: 8,
+      key: 14,
+      again: 18,
+      open: 21,
+      cut: 22,
+      clock: 23,
+      list: 40,
+      byKey: 42,
+      mute: 44,
+    } as const
     const kind = drawn === 39 && this.#random.draw() < 0.3 ? 'restart' : kindBelow(kinds, drawn)
     this.done.push(await this.#acts[kind]())
   }
@@ -121,6 +137,20 @@ class World {
       const until = new Date(service.now() + this.#one([1_000, 100_000, 3_000_000])).toISOString()
       await device.act(name, act, { random: this.#random.draw(), until })
       return `${act} in ${name}`
+    },
+    byKey: async () => {
+      const [key, act] = [`key ${this.#random.below(8)}`, this.#one(['updateByKey', 'removeByKey', 'resolveByKey'])]
+      // No inbox may have the key.
+      if (act === 'updateByKey') await producer.updateByKey(key, { title: 'Changed' }).catch(() => {})
+      else await producer[act as 'removeByKey'](key).catch(() => {})
+      return `${act} ${key}`
+    },
+    mute: async () => {
+      const mutedUntil = this.#one(['forever', null])
+      const body = JSON.stringify({ categories: { c: { mutedUntil } } })
+      const headers = { ...this.#proof, 'content-type': 'application/json' }
+      await service.request('/api/me/preferences', { method: 'PUT', headers, body })
+      return `mute ${mutedUntil}`
     },
     cut: async () => {
       const device = this.#one(this.#devices)

@@ -2,7 +2,7 @@
 // the test changed, and not the signature.
 import { sign } from 'node:crypto'
 import { newId } from '../../../server/basics/ids.ts'
-import { Sealing } from '../../../server/sealing/secrets.ts'
+import { Sealing } from '../../../server/basics/secrets.ts'
 import { SigningKeys } from '../../../server/tokens/signing-keys.ts'
 import type { TestService, TestUser } from '../service.ts'
 

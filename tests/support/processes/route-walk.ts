@@ -105,6 +105,7 @@ class RouteWalk {
         '/verify',
         '/api/me/sessions',
         '/api/me/activity',
+        '/api/me/export',
       ])
         await this.#call(`GET ${path}`, { as })
     for (const path of ['/', '/account', '/inbox']) await this.#call(`GET ${path}`, path === '/' ? { status: 404 } : {})
@@ -148,6 +149,17 @@ class RouteWalk {
         await this.#call('POST /api/notifications/read-all', { as, path, status: 204 })
         await this.#call('POST /api/notifications/undo', { as, status: 204 })
       }
+      await this.#call('PATCH /api/notifications/{id}/archive', { ...at('/archive'), status: 204 })
+      await this.#call('PATCH /api/notifications/{id}/unarchive', { ...at('/unarchive'), status: 204 })
+      const body = { until: new Date(Date.now() + 3_600_000).toISOString() }
+      await this.#call('PATCH /api/notifications/{id}/snooze', { ...at('/snooze'), body, status: 204 })
+      await this.#call('PATCH /api/notifications/{id}/unarchive', { ...at('/unarchive'), status: 204 })
+      await this.#call('POST /api/notifications/seen', { as, body: { throughSeq: 1 }, status: 204 })
+      await this.#call('POST /api/notifications/archive-read', { as, status: 204 })
+      await this.#call('PATCH /api/notifications/{id}/unarchive', { ...at('/unarchive'), status: 204 })
+    }
+    for (let n = 0; n < 2; n++) {
+      await this.#call('DELETE /api/notifications/{id}', { path: `/api/notifications/${id}`, status: 204 })
     }
   }
 
@@ -263,6 +275,9 @@ class RouteWalk {
     await this.#call('POST /api/users/external/{externalId}/links', links)
     await this.#call('DELETE /api/users/external/{externalId}', { ...named, status: 204 })
     await this.#call('DELETE /api/users/{id}', { ...own, status: 204 })
+    await this.#call('POST /api/users', { as: 'key', body: { username: this.#username, password }, status: 201 })
+    await this.#call('POST /login', { body: { username: this.#username, password, variant: 'stateful' } })
+    await this.#call('DELETE /api/me', { status: 204 })
   }
 
   /** `route` as the document names it. Keeps the cookies of the response. */

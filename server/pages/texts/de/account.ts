@@ -219,7 +219,7 @@ export const texts = (plurals: Plurals): Texts => ({
   },
   confirm: {
     title: 'Bestätigen Sie, dass Sie es sind',
-    text: 'Ihre Anmeldung ist älter als zehn Minuten. Bestätigen Sie sie, bevor Sie ändern, wie Sie sich anmelden.',
+    text: 'Ihre Anmeldung ist älter als zehn Minuten. Bestätigen Sie sie, um fortzufahren.',
     submit: 'Bestätigen',
     labels: { password: 'Passwort', code: 'Code aus Ihrer Authenticator-App', recoveryCode: 'Wiederherstellungscode' },
     ways: {
@@ -251,4 +251,13 @@ export const texts = (plurals: Plurals): Texts => ({
   codes: codes(plurals),
   providers,
   activity: activity(plurals),
+  data: {
+    title: 'Ihre Daten',
+    hint: 'Laden Sie alles, was dieser Dienst über Sie speichert, als Datei herunter, oder löschen Sie Ihr Konto.',
+    download: 'Meine Daten herunterladen',
+    erase: 'Mein Konto löschen',
+    eraseTitle: 'Ihr Konto löschen?',
+    eraseText:
+      'Benachrichtigungen, Einstellungen und Anmeldewege gehen für immer verloren. Alle Geräte werden abgemeldet.',
+  },
 })

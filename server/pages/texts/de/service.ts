@@ -79,6 +79,7 @@ const signIn: Texts['signIn'] = {
     continueTo: (host) => `Weiter zu ${host}`,
   },
   signedOut: 'Sie sind abgemeldet.',
+  erased: 'Ihr Konto ist gelöscht.',
   cookiesBlocked:
     'Ihr Browser blockiert Cookies für diese Website. Ohne Cookie kann er nicht angemeldet bleiben. Erlauben Sie Cookies und laden Sie die Seite neu.',
   stillSignedOut:

@@ -214,7 +214,7 @@ export const texts = (plurals: Plurals) => ({
   },
   confirm: {
     title: 'Confirm that it is you',
-    text: 'You signed in more than ten minutes ago. Confirm that it is you before you change how you sign in.',
+    text: 'You signed in more than ten minutes ago. Confirm that it is you to go on.',
     submit: 'Confirm',
     labels: { password: 'Password', code: 'Code from your authenticator app', recoveryCode: 'Recovery code' },
     ways: {
@@ -245,4 +245,12 @@ export const texts = (plurals: Plurals) => ({
   codes: codes(plurals),
   providers,
   activity: activity(plurals),
+  data: {
+    title: 'Your data',
+    hint: 'Download everything that this service keeps about you in one file, or delete your account.',
+    download: 'Download my data',
+    erase: 'Delete my account',
+    eraseTitle: 'Delete your account?',
+    eraseText: 'Your notifications, settings and ways to sign in are lost for good. All your devices are signed out.',
+  },
 })

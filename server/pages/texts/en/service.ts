@@ -86,6 +86,7 @@ const signIn = {
   },
   /** After a sign-out, on this page. */
   signedOut: 'You are signed out.',
+  erased: 'Your account is deleted.',
   cookiesBlocked:
     'Your browser blocks cookies for this site, and without a cookie it cannot stay signed in. Allow cookies, then load the page again.',
   stillSignedOut:

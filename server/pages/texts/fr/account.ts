@@ -220,7 +220,7 @@ export const texts = (plurals: Plurals): Texts => ({
   },
   confirm: {
     title: 'Confirmez que c’est vous',
-    text: 'Votre connexion date de plus de dix minutes. Confirmez-la avant de changer votre manière de vous connecter.',
+    text: 'Votre connexion date de plus de dix minutes. Confirmez-la pour continuer.',
     submit: 'Confirmer',
     labels: {
       password: 'Mot de passe',
@@ -257,4 +257,13 @@ export const texts = (plurals: Plurals): Texts => ({
   codes: codes(plurals),
   providers,
   activity: activity(plurals),
+  data: {
+    title: 'Vos données',
+    hint: 'Téléchargez dans un fichier tout ce que ce service conserve sur vous, ou supprimez votre compte.',
+    download: 'Télécharger mes données',
+    erase: 'Supprimer mon compte',
+    eraseTitle: 'Supprimer votre compte ?',
+    eraseText:
+      'Notifications, réglages et moyens de connexion sont perdus pour toujours. Tous vos appareils sont déconnectés.',
+  },
 })

@@ -76,6 +76,7 @@ const signIn: Texts['signIn'] = {
     continueTo: (host) => `Continuer vers ${host}`,
   },
   signedOut: 'Vous êtes déconnecté.',
+  erased: 'Votre compte est supprimé.',
   cookiesBlocked:
     'Votre navigateur bloque les cookies de ce site, et sans cookie il ne peut pas rester connecté. Autorisez les cookies, puis rechargez la page.',
   stillSignedOut:

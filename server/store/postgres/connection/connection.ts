@@ -19,9 +19,9 @@ const maxAttempts = 3
 
 const maxMarks = 100_000
 
-/** Whether an inbox had a read-all of a category, and whether some of its notifications are archived or snoozed. */
+/** Whether an inbox had a read-all of a category, and whether some of its notifications are or were archived, or are snoozed. */
 export type Marks = { readonly hasCategoryMarks: boolean; readonly hasAway: boolean }
-export const noMarks: Marks = { hasCategoryMarks: false, hasAway: false }
+const noMarks: Marks = { hasCategoryMarks: false, hasAway: false }
 type MarkedInbox = Record<'categoryThrough' | 'archived' | 'snoozed' | 'archiveVersion', number>
 
 /** What every operation of the store works with. Each call is one round trip; it throws UNAVAILABLE if the system fails. */

@@ -16,7 +16,7 @@ begin
   with delivered as materialized (
     select * from json_to_recordset(batch -> 'deliveries') as d (
       n integer, id text, producer text, secret_hash text, idempotency_key text, body_hash text, max_unknown integer,
-      title text, body text, url text, category text, data text, texts text, look text, expires_at text, created_at text, at bigint
+      title text, body text, url text, category text, data text, look text, expires_at text, created_at text, at bigint
     )
   ),
   -- `id`: of the notification, which is that of the first mention of the user.
@@ -97,10 +97,10 @@ begin
     returning user_id, version, last_seq
   ),
   notes as (
-    insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at, texts, look,
+    insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at, look,
       expires_at, producer)
     select w.user_id, b.last_seq - w.count + w.nth, w.id, b.version - w.count + w.nth, d.title, d.body, d.url, d.category, d.data,
-      d.created_at, d.texts, d.look, d.expires_at, nullif(d.number, 0)
+      d.created_at, d.look, d.expires_at, nullif(d.number, 0)
     from wanted w join boxes b on b.user_id = w.user_id join decided d on d.n = w.n
   ),
   -- From boxes, so that the inboxes are locked first. Otherwise PostgreSQL runs this part before that one.

@@ -132,7 +132,6 @@ create table notification (
   kept_version bigint,
   expires_at text,
   look text,
-  texts text,
   producer bigint,
   primary key (user_id, seq)
 ) partition by hash (user_id);

@@ -176,10 +176,9 @@ create table notification (
   -- At or below the high-water mark of archive-reads it is in the list if this is the inbox's archive_version.
   kept_version integer,
   expires_at text,
-  -- The members of JSON text that say what it looks like, without braces: actor, icon, actions, format. Null for the defaults.
+  -- Members of JSON text without braces: actor, icon, actions, format, expiresAt, and texts, which are the title and the body in each language.
+  -- Null for the defaults.
   look text,
-  -- A JSON object: the title and the body in each language, in the order in which the delivery gave them. Null for one text.
-  texts text,
   -- The number of the producer who sent it last; null for the service itself.
   producer integer,
   primary key (user_id, seq)

@@ -1,0 +1,24 @@
+// <account-data>: everything that the service keeps of the user, as a file; and the end of the account.
+import { html, type TemplateResult } from 'lit'
+import { SecuritySection } from '../security/security-section.ts'
+
+export class DataSection extends SecuritySection {
+  async #erase(): Promise<void> {
+    const { eraseTitle: title, eraseText: text, erase: action } = this.texts.data
+    const { send, pages } = this.account
+    const isErased = await this.act(async () => {
+      await this.ask({ title, text, action })
+      await send('api/me', { method: 'DELETE' })
+    })
+    if (isErased) location.replace(`${pages}sign-in?after=sign-out&erased`)
+  }
+
+  /** The browser itself receives the file: it may be large. */
+  protected override render(): TemplateResult {
+    const { data } = this.texts
+    return html`<p class="hint">${data.hint}</p>
+<p class="buttons"><a class="button" href="${this.account.root}api/me/export">${data.download}</a>
+<button type="button" class="danger" aria-disabled=${this.isBusy} @click=${this.#erase}>${data.erase}</button></p>
+${this.outcome()}${this.question()}`
+  }
+}

@@ -1,0 +1,65 @@
+// `carillon explain`: what happened to one notification, from its rows: why does a user not see it, or still see it?
+import { Command } from 'commander'
+import { withoutControls } from '../basics/control-characters.ts'
+import { CarillonError } from '../basics/errors.ts'
+import { type Explained, explainNotification } from '../inbox/explain.store.ts'
+import { findUser } from '../users/users.ts'
+import { configOf, withSettings, withStore } from './settings.ts'
+import { print, readApplication, WrongUse } from './terminal/output.ts'
+import { type KeyOptions, keyOf, named, nameOf } from './user/user-key.ts'
+
+const help = `
+The sender's response has the id of the notification. Title and body are not displayed.
+
+Examples:
+  npx carillon explain ann 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70
+  npx carillon explain --external-id customer-42 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70 --json`
+
+export function explainCommand(): Command {
+  const command = named(new Command('explain'))
+    .argument('<names...>', 'the username, unless an option names the user; the id of the notification')
+    .description('Say what happened to one notification: sent, seen, read, archived, snoozed, muted, removed')
+    .addHelpText('after', help)
+  return withSettings(command, 'explain').action((names, options) => explain(command, names, options))
+}
+
+type Options = KeyOptions & { application?: string }
+
+function explain(command: Command, names: readonly string[], options: Options): Promise<void> {
+  const [last = '', ...others] = names.toReversed()
+  const id = last.toLowerCase()
+  if (others.length > 1) throw new WrongUse('Give one username and the id of one notification')
+  const key = keyOf(others[0], options)
+  const application = readApplication(options.application)
+  return withStore(configOf(command, 'explain'), async (store) => {
+    const user = await findUser({ store, application }, key)
+    const found = await store.read(explainNotification, { userId: user.id, id })
+    if (found === undefined)
+      throw new CarillonError('NOT_FOUND', `${nameOf(user)} has no such notification`, {
+        remedy: 'A removal is known for at most 30 days, and not at all if more than 1,000 were removed at once.',
+      })
+    const facts = 'reason' in found ? [['removed', `${found.removedAt} (${found.reason})`]] : factsOf(found)
+    const lines = facts.map(([name = '', fact]) => withoutControls(`${name.padEnd(8)}  ${fact}`))
+    print(options, { id, userId: user.id, ...found }, () => [`${id} of ${nameOf(user)}`, ...lines])
+  })
+}
+
+function factsOf(found: Explained): string[][] {
+  const { sentAt, senderId, senderName, replacedAt, count, readAt, archivedAt, snoozedUntil } = found
+  const isMuted = isMutedOnArrival(found)
+  const read = isMuted ? ' on arrival' : found.readAloneAt === null ? ' by a read-all' : ''
+  const archived = isMuted ? ' on arrival: muted' : found.away === null ? ' by an archive-read' : ''
+  return [
+    ['sent', `${sentAt} by ${senderId === null ? 'the service itself' : `${senderName} (${senderId})`}`],
+    ['replaced', replacedAt === null ? 'no' : `${replacedAt}; became the newest again ${count - 1} times`],
+    ['seen', found.seq <= found.seenThrough ? 'yes' : 'no'],
+    ['read', readAt === null ? 'no' : readAt + read],
+    ['archived', archivedAt === null ? 'no' : archivedAt + archived],
+    ['snoozed', snoozedUntil === null ? 'no' : `until ${snoozedUntil}`],
+    ['expires', found.expiresAt ?? 'no'],
+  ]
+}
+
+function isMutedOnArrival({ away, changedVersion, archivedAt, replacedAt, sentAt }: Explained): boolean {
+  return away === 'archived' && changedVersion === null && archivedAt === (replacedAt ?? sentAt)
+}

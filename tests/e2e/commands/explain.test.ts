@@ -1,0 +1,60 @@
+// `carillon explain`: what happened to one notification, as lines and as JSON, on both engines.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { readConfig } from '../../../server/config/read.ts'
+import { markRead } from '../../../server/inbox/marks.store.ts'
+import { archiveRead, remove } from '../../../server/inbox/places.store.ts'
+import { openStore } from '../../../server/open-store.ts'
+import { changeMutes } from '../../../server/preferences/preferences.store.ts'
+import { at, isoAt, newId, World } from '../../../server/store/contract/world.ts'
+import { newDatabase } from '../../support/postgres.ts'
+import { Folder } from '../../support/processes/carillon-process.ts'
+import { CommandLine } from '../../support/processes/command-line.ts'
+
+const commandLine = new CommandLine()
+after(() => commandLine[Symbol.asyncDispose]())
+
+for (const engine of ['SQLite', 'PostgreSQL'])
+  test(`an operator learns what happened to a notification, on ${engine}`, async (t) => {
+    using folder = new Folder()
+    const database = engine === 'SQLite' ? undefined : await newDatabase()
+    if (database !== undefined) t.after(database.drop)
+    const url = database?.url ?? `sqlite:${folder.file('carillon.db')}`
+    const { store } = await openStore(readConfig({ CARILLON_DATABASE_URL: url }).database)
+    t.after(() => store.close())
+    const world = await World.on(store)
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const id = await world.send(ann, 'A secret title', { at: at(1) })
+    const explain = async (...args: string[]) => {
+      const env = { CARILLON_DATABASE_URL: url }
+      return commandLine.run(folder, ['explain', ...args], { env })
+    }
+    const linesOf = async () => (await explain(ann.username, id.toUpperCase())).stdout.trimEnd().split('\n')
+    const sent = `sent      ${isoAt(1)} by app (${world.producerId})`
+    const before = [`${id} of ${ann.username}`, sent, 'replaced  no', 'seen      no', 'read      no', 'archived  no']
+    assert.deepEqual(await linesOf(), [...before, 'snoozed   no', 'expires   no'])
+    await store.write(markRead, { userId: ann.id, id, at: at(2) })
+    await store.write(archiveRead, { userId: ann.id, at: at(3) })
+    const lines = await linesOf()
+    assert.deepEqual(lines.slice(4, 6), [`read      ${isoAt(2)}`, `archived  ${isoAt(3)} by an archive-read`])
+    const json = JSON.parse((await explain('--id', ann.id, id, '--json')).stdout)
+    assert.deepEqual([json.id, json.userId, json.readAt, json.senderName], [id, ann.id, isoAt(2), 'app'])
+    await store.write(remove, { userId: ann.id, id, at: at(4) })
+    assert.deepEqual(await linesOf(), [`${id} of ${ann.username}`, `removed   ${isoAt(4)} (deleted)`])
+    const mutes = [{ category: '', mutedUntil: 'forever' }]
+    await store.write(changeMutes, { userId: ann.id, mutes, now: isoAt(5) })
+    const muted = await world.send(ann, 'Muted', { at: at(6) })
+    assert.deepEqual((await explain(ann.username, muted)).stdout.split('\n').slice(4, 6), [
+      `read      ${isoAt(6)} on arrival`,
+      `archived  ${isoAt(6)} on arrival: muted`,
+    ])
+    for (const args of [
+      [ben.username, id],
+      [ann.username, newId()],
+    ]) {
+      const { status, stdout, stderr } = await explain(...args)
+      assert.deepEqual([status, stdout], [1, ''])
+      assert.match(stderr, /^carillon: \S+ has no such notification\. A removal is known for at most 30 days/)
+    }
+    assert.match((await explain('nobody', id)).stderr, /^carillon: There is no user nobody/)
+  })
