@@ -8,7 +8,8 @@ import type { Sender } from '../producers/producer-key.ts'
 import type { KeyChange } from './by-key.store.ts'
 import { type ByKey, changeByKey } from './by-key.ts'
 import { contentFaults } from './content-faults.ts'
-import { KeyChangeResponse, NotificationChange, withoutNulls } from './delivery.schemas.ts'
+import { mebibyte, withoutNulls } from './delivery.routes.ts'
+import { KeyChangeResponse, NotificationChange } from './delivery.schemas.ts'
 
 type Needs = { byKey: ByKey }
 const responses = { 200: KeyChangeResponse, 202: KeyChangeResponse }
@@ -16,7 +17,7 @@ const responses = { 200: KeyChangeResponse, 202: KeyChangeResponse }
 export const update = operationFor<Sender>()({
   summary: 'Change members of the notifications with this key; null removes one. They keep their place and read state',
   body: NotificationChange,
-  bodyLimit: 64 * 1024,
+  bodyLimit: mebibyte,
   maxFields: maxKeys,
   responses,
   async handle({ byKey }: Needs, request, reply) {

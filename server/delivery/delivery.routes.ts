@@ -7,10 +7,10 @@ import { sendData } from '../http/response/send.ts'
 import type { Sender } from '../producers/producer-key.ts'
 import { externalIdFault } from '../users/profile.ts'
 import type { Deliveries } from './deliver.ts'
-import { DeliveryBody, DeliveryResponse, withoutNulls } from './delivery.schemas.ts'
+import { DeliveryBody, DeliveryResponse, type WithoutNulls } from './delivery.schemas.ts'
 import type { Recipient } from './delivery.ts'
 
-const mebibyte = 1024 * 1024
+export const mebibyte = 1024 * 1024
 
 export const send = operationFor<Sender>()({
   summary: 'Send a notification to up to 1,000 recipients: all that are known, or none',
@@ -42,6 +42,13 @@ function idempotencyKeyOf(raw: IncomingMessage): string | undefined {
   const [key, another] = raw.headersDistinct['idempotency-key'] ?? []
   if (another !== undefined) throw invalidField('Idempotency-Key', 'must be sent once')
   return key
+}
+
+/** A null means that the member is absent, also for the comparison of two bodies with one idempotency key. */
+export function withoutNulls<Members extends object>(members: Members) {
+  const without: Partial<Members> = {}
+  for (const member in members) if (members[member] !== null) without[member] = members[member]
+  return without as WithoutNulls<Members>
 }
 
 type NamedRecipient = DeliveryBody['recipients'][number]

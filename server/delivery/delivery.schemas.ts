@@ -49,13 +49,6 @@ export const KeyChangeResponse = t.dataOf(t.component('KeyChange', { inboxes: t.
 export type GivenContent = WithoutNulls<Pick<DeliveryBody, keyof typeof given>>
 export type WithoutNulls<Members> = { [Name in keyof Members]: Exclude<Members[Name], null> }
 
-/** A null means that the member is absent, also for the comparison of two bodies with one idempotency key. */
-export function withoutNulls<Members extends object>(members: Members) {
-  const without: Partial<Members> = {}
-  for (const member in members) if (members[member] !== null) without[member] = members[member]
-  return without as WithoutNulls<Members>
-}
-
 const DeliveryResult = t.component('DeliveryResult', {
   userId: t.nullable(id),
   id: t.nullable(id),

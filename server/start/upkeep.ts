@@ -31,15 +31,19 @@ const removalsKeptMs = 30 * 24 * 3_600_000
 
 type Limits = Pick<Config, 'retentionMs' | 'retentionUnreadMs' | 'inboxMax'>
 type Dependencies = { store: Store; wall: () => number; log: Log; limits: Limits }
+/** How many were removed from each inbox. */
+type Counts = Map<string, number>
 
 export class Upkeep {
   readonly #dependencies: Dependencies
   /** The inboxes that changed since the last turn, if inboxes have a maximum. */
-  #changed = new Set<string>()
-  #turning: Promise<void> | undefined
-  #sweeping: Promise<void> | undefined
-  #end = () => {}
+  readonly #changed = new Set<string>()
+  #stop = () => {}
   #isEnding = false
+  /** Removes what has expired or is too many, wakes what was snoozed, and continues the changes by key. */
+  readonly turn = oneAtATime(() => this.#turn())
+  /** Removes what is too old, and what is too many in any inbox. */
+  readonly sweep = oneAtATime(() => this.#sweep())
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -47,47 +51,28 @@ export class Upkeep {
 
   start(): void {
     const { store, log, limits } = this.#dependencies
-    const onFailure = (error: unknown) =>
-      log.warn(
-        { event: 'tidying-failed', err: error },
-        'notifications could not be removed or woken; retrying in a second',
-      )
+    const sentence = 'notifications could not be removed or woken; retrying in a second'
+    const onFailure = (error: unknown) => log.warn({ event: 'tidying-failed', err: error }, sentence)
     const ticking = setInterval(() => this.turn().catch(onFailure), everyMs).unref()
     const onChange = (signal: ChangeSignal) => signal.about === 'inbox' && this.#changed.add(signal.userId)
     const stopListening = limits.inboxMax === undefined ? () => {} : store.onChange(onChange, ['inbox'])
-    this.#end = () => {
+    this.#stop = () => {
       clearInterval(ticking)
       stopListening()
     }
   }
 
-  /** Resolves after the write in progress. */
+  /** Resolves after the writes in progress. */
   async end(): Promise<void> {
     this.#isEnding = true
-    this.#end()
-    await Promise.allSettled([this.#turning, this.#sweeping])
-  }
-
-  /** Removes what has expired or is too many, wakes what was snoozed, and continues the changes by key. */
-  turn(): Promise<void> {
-    this.#turning ??= this.#turn().finally(() => {
-      this.#turning = undefined
-    })
-    return this.#turning
-  }
-
-  /** Removes what is too old, and what is too many in any inbox. */
-  sweep(): Promise<void> {
-    this.#sweeping ??= this.#sweep().finally(() => {
-      this.#sweeping = undefined
-    })
-    return this.#sweeping
+    this.#stop()
+    await Promise.allSettled([this.turn(), this.sweep()])
   }
 
   async #turn(): Promise<void> {
     const { store, wall } = this.#dependencies
     const counts: Counts = new Map()
-    for (let isDone = false; !isDone && !this.#isEnding; ) {
+    for (let isDone = this.#isEnding; !isDone; isDone ||= this.#isEnding) {
       const changed = [...this.#changed]
       this.#changed.clear()
       for (const userIds of inChunks(changed, 1_000)) await this.#shrink(await store.read(sizesOf, userIds))
@@ -104,8 +89,9 @@ export class Upkeep {
     const { store, wall, limits } = this.#dependencies
     const { retentionMs = Number.POSITIVE_INFINITY, retentionUnreadMs = retentionMs, inboxMax } = limits
     const at = wall()
-    const before = at - Math.min(retentionMs, retentionUnreadMs)
-    const retention = { readBefore: isoBefore(at, retentionMs), unreadBefore: isoBefore(at, retentionUnreadMs) }
+    const [read, unread] = [at - retentionMs, at - retentionUnreadMs]
+    const retention = { readBefore: read > 0 ? iso(read) : '', unreadBefore: unread > 0 ? iso(unread) : '' }
+    const before = Math.max(read, unread)
     const counts: Counts = new Map()
     let place: Old['next'] = before > 0 ? { start: '', userId: '' } : undefined
     while (place !== undefined && !this.#isEnding) {
@@ -126,42 +112,40 @@ export class Upkeep {
   async #settle(due: readonly Placed[], counts: Counts, retention?: Retention): Promise<void> {
     const { store, wall } = this.#dependencies
     for (const { userId } of due) counts.set(userId, (counts.get(userId) ?? 0) + 1)
-    const unlisted = new Set(unlistedIn(counts))
-    for (const chunk of inChunks(due.toSorted(byUser), maxAtOnce)) {
+    for (const chunk of inChunks(due, maxAtOnce)) {
       if (this.#isEnding) return
-      const users = new Set(chunk.map(({ userId }) => userId))
-      await store.write(settle, { due: chunk, unlisted: [...users.intersection(unlisted)], at: wall(), retention })
+      const users = [...new Set(chunk.map(({ userId }) => userId))]
+      const unlisted = users.filter((userId) => isUnlisted(counts.get(userId)))
+      await store.write(settle, { due: chunk, unlisted, at: wall(), retention })
     }
   }
 
   async #announce(counts: Counts): Promise<void> {
-    const unlisted = unlistedIn(counts)
+    const unlisted = [...counts.keys()].filter((userId) => isUnlisted(counts.get(userId)))
     if (unlisted.length > 0) await this.#dependencies.store.write(announce, unlisted)
   }
 
   async #shrink(sizes: readonly Size[]): Promise<void> {
     const { store, wall, limits } = this.#dependencies
     const max = limits.inboxMax ?? Number.POSITIVE_INFINITY
-    for (const chunk of inChunks(sizes.filter(({ size }) => size > max).toSorted(byUser), maxAtOnce))
-      for (let full: readonly Full[] = chunk.map(({ userId }) => ({ userId })); full.length > 0 && !this.#isEnding; )
+    const overfull = sizes.flatMap(({ userId, size }) => (size > max ? { userId } : []))
+    for (const chunk of inChunks(overfull, maxAtOnce))
+      for (let full: readonly Full[] = chunk; full.length > 0 && !this.#isEnding; )
         full = await store.write(shrink, { full, max, at: wall() })
   }
 }
 
-/** How many were removed from each inbox. */
-type Counts = Map<string, number>
+const isUnlisted = (count = 0) => count > maxListed
 
-function unlistedIn(counts: Counts): string[] {
-  return [...counts].flatMap(([userId, count]) => (count > maxListed ? userId : []))
-}
-
-function isoBefore(at: number, ms: number): string {
-  return ms === Number.POSITIVE_INFINITY ? '' : iso(at - ms)
-}
-
-/** The order in which inboxes are locked. */
-function byUser(one: { userId: string }, other: { userId: string }): number {
-  return one.userId < other.userId ? -1 : Number(one.userId > other.userId)
+/** Another call joins the run that is not over. */
+function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined
+    })
+    return running
+  }
 }
 
 function inChunks<Item>(items: readonly Item[], length: number): Item[][] {

@@ -119,6 +119,7 @@ const prepare: Record<string, (example: unknown) => Promise<unknown>> = {
     const challenge = { userId: user.id, purpose: 'provider', data, expiresAt: app.now() + 60_000 }
     await app.store.write(addChallenge, { ...challenge, hash: hashOf(code) })
   },
+  updateByKey: () => app.deliver({ to: ann, title: 'Hi', key: '{key}' }),
   async createExternalUserLink() {
     const user = await app.store.read(findUserByExternalId, { issuer: '', externalId: '{externalId}' })
     await app.store.write(updateUser, { userId: user?.id ?? '', username: 'kim' })
@@ -151,7 +152,7 @@ test('a service accepts the example of every request (I9)', async () => {
     const own = isOfProducer ? { authorization: `Bearer ${key}` } : proof
     const headers = { 'content-type': 'application/json', ...own }
     await prepare[operation.operationId]?.(example)
-    const id = template.startsWith('/api/notifications/') ? ((await app.list(proof)).items[0]?.id ?? '') : ann.id
+    const id = template.startsWith('/api/notifications/{id}') ? ((await app.list(proof)).items[0]?.id ?? '') : ann.id
     const response = await app.request(template.replace('{id}', id).replace('{provider}', 'staff'), {
       method,
       headers,

@@ -6,10 +6,12 @@ import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
 import { newId } from '../../server/basics/ids.ts'
 import { hashOf } from '../../server/basics/secrets.ts'
+import { countInboxesOf, findKeyChange } from '../../server/delivery/by-key.store.ts'
 import { addFactor, factorsOf } from '../../server/factors/factors.store.ts'
 import { forgetGuesses, reserveGuess } from '../../server/guessing/guesses.store.ts'
 import { routes } from '../../server/routes.ts'
 import { confirmSession } from '../../server/sessions/sessions.store.ts'
+import { replaceOperation } from '../../server/store/testing/operations.ts'
 import { putUsers } from '../../server/users/put-users.store.ts'
 import { disableUser } from '../../server/users/user-changes.store.ts'
 import { enableUser, findUserByExternalId, updateUser } from '../../server/users/users.store.ts'
@@ -20,6 +22,7 @@ import { HttpClient, type HttpRequest } from '../support/http/http-client.ts'
 import { ProviderBrowser, providerSetting } from '../support/http/provider-browser.ts'
 import { startSignInProvider } from '../support/network/sign-in-provider.ts'
 import { addPasskey } from '../support/passkeys.ts'
+import { untilSo } from '../support/processes/nodes.ts'
 import { type HttpResponse, type Proof, startTestService } from '../support/service.ts'
 import { Authenticator, carefulUser, signInWithCode } from '../support/sign-in/authenticator.ts'
 import { noteRenewedCookie, withNewestCookie } from '../support/sign-in/renewed-cookies.ts'
@@ -76,6 +79,7 @@ function placeOf(template: string): string {
     .replace('/api/users/external/{externalId}', externalPath)
     .replace('{id}', template.startsWith('/api/users/') ? resident.id : id)
     .replace('{provider}', 'staff')
+    .replace('{key}', 'k')
     .replace('{name}', 'carillon-client-00000000.js')
 }
 
@@ -587,6 +591,28 @@ test('the description is correct for what an application does with its users (I9
   assert.equal(await send('PUT', '/api/users', { users: [{}] }), 400)
   for (const query of ['', '?limit=1', '?search=lee', '?externalId=a'])
     assert.equal(await send('GET', `/api/users${query}`), 200)
+})
+
+test('the description is correct for changes by key (I9)', async () => {
+  const send = async (method: string, path: string, given?: object) => {
+    const headers = { ...producer, ...(given && json) }
+    return (await record({ method, path, headers, ...(given && { body: JSON.stringify(given) }) })).status
+  }
+  const calls = [
+    ['PATCH', '', { title: 'Ho' }],
+    ['POST', '/resolve'],
+    ['DELETE', ''],
+  ] as const
+  await app.deliver({ to: [ann, eve], title: 'Hi', key: 'by key' })
+  for (const [method, end, given] of calls) {
+    assert.equal(await send(method, `/api/notifications/by-key/none${end}`, given), 404)
+    const restore = replaceOperation(app.store, countInboxesOf, async () => 1_001)
+    assert.equal(await send(method, `/api/notifications/by-key/by%20key${end}`, given), 202)
+    restore()
+    await untilSo(async () => (await app.store.read(findKeyChange)) === undefined)
+    if (method === 'DELETE') await app.deliver({ to: [ann, eve], title: 'Hi', key: 'by key' })
+    assert.equal(await send(method, `/api/notifications/by-key/by%20key${end}`, given), 200)
+  }
 })
 
 test('the description is correct for categories and what users mute (I9)', async () => {

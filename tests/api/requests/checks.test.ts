@@ -107,7 +107,7 @@ const upTo16KiB = [
 
 /** Bytes */
 function limitOf({ method, template }: { method: string; template: string }): number {
-  if (template === '/api/notifications') return 1024 * 1024
+  if (template === '/api/notifications' || template.includes('/by-key/')) return 1024 * 1024
   if (template === '/api/users' && method === 'PUT') return 4 * 1024 * 1024
   // Percent-encoded, and with a return_to.
   if (template === '/sign-in') return 8 * 1024

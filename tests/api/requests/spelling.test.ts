@@ -82,6 +82,9 @@ function isIdOfAnotherMethod(path: string, method: string): boolean {
   return isId && methods.length > 0 && !methods.includes(method)
 }
 
+/** `by-key\\every-route` has the place of an id, which the user's DELETE takes. */
+const isOfReader = (path: string) => path === '/api/notifications/by-key\\every-route'
+
 test('a path with doubled or encoded slashes, dots, parameters, a backslash or other letters is 404 (Z8)', async () => {
   for (const route of routes) {
     const { path } = route
@@ -118,7 +121,7 @@ test('a path with doubled or encoded slashes, dots, parameters, a backslash or o
       replacedAt(path, 1, `%25${encoded(path[1] as string).slice(1)}`),
       replacedAt(path, 1, `%c1%${(path.charCodeAt(1) & 0xbf).toString(16)}`),
     ]
-    for (const other of others.filter((one) => one.startsWith('/') && !isFreeText(one))) {
+    for (const other of others.filter((one) => one.startsWith('/') && !isFreeText(one) && !isOfReader(one))) {
       const { status } = await request(other, route)
       const isIdToo = isIdOfAnotherMethod(other, route.method)
       // `staff\\start` is the name of a provider that there is not; the body is one of another route.
