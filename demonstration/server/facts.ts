@@ -1,8 +1,8 @@
 // What follows the fields of the visitor when a request is passed on to a listener of this process (server/demonstration/pass-on.ts): the secret
 // of the listener, and facts about the request.
 import type { IncomingMessage } from 'node:http'
-import { passedField } from '../../server/demonstration/pass-on.ts'
 import { equalSecrets } from '../../server/basics/secrets.ts'
+import { passedField } from '../../server/demonstration/pass-on.ts'
 
 /** What a proxy in front of the service says of the visitor, and of itself. */
 const ofProxies = /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|.*-(?:client|connecting)-ip)$/

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import { CarillonError } from '../../server/basics/errors.ts'
 import { networkOfClient } from '../../server/basics/ip-addresses.ts'
-import type { Cookie } from '../../server/http/site.ts'
 import { hashOf } from '../../server/basics/secrets.ts'
+import type { Cookie } from '../../server/http/site.ts'
 import { makePassphrase } from '../../server/users/users.ts'
 import { World, type WorldOptions } from './world.ts'
 

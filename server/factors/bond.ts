@@ -2,9 +2,9 @@
 // that began, by the cookie of its flow, or the page that began, by its verifier and its origin. A redirect of that page may carry the
 // fragment to another site (RFC 9700, section 4.1), which has neither.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { equalSecrets, hashOf, type Sealing } from '../basics/secrets.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
-import { equalSecrets, hashOf, type Sealing } from '../basics/secrets.ts'
 
 /** Kept with a code or a challenge. `flow`: the cookie that is needed. `origin`: the page's, if it is not that of the service. */
 export type Bond = { flow?: string; stateHash?: string; challenge?: string | undefined; origin?: string | undefined }

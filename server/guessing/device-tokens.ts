@@ -6,9 +6,9 @@
 // seal for each user of the device, the last user first.
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import type { Sealing } from '../basics/secrets.ts'
 import { sessionSecrets } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
-import type { Sealing } from '../basics/secrets.ts'
 
 export type DeviceUser = { id: string; deviceGeneration: number }
 

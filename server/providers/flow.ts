@@ -1,8 +1,8 @@
 // A sign-in with a provider that has begun in this browser. It is kept in a sealed cookie of that browser, so that nobody else can
 // finish it (RFC 6749, section 10.12), and nothing is stored before the provider has said who signs in.
 import { randomBytes } from 'node:crypto'
-import { type Bond, flowLifetimeMs } from '../factors/bond.ts'
 import { equalSecrets, hashOf, type Sealing } from '../basics/secrets.ts'
+import { type Bond, flowLifetimeMs } from '../factors/bond.ts'
 import type { SignIn } from '../tokens/revocations.ts'
 import type { Checks } from './provider.ts'
 

@@ -1,9 +1,9 @@
 // `carillon user factors`: list the second factors of a user, and remove them all for a user who has lost them.
 import { Command } from 'commander'
 import { conflict } from '../../basics/errors.ts'
+import { Sealing } from '../../basics/secrets.ts'
 import { factorsOf } from '../../factors/factors.store.ts'
 import { removeUnreadable, resetFactors, unreadableFactors } from '../../factors/reset.ts'
-import { Sealing } from '../../basics/secrets.ts'
 import { secretsIn } from '../../start/sealing-secret.ts'
 import { findUser as findStoredUser } from '../../users/users.store.ts'
 import { findUser, type UserKey } from '../../users/users.ts'

@@ -11,9 +11,9 @@ import type {
 } from '@simplewebauthn/server'
 import type { FastifyRequest } from 'fastify'
 import { CarillonError } from '../../basics/errors.ts'
+import { hashOf, type Sealing } from '../../basics/secrets.ts'
 import { isLoopback } from '../../config/values.ts'
 import type { Site } from '../../http/site.ts'
-import { hashOf, type Sealing } from '../../basics/secrets.ts'
 
 export type { Assertion, Registration }
 

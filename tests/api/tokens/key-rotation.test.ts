@@ -1,8 +1,8 @@
 // The signing keys of a running service: their rotation by the clock, and what the key set shows of it.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { openStore } from '../../../server/open-store.ts'
 import { Sealing } from '../../../server/basics/secrets.ts'
+import { openStore } from '../../../server/open-store.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { makeSigningKey, openPrivate, signToken } from '../../../server/tokens/key-material.ts'
 import { acceptedAfterMs, publishedAheadMs } from '../../../server/tokens/key-schedule.ts'
