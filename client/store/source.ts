@@ -330,8 +330,11 @@ export class Source {
     }
     this.#position = event.position
     const isGreeting = event.type === 'hello' || event.type === 'resync'
-    // No page has it.
-    if (isGreeting) this.#state = { ...this.#state, unseen: event.unseen }
+    if (isGreeting) {
+      // The events before it have an older number, and no page has one.
+      this.#applyEvents()
+      this.#state = { ...this.#state, unseen: event.unseen }
+    }
     if (event.type === 'resync') {
       this.#isStale = true
       await this.load()
