@@ -220,7 +220,10 @@ export class Source {
       const page = await this.#inbox.list({ ...list.query, before: list.end, signal })
       signal.throwIfAborted()
       this.#applyEvents()
+      const wasUnclear = list.isUnclear
       this.#add(list, [page])
+      // The page has nothing of what may be missing above it.
+      list.isUnclear ||= wasUnclear
     }).finally(() => {
       list.isLoading = false
       list.next = undefined
@@ -302,17 +305,19 @@ export class Source {
       const isFresh = this.#isFreshDue
       const done = this.#acts.pending.filter(({ isDone }) => isDone)
       const due = this.#lists.filter((list) => isFresh || isDue(list))
-      const loaded = await Promise.all(due.map((list) => this.#pagesOf(list, signal)))
+      const loaded = await Promise.all(due.map(async (list) => ({ list, pages: await this.#pagesOf(list, signal) })))
       signal.throwIfAborted()
       this.#applyEvents()
       const { known } = this.#state
-      this.#position ??= Math.min(...loaded.flat().map(({ version }) => version))
+      this.#position ??= Math.min(...loaded.flatMap(({ pages }) => pages.map(({ version }) => version)))
       if (isFresh) {
         this.#state = { ...this.#state, known: emptyState.known }
         this.#isStale = false
         this.#acts.remove(done)
       }
-      for (const [index, list] of due.entries()) this.#add(list, loaded[index] ?? [], known)
+      // The oldest first: the rest of a list is its total without what is known, which must not be newer.
+      loaded.sort((a, b) => newestOf(a.pages) - newestOf(b.pages))
+      for (const { list, pages } of loaded) this.#add(list, pages, known)
       this.show()
       return this.#position
     })
@@ -342,4 +347,8 @@ export class Source {
     if (this.#isLive) this.#showSoon()
     else this.onState('live')
   }
+}
+
+function newestOf(pages: readonly NotificationPage[]): number {
+  return pages.at(-1)?.version ?? 0
 }

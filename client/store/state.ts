@@ -139,8 +139,9 @@ export function isUnclear(extent: Extent, event: StreamEvent, known: Known): boo
   // A notification whose snooze has ended was sent before others.
   const isNew =
     status !== 'all' && status !== 'snoozed' && [...known.values()].every((one) => one.updatedAt <= updatedAt)
-  // Otherwise it may have been one of the rest.
-  return !(event.type === 'created' && isNew) && !((known.get(id)?.seq ?? -1) >= end)
+  // Otherwise it may have been one of the rest. If a newer page of another list has it, it may have moved up since.
+  const before = known.get(id)
+  return !(event.type === 'created' && isNew) && !(before && before.seq >= end && isOlder(before, event.version))
 }
 
 type Shown = { -readonly [Name in keyof Omit<InboxState, 'known'>]: number } & {
