@@ -15,6 +15,7 @@ import { largeDatabase } from './scenarios/large-database.ts'
 import { list } from './scenarios/list.ts'
 import { postgresDeliveries } from './scenarios/postgres-deliveries.ts'
 import { postgresList } from './scenarios/postgres-list.ts'
+import { retention } from './scenarios/retention.ts'
 import { signIns } from './scenarios/sign-ins.ts'
 import { start } from './scenarios/start.ts'
 import { streamLatency } from './scenarios/stream-latency.ts'
@@ -27,6 +28,7 @@ const scenarios: readonly Scenario[] = [
   durableWrites,
   largeDatabase,
   emptying,
+  retention,
   start,
   signIns,
   streams,

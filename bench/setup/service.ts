@@ -27,10 +27,14 @@ export function databaseIn(dir: string): string {
 }
 
 /** Resolves with the first 200. */
-export async function startService({ role = 'server', ...place }: Place & { role?: Role }): Promise<Service> {
+export async function startService({
+  role = 'server',
+  settings: more = {},
+  ...place
+}: Place & { role?: Role; settings?: Record<string, string> }): Promise<Service> {
   const { checkout, dir } = place
   const port = await freePort()
-  const settings = settingsOf(place, port)
+  const settings = { ...settingsOf(place, port), ...more }
   const log = openSync(join(dir, 'carillon.log'), 'a')
   const process = new BenchProcess({
     args: ['--import', preload, join(checkout.root, 'server/bin/launch.js'), 'serve'],

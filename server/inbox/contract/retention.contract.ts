@@ -1,6 +1,7 @@
 // The promises about notifications that leave an inbox without a request, or come back: by expiry, retention, the maximum, and a snooze that
 // is over. They hold whichever node does it, and if two do at the same time.
 import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
 import { newId as idAt } from '../../basics/ids.ts'
 import { Upkeep } from '../../start/upkeep.ts'
 import { recount } from '../../store/contract/random/random.ts'
@@ -144,6 +145,32 @@ export function retentionPromises(promise: PromiseOf): void {
     const { version: now, resetVersion } = await world.store.read(readInbox, ann.id)
     assert.deepEqual([now, resetVersion], [version + 1_001, version + 1_001])
     await isRemoved(world, ben, atBen, [id], 'retention')
+  })
+
+  promise('retention against list: every page that is read meanwhile has what its counters say', async (world) => {
+    const ann = await world.addUser('ann')
+    await world.sendTimes(400, ann)
+    for (let n = 0; n < 5; n++) await world.send(ann, 'new', { at: at(day) })
+    let isOver = false
+    const totals = new Set<number>()
+    const reading = async () => {
+      while (!isOver) {
+        const { items, total, inbox } = await world.page({ userId: ann.id, page: 1, limit: 500, status: 'inbox' })
+        assert.deepEqual([JSON.parse(items).length, inbox.unread], [total, total])
+        totals.add(total)
+        // On SQLite a read ends in the same turn of the event loop.
+        await setImmediate()
+      }
+    }
+    const readers = Promise.all([reading(), reading()])
+    await upkeep(world, day, { retentionMs: 1_000 })
+      .sweep()
+      .finally(() => {
+        isOver = true
+      })
+    await readers
+    assert.ok(totals.size > 1, 'no page was read during the work')
+    await isLeft(world, ann, ['new', 'new', 'new', 'new', 'new'])
   })
 
   promise('keeps at most so many in an inbox: the oldest read ones go first, then the oldest others', async (world) => {

@@ -77,10 +77,10 @@ const workers = 8
 
 type Case = readonly [name: string, line: string, fields: Proof]
 
-/** The live stream has its own test: its response does not end. */
-function isStream([, line, fields]: Case): boolean {
+/** The live stream and the export have their own test: their responses have no length. */
+function isStreamed([, line, fields]: Case): boolean {
   const isSignedIn = fields.cookie !== undefined || fields.authorization === token.authorization
-  return isSignedIn && line.includes('/stream ')
+  return isSignedIn && /\/(stream|export) /.test(line)
 }
 
 /** Of the cases of each route one of `every`, in turns; with SOAK=1 all. */
@@ -96,7 +96,7 @@ async function allPass(cases: readonly Case[]): Promise<number[]> {
   const work = async (worker: number) => {
     using proxy = new WritingProxy(app.url)
     for (const [index, one] of cases.entries()) {
-      if (index % workers !== worker || isStream(one)) continue
+      if (index % workers !== worker || isStreamed(one)) continue
       const [name, line, fields] = one
       for (const [framing, body] of framingsOf(index)) {
         const { status, wrong: found } = await passed(proxy, headOf(line, { ...fields, ...framing }), body)
@@ -150,18 +150,23 @@ test('a large body to a path without a route gets its response through such a pr
   assert.deepEqual(await allPass(cases), [400, 404, 405, 413])
 })
 
-test('a preflight and a live stream with a large body get their responses (I2)', async () => {
+test('a preflight, a live stream and an export with a large body get their responses (I2)', async () => {
   using proxy = new WritingProxy(app.url)
   const preflight = { ...faults['a preflight'], 'content-length': String(large.length), connection: 'close' }
   assert.equal((await proxy.pass(headOf('OPTIONS /login HTTP/1.1', preflight), large)).status, 204)
   assert.equal(proxy.failures, 0)
-  const stream = { ...cookie, 'content-length': String(large.length) }
-  const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port) })
-  socket.write(headOf('GET /api/notifications/stream HTTP/1.1', stream))
-  socket.write(large)
-  const [bytes] = await once(socket, 'data')
-  socket.destroy()
-  assert.match(String(bytes), /^HTTP\/1\.1 200 OK\r\n(.+\r\n)*content-type: text\/event-stream/)
+  for (const [path, type] of [
+    ['/api/notifications/stream', 'text/event-stream'],
+    ['/api/me/export', 'application/x-ndjson'],
+  ]) {
+    const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port) })
+    socket.write(headOf(`GET ${path} HTTP/1.1`, { ...cookie, 'content-length': String(large.length) }))
+    socket.write(large)
+    const [bytes] = await once(socket, 'data')
+    socket.destroy()
+    assert.match(String(bytes), /^HTTP\/1\.1 200 OK\r\n/)
+    assert.match(String(bytes), new RegExp(`content-type: ${type}`))
+  }
 })
 
 test('a service that stops refuses a large body through such a proxy, and closes the connection after the response (R9)', async () => {

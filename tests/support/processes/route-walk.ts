@@ -52,6 +52,7 @@ class RouteWalk {
     await this.#signIn()
     await this.#inbox()
     await this.#mutes()
+    await this.#byKey()
     await this.#account()
     await this.#providers()
     await this.#secondFactor()
@@ -187,6 +188,15 @@ class RouteWalk {
       await this.#call('PUT /api/me/preferences', { body: { categories: { walk: { mutedUntil } } }, status: 204 })
       await this.#call('GET /api/me/preferences')
     }
+  }
+
+  async #byKey(): Promise<void> {
+    const keyed = { as: 'key', path: '/api/notifications/by-key/walk' } as const
+    const delivery = { recipients: [{ username: this.#username }], title: 'Walk', key: 'walk' }
+    await this.#call('POST /api/notifications', { as: 'key', body: delivery, status: 201 })
+    await this.#call('PATCH /api/notifications/by-key/{key}', { ...keyed, body: { title: 'Walked' } })
+    await this.#call('POST /api/notifications/by-key/{key}/resolve', { ...keyed, path: `${keyed.path}/resolve` })
+    await this.#call('DELETE /api/notifications/by-key/{key}', keyed)
   }
 
   /** No provider is configured: tests/api/providers/ tests what these routes do. */

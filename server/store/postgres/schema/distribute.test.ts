@@ -13,6 +13,7 @@ import { migrate } from './migrate.ts'
 
 const script = readFileSync(new URL('./distribute.sql', import.meta.url), 'utf8')
 const ofUsers = [
+  'archive_mark',
   'audit',
   'category_read_mark',
   'challenge',
@@ -22,12 +23,16 @@ const ofUsers = [
   'known_device',
   'notification',
   'one_time_link',
+  'preference',
   'read_mark',
   'recovery_code',
+  'removal',
   'session',
   'token_cutoff',
 ]
-const forAll = ['delivery', 'guess_count', 'producer', 'provider_account', 'signing_key', 'user']
+const forAll = [
+  ...['category', 'delivery', 'guess_count', 'key_change', 'producer', 'provider_account', 'signing_key', 'user'],
+]
 const ledger = ['history', 'kysely_migration']
 
 /** A migrated database, and the notices of the server. */
@@ -117,7 +122,7 @@ test('a migration of distributed tables uses one connection to each node, as Cit
   assert.deepEqual(await rows('select mode from found'), [['sequential']])
 })
 
-test('there are no foreign keys, and only usernames, ids and accounts at providers have a unique key across users', async () => {
+test('there are no foreign keys, and only usernames, ids, accounts at providers and names of categories have a unique key across users', async () => {
   const { rows } = await connect()
   assert.deepEqual(await rows("select conname from pg_constraint where contype = 'f'"), [])
   const keys = await rows(`
