@@ -134,8 +134,7 @@ export function isUnclear(extent: Extent, event: StreamEvent, known: Known): boo
   if (event.type === 'read-all' && status === 'read') return true
   if (event.type === 'archive-read' && status === 'archived') return true
   if (end === 0 || event.type === 'seen' || hasCounter(extent)) return false
-  const { id, updatedAt } =
-    'notification' in event ? event.notification : { id: 'id' in event ? event.id : '', updatedAt: '' }
+  const { id = '', updatedAt = '' } = 'notification' in event ? event.notification : (event as Partial<Notification>)
   // A notification whose snooze has ended was sent before others.
   const isNew =
     status !== 'all' && status !== 'snoozed' && [...known.values()].every((one) => one.updatedAt <= updatedAt)
