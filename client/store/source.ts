@@ -220,7 +220,10 @@ export class Source {
       const page = await this.#inbox.list({ ...list.query, before: list.end, signal })
       signal.throwIfAborted()
       this.#applyEvents()
+      const wasUnclear = list.isUnclear
       this.#add(list, [page])
+      // The page has nothing of what may be missing above it.
+      list.isUnclear ||= wasUnclear
     }).finally(() => {
       list.isLoading = false
       list.next = undefined
@@ -241,15 +244,16 @@ export class Source {
     return turn
   }
 
-  async #pagesOf({ size, query }: SharedList, signal: AbortSignal): Promise<NotificationPage[]> {
+  async #pagesOf(list: SharedList, signal: AbortSignal) {
     const pages: NotificationPage[] = []
-    for (let missing = size; missing > 0; ) {
+    let missing = list.size
+    for (;;) {
       const before = pages.at(-1)?.items.at(-1)?.seq
-      const page = await this.#inbox.list({ ...query, limit: Math.min(missing, 100), before, signal })
+      const page = await this.#inbox.list({ ...list.query, limit: Math.min(missing, 100), before, signal })
       pages.push(page)
-      missing = page.next ? missing - page.items.length : 0
+      missing -= page.items.length
+      if (missing <= 0 || !page.next) return { list, pages, version: page.version }
     }
-    return pages
   }
 
   #applyEvents(): void {
@@ -257,7 +261,7 @@ export class Source {
     const { known } = this.#state
     for (const list of this.#lists) list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
     this.#events = []
-    if (events.length) this.#state = withEvents(this.#state, events)
+    this.#state = withEvents(this.#state, events)
     if (this.#state.known.size > maxKnown) this.#state = withLists(this.#state, this.#lists)
   }
 
@@ -306,13 +310,16 @@ export class Source {
       signal.throwIfAborted()
       this.#applyEvents()
       const { known } = this.#state
-      this.#position ??= Math.min(...loaded.flat().map(({ version }) => version))
+      // The oldest first: the rest of a list is its total without what is known, which must not be newer.
+      loaded.sort((a, b) => a.version - b.version)
+      // A list that was not loaded before has one page.
+      this.#position ??= loaded[0]?.version ?? 0
       if (isFresh) {
-        this.#state = { ...this.#state, known: emptyState.known }
+        this.#state = { ...this.#state, known: new Map() }
         this.#isStale = false
         this.#acts.remove(done)
       }
-      for (const [index, list] of due.entries()) this.#add(list, loaded[index] ?? [], known)
+      for (const { list, pages } of loaded) this.#add(list, pages, known)
       this.show()
       return this.#position
     })
@@ -329,13 +336,15 @@ export class Source {
       return
     }
     this.#position = event.position
-    const isGreeting = event.type === 'hello' || event.type === 'resync'
-    // No page has it.
-    if (isGreeting) this.#state = { ...this.#state, unseen: event.unseen }
+    if (event.type === 'hello' || event.type === 'resync') {
+      // The events before it have an older number, and no page has one.
+      this.#applyEvents()
+      this.#state = { ...this.#state, unseen: event.unseen }
+    } else this.#events.push(event)
     if (event.type === 'resync') {
       this.#isStale = true
       await this.load()
-    } else if (!isGreeting) this.#events.push(event)
+    }
     if (this.#isLive) this.#showSoon()
     else this.onState('live')
   }

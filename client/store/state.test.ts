@@ -112,6 +112,18 @@ test('a list with categories cannot tell what changed below its loaded part', ()
   assert.equal(isUnclear({ ...partial, end: 0, rest: 0 }, event('read', notification(2), 9), known), false)
 })
 
+test('a list with categories cannot tell from which place something has moved up that a newer page of another list has', () => {
+  const one = notification(7, { category: 'a' })
+  const { known } = withPages(emptyState, all, [pageOf([one], 12)])
+  const partial: Extent = { status: 'inbox', categories: ['a'], end: 5, rest: 3 }
+  assert.deepEqual(
+    [11, 13].map((version) =>
+      isUnclear(partial, { ...event('created', one, version), type: 'replaced' } as StreamEvent, known),
+    ),
+    [true, false],
+  )
+})
+
 test('however pages and events arrive, the list is that of the newest versions', () => {
   const change = fc.record({ seq: fc.integer({ min: 1, max: 6 }), read: fc.boolean(), pageAt: fc.integer({ max: 30 }) })
   fc.assert(

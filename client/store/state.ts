@@ -134,13 +134,13 @@ export function isUnclear(extent: Extent, event: StreamEvent, known: Known): boo
   if (event.type === 'read-all' && status === 'read') return true
   if (event.type === 'archive-read' && status === 'archived') return true
   if (end === 0 || event.type === 'seen' || hasCounter(extent)) return false
-  const { id, updatedAt } =
-    'notification' in event ? event.notification : { id: 'id' in event ? event.id : '', updatedAt: '' }
+  const { id = '', updatedAt = '' } = 'notification' in event ? event.notification : (event as Partial<Notification>)
   // A notification whose snooze has ended was sent before others.
   const isNew =
     status !== 'all' && status !== 'snoozed' && [...known.values()].every((one) => one.updatedAt <= updatedAt)
-  // Otherwise it may have been one of the rest.
-  return !(event.type === 'created' && isNew) && !((known.get(id)?.seq ?? -1) >= end)
+  // Otherwise it may have been one of the rest. If a newer page of another list has it, it may have moved up since.
+  const before = known.get(id)
+  return !(event.type === 'created' && isNew) && !(before && before.seq >= end && isOlder(before, event.version))
 }
 
 type Shown = { -readonly [Name in keyof Omit<InboxState, 'known'>]: number } & {
