@@ -102,11 +102,13 @@ export type NotificationPage = {
   next: string | null
 }
 
-/** Of what is neither archived nor snoozed. `unseen`: those that arrived after the last `seen`. */
+/** `archived` and `snoozed` are not in `total`. `unseen`: those that arrived after the last `seen`. */
 export type Counts = {
   total: number
   unread: number
   unseen: number
+  archived: number
+  snoozed: number
   categories: Record<string, { total: number; unread: number }>
 }
 

@@ -208,7 +208,7 @@ function* deliverToUsers(delivery: Sent, users: readonly (string | null)[]): Wri
   const newest: Arrived[] = []
   for (const one of earlier) {
     yield* replace(delivery, one)
-    if (delivery.again && one.mutes) newest.push({ ...one, seq: one.last_seq + 1 })
+    if (delivery.again && one.mutes) newest.push({ userId: one.userId, id: one.id, seq: one.last_seq + 1 })
   }
   // Usually there are none.
   if (arrived.length + newest.length > 0) {

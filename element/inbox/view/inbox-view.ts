@@ -203,8 +203,11 @@ export class InboxView implements ReactiveController {
 
   /** As far as the open lists say it. That of some categories is not the number on the bell. */
   #countOf(tab: Tab): number | undefined {
-    if (tab !== 'unread' || this.#isPart) return this.#source.openTotal(tab)
-    return this.#source.list('inbox')?.getSnapshot().unread
+    const { state, unread } = this.#source.list('inbox')?.getSnapshot() ?? {}
+    if (tab === 'unread' && !this.#isPart) return unread
+    // The tab of the archive has its number before the reader selects it.
+    if (tab === 'archived' && state === 'live') return this.#source.list(tab)?.getSnapshot().total
+    return this.#source.openTotal(tab)
   }
 
   #updateFeed(): void {
