@@ -103,12 +103,7 @@ export type NotificationPage = {
 }
 
 /** `archived` and `snoozed` are not in `total`. `unseen`: those that arrived after the last `seen`. */
-export type Counts = {
-  total: number
-  unread: number
-  unseen: number
-  archived: number
-  snoozed: number
+export type Counts = Record<'total' | 'unread' | 'unseen' | 'archived' | 'snoozed', number> & {
   categories: Record<string, { total: number; unread: number }>
 }
 

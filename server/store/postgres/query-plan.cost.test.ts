@@ -826,7 +826,7 @@ const paths: Path[] = [
     of: 'deliver',
     run: () => store.write(deliver, deliveryTo({ recipients: muting })),
     reads: [...recipients, inbox, `many ${category}`, 'many preference by key (user_id, category)', notification],
-    partitions: 2,
+    partitions: 4,
   },
   {
     of: 'deliver',
