@@ -28,7 +28,6 @@ export function* archiveMuted(delivery: Delivery, arrived: readonly Arrived[]): 
   return muted
 }
 
-/** Writes each table once for all users. */
 function* archive({ category, createdAt }: Delivery, muted: readonly Arrived[]): Write<void> {
   const users = inUsers(muted.map(({ userId }) => userId))
   yield* send`
@@ -37,7 +36,6 @@ function* archive({ category, createdAt }: Delivery, muted: readonly Arrived[]):
   yield* send`
     update inbox set total = total - 1, unread = unread - 1, unseen = unseen - 1, archived = archived + 1
     where user_id ${users}`
-  if (category === null) return
   yield* send`
     update inbox_category set total = total - 1, unread = unread - 1, archived = archived + 1
     where user_id ${users} and category = ${category}`

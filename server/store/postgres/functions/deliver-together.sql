@@ -45,9 +45,7 @@ begin
       bool_or(user_id is null and is_new or (
         select true from preference m
         where m.user_id = named.user_id and m.category in ('', d.category) and m.muted_until > d.created_at
-          and (d.producer <> 'carillon' or d.category is distinct from 'security')
-          and (select true from category c where c.application = d.application and c.name = d.category and c.mandatory = 1) is null
-        limit 1
+          and (select true from category c where c.application = d.application and c.name = d.category and c.mandatory = 1) is null limit 1
       ) is not null) as is_alone,
       json_agg(json_build_object(
         'userId', user_id, 'id', case when user_id is not null then named.id end,
