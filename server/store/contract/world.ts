@@ -71,7 +71,7 @@ export type Seen = {
   format: 'text'
   createdAt: string
   updatedAt: string
-  expiresAt: null
+  expiresAt: string | null
   seq: number
   count: number
   read: boolean
