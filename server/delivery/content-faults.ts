@@ -5,6 +5,8 @@ import type { GivenContent } from './delivery.schemas.ts'
 import { imageFault, linkFault } from './link.ts'
 
 const maxDataBytes = 8 * 1024
+/** Of title and body in all languages: twice that of one. */
+const maxTextBytes = 32 * 1024
 
 /** `at`: the time that users see. `imageHosts`: the hosts of absolute image URLs. */
 export type ContentRules = { at: number; imageHosts: readonly string[] }
@@ -21,8 +23,13 @@ export function contentFaults(content: Partial<GivenContent>, { at, imageHosts }
   if (typeof icon === 'object') note('icon.imageUrl', imageFault(icon.imageUrl, imageHosts))
   for (const [field, texts] of Object.entries({ title, body }))
     if (typeof texts === 'object') for (const tag of Object.keys(texts)) note(`${field}.${tag}`, localeFault(tag))
-  if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxDataBytes)
-    note('data', `must be at most ${maxDataBytes} bytes as JSON`)
+  note('body', tooLong({ title, body }, maxTextBytes, ' with title, in all languages'))
+  note('data', tooLong(data, maxDataBytes))
   if (expiresAt !== undefined && !(Date.parse(expiresAt) > at)) note('expiresAt', 'must be in the future')
   return faults
+}
+
+function tooLong(value: unknown, maxBytes: number, what = ''): string | undefined {
+  const bytes = value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value))
+  return bytes > maxBytes ? `must be at most ${maxBytes} bytes as JSON${what}` : undefined
 }
