@@ -73,20 +73,19 @@ export class Model {
   }
 
   #changeByKey(turn: Turn, act: Act & { kind: 'by-key' }): { inboxes: number; isDone: true } | 'NOT_FOUND' {
-    const now = isoAt(turn.seconds)
     const found = this.#inboxes.flatMap((inbox) => {
       const item = this.#keyed(inbox, turn.key, act.application)
       return item === undefined ? [] : [{ inbox, item }]
     })
+    // If the clock went back, the change is as late as what it changes.
+    const seconds = Math.max(turn.seconds, ...found.map(({ item }) => secondsOf(item.updatedAt)))
     for (const { inbox, item } of found) {
-      // What was sent later.
-      if (item.updatedAt > now) continue
-      if (act.change === 'delete') change(inbox, item, 'remove', turn)
-      if (act.change === 'resolve') archive(inbox, item, turn)
+      if (act.change === 'delete') change(inbox, item, 'remove', { seconds })
+      if (act.change === 'resolve') archive(inbox, item, { seconds })
       if (act.change !== 'update') continue
       const { category = item.category, expires } = act
       replace(inbox, item, {
-        ...{ title: turn.title, category, at: now },
+        ...{ title: turn.title, category, at: isoAt(seconds) },
         expiresAt: expires === undefined ? item.expiresAt : expiryOf(turn, expires),
       })
       inbox.version++
@@ -143,6 +142,8 @@ export class Model {
     return this.#inboxes[number] ?? assert.fail(`there is no person ${number}`)
   }
 }
+
+const secondsOf = (time: string) => (Date.parse(time) - msAt(0)) / 1_000
 
 function placeOf({ archivedAt, snoozedUntil }: Seen): 'list' | 'archived' | 'snoozed' {
   if (snoozedUntil !== null) return 'snoozed'
@@ -205,13 +206,19 @@ function move(inbox: Inbox, turn: Turn, act: Move): 'done' | 'absent' | boolean 
   return act.kind === 'wake' ? isChanged : 'done'
 }
 
-function archive(inbox: Inbox, item: Seen, turn: Turn): boolean {
+function archive(inbox: Inbox, item: Seen, turn: { seconds: number }): boolean {
   leaveUndo(inbox, item)
   return change(inbox, item, 'archive', turn)
 }
 
 /** False if nothing changes. */
-function change(inbox: Inbox, item: Seen, kind: keyof typeof moves, { seconds }: Turn, until = msAt(seconds)): boolean {
+function change(
+  inbox: Inbox,
+  item: Seen,
+  kind: keyof typeof moves,
+  { seconds }: { seconds: number },
+  until = msAt(seconds),
+): boolean {
   if (!moves[kind](inbox, item, { seconds, until: iso(until) })) return false
   leaveUndo(inbox, item)
   inbox.version++
