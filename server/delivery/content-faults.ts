@@ -1,6 +1,7 @@
 // Why the content of a delivery is refused, beyond its schema: links, images, languages, the size of its data, its end.
+import { parseTime } from '../basics/clock.ts'
 import type { Fault } from '../basics/errors.ts'
-import { localeFault } from '../users/profile.ts'
+import { languageFaults } from '../users/profile.ts'
 import type { GivenContent } from './delivery.schemas.ts'
 import { imageFault, linkFault } from './link.ts'
 
@@ -11,6 +12,7 @@ const maxTextBytes = 32 * 1024
 /** `at`: the time that users see. `imageHosts`: the hosts of absolute image URLs. */
 export type ContentRules = { at: number; imageHosts: readonly string[] }
 
+/** None if the content can be sent. */
 export function contentFaults(content: Partial<GivenContent>, { at, imageHosts }: ContentRules): Fault[] {
   const { title, body, url, data, actor, icon, actions, expiresAt } = content
   const faults: Fault[] = []
@@ -21,11 +23,11 @@ export function contentFaults(content: Partial<GivenContent>, { at, imageHosts }
   for (const [n, action] of (actions ?? []).entries()) note(`actions.${n}.url`, linkFault(action.url))
   if (actor?.imageUrl != null) note('actor.imageUrl', imageFault(actor.imageUrl, imageHosts))
   if (typeof icon === 'object') note('icon.imageUrl', imageFault(icon.imageUrl, imageHosts))
-  for (const [field, texts] of Object.entries({ title, body }))
-    if (typeof texts === 'object') for (const tag of Object.keys(texts)) note(`${field}.${tag}`, localeFault(tag))
+  faults.push(...languageFaults({ title, body }))
   note('body', tooLong({ title, body }, maxTextBytes, ' with title, in all languages'))
   note('data', tooLong(data, maxDataBytes))
-  if (expiresAt !== undefined && !(Date.parse(expiresAt) > at)) note('expiresAt', 'must be in the future')
+  if (expiresAt !== undefined && !(parseTime(expiresAt) > at))
+    note('expiresAt', 'must be in the future, and before the year 10000')
   return faults
 }
 
