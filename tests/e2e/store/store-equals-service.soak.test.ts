@@ -142,7 +142,8 @@ class World {
     byKey: async () => {
       const [key, act] = [`key ${this.#random.below(8)}`, this.#one(['updateByKey', 'removeByKey', 'resolveByKey'])]
       // No inbox may have the key.
-      if (act === 'updateByKey') await producer.updateByKey(key, this.#one([{ title: 'Changed' }, { expiresAt: this.#soon() }])).catch(() => {})
+      if (act === 'updateByKey')
+        await producer.updateByKey(key, this.#one([{ title: 'Changed' }, { expiresAt: this.#soon() }])).catch(() => {})
       else await producer[act as 'removeByKey'](key).catch(() => {})
       return `${act} ${key}`
     },
