@@ -54,6 +54,12 @@ export function iso(at: number): string {
   return new Date(at).toISOString()
 }
 
+/** In milliseconds; NaN for text that is no time, and after the year 9999, because `iso` would sort below every other time. */
+export function parseTime(text: string): number {
+  const at = Date.parse(text)
+  return at < 253_402_300_800_000 ? at : Number.NaN
+}
+
 /** 1 January 2026 at 09:30 UTC, in the form of this language. */
 export function displayTime(at: number, language: string): string {
   const format = { dateStyle: 'long', timeStyle: 'short', hourCycle: 'h23', timeZone: 'UTC' } as const

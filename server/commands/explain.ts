@@ -50,8 +50,8 @@ function factsOf(found: Explained): string[][] {
   const read = isMuted ? ' on arrival' : found.readAloneAt === null ? ' by a read-all' : ''
   const archived = isMuted ? ' on arrival: muted' : found.away === null ? ' by an archive-read' : ''
   return [
-    ['sent', `${sentAt} by ${senderId === null ? 'the service itself' : `${senderName} (${senderId})`}`],
-    ['replaced', replacedAt === null ? 'no' : `${replacedAt}; became the newest again ${count - 1} times`],
+    ['sent', `${sentAt}; last sent by ${senderId === null ? 'the service itself' : `${senderName} (${senderId})`}`],
+    ['replaced', replacedAt === null ? 'no' : `${replacedAt}; times that it became the newest again: ${count - 1}`],
     ['seen', found.seq <= found.seenThrough ? 'yes' : 'no'],
     ['read', readAt === null ? 'no' : readAt + read],
     ['archived', archivedAt === null ? 'no' : archivedAt + archived],
@@ -60,6 +60,6 @@ function factsOf(found: Explained): string[][] {
   ]
 }
 
-function isMutedOnArrival({ away, changedVersion, archivedAt, replacedAt, sentAt }: Explained): boolean {
-  return away === 'archived' && changedVersion === null && archivedAt === (replacedAt ?? sentAt)
+function isMutedOnArrival({ away, archivedAt, replacedAt, sentAt }: Explained): boolean {
+  return away === 'archived' && (archivedAt === sentAt || archivedAt === replacedAt)
 }

@@ -30,10 +30,12 @@ export type KeyChange = Keyed & {
   at: number
 }
 
-export function* countInboxesOf({ key, application }: Keyed): Read<number> {
-  const found = yield* get<{ count: number }>`
-    select count(*) as count from notification where key = ${key} and application = ${application}`
-  return found?.count ?? 0
+/** How many inboxes have the key, and when its latest notification was sent, in ISO 8601. */
+export function* inboxesOf({ key, application }: Keyed): Read<{ inboxes: number; sentAt: string | null }> {
+  const found = yield* get<{ inboxes: number; sentAt: string | null }>`
+    select count(*) as inboxes, max(coalesce(updated_at, created_at)) as "sentAt" from notification
+    where key = ${key} and application = ${application}`
+  return found ?? { inboxes: 0, sentAt: null }
 }
 
 /** The key of the oldest change that is not done. */

@@ -1,14 +1,18 @@
 // Why the content of a delivery is refused, beyond its schema: links, images, languages, the size of its data, its end.
+import { parseTime } from '../basics/clock.ts'
 import type { Fault } from '../basics/errors.ts'
-import { localeFault } from '../users/profile.ts'
+import { languageFaults } from '../users/profile.ts'
 import type { GivenContent } from './delivery.schemas.ts'
 import { imageFault, linkFault } from './link.ts'
 
 const maxDataBytes = 8 * 1024
+/** Of title and body in all languages: twice that of one. */
+const maxTextBytes = 32 * 1024
 
 /** `at`: the time that users see. `imageHosts`: the hosts of absolute image URLs. */
 export type ContentRules = { at: number; imageHosts: readonly string[] }
 
+/** None if the content can be sent. */
 export function contentFaults(content: Partial<GivenContent>, { at, imageHosts }: ContentRules): Fault[] {
   const { title, body, url, data, actor, icon, actions, expiresAt } = content
   const faults: Fault[] = []
@@ -19,10 +23,15 @@ export function contentFaults(content: Partial<GivenContent>, { at, imageHosts }
   for (const [n, action] of (actions ?? []).entries()) note(`actions.${n}.url`, linkFault(action.url))
   if (actor?.imageUrl != null) note('actor.imageUrl', imageFault(actor.imageUrl, imageHosts))
   if (typeof icon === 'object') note('icon.imageUrl', imageFault(icon.imageUrl, imageHosts))
-  for (const [field, texts] of Object.entries({ title, body }))
-    if (typeof texts === 'object') for (const tag of Object.keys(texts)) note(`${field}.${tag}`, localeFault(tag))
-  if (data !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxDataBytes)
-    note('data', `must be at most ${maxDataBytes} bytes as JSON`)
-  if (expiresAt !== undefined && !(Date.parse(expiresAt) > at)) note('expiresAt', 'must be in the future')
+  faults.push(...languageFaults({ title, body }))
+  note('body', tooLong({ title, body }, maxTextBytes, ' with title, in all languages'))
+  note('data', tooLong(data, maxDataBytes))
+  if (expiresAt !== undefined && !(parseTime(expiresAt) > at))
+    note('expiresAt', 'must be in the future, and before the year 10000')
   return faults
+}
+
+function tooLong(value: unknown, maxBytes: number, what = ''): string | undefined {
+  const bytes = value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value))
+  return bytes > maxBytes ? `must be at most ${maxBytes} bytes as JSON${what}` : undefined
 }

@@ -6,14 +6,14 @@ import { anyPlaceSql, readAtByAnyMarkSql } from './read-at.ts'
 
 /** Times are ISO 8601. `readAloneAt`: `readAt`, unless a read-all read it. `away` is null if an archive-read archived it. */
 export type Explained = Sent & { [Name in Times | 'senderId' | 'senderName' | 'away']: string | null }
-type Sent = { seq: number; sentAt: string; count: number; seenThrough: number; changedVersion: number | null }
+type Sent = { seq: number; sentAt: string; count: number; seenThrough: number }
 type Times = 'replacedAt' | 'readAt' | 'readAloneAt' | 'archivedAt' | 'snoozedUntil' | 'expiresAt'
 type Removal = { removedAt: string; reason: string }
 
 const columnsFor = (user: string, { archivedAt, snoozedUntil } = anyPlaceSql(user)) => `
   n.seq, n.created_at as "sentAt", p.id as "senderId", p.name as "senderName", n.updated_at as "replacedAt", n.count,
   i.seen_through as "seenThrough", ${readAtByAnyMarkSql(user)} as "readAt", n.read_at as "readAloneAt", ${archivedAt} as "archivedAt",
-  ${snoozedUntil} as "snoozedUntil", n.away, n.changed_version as "changedVersion", n.expires_at as "expiresAt"`
+  ${snoozedUntil} as "snoozedUntil", n.away, n.expires_at as "expiresAt"`
 const columns = new Part(columnsFor('n.user_id'), columnsFor('$1'))
 
 /** Undefined for an unknown id, another user's, and one of whose removal nothing is kept. */

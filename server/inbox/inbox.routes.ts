@@ -1,4 +1,5 @@
 // The routes of a user's own inbox: list, get one, counts, mark read or unread, mark all read, undo.
+import { parseTime } from '../basics/clock.ts'
 import { CarillonError, invalidField } from '../basics/errors.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'
 import { isKnown, sendData, sendJson } from '../http/response/send.ts'
@@ -96,7 +97,7 @@ export const snooze = forUser({
   body: SnoozeBody,
   async handle({ inbox }: Needs, request) {
     const id = notificationId(request)
-    await inbox.snooze(request.caller, id, Date.parse(request.body.until))
+    await inbox.snooze(request.caller, id, parseTime(request.body.until))
   },
 })
 

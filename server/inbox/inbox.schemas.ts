@@ -74,7 +74,7 @@ export const NotificationPageResponse = t.dataOf(
   t.component('NotificationPage', {
     items: t.array(Notification),
     ...state,
-    hasMore: t.boolean('True exactly when page * limit < total'),
+    hasMore: t.boolean('True exactly when page * limit < total; with `before`, when next is not null'),
     next: nextAs('before'),
   }),
 )

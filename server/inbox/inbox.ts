@@ -109,10 +109,10 @@ export class Inbox {
     if ((await this.#store.write(unarchive, { userId, id })) === 'absent') throw notFound()
   }
 
-  /** `until` in milliseconds, in the future and at most a year away. Throws INVALID_REQUEST or NOT_FOUND. */
+  /** `until` in milliseconds (NaN is refused), in the future and at most a year away. Throws INVALID_REQUEST or NOT_FOUND. */
   async snooze({ userId }: Reader, id: string, until: number): Promise<void> {
     const at = this.#now()
-    if (until <= at || until > at + longestSnooze)
+    if (!(until > at && until <= at + longestSnooze))
       throw invalidField('until', 'must be in the future and at most a year away')
     if ((await this.#store.write(snooze, { userId, id, until, at })) === 'absent') throw notFound()
   }

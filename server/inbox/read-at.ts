@@ -56,8 +56,10 @@ export function anyPlaceSql(user: string): { archivedAt: string; snoozedUntil: s
     where m.user_id = ${user} and m.through_seq >= n.seq and m.version > coalesce(n.kept_version, -1)
     order by m.through_seq, m.version limit 1
   )`
+  // One that the last archive-read kept is in the list: no look at the marks, which can be many.
+  const isKept = `coalesce(n.kept_version = (select i.archive_version from inbox i where i.user_id = ${user}), false)`
   return {
-    archivedAt: `case when n.away is null then ${byMark} when n.away = 'archived' then n.away_at end`,
+    archivedAt: `case when n.away = 'archived' then n.away_at when n.away is null and not ${isKept} then ${byMark} end`,
     snoozedUntil: `case when n.away = 'snoozed' then n.away_at end`,
   }
 }

@@ -1,10 +1,10 @@
 // The routes by which a producer declares the categories of its application.
-import { CarillonError, invalidField } from '../basics/errors.ts'
+import { CarillonError, invalidField, invalidRequest } from '../basics/errors.ts'
 import type { ProducerCaller } from '../http/callers.ts'
 import { forProducer, type GuardedRequest } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Store } from '../store/store.ts'
-import { localeFault } from '../users/profile.ts'
+import { languageFaults } from '../users/profile.ts'
 import { CategoryBody, CategoryResponse } from './preferences.schemas.ts'
 import { putCategory, readCategory } from './preferences.store.ts'
 
@@ -17,19 +17,18 @@ export const put = forProducer({
   maxFields: 100,
   async handle({ store }: Needs, request) {
     const { name, description = null, mandatory } = request.body
-    for (const [field, texts] of Object.entries({ name, description }))
-      for (const tag of typeof texts === 'string' ? [] : Object.keys(texts ?? {})) {
-        const reason = localeFault(tag)
-        if (reason !== undefined) throw invalidField(`${field}.${tag}`, reason)
-      }
+    const category = categoryOf(request)
+    const faults = languageFaults({ name, description })
+    if (faults.length > 0) throw invalidRequest(faults)
     const texts = { label: JSON.stringify(name), description: description && JSON.stringify(description) }
-    await store.write(putCategory, { ...categoryOf(request), ...texts, mandatory: mandatory ? 1 : 0 })
+    await store.write(putCategory, { ...category, ...texts, mandatory: mandatory ? 1 : 0 })
   },
 })
 
 export const get = forProducer({
   summary: 'A category as it was declared',
   responses: { 200: CategoryResponse },
+  refusals: ['INVALID_REQUEST'],
   async handle({ store }: Needs, request, reply) {
     const found = await store.read(readCategory, categoryOf(request))
     if (found === undefined) throw new CarillonError('NOT_FOUND', 'Your application has declared no such category')
@@ -38,9 +37,11 @@ export const get = forProducer({
   },
 })
 
-/** Throws INVALID_REQUEST for a name that no notification can have. */
+/** Throws NOT_FOUND without a name, and INVALID_REQUEST for one that no producer can declare. */
 function categoryOf({ caller, params }: GuardedRequest<ProducerCaller>) {
   const { category: name } = params
+  if (name === '') throw new CarillonError('NOT_FOUND', 'The path has no name of a category')
+  if (name === 'security') throw invalidField('category', 'must not be security: the service itself has it')
   if ([...name].length > 64) throw invalidField('category', 'must have at most 64 characters')
   return { application: caller.application, name }
 }

@@ -1,5 +1,5 @@
 // The routes by which users mute categories or everything.
-import { iso } from '../basics/clock.ts'
+import { iso, parseTime } from '../basics/clock.ts'
 import { CarillonError, invalidField, notAuthenticated } from '../basics/errors.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
@@ -46,10 +46,10 @@ export const put = forUser({
 
 const withZone = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/
 
-/** As it is stored. A time after the year 9999 has another form, and is refused. */
+/** A time is in the form in which it is stored. */
 function timeIn(text: string | null, field: string, now: string): string | null {
   if (text === null || text === 'forever') return text
-  const time = iso((withZone.test(text) && Date.parse(text)) || 0)
+  const time = iso((withZone.test(text) && parseTime(text)) || 0)
   if (time > now) return time
   throw invalidField(field, 'must be a time in the future (ISO 8601, with a time zone), "forever" or null')
 }
@@ -81,5 +81,5 @@ const security: Category = { name: 'security', label: ownLabel, description: nul
 
 /** What the user's application has declared takes the place of what the producers of none have. */
 function byName(declared: Preferences['declared']) {
-  return new Map([security, ...declared].map((category) => [category.name, category]))
+  return new Map([...declared, security].map((category) => [category.name, category]))
 }

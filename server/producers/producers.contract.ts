@@ -1,5 +1,6 @@
 // The promises about producers, the applications that send notifications.
 import assert from 'node:assert/strict'
+import { explainNotification } from '../inbox/explain.store.ts'
 import { at, newId, type PromiseOf } from '../store/contract/world.ts'
 import {
   addProducer,
@@ -20,6 +21,16 @@ export function producerPromises(promise: PromiseOf): void {
     assert.deepEqual(await store.read(findProducer, expiring.id), { ...expiring, expiresAt: at(99), ...fresh })
     assert.deepEqual(await store.read(findProducer, bare.id), { ...bare, expiresAt: null, ...fresh })
     assert.equal(await store.read(findProducer, newId()), undefined)
+  })
+
+  promise('producers that are added at the same time each have their own notifications', async (world) => {
+    const ann = await world.addUser('ann')
+    for (let round = 0; round < 5; round++)
+      for (const producerId of await Promise.all(['a', 'b'].map((name) => world.addProducer(name)))) {
+        const id = await world.send(ann, 'Hi', { producerId })
+        const found = await world.store.read(explainNotification, { userId: ann.id, id })
+        assert.equal(found && 'seq' in found && found.senderId, producerId)
+      }
   })
 
   promise('lists producers, oldest first, including revoked ones', async (world) => {

@@ -69,11 +69,16 @@ function readLocale(tag: string): Read {
   }
 }
 
-/** Why the text is no language tag in its canonical form, or undefined if it is one. */
-export function localeFault(tag: string): string | undefined {
-  const read = readLocale(tag)
-  if ('reason' in read) return read.reason
-  return read.value === tag ? undefined : `must be written as ${read.value}`
+/** Each text is a string, or an object with a text for each language: a fault for each language tag that is none, or is not in its canonical form. */
+export function languageFaults(texts: Readonly<Record<string, string | object | null | undefined>>): Fault[] {
+  const tags = Object.entries(texts).flatMap(([field, text]) =>
+    typeof text === 'string' ? [] : Object.keys(text ?? {}).map((tag) => ({ tag, field: `${field}.${tag}` })),
+  )
+  return tags.flatMap(({ tag, field }) => {
+    const read = readLocale(tag)
+    if ('reason' in read) return [{ field, reason: read.reason }]
+    return read.value === tag ? [] : [{ field, reason: `must be written as ${read.value}` }]
+  })
 }
 
 /** A light check: only a message to the address can prove it. */

@@ -6,7 +6,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
 import { newId } from '../../server/basics/ids.ts'
 import { hashOf } from '../../server/basics/secrets.ts'
-import { countInboxesOf, findKeyChange } from '../../server/delivery/by-key.store.ts'
+import { findKeyChange, inboxesOf } from '../../server/delivery/by-key.store.ts'
 import { addFactor, factorsOf } from '../../server/factors/factors.store.ts'
 import { forgetGuesses, reserveGuess } from '../../server/guessing/guesses.store.ts'
 import { routes } from '../../server/routes.ts'
@@ -606,7 +606,10 @@ test('the description is correct for changes by key (I9)', async () => {
   await app.deliver({ to: [ann, eve], title: 'Hi', key: 'by key' })
   for (const [method, end, given] of calls) {
     assert.equal(await send(method, `/api/notifications/by-key/none${end}`, given), 404)
-    const restore = replaceOperation(app.store, countInboxesOf, async () => 1_001)
+    const restore = replaceOperation(app.store, inboxesOf, async () => ({
+      inboxes: 1_001,
+      sentAt: '2026-01-01T00:00:00.000Z',
+    }))
     assert.equal(await send(method, `/api/notifications/by-key/by%20key${end}`, given), 202)
     restore()
     await untilSo(async () => (await app.store.read(findKeyChange)) === undefined)

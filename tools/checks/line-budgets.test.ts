@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { isTest } from './product-files.ts'
 
 const budgets: Readonly<Record<string, number>> = {
-  bench: 2370,
+  bench: 2450,
   client: 3480,
   element: 3600,
   demonstration: 3600,
@@ -18,7 +18,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/bin': 190,
   'server/commands': 2190,
   'server/config': 1260,
-  'server/delivery': 1130,
+  'server/delivery': 1140,
   'server/demonstration': 150,
   'server/doctor': 850,
   'server/factors': 1710,
@@ -37,7 +37,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/providers': 970,
   'server/sessions': 1330,
   'server/sign-in': 640,
-  'server/start': 840,
+  'server/start': 820,
   'server/store': 4940,
   'server/store/transfer': 760,
   'server/tokens': 1250,

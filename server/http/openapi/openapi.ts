@@ -76,7 +76,7 @@ const meanings: Readonly<Record<string, string>> = {
 /** Path parameters that are not a UUID. */
 const pathParameters: Readonly<Record<string, Schema>> = {
   externalId: string(),
-  category: string({ description: 'The name of a category' }),
+  category: string({ minLength: 1, maxLength: 64, description: 'The name of a category' }),
   provider: string({ description: 'The name of a provider in CARILLON_PROVIDERS' }),
   name: string({ maxLength: 200 }),
   key: string({ maxLength: 255 }),

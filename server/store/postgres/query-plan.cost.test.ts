@@ -7,8 +7,8 @@ import { lastSettingsEntry, listAudit, recordAudit, recordLogged, removeOldAudit
 import {
   beginKeyChange,
   continueKeyChange,
-  countInboxesOf,
   findKeyChange,
+  inboxesOf,
   isKeyChangeDone,
 } from '../../delivery/by-key.store.ts'
 import { deliver, removeOldDeliveries } from '../../delivery/delivery.store.ts'
@@ -697,12 +697,12 @@ const paths: Path[] = [
   {
     of: 'notificationsAfter',
     run: () => store.read(notificationsAfter, { userId: 'u1', seq: 1, limit: 9 }),
-    reads: ['sorted', 'notification by key (user_id, seq)', ...anyMark],
+    reads: ['sorted', inbox, 'notification by key (user_id, seq)', ...anyMark],
   },
   {
     of: 'readNotification',
     run: () => store.read(readNotification, { userId: 'u1', id: 'id1-9' }),
-    reads: ['sorted', byId, ...anyMark],
+    reads: ['sorted', inbox, byId, ...anyMark],
   },
   { of: 'readCounts', run: () => store.read(readCounts, 'u1'), reads: ['sorted', inbox, allCategories] },
   {
@@ -868,10 +868,10 @@ const paths: Path[] = [
     reads: ['inbox by key (user_id)', 'removal by removal_by_time (at)'],
   },
   {
-    of: 'countInboxesOf',
-    run: () => store.read(countInboxesOf, ofKey),
+    of: 'inboxesOf',
+    run: () => store.read(inboxesOf, ofKey),
     partitions: 4,
-    reads: ['notification by notification_by_key (key, application) alone'],
+    reads: ['many notification by notification_by_key (key, application)'],
   },
   { of: 'findKeyChange', run: () => store.read(findKeyChange), reads: ['sorted', 'whole key_change'] },
   { of: 'isKeyChangeDone', run: () => store.read(isKeyChangeDone, 'c1'), reads: ['whole key_change'] },

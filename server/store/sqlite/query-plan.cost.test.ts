@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lastSettingsEntry, listAudit } from '../../audit/audit.store.ts'
-import { countInboxesOf, findKeyChange, isKeyChangeDone } from '../../delivery/by-key.store.ts'
+import { findKeyChange, inboxesOf, isKeyChangeDone } from '../../delivery/by-key.store.ts'
 import { factorsOf, factorsSealedOtherwise, findChallenge, offeredFactors } from '../../factors/factors.store.ts'
 import { guessRefusals } from '../../guessing/guesses.store.ts'
 import { explainNotification } from '../../inbox/explain.store.ts'
@@ -36,7 +36,7 @@ import { migrate } from './migrate.ts'
 
 const readAt = 'm by read_mark_by_seq alone, m by key'
 const readAtInRange = 'm by key, m by read_mark_by_seq alone, m by read_mark_by_seq alone, m by read_mark_by_seq alone'
-const archivedAt = 'm by archive_mark_by_seq alone'
+const archivedAt = 'i by key, m by archive_mark_by_seq alone'
 const readAtByAnyMark = 'm by read_mark_by_seq alone, m by key, m by key, sorted'
 
 /** Each table that is searched, and by which key; `alone` if the index holds all that is read. Tables read `whole` are small. */
@@ -150,9 +150,9 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'sizesOf', run: sizesOf(['u']), path: 'inbox by key' },
   { of: 'sizesAfter', run: sizesAfter(''), path: 'inbox by key' },
   {
-    of: 'countInboxesOf',
-    run: countInboxesOf({ key: 'k', application: '' }),
-    path: 'notification by notification_by_key alone',
+    of: 'inboxesOf',
+    run: inboxesOf({ key: 'k', application: '' }),
+    path: 'notification by notification_by_key',
   },
   // Nearly always empty.
   { of: 'findKeyChange', run: findKeyChange(), path: 'whole key_change' },

@@ -3,6 +3,7 @@
 import { displayActivity } from '../../audit/activity.routes.ts'
 import { listAudit } from '../../audit/audit.store.ts'
 import { iso } from '../../basics/clock.ts'
+import { escapeControls } from '../../basics/control-characters.ts'
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import type { AuditEntry } from '../../store/events.ts'
 import type { Store } from '../../store/store.ts'
@@ -27,7 +28,7 @@ export async function* exportOf({ store }: { store: Store }, user: User): AsyncG
   const textsAfter = (last?: { seq: number }) =>
     store.read(notificationsAfter, { userId, seq: last?.seq ?? 0, limit: pageSize })
   for await (const rows of pagesOf(textsAfter))
-    yield rows.map(({ text }) => `{"type":"notification",${text.slice(1)}\n`).join('')
+    yield rows.map(({ text }) => escapeControls(`{"type":"notification",${text.slice(1)}\n`)).join('')
 }
 
 async function* pagesOf<Row>(readAfter: (last?: Row) => Promise<Row[]>): AsyncGenerator<Row[]> {
@@ -39,7 +40,7 @@ async function* pagesOf<Row>(readAfter: (last?: Row) => Promise<Row[]>): AsyncGe
 }
 
 function linesOf(type: string, rows: readonly object[]): string {
-  return rows.map((row) => `${JSON.stringify({ type, ...row }, withTimes)}\n`).join('')
+  return rows.map((row) => escapeControls(`${JSON.stringify({ type, ...row }, withTimes)}\n`)).join('')
 }
 
 /** The times of rows are milliseconds. */

@@ -101,6 +101,7 @@ suite('PATCH /api/notifications/:id/snooze', () => {
     ['more than a year away', () => ({ until: inMs(367 * day) }), /must be in the future and at most a year away/],
     ['no date', () => ({ until: 'tomorrow' }), /./],
     ['a date that does not exist', () => ({ until: '2026-02-30T00:00:00.000Z' }), /./],
+    ['a leap second', () => ({ until: '2026-12-31T23:59:60Z' }), /must be in the future and at most a year away/],
     ['a number', () => ({ until: app.now() + day }), /must be of the type string/],
     ['null', () => ({ until: null }), /must be of the type string/],
     ['missing', () => ({}), /is missing/],

@@ -58,6 +58,7 @@ const accepted: [string, object][] = [
   ['each null as absent', { actor: null, icon: null, actions: null, format: null, expiresAt: null, body: null }],
   ['a label of 40', { actions: [{ label: x(40), url: 'open' }] }],
   ['no actions', { actions: [] }],
+  ['the last moment of the year 9999', { expiresAt: '9999-12-31T23:59:59.999Z' }],
   ['a time with another offset', { expiresAt: later(7_200_000).replace('Z', '+01:00') }],
   [
     'a title of 200 and a body of 4,000 in 20 languages',
@@ -113,6 +114,7 @@ const refused: [string, object, string, RegExp][] = [
   ['an end at this moment', { expiresAt: later(0) }, 'expiresAt', /in the future/],
   ['an end that is a date', { expiresAt: '2027-01-01' }, 'expiresAt', /a time such as/],
   ['an end that is no date', { expiresAt: '2027-02-30T00:00:00Z' }, 'expiresAt', /a time such as/],
+  ['an end in the year 10000', { expiresAt: '9999-12-31T23:59:59-05:00' }, 'expiresAt', /before the year 10000/],
   ['a title in no language', { title: {} }, 'title', /at least 1/],
   ['a title in 21 languages', { title: texts(21) }, 'title', /at most 20/],
   ['a title of 201 in a language', { title: { de: x(201) } }, 'title.de', /at most 200 characters/],

@@ -69,6 +69,7 @@ suite('PUT and GET /api/categories/:name', () => {
       ['a', { name: 'A', label: 'A' }, 'label'],
       ['x'.repeat(65), { name: 'A' }, 'category'],
       ['a\0', { name: 'A' }, 'path'],
+      ['security', { name: 'A' }, 'category'],
     ]
     for (const [category, body, field] of wrong) {
       const response = await put(pathOf(category), body, shop)
@@ -76,6 +77,12 @@ suite('PUT and GET /api/categories/:name', () => {
       assert.equal(refusalIn(response).details?.[0]?.field, field, response.text)
     }
     assert.equal((await app.get(pathOf('a'), shop)).status, 404)
+  })
+
+  test('a path without the name of a category is 404, and declares nothing', async () => {
+    const shop = await keyOf('shop')
+    assert.equal((await put(pathOf(''), { name: 'A' }, shop)).status, 404)
+    assert.equal((await app.get(pathOf(''), shop)).status, 404)
   })
 
   test('needs a key with the scope send', async () => {
@@ -167,6 +174,7 @@ suite('GET and PUT /api/me/preferences', () => {
       [{ mutedUntil: '2099-12-31' }, 'mutedUntil', time],
       [{ mutedUntil: '2099-13-31T23:59:59Z' }, 'mutedUntil', time],
       [{ mutedUntil: 'Forever' }, 'mutedUntil', time],
+      [{ mutedUntil: '9999-12-31T23:59:59-05:00' }, 'mutedUntil', time],
       [{ mutedUntil: 7 }, 'mutedUntil'],
       [{ mutedUntil: 'forever', until: null }, 'until'],
       [{ mutedUntil: 'forever', categories: { a: { mutedUntil: 'x' } } }, 'categories.a.mutedUntil', time],

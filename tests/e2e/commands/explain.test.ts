@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { readConfig } from '../../../server/config/read.ts'
+import { beginKeyChange } from '../../../server/delivery/by-key.store.ts'
 import { markRead } from '../../../server/inbox/marks.store.ts'
 import { archiveRead, remove } from '../../../server/inbox/places.store.ts'
 import { openStore } from '../../../server/open-store.ts'
@@ -30,7 +31,7 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       return commandLine.run(folder, ['explain', ...args], { env })
     }
     const linesOf = async () => (await explain(ann.username, id.toUpperCase())).stdout.trimEnd().split('\n')
-    const sent = `sent      ${isoAt(1)} by app (${world.producerId})`
+    const sent = `sent      ${isoAt(1)}; last sent by app (${world.producerId})`
     const before = [`${id} of ${ann.username}`, sent, 'replaced  no', 'seen      no', 'read      no', 'archived  no']
     assert.deepEqual(await linesOf(), [...before, 'snoozed   no', 'expires   no'])
     await store.write(markRead, { userId: ann.id, id, at: at(2) })
@@ -43,8 +44,16 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     assert.deepEqual(await linesOf(), [`${id} of ${ann.username}`, `removed   ${isoAt(4)} (deleted)`])
     const mutes = [{ category: '', mutedUntil: 'forever' }]
     await store.write(changeMutes, { userId: ann.id, mutes, now: isoAt(5) })
-    const muted = await world.send(ann, 'Muted', { at: at(6) })
-    assert.deepEqual((await explain(ann.username, muted)).stdout.split('\n').slice(4, 6), [
+    const muted = await world.send(ann, 'Muted', { at: at(6), key: 'k' })
+    const editor = await world.addProducer('editor')
+    const change = { key: 'k', application: '', kind: 'update', given: '{"title":"Changed"}' } as const
+    await store.write(beginKeyChange, { ...change, id: newId(), producerId: editor, at: at(7), inboxes: 1 })
+    const changed = (await explain(ann.username, muted)).stdout.split('\n')
+    assert.deepEqual(changed.slice(1, 3), [
+      `sent      ${isoAt(6)}; last sent by editor (${editor})`,
+      `replaced  ${isoAt(7)}; times that it became the newest again: 0`,
+    ])
+    assert.deepEqual(changed.slice(4, 6), [
       `read      ${isoAt(6)} on arrival`,
       `archived  ${isoAt(6)} on arrival: muted`,
     ])

@@ -238,7 +238,7 @@ create table producer (
   previous_secret_hash text,
   previous_until bigint,
   application text not null,
-  number bigint not null
+  number bigint not null unique
 );
 
 create table delivery (

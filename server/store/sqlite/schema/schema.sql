@@ -292,8 +292,8 @@ create table key_change (
   after_user text not null
 ) without rowid, strict;
 
--- Producers and their keys. number: 1 for the first; notifications have it in place of the id. previous_secret_hash: the secret before a rotation, which is accepted until previous_until. application: '' for a
--- key that belongs to none.
+-- Producers and their keys. number: 1 for the first; notifications have it in place of the id. previous_secret_hash: the secret before a
+-- rotation, which is accepted until previous_until. application: '' for a key that belongs to none.
 create table producer (
   id text primary key,
   name text not null,
@@ -306,7 +306,7 @@ create table producer (
   previous_secret_hash text,
   previous_until integer,
   application text not null,
-  number integer not null
+  number integer not null unique
 ) without rowid, strict;
 
 -- The outcome of each delivery with an Idempotency-Key, so that a retry gets the same response and has no second effect.
