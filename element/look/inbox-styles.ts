@@ -87,13 +87,7 @@ button:hover { background: var(--_hover); }
   [part~='list-more'], [part~='item-acts'] button, [part~='item-toggle'] { --_target: 44px; }
   button, [part~='item-action'], [part~='see-all'] { min-block-size: 44px; align-content: center; }
 }
-[part~='tab'] {
-  flex: none;
-  padding: 0.5em 0.25em;
-  color: var(--_muted);
-  border-radius: 0;
-  border-block-end: 2px solid transparent;
-}
+[part~='tab'] { flex: none; padding: 0.5em 0.25em; color: var(--_muted); border-radius: 0; border-block-end: 2px solid transparent; }
 [part~='tab-count'] { margin-inline-start: 0.125em; color: var(--_muted); font-weight: 450; font-variant-numeric: tabular-nums; }
 [part~='tab']:hover { background: none; color: var(--_text); }
 [part~='tab'][aria-selected='true'] { color: var(--_text); border-color: var(--_accent); }
