@@ -201,10 +201,12 @@ export class InboxView implements ReactiveController {
       ${this.#host.allUrl ? html`<a part="see-all" href=${this.#host.allUrl}>${strings.seeAll}</a>` : nothing}`
   }
 
-  /** As far as the open lists say it. That of some categories is not the number on the bell. */
+  /** As far as the open lists say it; that of the archive opens for its number. That of some categories is not the number on the bell. */
   #countOf(tab: Tab): number | undefined {
-    if (tab !== 'unread' || this.#isPart) return this.#source.openTotal(tab)
-    return this.#source.list('inbox')?.getSnapshot().unread
+    const { state, unread } = this.#source.list('inbox')?.getSnapshot() ?? {}
+    if (tab === 'unread' && !this.#isPart) return unread
+    if (tab === 'archived' && state === 'live') return this.#source.list(tab)?.getSnapshot().total
+    return this.#source.openTotal(tab)
   }
 
   #updateFeed(): void {

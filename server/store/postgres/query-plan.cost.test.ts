@@ -165,6 +165,7 @@ const expired = 'token_cutoff by token_cutoff_by_expiry (expires_at)'
 // Also the key of the producer, which a delivery checks again.
 /** The last check, that no recipient was erased, reads no row of a user. */
 const recipients = [
+  'category by key (application, name)',
   'preference by key (user_id, category)',
   'sorted',
   userByName,
@@ -218,6 +219,7 @@ const allWays = [{ username: 'name1' }, { userId: 'u1' }, { externalId: 'e1' }].
   notificationId: `new ${n}`,
 }))
 const several = [...allWays, { to: { userId: 'u2' }, notificationId: 'new 4' }]
+const muting = ['u401', 'u402'].map((userId, n) => ({ to: { userId }, notificationId: `new ${n}` }))
 const together = (...deliveries: Delivery[]) => Promise.all(deliveries.map((one) => store.write(deliver, one)))
 const page = (request: PageRequest) => ({ userId: 'u1', ...request })
 const numbered: PageRequest = { page: 3, limit: 20, status: 'all' }
@@ -822,6 +824,12 @@ const paths: Path[] = [
   },
   {
     of: 'deliver',
+    run: () => store.write(deliver, deliveryTo({ recipients: muting })),
+    reads: [...recipients, inbox, `many ${category}`, 'many preference by key (user_id, category)', notification],
+    partitions: 4,
+  },
+  {
+    of: 'deliver',
     run: () => store.write(deliver, deliveryTo({ key: 'k10' })),
     reads: [producer, userByName, 'user by key (id) alone', inbox, category, keyed, notification, mark],
   },
@@ -974,6 +982,7 @@ await client.query(`
   insert into category_read_mark select 'u' || u, 'c' || s, s, s, '2026-01-01T00:00:00.000Z' from generate_series(401, 2400) u, generate_series(2, 11) s;
   insert into archive_mark select 'u' || u, s, s, '2026-01-01T00:00:00.000Z', 0, 0, 1, 0 from generate_series(401, 1400) u, generate_series(1, 20) s;
   insert into removal select 'u' || u, s, 'r' || s, '2026-01-01T00:00:00.000Z', 'deleted' from generate_series(1, 1000) u, generate_series(1, 20) s;
+  update inbox set mutes = 1 where user_id in ('u401', 'u402');
   insert into preference select 'u' || u, 'c' || s, 'forever' from generate_series(401, 2400) u, generate_series(1, 10) s;
   insert into category select 'app' || n % 2000, 'c' || n, '', null, 0 from generate_series(1, 20000) n;
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
