@@ -37,7 +37,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/providers': 970,
   'server/sessions': 1330,
   'server/sign-in': 640,
-  'server/start': 820,
+  'server/start': 800,
   'server/store': 4940,
   'server/store/transfer': 760,
   'server/tokens': 1250,

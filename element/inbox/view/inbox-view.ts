@@ -292,6 +292,8 @@ export class InboxView implements ReactiveController {
     this.#find('[part=scroll]')?.scrollTo(0, 0)
     this.#host.requestUpdate()
     if (isFocused) void this.#host.updateComplete.then(() => this.focus())
+    // The focus alone does not scroll the tabs, as a phone needs it.
+    void this.#host.updateComplete.then(() => this.#find(`#${tab}`)?.scrollIntoView({ block: 'nearest' }))
   }
 
   /** https://www.w3.org/WAI/ARIA/apg/patterns/feed/ */

@@ -45,15 +45,7 @@ import { contentOf } from '../../inbox/notification-json.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../inbox/places.store.ts'
 import { changesSince } from '../../inbox/postgres/changes.ts'
 import { readPage } from '../../inbox/postgres/pages.ts'
-import {
-  findDue,
-  findOld,
-  removeOldRemovals,
-  settle,
-  shrink,
-  sizesAfter,
-  sizesOf,
-} from '../../inbox/retention.store.ts'
+import { findDue, findOld, removeOldRemovals, removeOrWake, shrink, sizesAfter } from '../../inbox/retention.store.ts'
 import { undo } from '../../inbox/undo.store.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from '../../links/links.store.ts'
 import { changeMutes, putCategory, readCategory, readPreferences } from '../../preferences/preferences.store.ts'
@@ -841,21 +833,20 @@ const paths: Path[] = [
   },
   {
     of: 'findOld',
-    run: () => store.read(findOld, { before: at, after: { start: '', userId: '' }, retention: old }),
+    run: () => store.read(findOld, { before: at, after: { start: '', userId: '', seq: 0 }, retention: old }),
     partitions: 4,
     reads: ['inbox by key (user_id)', 'notification by notification_by_id (id)'],
   },
-  { of: 'sizesOf', run: () => store.read(sizesOf, ['u1']), partitions: 4, reads: ['inbox by key (user_id)'] },
   { of: 'sizesAfter', run: () => store.read(sizesAfter, ''), partitions: 4, reads: ['inbox by key (user_id)'] },
   {
-    of: 'settle',
-    run: () => store.write(settle, { due: [{ userId: 'u1', seq: 1 }], unlisted: [], at, retention: old }),
+    of: 'removeOrWake',
+    run: () => store.write(removeOrWake, { due: [{ userId: 'u1', seq: 1 }], at, retention: old }),
     partitions: 4,
     reads: ['inbox by key (user_id)', 'notification by key (user_id, seq)'],
   },
   {
     of: 'shrink',
-    run: () => store.write(shrink, { full: [{ userId: 'u1' }], max: 1, at }),
+    run: () => store.write(shrink, { userId: 'u1', max: 1, at }),
     partitions: 4,
     reads: [
       'archive_mark by key (user_id, version)',
@@ -1042,7 +1033,7 @@ type Step = {
 const shared = new Set([
   ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
-  ...['announce', 'lockInboxes', 'replace'],
+  ...['lockInboxes', 'replace'],
 ])
 
 test('the plan of every operation is checked', () => {
