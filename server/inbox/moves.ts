@@ -45,8 +45,8 @@ type Move = { to: 'archived' | 'snoozed'; at: number; until?: string; changedVer
 
 function* moveAway({ user, seq }: Found, { to, at, until, changedVersion }: Move): Write<void> {
   yield* send`
-    update notification as n set away = ${to}, away_at = coalesce(${until ?? null}, ${archivedAt}, ${iso(at)}), read_at = coalesce(${readAt}, ${iso(at)}),
-      unread_version = null, kept_version = null, changed_version = coalesce(${changedVersion}, changed_version)
+    update notification as n set away = ${to}, away_at = coalesce(${until ?? null}, ${archivedAt}, ${iso(at)}),
+      read_at = coalesce(${readAt}, ${iso(at)}), unread_version = null, kept_version = null, changed_version = coalesce(${changedVersion}, changed_version)
     where n.user_id = ${user} and n.seq = ${seq}`
 }
 
@@ -61,10 +61,10 @@ export function* makeNewest({ user, seq, version, last_seq }: Found): Write<void
 /** The newest of an inbox that changes send: a client that is behind more changes begins again. */
 const maxRemovals = 10_000
 
-type Removal = { at: number; reason: RemovalReason; isListed?: boolean }
+type Removal = { at: number; reason: RemovalReason }
 
-/** Removes notifications of one inbox. If they are not listed, no row names them, and a client that is behind begins again. */
-export function* removeAll(found: readonly Found[], { at, reason, isListed = true }: Removal): Write<void> {
+/** Removes notifications of one inbox. */
+export function* removeAll(found: readonly Found[], { at, reason }: Removal): Write<void> {
   const [first] = found
   if (first === undefined) return
   const { user, version } = first
@@ -76,7 +76,6 @@ export function* removeAll(found: readonly Found[], { at, reason, isListed = tru
   }
   yield* send`delete from notification where user_id = ${user} and seq ${inNumbers(found.map(({ seq }) => seq))}`
   yield* recountAll(first, changes)
-  if (!isListed) return yield* send`update inbox set reset_version = version where user_id = ${user}`
   const rows = found.map(({ id }, n) => ({ id, version: version + n + 1 }))
   yield* send`
     insert into removal (user_id, version, id, at, reason)

@@ -7,6 +7,7 @@ import {
   type ChangeRow,
   type Changes,
   type ChangesQuery,
+  maxRemoved,
   type ReadAllRow,
   type RemovedRow,
   toChanges,
@@ -61,7 +62,7 @@ const textOf = ({ readAt, isUnread }: Texts) => `
     order by version limit $3
   ), array(
     select json_build_array(version, id, reason)::text from removal where user_id = $1 and version > $2
-    order by version limit $3
+    order by version limit $3 + ${maxRemoved}
   ) from box`
 const statements = {
   plain: { name: 'changes', text: textOf(plain) },

@@ -1,7 +1,7 @@
 // Reads what changed in an inbox after a version.
 import type { Reader } from '../../store/sqlite/reader.ts'
 import { arrivalType, laterType } from '../change-types.ts'
-import { type ChangeRow, type Changes, type ChangesQuery, toChanges } from '../inbox-state.ts'
+import { type ChangeRow, type Changes, type ChangesQuery, maxRemoved, toChanges } from '../inbox-state.ts'
 import { notificationJsonSql } from '../notification-json.ts'
 import { anyPlace, coveredThrough, type FoundInbox, inboxOf, readAt, readAtByAnyMark } from './pages.ts'
 
@@ -41,7 +41,7 @@ export const readAlls = `
 export const archiveReads = `
   select version, through_seq, at from archive_mark where user_id = ?1 and version > ?2 order by version limit +?3`
 export const removals = `
-  select version, id, reason from removal where user_id = ?1 and version > ?2 order by version limit +?3`
+  select version, id, reason from removal where user_id = ?1 and version > ?2 order by version limit ${maxRemoved + 1}`
 
 export async function changesSince(reader: Reader, query: ChangesQuery): Promise<Changes | 'reset'> {
   const { version, limit, maxBehind = Number.POSITIVE_INFINITY } = query
@@ -74,7 +74,7 @@ export async function changesSince(reader: Reader, query: ChangesQuery): Promise
     notifications: [...created, ...later],
     readAlls: reader.all(readAlls, user, version, atOnce),
     archiveReads: reader.all(archiveReads, user, version, atOnce),
-    removed: reader.all(removals, user, version, atOnce),
+    removed: reader.all(removals, user, version),
   })
 }
 
