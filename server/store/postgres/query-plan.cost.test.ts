@@ -602,8 +602,7 @@ const paths: Path[] = [
         createdAt: 1,
         expiresAt: null,
       }),
-    // For an operator at the command line.
-    reads: ['whole producer'],
+    reads: ['producer by producer_number_key () alone'],
   },
   { of: 'findProducer', run: () => store.read(findProducer, 'p1'), reads: [producer] },
   { of: 'guessRefusals', run: () => store.read(guessRefusals, guessLimits), reads: [guess] },
@@ -681,7 +680,7 @@ const paths: Path[] = [
   {
     of: 'explainNotification',
     run: () => store.read(explainNotification, { userId: 'u1', id: 'id1-9' }),
-    reads: ['sorted', byId, inbox, 'whole producer', ...anyMark],
+    reads: ['sorted', byId, inbox, 'producer by producer_number_key (number)', ...anyMark],
   },
   {
     of: 'recordsOf',

@@ -122,7 +122,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   {
     of: 'explainNotification',
     run: explainNotification({ userId: 'u', id: 'n' }),
-    path: `i by key, n by notification_by_id, whole p LEFT-JOIN, ${readAtByAnyMark}, ${archivedAt}, removal by key`,
+    path: `i by key, n by notification_by_id, p by sqlite_autoindex_producer_2, ${readAtByAnyMark}, ${archivedAt}, removal by key`,
   },
   {
     of: 'recordsOf',
