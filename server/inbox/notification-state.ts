@@ -111,10 +111,10 @@ export function* readByLastReadAll(found: Found): Write<string | undefined> {
   return isCovered && wasUnread ? mark.at : undefined
 }
 
-/** Whether the last read-all or archive-read can be undone at a time. */
+/** Whether the last read-all or archive-read can be undone at a time. The clock may go back by an hour. */
 export function* isUndoable({ user, undo_version }: Found, at: number): Write<boolean> {
   if (!undo_version) return false
-  const since = iso(at - undoableFor)
+  const since = iso(at - undoableFor - 3_600_000)
   const mark = yield* get`
     select 1 as is_there from read_mark where user_id = ${user} and version = ${undo_version} and at >= ${since}
     union all

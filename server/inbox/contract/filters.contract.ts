@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { anyAct, Stage, statuses } from '../../store/contract/random/acts.ts'
 import { hasStatus } from '../../store/contract/random/model.ts'
-import { at, type Person, type PromiseOf, runs, type Seen, World } from '../../store/contract/world.ts'
+import { at, type Person, type PromiseOf, runs, type Seen, type World } from '../../store/contract/world.ts'
 import { readInbox, readPage } from '../inbox.store.ts'
 import { emptyInbox, type Filter } from '../inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../marks.store.ts'
@@ -17,7 +17,7 @@ export function filterPromises(promise: PromiseOf): void {
       const filters = fc.array(anyFilter, { minLength: 1, maxLength: 4 })
       await fc.assert(
         fc.asyncProperty(acts, filters, fc.integer({ min: 1, max: 6 }), async (some, chosen, limit) => {
-          const stage = await Stage.of(await World.on(world.store))
+          const stage = await Stage.of(world)
           for (const act of some) await stage.perform(stage.turn(act))
           for (const person of stage.people)
             for (const filter of chosen) await checkList(stage.world, person, { ...filter, limit })

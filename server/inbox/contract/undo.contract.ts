@@ -5,6 +5,7 @@ import { at, type PromiseOf } from '../../store/contract/world.ts'
 import { deleteUser } from '../../users/erasure.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import { markRead, markUnread } from '../marks.store.ts'
+import { archiveRead, remove } from '../places.store.ts'
 import { undo } from '../undo.store.ts'
 import { annWith, readAts, unreadOf } from './mark-unread.contract.ts'
 
@@ -152,6 +153,26 @@ export function undoPromises(promise: PromiseOf): void {
       [version + 1, 'read'],
     ])
   })
+
+  promise(
+    'an undo leaves alone what was removed since, also if the clock went back since the removal',
+    async (world) => {
+      const { ann, ids, readAll, store } = await annWith(world, 3)
+      const [first = '', second = '', third = ''] = ids
+      const removeLate = (id: string) => store.write(remove, { userId: ann.id, id, at: at(700) })
+      const takeBack = () => store.write(undo, { userId: ann.id, at: at(500) })
+      await readAll(5)
+      await removeLate(first)
+      assert.equal(await takeBack(), 'done')
+      assert.deepEqual(await readAts(world, ann, [second, third]), [null, null])
+      await recount(world, ann)
+      await readAll(6)
+      await store.write(archiveRead, { userId: ann.id, at: at(6) })
+      await removeLate(second)
+      assert.equal(await takeBack(), 'done')
+      assert.equal((await recount(world, ann)).inbox.total, 1)
+    },
+  )
 
   promise(
     'counters equal a recount after an undo during concurrent deliveries, reads and read-alls (law 2)',

@@ -105,7 +105,7 @@ class World {
   }
 
   async act(): Promise<void> {
-    const drawn = this.#random.below(44)
+    const drawn = this.#random.below(46)
     const kinds = {
       deliver: 8,
       key: 14,
@@ -116,6 +116,7 @@ class World {
       list: 40,
       byKey: 42,
       mute: 44,
+      expire: 46,
     } as const
     const kind = drawn === 39 && this.#random.draw() < 0.3 ? 'restart' : kindBelow(kinds, drawn)
     this.done.push(await this.#acts[kind]())
@@ -125,6 +126,7 @@ class World {
     deliver: async () => this.#deliver(),
     key: async () => this.#deliver({ key: `key ${this.#random.below(8)}` }),
     again: async () => this.#deliver({ key: `key ${this.#random.below(8)}`, again: true }),
+    expire: async () => this.#deliver({ expiresAt: this.#soon() }),
     open: async () => this.open(this.#one(this.#devices), this.#one(filters)),
     list: async () => {
       if (this.#open.length === 0) return 'none'
@@ -134,14 +136,14 @@ class World {
       acts.push('hold', 'release', 'showNewer', ...(this.#open.length > 3 ? (['close'] as const) : []))
       const act = this.#one(acts)
       if (act === 'close') this.#open = this.#open.filter((one) => one.name !== name)
-      const until = new Date(service.now() + this.#one([1_000, 100_000, 3_000_000])).toISOString()
-      await device.act(name, act, { random: this.#random.draw(), until })
+      await device.act(name, act, { random: this.#random.draw(), until: this.#soon() })
       return `${act} in ${name}`
     },
     byKey: async () => {
       const [key, act] = [`key ${this.#random.below(8)}`, this.#one(['updateByKey', 'removeByKey', 'resolveByKey'])]
       // No inbox may have the key.
-      if (act === 'updateByKey') await producer.updateByKey(key, { title: 'Changed' }).catch(() => {})
+      if (act === 'updateByKey')
+        await producer.updateByKey(key, this.#one([{ title: 'Changed' }, { expiresAt: this.#soon() }])).catch(() => {})
       else await producer[act as 'removeByKey'](key).catch(() => {})
       return `${act} ${key}`
     },
@@ -177,7 +179,12 @@ class World {
     return `open ${name}`
   }
 
-  async #deliver(more: { key?: string; again?: boolean } = {}): Promise<string> {
+  /** The end of a snooze, or of a notification; the service does what is due each second. */
+  #soon(): string {
+    return new Date(service.now() + this.#one([1_000, 100_000, 3_000_000])).toISOString()
+  }
+
+  async #deliver(more: { key?: string; again?: boolean; expiresAt?: string } = {}): Promise<string> {
     const category = this.#one(['a', 'b', 'c', undefined])
     await service.deliver({
       to: this.#ann,

@@ -1,10 +1,15 @@
 // The inboxes of a few people as plain arrays. For acts one after another the store must return what this model returns.
 import assert from 'node:assert/strict'
+import { iso } from '../../../basics/clock.ts'
 import type { Status } from '../../../inbox/inbox-state.ts'
-import { isoAt, type Person, plainLook, type Seen } from '../world.ts'
-import { type Act, mutedUntil, type Turn } from './acts.ts'
+import { isoAt, at as msAt, type Person, plainLook, type Seen } from '../world.ts'
+import { type Act, endOfSnooze, expiryOf, mutedUntil, type Turn } from './acts.ts'
 
-type New = Pick<Seen, 'id' | 'title' | 'category' | 'key'> & { application: string; again: boolean; at: string }
+type New = Pick<Seen, 'id' | 'title' | 'category' | 'key' | 'expiresAt'> & {
+  application: string
+  again: boolean
+  at: string
+}
 /** `undoable`: what the last read-all made read, or the last archive-read archived, and an undo would take back; null if it was undone. */
 type Inbox = {
   version: number
@@ -13,7 +18,7 @@ type Inbox = {
   lastSeq: number
   seenThrough: number
   removed: Set<string>
-  undoable?: { kind: 'read-all' | 'archive-read'; items: Set<Seen> } | null
+  undoable?: { kind: 'read-all' | 'archive-read'; items: Set<Seen>; seconds: number } | null
   categoryThrough: number
   /** Until when, by category; '' for everything. */
   mutes: Map<string, string>
@@ -43,7 +48,7 @@ export class Model {
 
   perform(turn: Turn): unknown {
     const { act } = turn
-    if (act.kind === 'deliver') return this.#deliver(turn, act)
+    if (!('who' in act)) return this.#performOnAll(turn, act)
     const inbox = this.#inbox(act.who)
     if (act.kind === 'list') {
       const listed = inbox.items.filter((item) => hasStatus(item, act.status)).toReversed()
@@ -51,44 +56,73 @@ export class Model {
     }
     if (act.kind === 'mute') {
       inbox.mutes.set(act.category, mutedUntil(turn, act) ?? '')
+      for (const [category, until] of inbox.mutes) if (until <= isoAt(turn.seconds)) inbox.mutes.delete(category)
       return 'done'
     }
-    if (act.kind === 'undo') return undo(inbox, act)
+    if (act.kind === 'undo') return undo(inbox, turn, act)
     if (act.kind === 'archive-read') return archiveRead(inbox, turn)
     if (act.kind === 'read' || act.kind === 'read-all') return mark(inbox, turn, act)
     return move(inbox, turn, act)
   }
 
-  #deliver({ title, newIds, seconds }: Turn, act: Act & { kind: 'deliver' }): Result[] | 'mismatch' {
+  #performOnAll(turn: Turn, act: Exclude<Act, { who: number }>): unknown {
+    if (act.kind === 'deliver') return this.#deliver(turn, act)
+    if (act.kind === 'by-key') return this.#changeByKey(turn, act)
+    if (act.kind === 'upkeep') for (const inbox of this.#inboxes) keepUp(inbox, turn, act)
+    return undefined
+  }
+
+  #changeByKey(turn: Turn, act: Act & { kind: 'by-key' }): { inboxes: number; isDone: true } | 'NOT_FOUND' {
+    const found = this.#inboxes.flatMap((inbox) => {
+      const item = this.#keyed(inbox, turn.key, act.application)
+      return item === undefined ? [] : [{ inbox, item }]
+    })
+    // If the clock went back, the change is as late as what it changes.
+    const seconds = Math.max(turn.seconds, ...found.map(({ item }) => secondsOf(item.updatedAt)))
+    for (const { inbox, item } of found) {
+      if (act.change === 'delete') change(inbox, item, 'remove', { seconds })
+      if (act.change === 'resolve') archive(inbox, item, { seconds })
+      if (act.change !== 'update') continue
+      const { category = item.category, expires } = act
+      replace(inbox, item, {
+        ...{ title: turn.title, category, at: isoAt(seconds) },
+        expiresAt: expires === undefined ? item.expiresAt : expiryOf(turn, expires),
+      })
+      inbox.version++
+    }
+    return found.length === 0 ? 'NOT_FOUND' : { inboxes: found.length, isDone: true }
+  }
+
+  #keyed({ items }: Inbox, key: string | null, application: string): Seen | undefined {
+    return items.find((one) => key !== null && one.key === key && this.#applications.get(one) === application)
+  }
+
+  #deliver(turn: Turn, act: Act & { kind: 'deliver' }): Result[] | 'mismatch' {
+    const { title, newIds, seconds } = turn
+    const sent = { ...act, title, key: turn.key, at: isoAt(seconds), expiresAt: expiryOf(turn, act.expires) }
     const { key = null, bodyHash = '' } = act.idempotency ?? {}
     const earlier = key === null ? undefined : this.#outcomes.get(key)
     if (earlier !== undefined) return earlier.bodyHash === bodyHash ? earlier.results : 'mismatch'
     const delivered = new Map<number, Result>()
     for (const [index, number] of act.to.entries())
-      if (!delivered.has(number))
-        delivered.set(number, this.#put(number, { ...act, title, id: newIds[index] ?? '', at: isoAt(seconds) }))
+      if (!delivered.has(number)) delivered.set(number, this.#put(number, { ...sent, id: newIds[index] ?? '' }))
     const results = act.to.map((number) => delivered.get(number) ?? assert.fail('a recipient got no result'))
     if (key !== null) this.#outcomes.set(key, { bodyHash, results })
     return results
   }
 
-  #put(number: number, { id, title, application, category, key, again, at }: New): Result {
+  #put(number: number, { id, title, application, category, key, again, at, expiresAt }: New): Result {
     const inbox = this.#inbox(number)
     inbox.version++
     const userId = this.#people[number]?.id
-    const earlier =
-      key === null
-        ? undefined
-        : inbox.items.find((one) => one.key === key && this.#applications.get(one) === application)
+    const earlier = this.#keyed(inbox, key, application)
     const isMuted = ['', category ?? ''].some((name) => (inbox.mutes.get(name) ?? '') > at)
     const time = isMuted ? at : null
     const arrival = { read: isMuted, readAt: time, archivedAt: time, snoozedUntil: null }
     const seq = inbox.lastSeq + 1
     if (earlier === undefined || again) inbox.lastSeq = seq
     if (earlier !== undefined) {
-      // What moves to another category keeps its read state, and leaves the undo.
-      if (earlier.category !== category && earlier.seq <= inbox.categoryThrough) leaveUndo(inbox, earlier, 'read-all')
-      Object.assign(earlier, { title, category, updatedAt: at })
+      replace(inbox, earlier, { title, category, at, expiresAt })
       if (again) {
         Object.assign(earlier, { seq, count: earlier.count + 1, ...arrival })
         leaveUndo(inbox, earlier)
@@ -97,7 +131,7 @@ export class Model {
       return { userId, id: earlier.id, status: again && isMuted ? 'muted' : 'updated' }
     }
     const content = { title, body: null, url: null, category, data: null, key }
-    const times = { createdAt: at, updatedAt: at, expiresAt: null }
+    const times = { createdAt: at, updatedAt: at, expiresAt }
     const item = { id, ...content, ...plainLook, ...times, seq, count: 1, ...arrival }
     inbox.items.push(item)
     this.#applications.set(item, application)
@@ -108,6 +142,8 @@ export class Model {
     return this.#inboxes[number] ?? assert.fail(`there is no person ${number}`)
   }
 }
+
+const secondsOf = (time: string) => (Date.parse(time) - msAt(0)) / 1_000
 
 function placeOf({ archivedAt, snoozedUntil }: Seen): 'list' | 'archived' | 'snoozed' {
   if (snoozedUntil !== null) return 'snoozed'
@@ -120,15 +156,26 @@ export function hasStatus(item: Seen, status: Status): boolean {
   return placeOf(item) === 'list' && (status === 'inbox' || item.read === (status === 'read'))
 }
 
+function replace(
+  inbox: Inbox,
+  item: Seen,
+  { title, category, expiresAt, at }: Pick<New, 'title' | 'category' | 'expiresAt' | 'at'>,
+) {
+  // What moves to another category keeps its read state, and leaves the undo.
+  if (item.category !== category && item.seq <= inbox.categoryThrough) leaveUndo(inbox, item, 'read-all')
+  Object.assign(item, { title, category, expiresAt, updatedAt: at })
+}
+
 /** From now on an undo leaves the item as it is. */
 function leaveUndo({ undoable }: Inbox, item: Seen, kind = undoable?.kind): void {
   if (undoable?.kind === kind) undoable?.items.delete(item)
 }
 
-function undo(inbox: Inbox, { isLate }: { isLate: boolean }): 'done' | 'nothing' {
+function undo(inbox: Inbox, turn: Turn, { isLate }: { isLate: boolean }): 'done' | 'nothing' {
   if (inbox.undoable === null) return 'done'
-  if (inbox.undoable === undefined || isLate) return 'nothing'
-  const { kind, items } = inbox.undoable
+  if (inbox.undoable === undefined) return 'nothing'
+  const { kind, items, seconds } = inbox.undoable
+  if (turn.seconds + (isLate ? 1_000 : 0) - seconds > 600) return 'nothing'
   for (const item of items)
     Object.assign(item, kind === 'read-all' ? { read: false, readAt: null } : { archivedAt: null })
   inbox.undoable = null
@@ -140,23 +187,60 @@ function archiveRead(inbox: Inbox, { seconds }: Turn): undefined {
   const items = new Set(inbox.items.filter((item) => item.read && placeOf(item) === 'list'))
   if (items.size === 0) return
   for (const item of items) item.archivedAt = isoAt(seconds)
-  inbox.undoable = { kind: 'archive-read', items }
+  inbox.undoable = { kind: 'archive-read', items, seconds }
   inbox.version++
 }
 
 type Move = Extract<Act, { kind: 'unread' | 'archive' | 'unarchive' | 'remove' | 'seen' | 'snooze' | 'wake' }>
 
-function move(inbox: Inbox, { id, seconds }: Turn, act: Move): 'done' | 'absent' | boolean | undefined {
+function move(inbox: Inbox, turn: Turn, act: Move): 'done' | 'absent' | boolean | undefined {
+  const { id } = turn
   const item = inbox.items.find((one) => one.id === id)
   if (act.kind === 'seen') return see(inbox, item?.seq ?? inbox.lastSeq)
   if (item === undefined && act.kind !== 'wake')
     return act.kind === 'remove' && inbox.removed.has(id) ? 'done' : 'absent'
-  if (act.kind === 'archive' && item) leaveUndo(inbox, item)
-  if (item === undefined || !moves[act.kind](inbox, item, { seconds, minutes: 0, ...act }))
-    return act.kind === 'wake' ? false : 'done'
+  const until = act.kind === 'snooze' ? endOfSnooze(turn, act) : undefined
+  const isChanged =
+    item !== undefined &&
+    (act.kind === 'archive' ? archive(inbox, item, turn) : change(inbox, item, act.kind, turn, until))
+  return act.kind === 'wake' ? isChanged : 'done'
+}
+
+function archive(inbox: Inbox, item: Seen, turn: { seconds: number }): boolean {
+  leaveUndo(inbox, item)
+  return change(inbox, item, 'archive', turn)
+}
+
+/** False if nothing changes. */
+function change(
+  inbox: Inbox,
+  item: Seen,
+  kind: keyof typeof moves,
+  { seconds }: { seconds: number },
+  until = msAt(seconds),
+): boolean {
+  if (!moves[kind](inbox, item, { seconds, until: iso(until) })) return false
   leaveUndo(inbox, item)
   inbox.version++
-  return act.kind === 'wake' ? true : 'done'
+  return true
+}
+
+/** What has expired, the end of snoozes in their order, then what is too old or too many. */
+function keepUp(inbox: Inbox, turn: Turn, { limits }: Act & { kind: 'upkeep' }): void {
+  const now = msAt(turn.seconds)
+  const isDue = (time: string | null) => time !== null && time <= iso(now)
+  const remove = (items: readonly Seen[]) => items.map((item) => change(inbox, item, 'remove', turn))
+  remove(inbox.items.filter((item) => isDue(item.expiresAt)))
+  const woken = inbox.items.filter((item) => isDue(item.snoozedUntil))
+  const until = ({ snoozedUntil }: Seen) => Date.parse(snoozedUntil ?? '')
+  for (const item of woken.sort((a, b) => until(a) - until(b))) change(inbox, item, 'wake', turn)
+  const { retentionMs = Number.POSITIVE_INFINITY, retentionUnreadMs = retentionMs } = limits
+  const isUnread = (item: Seen) => !item.read || item.snoozedUntil !== null
+  remove(
+    inbox.items.filter((item) => Date.parse(item.updatedAt) < now - (isUnread(item) ? retentionUnreadMs : retentionMs)),
+  )
+  const byWorth = [...inbox.items.filter((item) => !isUnread(item)), ...inbox.items.filter(isUnread)]
+  remove(byWorth.slice(0, Math.max(0, byWorth.length - (limits.inboxMax ?? byWorth.length))))
 }
 
 function see(inbox: Inbox, seq: number): undefined {
@@ -176,8 +260,7 @@ const moves: Record<Exclude<Move['kind'], 'seen'>, (inbox: Inbox, item: Seen, wh
   archive: (_, item, { seconds }) =>
     placeOf(item) !== 'archived' &&
     Object.assign(item, readSince(item, seconds), { archivedAt: isoAt(seconds), snoozedUntil: null }),
-  snooze(_, item, { seconds, minutes }) {
-    const snoozedUntil = isoAt(seconds + minutes * 10)
+  snooze(_, item, { seconds, until: snoozedUntil }) {
     if (item.snoozedUntil === snoozedUntil) return false
     return Object.assign(item, readSince(item, seconds), { archivedAt: null, snoozedUntil })
   },
@@ -191,7 +274,8 @@ const moves: Record<Exclude<Move['kind'], 'seen'>, (inbox: Inbox, item: Seen, wh
     return inbox.removed.add(item.id)
   },
 }
-type When = { seconds: number; minutes: number }
+/** `until`: of a snooze. */
+type When = { seconds: number; until: string }
 
 type Mark = Extract<Act, { kind: 'read' | 'read-all' }>
 
@@ -210,6 +294,6 @@ function mark(inbox: Inbox, { id, seconds }: Turn, act: Mark): 'done' | 'absent'
   if (changed.length > 0 && categories !== null)
     inbox.categoryThrough = Math.max(inbox.categoryThrough, isUnbounded ? inbox.lastSeq : (covered.at(-1)?.seq ?? 0))
   if (act.kind !== 'read-all') leaveUndo(inbox, inbox.items[found] as Seen, 'read-all')
-  else if (changed.length > 0) inbox.undoable = { kind: 'read-all', items: new Set(changed) }
+  else if (changed.length > 0) inbox.undoable = { kind: 'read-all', items: new Set(changed), seconds }
   return 'done'
 }
