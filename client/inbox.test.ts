@@ -80,6 +80,8 @@ for (const variant of variants) {
       total: 3,
       unread: 3,
       unseen: 3,
+      archived: 0,
+      snoozed: 0,
       categories: { orders: { total: 3, unread: 3 } },
     })
     assert.equal(await inbox.read(first), undefined)
@@ -106,7 +108,7 @@ for (const variant of variants) {
     await inbox.seen(4)
     assert.deepEqual([await idsIn(), await idsIn('archived'), await idsIn('snoozed')], [[four], [one], [two]])
     assert.deepEqual([await idsIn('all'), (await inbox.get(two)).snoozedUntil], [[four, two, one], until])
-    assert.deepEqual(await inbox.counts(), { total: 1, unread: 1, unseen: 0, categories: {} })
+    assert.deepEqual(await inbox.counts(), { total: 1, unread: 1, unseen: 0, archived: 1, snoozed: 1, categories: {} })
     for (const id of [one, two]) await inbox.unarchive(id)
     await inbox.archiveRead()
     const changes = known(await inbox.changes({ since: version }))

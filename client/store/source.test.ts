@@ -361,7 +361,14 @@ test('what a reader archives, snoozes or removes leaves each list at once, and i
   await Promise.all(acts)
   await until(() => elsewhere.getSnapshot().unseen === 1 && titlesOf(archivedElsewhere).length === 1)
   assert.deepEqual([titlesOf(elsewhere), titlesOf(list), titlesOf(archived)], [['1'], ['1'], ['4']])
-  assert.deepEqual(await carillon.inbox.counts(), { total: 1, unread: 1, unseen: 1, categories: {} })
+  assert.deepEqual(await carillon.inbox.counts(), {
+    total: 1,
+    unread: 1,
+    unseen: 1,
+    archived: 1,
+    snoozed: 1,
+    categories: {},
+  })
 })
 
 test('what was snoozed comes back as the newest, unread and unseen, in every list', async () => {
@@ -424,7 +431,14 @@ test('archiveRead leaves what is unread, and undo takes back exactly that', asyn
   assert.deepEqual([list.getSnapshot().total, titlesOf(archived)], [3, ['2']])
   await undone
   await until(() => titlesOf(other).join() === '4,3,1' && titlesOf(list).join() === '4,3,1')
-  assert.deepEqual(await carillon.inbox.counts(), { total: 3, unread: 2, unseen: 3, categories: {} })
+  assert.deepEqual(await carillon.inbox.counts(), {
+    total: 3,
+    unread: 2,
+    unseen: 3,
+    archived: 1,
+    snoozed: 0,
+    categories: {},
+  })
 })
 
 test('seen sets unseen to what arrived after the newest item, on every device, and sends nothing if there is none', async () => {
@@ -462,5 +476,12 @@ test('acts without a connection wait, and are sent in their order', async () => 
   await Promise.all(acts)
   await until(() => isLive(list) && isLive(archived))
   assert.deepEqual([titlesOf(list), titlesOf(archived)], [['3', '1'], ['2']])
-  assert.deepEqual(await carillon.inbox.counts(), { total: 2, unread: 1, unseen: 2, categories: {} })
+  assert.deepEqual(await carillon.inbox.counts(), {
+    total: 2,
+    unread: 1,
+    unseen: 2,
+    archived: 1,
+    snoozed: 0,
+    categories: {},
+  })
 })

@@ -102,11 +102,8 @@ export type NotificationPage = {
   next: string | null
 }
 
-/** Of what is neither archived nor snoozed. `unseen`: those that arrived after the last `seen`. */
-export type Counts = {
-  total: number
-  unread: number
-  unseen: number
+/** `archived` and `snoozed` are not in `total`. `unseen`: those that arrived after the last `seen`. */
+export type Counts = Record<'total' | 'unread' | 'unseen' | 'archived' | 'snoozed', number> & {
   categories: Record<string, { total: number; unread: number }>
 }
 

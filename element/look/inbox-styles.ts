@@ -87,13 +87,7 @@ button:hover { background: var(--_hover); }
   [part~='list-more'], [part~='item-acts'] button, [part~='item-toggle'] { --_target: 44px; }
   button, [part~='item-action'], [part~='see-all'] { min-block-size: 44px; align-content: center; }
 }
-[part~='tab'] {
-  padding: 0.5em 0.25em;
-  white-space: nowrap;
-  color: var(--_muted);
-  border-radius: 0;
-  border-block-end: 2px solid transparent;
-}
+[part~='tab'] { flex: none; padding: 0.5em 0.25em; color: var(--_muted); border-radius: 0; border-block-end: 2px solid transparent; }
 [part~='tab-count'] { margin-inline-start: 0.125em; color: var(--_muted); font-weight: 450; font-variant-numeric: tabular-nums; }
 [part~='tab']:hover { background: none; color: var(--_text); }
 [part~='tab'][aria-selected='true'] { color: var(--_text); border-color: var(--_accent); }
@@ -264,14 +258,14 @@ const states = css`
   inset: auto;
   margin: 0;
   padding: 0.375em;
-  max-inline-size: min(24em, 100vw - 16px);
+  max-inline-size: min(26em, 100vw - 16px);
   border: 1px solid var(--_border);
   border-radius: 0.75em;
   background: var(--_background);
   color: var(--_text);
   box-shadow: var(--_shadow);
 }
-[part~='menu-item'] { display: flex; align-items: center; justify-content: space-between; gap: 1.5em; inline-size: 100%; color: inherit; font-weight: 450; text-align: start; }
+[part~='menu-item'] { display: flex; align-items: center; justify-content: space-between; gap: 1em; inline-size: 100%; color: inherit; font-weight: 450; text-align: start; }
 [part~='menu-item-final'] { color: var(--_error); }
 [part~='menu-item']:is(:hover, :focus), [part~='see-all']:hover, [part~='item-action']:hover { background: var(--_hover); }
 [part~='menu-detail'] { color: var(--_muted); }

@@ -2,8 +2,10 @@
 import { useInbox } from 'carillon-client/react'
 import { SignIn } from './sign-in.jsx'
 
+const tomorrow = () => new Date(Date.now() + 24 * 3_600_000).toISOString()
+
 export function App({ carillon }) {
-  const { state, items, unread, read } = useInbox()
+  const { state, items, unread, read, archive, snooze } = useInbox()
   /** Opens the link of a notification without loading a page, as a router does. */
   const open = (event) => {
     event.preventDefault()
@@ -32,6 +34,12 @@ export function App({ carillon }) {
                   Mark as read
                 </button>
               )}
+              <button type="button" onClick={() => archive(item.id)}>
+                Archive
+              </button>
+              <button type="button" onClick={() => snooze(item.id, tomorrow())}>
+                Snooze
+              </button>
             </li>
           ))}
         </ul>

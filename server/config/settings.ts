@@ -327,14 +327,14 @@ const table = {
   },
   CARILLON_RETENTION: {
     key: 'retentionMs',
-    absent: 'they are kept',
-    meaning: 'How long read and archived notifications are kept after they were last sent.',
+    absent: 'for ever',
+    meaning: 'How long read and archived notifications are kept after they were last sent, such as `90d`.',
     read: duration(second, 10 * maxLifetime),
   },
   CARILLON_RETENTION_UNREAD: {
     key: 'retentionUnreadMs',
     absent: 'that of `CARILLON_RETENTION`',
-    meaning: 'The same for unread and snoozed ones.',
+    meaning: 'How long unread and snoozed notifications are kept after they were last sent.',
     read: duration(second, 10 * maxLifetime),
   },
   CARILLON_INBOX_MAX: {

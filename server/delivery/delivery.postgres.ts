@@ -37,6 +37,7 @@ function batchOf(deliveries: readonly Delivery[]) {
       n,
       id: delivery.id,
       producer: delivery.producerId,
+      application: delivery.application ?? '',
       secret_hash: delivery.secretHash,
       idempotency_key: delivery.idempotency?.key,
       body_hash: delivery.idempotency?.bodyHash,

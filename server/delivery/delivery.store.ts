@@ -208,13 +208,12 @@ function* deliverToUsers(delivery: Sent, users: readonly (string | null)[]): Wri
   const newest: Arrived[] = []
   for (const one of earlier) {
     yield* replace(delivery, one)
-    if (delivery.again && one.mutes) newest.push({ ...one, seq: one.last_seq + 1 })
+    if (delivery.again && one.mutes) newest.push({ userId: one.userId, id: one.id, seq: one.last_seq + 1 })
   }
   // Usually there are none.
-  if (arrived.length + newest.length > 0) {
-    const muted = yield* archiveMuted(delivery, [...arrived, ...newest])
-    for (const { userId, id } of muted) results.set(userId, { userId, id, status: 'muted' })
-  }
+  if (arrived.length + newest.length > 0)
+    for (const { userId, id } of yield* archiveMuted(delivery, [...arrived, ...newest]))
+      results.set(userId, { userId, id, status: 'muted' })
   yield* refuseErased(wanted)
   return users.map((userId) => results.get(userId ?? '') ?? { userId: null, id: null, status: 'unknown_recipient' })
 }
@@ -268,11 +267,9 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
 /** Returns those of users who have muted something. */
 function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<readonly Arrived[]> {
   const [one, another] = wanted
-  if (one === undefined) return none
+  if (one === undefined) return []
   return another === undefined ? yield* insertOne(delivery, one) : yield* insertAll(delivery, wanted)
 }
-
-const none: readonly Arrived[] = []
 
 /** Inserts one notification without lists. Lists cost a tenth of such a delivery on SQLite. */
 function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<readonly Arrived[]> {
@@ -291,7 +288,7 @@ function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<readonly Arri
       ${category}, ${content.data}, ${key}, ${application}, ${createdAt}, ${content.look}, ${content.expires_at},
       ${producer})`
   yield* countInCategory({ user, category, total: 1, unread: 1 })
-  return inbox?.mutes ? [{ userId, id, seq: inbox.last_seq }] : none
+  return inbox?.mutes ? [{ userId, id, seq: inbox.last_seq }] : []
 }
 
 /** Writes each table once for all users. */

@@ -22,5 +22,5 @@ export function linkFault(link: string): string | undefined {
 export function imageFault(url: string, hosts: readonly string[]): string | undefined {
   const fault = linkFault(url)
   if (fault !== undefined || !/^https?:/i.test(url) || hosts.includes(new URL(url).hostname)) return fault
-  return `must be a path such as /orders/7, or of a host in CARILLON_IMAGE_HOSTS (${hosts.join(', ') || 'none'})`
+  return `must be a path such as /ada.png, or a URL of a host in CARILLON_IMAGE_HOSTS (${hosts.join(', ') || 'none'})`
 }

@@ -1,5 +1,5 @@
 // What a user has muted is decided when a notification is delivered: it arrives archived and read, and does not come back when the mute ends.
-import { all, get, inUsers, send, userDigits, userKey, type Write } from '../store/statements.ts'
+import { all, get, givenUser, inUsers, rowsOf, send, userDigits, type Write } from '../store/statements.ts'
 import type { Delivery } from './delivery.ts'
 
 export const digitsOf = (userId: string) => userId.replaceAll('-', '')
@@ -24,20 +24,19 @@ export function* archiveMuted(delivery: Delivery, arrived: readonly Arrived[]): 
       and muted_until > ${createdAt}`
   const users = new Set(rows.map(({ user }) => user))
   const muted = arrived.filter(({ userId }) => users.has(digitsOf(userId)))
-  for (const one of muted) yield* archive(delivery, one)
+  if (muted.length > 0) yield* archive(delivery, muted)
   return muted
 }
 
-function* archive({ category, createdAt }: Delivery, { userId, seq }: Arrived): Write<void> {
-  const user = userKey(userId)
+function* archive({ category, createdAt }: Delivery, muted: readonly Arrived[]): Write<void> {
+  const users = inUsers(muted.map(({ userId }) => userId))
   yield* send`
     update notification set read_at = ${createdAt}, away = 'archived', away_at = ${createdAt}
-    where user_id = ${user} and seq = ${seq}`
+    from ${rowsOf(muted)} where user_id = ${givenUser} and seq = cast(given.value ->> 'seq' as bigint)`
   yield* send`
     update inbox set total = total - 1, unread = unread - 1, unseen = unseen - 1, archived = archived + 1
-    where user_id = ${user}`
-  if (category === null) return
+    where user_id ${users}`
   yield* send`
     update inbox_category set total = total - 1, unread = unread - 1, archived = archived + 1
-    where user_id = ${user} and category = ${category}`
+    where user_id ${users} and category = ${category}`
 }

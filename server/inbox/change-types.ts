@@ -1,4 +1,5 @@
 // What happened in an inbox that a client has to hear of, as SQL of both engines.
+import { maxRemoved } from './inbox-state.ts'
 
 /** How the notification `n` arrived. A muted one arrives in the archive. */
 export const arrivalType = `case when n.away = 'archived' and n.changed_version is null then 'archived'
@@ -17,8 +18,8 @@ export function marksSql(engine: 'sqlite' | 'postgres') {
   const isPostgres = engine === 'postgres'
   const [user, since, limit] = isPostgres ? ['$1', '$2', '$3'] : ['?1', '?2', '+?3']
   const row = (columns: string) => (isPostgres ? `json_build_array(${columns})::text` : columns)
-  const rowsOf = (table: string, columns: string) => `
-    select ${row(columns)} from ${table} where user_id = ${user} and version > ${since} order by version limit ${limit}`
+  const rowsOf = (table: string, columns: string, atMost = limit) => `
+    select ${row(columns)} from ${table} where user_id = ${user} and version > ${since} order by version limit ${atMost}`
   return {
     readAlls: `
     select ${row('m.version, m.through_seq, n.id, m.at, m.categories')}
@@ -30,6 +31,6 @@ export function marksSql(engine: 'sqlite' | 'postgres') {
     ) m left join notification n on n.user_id = ${user} and n.seq = m.through_seq
     order by m.version limit ${limit}`,
     archiveReads: rowsOf('archive_mark', 'version, through_seq, at'),
-    removals: rowsOf('removal', 'version, id, reason'),
+    removals: rowsOf('removal', 'version, id, reason', isPostgres ? `$3 + ${maxRemoved}` : `${maxRemoved + 1}`),
   }
 }

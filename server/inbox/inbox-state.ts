@@ -18,7 +18,7 @@ export const emptyInbox = {
   readVersion: 0,
   /** How many notifications up to `readThrough` are unread. */
   markedUnread: 0,
-  /** A client that is behind this version loads the list again: that of the last undo, or of more removals than are listed; 0 without one. */
+  /** A client that is behind this version loads the list again: that of the last undo, or of a removal that is listed no more; 0 without one. */
   resetVersion: 0,
   /** No read-all of a category covers a notification above this sequence number; 0 if there was none. */
   categoryThrough: 0,
@@ -151,12 +151,17 @@ type ChangeRows = {
   removed: readonly RemovedRow[]
 }
 
+/** A client that has missed more removals begins again: it reads its list faster. */
+export const maxRemoved = 1_000
+
+/** `removed` may have more than `maxRemoved`. */
 export function toChanges(
   inbox: InboxState,
   { version: since, limit }: ChangesQuery,
   rows: Partial<ChangeRows>,
-): Changes {
+): Changes | 'reset' {
   const { notifications = [], readAlls = [], archiveReads = [], removed = [] } = rows
+  if (removed.length > maxRemoved) return 'reset'
   const all: Change[] = notifications.map(([version, type, notification]) => ({ version, type, notification }))
   for (const [version, throughSeq, throughId, at, categories] of readAlls) {
     const only = categories !== null && { categories: JSON.parse(categories) }

@@ -79,9 +79,10 @@ export const NotificationPageResponse = t.dataOf(
   }),
 )
 
-const CategoryCounts = t.component('CategoryCounts', counts)
-const categories = t.example(t.record(CategoryCounts), { builds: { total: 1, unread: 1 } })
-export const CountsResponse = t.dataOf(t.component('Counts', { ...counts, unseen, categories }))
+const categories = t.example(t.record(t.component('CategoryCounts', counts)), { builds: { total: 1, unread: 1 } })
+export const CountsResponse = t.dataOf(
+  t.component('Counts', { ...counts, unseen, archived: count, snoozed: count, categories }),
+)
 
 const someCategories = t.optional(
   t.array(category, {

@@ -76,7 +76,8 @@ export class Inbox {
 
   async counts({ userId }: Reader) {
     const { inbox, categories } = await this.#store.read(readCounts, userId)
-    return { total: inbox.total, unread: inbox.unread, unseen: inbox.unseen, categories }
+    const { total, unread, unseen, archived, snoozed } = inbox
+    return { total, unread, unseen, archived, snoozed, categories }
   }
 
   /** Changes one notification, such as by `markRead`. Repeating changes nothing. Throws NOT_FOUND. */

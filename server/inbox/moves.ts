@@ -64,10 +64,10 @@ export function* makeNewest({ user, seq, version, last_seq }: Found): Write<void
 /** The newest of an inbox that changes send: a client that is behind more changes begins again. */
 const maxRemovals = 10_000
 
-type Removal = { at: number; reason: RemovalReason; isListed?: boolean }
+type Removal = { at: number; reason: RemovalReason }
 
-/** Removes notifications of one inbox. If they are not listed, no row names them, and a client that is behind begins again. */
-export function* removeAll(found: readonly Found[], { at, reason, isListed = true }: Removal): Write<void> {
+/** Removes notifications of one inbox. */
+export function* removeAll(found: readonly Found[], { at, reason }: Removal): Write<void> {
   const [first] = found
   if (first === undefined) return
   const { user, version } = first
@@ -79,7 +79,6 @@ export function* removeAll(found: readonly Found[], { at, reason, isListed = tru
   }
   yield* send`delete from notification where user_id = ${user} and seq ${inNumbers(found.map(({ seq }) => seq))}`
   yield* recountAll(first, changes)
-  if (!isListed) return yield* send`update inbox set reset_version = version where user_id = ${user}`
   const rows = found.map(({ id }, n) => ({ id, version: version + n + 1 }))
   yield* send`
     insert into removal (user_id, version, id, at, reason)

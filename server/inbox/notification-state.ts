@@ -28,7 +28,7 @@ export type Found = {
   seen_through: number
 }
 
-/** The columns of `Found`, of the notification `n` and its inbox `i`. */
+/** The columns of `Found`, of a notification `n` and its inbox `i`. */
 export const foundColumns =
   new Part(`n.id, n.seq, n.category, n.read_at, n.unread_version, n.away, n.away_at, n.kept_version,
   i.version, i.first_seq, i.last_seq, i.read_through, i.read_version, i.undo_version, i.category_through, i.archive_through,
@@ -67,7 +67,7 @@ export function* findOne(userId: string, id: string): Write<Found | undefined> {
 /** When the notification `n` was read, in a statement of one user's notification. */
 export const readAt = new Part(readAtByAnyMarkSql('n.user_id'))
 
-/** When the notification `n` was archived, in a statement of one user's notification. */
+/** When the notification `n` was archived, in the same statement. */
 export const archivedAt = new Part(anyPlaceSql('n.user_id').archivedAt)
 
 /** True if no read-all of its category covers the notification `n`, or it was marked as unread since. */
@@ -135,7 +135,7 @@ export function* leaveUndo(found: Found): Write<void> {
   yield* countMade({ user, category, more: -1 })
 }
 
-/** Takes a notification that `readByLastReadAll` found out of the undo of the last read-all. */
+/** An undo of the read-all leaves a notification that `readByLastReadAll` found. */
 export function* leaveReadAll({ user, category, undo_version }: Found): Write<void> {
   yield* send`
     update read_mark set made_read = made_read - 1 where user_id = ${user} and version = ${undo_version}`
@@ -178,7 +178,7 @@ export function* recount(found: Found, before: Standing, after: Standing): Write
   yield* recountAll(found, [{ before, after }])
 }
 
-/** As `recount`, for several notifications of an inbox, whose columns `found` has. Without `after` they are removed. */
+/** As `recount`, for several of an inbox, whose columns `found` has. Without `after` they are removed. */
 export function* recountAll(found: Found, changes: readonly { before: Standing; after?: Standing }[]): Write<void> {
   const { user, read_through, seen_through, first_seq } = found
   const difference = (counts: (one: Standing) => boolean) =>

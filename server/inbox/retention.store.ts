@@ -5,9 +5,9 @@ import { iso } from '../basics/clock.ts'
 import { firstIdAt } from '../basics/ids.ts'
 import {
   all,
-  get,
   givenUser,
   inUsers,
+  lock,
   lockAll,
   lockDeliveries,
   Part,
@@ -27,20 +27,18 @@ import { wake } from './places.store.ts'
 
 /** How many notifications a write changes, so that others wait little for its locks. */
 export const maxAtOnce = 50
-/** If more are removed from an inbox at once, its clients load the list again, and no row of `removal` names them. */
-export const maxListed = 1_000
-/** More than `maxListed`, and little enough for one turn of the event loop on SQLite. */
-const maxRead = 1_500
+/** Little enough for one turn of the event loop on SQLite. */
+const maxRead = 1_000
 
-/** By its place in an inbox: one that is sent again has another. */
-export type Placed = { userId: string; seq: number }
+/** By its sequence number: one that is sent again has another. */
+export type Candidate = { userId: string; seq: number }
 
 function withUserIds<Row extends { user: string }>(rows: readonly Row[]): (Row & { userId: string })[] {
   return rows.map((row) => ({ ...row, userId: userIdOfDigits(row.user) }))
 }
 
 /** The notifications that have expired, or whose snooze is over. */
-export function* findDue(at: number): Read<Placed[]> {
+export function* findDue(at: number): Read<Candidate[]> {
   const rows = yield* all<{ user: string; seq: number }>`
     select * from (
       select ${userDigits} as "user", seq from notification where expires_at <= ${iso(at)} order by expires_at limit ${maxRead}
@@ -56,10 +54,12 @@ export function* findDue(at: number): Read<Placed[]> {
 
 /** Times in ISO 8601: what was last sent before them goes; '' keeps all. What is snoozed counts as unread. */
 export type Retention = { readBefore: string; unreadBefore: string }
-type OldQuery = { before: number; after: { start: string; userId: string }; retention: Retention }
-export type Old = { old: Placed[]; next?: OldQuery['after'] }
+type OldQuery = { before: number; after: Candidate & { start: string }; retention: Retention }
+export type Old = { old: Candidate[]; next?: OldQuery['after'] }
 
 const idStart = new Part('substr(n.id, 1, 13)', 'n.id')
+/** Where two ids of a user can have the same start. */
+const thenSeq = new Part(', n.seq', '')
 const latestOf = ({ readBefore, unreadBefore }: Retention) => (readBefore > unreadBefore ? readBefore : unreadBefore)
 
 /**
@@ -67,6 +67,7 @@ const latestOf = ({ readBefore, unreadBefore }: Retention) => (readBefore > unre
  * are; undefined at the end.
  */
 export function* findOld({ before, after, retention }: OldQuery): Read<Old> {
+  const user = userKey(after.userId)
   const rows = yield* all<{ user: string; seq: number; start: string; is_old: number }>`
     select ${idStart} as start, ${userDigits} as "user", n.seq, case when coalesce(n.updated_at, n.created_at) < case
         when n.away = 'snoozed' or (n.read_at is null and n.seq > i.read_through and n.seq > i.category_through)
@@ -75,27 +76,17 @@ export function* findOld({ before, after, retention }: OldQuery): Read<Old> {
       end then 1 else 0 end as is_old
     from notification n ${byId} join inbox i using (user_id)
     where ${idStart} < ${firstIdAt(before)} and ${idStart} >= ${after.start}
-      and (${idStart} > ${after.start} or user_id > ${userKey(after.userId)})
-    order by ${idStart}, user_id limit ${maxRead}`
+      and (${idStart} > ${after.start} or user_id > ${user} or (user_id = ${user} and n.seq > ${after.seq}))
+    order by ${idStart}, user_id${thenSeq} limit ${maxRead}`
   const found = withUserIds(rows)
-  const last = found.at(-1)
   const old = found.filter(({ is_old }) => is_old === 1)
-  if (last === undefined || found.length < maxRead) return { old }
-  // A user can get several within a millisecond, of which the limit may have cut some off.
-  return { old, next: found.findLast(({ start, user }) => start !== last.start || user !== last.user) ?? last }
+  return { old, ...(found.length === maxRead && { next: found.at(-1) as OldQuery['after'] }) }
 }
 
 export type Size = { userId: string; size: number }
 const size = new Part('total + archived + snoozed')
 
-/** How many notifications these inboxes have. */
-export function* sizesOf(userIds: readonly string[]): Read<Size[]> {
-  const rows = yield* all<{ user: string; size: number }>`
-    select ${userDigits} as "user", ${size} as size from inbox where user_id ${inUsers(userIds)}`
-  return withUserIds(rows)
-}
-
-/** The same of all inboxes, in pages. */
+/** How many notifications the inboxes after that of this user have. */
 export function* sizesAfter(userId: string): Read<Size[]> {
   const rows = yield* all<{ user: string; size: number }>`
     select ${userDigits} as "user", ${size} as size from inbox where user_id > ${userKey(userId)}
@@ -109,92 +100,78 @@ export function* lockInboxes(userIds: readonly string[]): Write<void> {
   yield* lockAll`select 1 from inbox where user_id ${inUsers(userIds)} order by user_id`
 }
 
-type Aged = Found & { userId: string; expires_at: string | null; sent_at: string }
+type FoundWithTimes = Found & { userId: string; expires_at: string | null; sent_at: string }
 
-/** Those that still have their place, by user. Their inboxes are locked. */
-function* findPlaced(placed: readonly Placed[]): Write<Map<string, Aged[]>> {
-  const rows = yield* all<Omit<Aged, 'user'>>`
+/** Those that still have their sequence number, by user. Their inboxes are locked. */
+function* findAgain(candidates: readonly Candidate[]): Write<Map<string, FoundWithTimes[]>> {
+  const rows = yield* all<Omit<FoundWithTimes, 'user'>>`
     select given.value ->> 'userId' as "userId", ${foundColumns}, n.expires_at, coalesce(n.updated_at, n.created_at) as sent_at
-    from ${rowsOf(placed)} join notification n on n.user_id = ${givenUser} and n.seq = cast(given.value ->> 'seq' as bigint)
+    from ${rowsOf(candidates)} join notification n on n.user_id = ${givenUser} and n.seq = cast(given.value ->> 'seq' as bigint)
     join inbox i on i.user_id = n.user_id`
   const found = rows.map((row) => ({ ...row, user: userKey(row.userId) }))
   return Map.groupBy(found, ({ userId }) => userId)
 }
 
-type Settlement = { due: readonly Placed[]; unlisted: readonly string[]; at: number; retention?: Retention | undefined }
+type Due = { due: readonly Candidate[]; at: number; retention?: Retention | undefined }
 
 /**
  * Of these notifications it removes those that have expired and wakes those whose snooze is over; or, with `retention`, it removes those that
- * are too old. What it removes from the inbox of a user in `unlisted` is not listed, and raises no change signal.
+ * are too old.
  */
-export function* settle({ due, ...how }: Settlement): Write<void> {
+export function* removeOrWake({ due, at, retention }: Due): Write<void> {
   yield* lockInboxes([...new Set(due.map(({ userId }) => userId))])
-  for (const [userId, found] of yield* findPlaced(due)) {
-    yield* removeOver(userId, found, how)
-    if (how.retention === undefined)
-      for (const { id, away } of found) if (away === 'snoozed') yield* wake({ userId, id, at: how.at })
+  for (const [userId, found] of yield* findAgain(due)) {
+    yield* removeOver(userId, found, { at, retention })
+    if (retention === undefined)
+      for (const { id, away } of found) if (away === 'snoozed') yield* wake({ userId, id, at })
   }
 }
 
-type How = Omit<Settlement, 'due'>
-
-function* removeOver(userId: string, found: readonly Aged[], { unlisted, at, retention }: How): Write<void> {
-  const isListed = !unlisted.includes(userId)
-  const removed: Aged[] = []
+function* removeOver(
+  userId: string,
+  found: readonly FoundWithTimes[],
+  { at, retention }: Omit<Due, 'due'>,
+): Write<void> {
+  const removed: FoundWithTimes[] = []
   for (const one of found) if (yield* isOver(one, at, retention)) removed.push(one)
-  yield* removeAll(removed, { at, reason: retention === undefined ? 'expired' : 'retention', isListed })
-  if (isListed && removed.length > 0) yield* signal({ about: 'inbox', userId })
+  if (removed.length === 0) return
+  yield* removeAll(removed, { at, reason: retention === undefined ? 'expired' : 'retention' })
+  yield* signal({ about: 'inbox', userId })
 }
 
-function* isOver(found: Aged, at: number, retention: Retention | undefined): Write<boolean> {
+function* isOver(found: FoundWithTimes, at: number, retention: Retention | undefined): Write<boolean> {
   const { expires_at, sent_at, away } = found
   if (retention === undefined) return expires_at !== null && expires_at <= iso(at)
   const isUnread = away === 'snoozed' || (yield* isUnreadNow(found))
   return sent_at < (isUnread ? retention.unreadBefore : retention.readBefore)
 }
 
-/** Raises change signals for what was not listed. */
-export function* announce(userIds: readonly string[]): Write<void> {
-  for (const userId of userIds) yield* signal({ about: 'inbox', userId })
-}
-
-/** `isListed` is known after a first part was removed. */
-export type Full = { userId: string; isListed?: boolean }
-type Box = { size: number; unread: number; snoozed: number; read_through: number; read_version: number }
+type Counted = { size: number; unread: number; snoozed: number; read_through: number; read_version: number }
 
 /**
- * Removes from inboxes with more than `max` notifications the oldest that are read, then the oldest others: `maxAtOnce` in all. Returns the
- * inboxes that still have more.
+ * Removes the oldest that are read, then the oldest others, from an inbox with more than `max` notifications: `maxAtOnce` at once. Returns
+ * whether it still has more.
  */
-export function* shrink({ full, max, at }: { full: readonly Full[]; max: number; at: number }): Write<Full[]> {
-  yield* lockInboxes(full.map(({ userId }) => userId))
-  const rest: Full[] = []
-  let left = maxAtOnce
-  for (const { userId, ...known } of full) {
-    const user = userKey(userId)
-    const box = yield* get<Box>`
-      select ${size} as size, unread, snoozed, read_through, read_version from inbox where user_id = ${user}`
-    const excess = (box?.size ?? 0) - max
-    if (box === undefined || excess <= 0) continue
-    const { isListed = excess <= maxListed } = known
-    const count = Math.min(excess, left)
-    const oldest = yield* findOldest(user, box, count)
-    const found = yield* findPlaced(oldest.map((seq) => ({ userId, seq })))
-    yield* removeAll(found.get(userId) ?? [], { at, reason: 'retention', isListed })
-    left -= count
-    if (count < excess) rest.push({ userId, isListed })
-    if (isListed || count === excess) yield* signal({ about: 'inbox', userId })
-  }
-  return rest
+export function* shrink({ userId, max, at }: { userId: string; max: number; at: number }): Write<boolean> {
+  const user = userKey(userId)
+  const inbox = yield* lock<Counted>`
+    select ${size} as size, unread, snoozed, read_through, read_version from inbox where user_id = ${user}`
+  const excess = (inbox?.size ?? 0) - max
+  if (inbox === undefined || excess <= 0) return false
+  const oldest = yield* findOldest(user, inbox, Math.min(excess, maxAtOnce))
+  const found = yield* findAgain(oldest.map((seq) => ({ userId, seq })))
+  yield* removeAll(found.get(userId) ?? [], { at, reason: 'retention' })
+  yield* signal({ about: 'inbox', userId })
+  return excess > maxAtOnce
 }
 
 /** SQLite would look for another index, and sort. */
 const inOrder = new Part('not indexed', '')
 
 /** The oldest that are read, then the oldest others. It passes over the unread ones that are older than those. */
-function* findOldest(user: UserKey, box: Box, count: number): Write<number[]> {
-  const { read_through, read_version } = box
-  const readOnes = Math.min(count, box.size - box.unread - box.snoozed)
+function* findOldest(user: UserKey, inbox: Counted, count: number): Write<number[]> {
+  const { read_through, read_version } = inbox
+  const readOnes = Math.min(count, inbox.size - inbox.unread - inbox.snoozed)
   const read = yield* all<{ seq: number }>`
     select n.seq from notification n ${inOrder}
     where n.user_id = ${user} and (n.away = 'archived' or (n.away is null and (n.read_at is not null
@@ -205,21 +182,19 @@ function* findOldest(user: UserKey, box: Box, count: number): Write<number[]> {
   return [...new Set([...read, ...others].map(({ seq }) => seq))].slice(0, count)
 }
 
-const maxRemovalsAtOnce = 200
-
 /**
  * Removes the oldest rows of `removal` that were added before a time, and lets clients that are behind them begin again. Returns whether
  * there are more.
  */
 export function* removeOldRemovals(before: number): Write<boolean> {
   const rows = yield* all<{ user: string; version: number }>`
-    select ${userDigits} as "user", version from removal where at < ${iso(before)} order by at limit ${maxRemovalsAtOnce}`
-  const found = withUserIds(rows)
-  yield* lockInboxes([...new Set(found.map(({ userId }) => userId))])
-  for (const { userId, version } of found) {
-    const user = userKey(userId)
-    yield* send`delete from removal where user_id = ${user} and version = ${version}`
-    yield* send`update inbox set reset_version = ${version} where user_id = ${user} and reset_version < ${version}`
+    select ${userDigits} as "user", version from removal where at < ${iso(before)} order by at limit ${maxAtOnce}`
+  const found = Map.groupBy(withUserIds(rows), ({ userId }) => userId)
+  yield* lockInboxes([...found.keys()])
+  for (const [userId, ones] of found) {
+    const [user, last] = [userKey(userId), Math.max(...ones.map(({ version }) => version))]
+    yield* send`delete from removal where user_id = ${user} and version <= ${last}`
+    yield* send`update inbox set reset_version = ${last} where user_id = ${user} and reset_version < ${last}`
   }
-  return found.length === maxRemovalsAtOnce
+  return rows.length === maxAtOnce
 }

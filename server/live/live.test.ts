@@ -12,6 +12,7 @@ import { changesSince, readInbox } from '../inbox/inbox.store.ts'
 import type { Changes, ChangesQuery } from '../inbox/inbox-state.ts'
 import { markAllRead } from '../inbox/marks.store.ts'
 import { contentOf } from '../inbox/notification-json.ts'
+import { removeOrWake } from '../inbox/retention.store.ts'
 import { undo as undoLast } from '../inbox/undo.store.ts'
 import { openStore } from '../open-store.ts'
 import { type Person, World } from '../store/contract/world.ts'
@@ -445,6 +446,27 @@ test('if the store lost changes that were sent, every stream gets a resync, and 
     assert.deepEqual(reader.types, ['hello', 'created', 'resync', 'created'])
     assert.deepEqual(reader.events[2]?.data, { version: 2, unread: 2, total: 2, unseen: 2 })
   }
+})
+
+test('an open stream is sent removals as they come; one that resumes behind more than 1,000 gets one resync, and stays open', async (t) => {
+  const { world, store, open } = await newWorld(t)
+  const ann = await world.addUser('ann')
+  await world.sendTimes(1_001, ann)
+  const reader = await open(ann)
+  const candidates = Array.from({ length: 1_001 }, (_, n) => ({ userId: ann.id, seq: n + 1 }))
+  const retention = { readBefore: '9', unreadBefore: '9' }
+  for (let from = 0; from < 1_001; from += 50) {
+    const due = candidates.slice(from, from + 50)
+    await store.write(removeOrWake, { due, at: Date.now(), retention })
+    await reader.until(() => reader.versions.at(-1) === 1_001 + from + due.length)
+  }
+  assert.deepEqual(reader.types, ['hello', ...candidates.map(() => 'removed')])
+  const behind = await open(ann, { from: '1001' })
+  const resumed = await open(ann, { from: '1002' })
+  await world.send(ann)
+  for (const one of [reader, behind, resumed]) await one.until(() => one.versions.at(-1) === 2_003)
+  assert.deepEqual([behind.types, behind.how], [['hello', 'resync', 'created'], 'open'])
+  assert.deepEqual([resumed.types.length, resumed.types.includes('resync')], [1_002, false])
 })
 
 test('two reads that find the loss at the same time send one resync, and a stream that is catching up ends and gets it when it reconnects', async (t) => {

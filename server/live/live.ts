@@ -205,10 +205,10 @@ export class Live {
     }
   }
 
-  /** In place of missed changes, if they are from before an undo. Otherwise the client gets the resync when it reconnects. */
+  /** In place of missed changes, unless the store lost some that were sent: then the client gets the resync when it reconnects. */
   async #resync(stream: LiveStream, inboxTag: string): Promise<void> {
     const inbox = await this.#dependencies.store.read(readInbox, stream.userId)
-    if (stream.position < inbox.resetVersion) stream.resync(inbox.version, Buffer.from(resyncText(inbox, inboxTag)))
+    if (stream.position <= inbox.version) stream.resync(inbox.version, Buffer.from(resyncText(inbox, inboxTag)))
     else stream.end()
   }
 
@@ -232,7 +232,7 @@ export class Live {
     const { userId, inboxTag, version } = subscription
     if (version === undefined) return
     if (subscription.history !== this.#dependencies.store.history) return this.#restart(subscription, version)
-    const found = await readChanges(this.#dependencies.store, { userId, version, limit: changesAtOnce })
+    const found = await readChanges(this.#dependencies.store, { userId, version, limit: changesAtOnce, maxBehind })
     // A concurrent read of this user was sent first; this one may have found more changes, or fewer, so read again.
     if (subscription.version !== version) return this.#reading.add(subscription)
     if (found === 'reset') return this.#restart(subscription, version)

@@ -1,48 +1,44 @@
-// Removes and wakes notifications without a request: each second what is due, and every hour what is too old. It also continues what senders
-// change by key. Each node does so, in short writes that decide again under the locks of their inboxes: after a kill, the next second
-// finds what is left.
+// Removes and wakes notifications without a request: each second what is due, each minute what is too many, and every hour what is too old.
+// It also continues what senders change by key. Each node does so, in short writes that decide again under the locks of their inboxes: after a
+// kill, the next second finds what is left.
 import { iso } from '../basics/clock.ts'
+import { yieldToEventLoop } from '../basics/event-loop.ts'
 import type { Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
 import { continueKeyChange, findKeyChange } from '../delivery/by-key.store.ts'
 import {
-  announce,
-  type Full,
+  type Candidate,
   findDue,
   findOld,
   maxAtOnce,
-  maxListed,
   type Old,
-  type Placed,
   type Retention,
   removeOldRemovals,
+  removeOrWake,
   type Size,
-  settle,
   shrink,
   sizesAfter,
-  sizesOf,
 } from '../inbox/retention.store.ts'
-import type { ChangeSignal } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 
-const everyMs = 1_000
+/** On PostgreSQL they take place at the same time. */
+const writesAtOnce = 4
+const everyMs = { turn: 1_000, trim: 60_000 }
 /** How long a client that was away is sent what was removed. */
 const removalsKeptMs = 30 * 24 * 3_600_000
 
 type Limits = Pick<Config, 'retentionMs' | 'retentionUnreadMs' | 'inboxMax'>
 type Dependencies = { store: Store; wall: () => number; log: Log; limits: Limits }
-/** How many were removed from each inbox. */
-type Counts = Map<string, number>
 
 export class Upkeep {
   readonly #dependencies: Dependencies
-  /** The inboxes that changed since the last turn, if inboxes have a maximum. */
-  readonly #changed = new Set<string>()
-  #stop = () => {}
+  #timers: readonly NodeJS.Timeout[] = []
   #isEnding = false
-  /** Removes what has expired or is too many, wakes what was snoozed, and continues the changes by key. */
+  /** Removes what has expired, wakes what was snoozed, and continues the changes by key. */
   readonly turn = oneAtATime(() => this.#turn())
-  /** Removes what is too old, and what is too many in any inbox. */
+  /** Removes what is too many in any inbox. */
+  readonly trim = oneAtATime(() => this.#trim())
+  /** Removes what is too old, what is too many, and what clients no longer have to be sent. */
   readonly sweep = oneAtATime(() => this.#sweep())
 
   constructor(dependencies: Dependencies) {
@@ -50,92 +46,75 @@ export class Upkeep {
   }
 
   start(): void {
-    const { store, log, limits } = this.#dependencies
-    const sentence = 'notifications could not be removed or woken; retrying in a second'
-    const onFailure = (error: unknown) => log.warn({ event: 'tidying-failed', err: error }, sentence)
-    const ticking = setInterval(() => this.turn().catch(onFailure), everyMs).unref()
-    const onChange = (signal: ChangeSignal) => signal.about === 'inbox' && this.#changed.add(signal.userId)
-    const stopListening = limits.inboxMax === undefined ? () => {} : store.onChange(onChange, ['inbox'])
-    this.#stop = () => {
-      clearInterval(ticking)
-      stopListening()
-    }
+    const sentence = 'notifications could not be removed or woken; retrying'
+    const onFailure = (error: unknown) => this.#dependencies.log.warn({ event: 'tidying-failed', err: error }, sentence)
+    const every = (ms: number, work: () => Promise<void>) => setInterval(() => work().catch(onFailure), ms).unref()
+    this.#timers = [every(everyMs.turn, this.turn), every(everyMs.trim, this.trim)]
   }
 
   /** Resolves after the writes in progress. */
   async end(): Promise<void> {
     this.#isEnding = true
-    this.#stop()
-    await Promise.allSettled([this.turn(), this.sweep()])
+    for (const timer of this.#timers) clearInterval(timer)
+    await Promise.allSettled([this.turn(), this.trim(), this.sweep()])
   }
 
   async #turn(): Promise<void> {
     const { store, wall } = this.#dependencies
-    const counts: Counts = new Map()
     for (let isDone = this.#isEnding; !isDone; isDone ||= this.#isEnding) {
-      const changed = [...this.#changed]
-      this.#changed.clear()
-      for (const userIds of inChunks(changed, 1_000)) await this.#shrink(await store.read(sizesOf, userIds))
       const due = await store.read(findDue, wall())
-      await this.#settle(due, counts)
+      await this.#removeOrWake(due)
       const change = await store.read(findKeyChange)
       if (change !== undefined) await store.write(continueKeyChange, change)
       isDone = due.length === 0 && change === undefined
     }
-    await this.#announce(counts)
+  }
+
+  async #trim(): Promise<void> {
+    const { store, wall, limits } = this.#dependencies
+    const { inboxMax: max } = limits
+    let user = max === undefined ? undefined : ''
+    while (max !== undefined && user !== undefined && !this.#isEnding) {
+      const sizes: Size[] = await store.read(sizesAfter, user)
+      for (const { userId, size } of sizes)
+        for (let isFull = size > max; isFull && !this.#isEnding; )
+          isFull = await store.write(shrink, { userId, max, at: wall() })
+      user = sizes.at(-1)?.userId
+      await yieldToEventLoop()
+    }
   }
 
   async #sweep(): Promise<void> {
     const { store, wall, limits } = this.#dependencies
-    const { retentionMs = Number.POSITIVE_INFINITY, retentionUnreadMs = retentionMs, inboxMax } = limits
+    const { retentionMs = Number.POSITIVE_INFINITY, retentionUnreadMs = retentionMs } = limits
     const at = wall()
     const [read, unread] = [at - retentionMs, at - retentionUnreadMs]
     const retention = { readBefore: read > 0 ? iso(read) : '', unreadBefore: unread > 0 ? iso(unread) : '' }
     const before = Math.max(read, unread)
-    const counts: Counts = new Map()
-    let place: Old['next'] = before > 0 ? { start: '', userId: '' } : undefined
+    let place: Old['next'] = before > 0 ? { start: '', userId: '', seq: 0 } : undefined
     while (place !== undefined && !this.#isEnding) {
       const { old, next }: Old = await store.read(findOld, { before, after: place, retention })
-      await this.#settle(old, counts, retention)
+      await this.#removeOrWake(old, retention)
       place = next
+      await yieldToEventLoop()
     }
-    await this.#announce(counts)
-    let user = inboxMax === undefined ? undefined : ''
-    while (user !== undefined && !this.#isEnding) {
-      const sizes: Size[] = await store.read(sizesAfter, user)
-      await this.#shrink(sizes)
-      user = sizes.at(-1)?.userId
-    }
+    await this.trim()
     while (!this.#isEnding && (await store.write(removeOldRemovals, at - removalsKeptMs)));
   }
 
-  async #settle(due: readonly Placed[], counts: Counts, retention?: Retention): Promise<void> {
+  async #removeOrWake(due: readonly Candidate[], retention?: Retention): Promise<void> {
     const { store, wall } = this.#dependencies
-    for (const { userId } of due) counts.set(userId, (counts.get(userId) ?? 0) + 1)
-    for (const chunk of inChunks(due, maxAtOnce)) {
-      if (this.#isEnding) return
-      const users = [...new Set(chunk.map(({ userId }) => userId))]
-      const unlisted = users.filter((userId) => isUnlisted(counts.get(userId)))
-      await store.write(settle, { due: chunk, unlisted, at: wall(), retention })
+    let next = 0
+    const work = async () => {
+      while (next < due.length && !this.#isEnding) {
+        const chunk = due.slice(next, next + maxAtOnce)
+        next += maxAtOnce
+        await store.write(removeOrWake, { due: chunk, at: wall(), retention })
+      }
     }
-  }
-
-  async #announce(counts: Counts): Promise<void> {
-    const unlisted = [...counts.keys()].filter((userId) => isUnlisted(counts.get(userId)))
-    if (unlisted.length > 0) await this.#dependencies.store.write(announce, unlisted)
-  }
-
-  async #shrink(sizes: readonly Size[]): Promise<void> {
-    const { store, wall, limits } = this.#dependencies
-    const max = limits.inboxMax ?? Number.POSITIVE_INFINITY
-    const overfull = sizes.flatMap(({ userId, size }) => (size > max ? { userId } : []))
-    for (const chunk of inChunks(overfull, maxAtOnce))
-      for (let full: readonly Full[] = chunk; full.length > 0 && !this.#isEnding; )
-        full = await store.write(shrink, { full, max, at: wall() })
+    await Promise.all(Array.from({ length: writesAtOnce }, work))
   }
 }
-
-const isUnlisted = (count = 0) => count > maxListed
 
 /** Another call joins the run that is not over. */
 function oneAtATime(work: () => Promise<void>): () => Promise<void> {
@@ -146,8 +125,4 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
     })
     return running
   }
-}
-
-function inChunks<Item>(items: readonly Item[], length: number): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / length) }, (_, n) => items.slice(n * length, (n + 1) * length))
 }

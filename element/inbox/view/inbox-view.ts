@@ -201,10 +201,12 @@ export class InboxView implements ReactiveController {
       ${this.#host.allUrl ? html`<a part="see-all" href=${this.#host.allUrl}>${strings.seeAll}</a>` : nothing}`
   }
 
-  /** As far as the open lists say it. That of some categories is not the number on the bell. */
+  /** As far as the open lists say it; that of the archive opens for its number. That of some categories is not the number on the bell. */
   #countOf(tab: Tab): number | undefined {
-    if (tab !== 'unread' || this.#isPart) return this.#source.openTotal(tab)
-    return this.#source.list('inbox')?.getSnapshot().unread
+    const { state, unread } = this.#source.list('inbox')?.getSnapshot() ?? {}
+    if (tab === 'unread' && !this.#isPart) return unread
+    if (tab === 'archived' && state === 'live') return this.#source.list(tab)?.getSnapshot().total
+    return this.#source.openTotal(tab)
   }
 
   #updateFeed(): void {
@@ -290,6 +292,8 @@ export class InboxView implements ReactiveController {
     this.#find('[part=scroll]')?.scrollTo(0, 0)
     this.#host.requestUpdate()
     if (isFocused) void this.#host.updateComplete.then(() => this.focus())
+    // The focus alone does not scroll the tabs, as a phone needs it.
+    void this.#host.updateComplete.then(() => this.#find(`#${tab}`)?.scrollIntoView({ block: 'nearest' }))
   }
 
   /** https://www.w3.org/WAI/ARIA/apg/patterns/feed/ */

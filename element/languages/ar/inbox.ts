@@ -42,7 +42,7 @@ export const texts: Language = (locale, plurals, badge) => ({
     {
       zero: 'لا جديد',
       one: '# إشعار جديد',
-      two: '# إشعار جديد',
+      two: 'إشعارات جديدة: #',
       few: '# إشعارات جديدة',
       many: '# إشعارًا جديدًا',
       other: '# إشعار جديد',

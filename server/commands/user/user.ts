@@ -64,7 +64,7 @@ export function userCommand(): Command {
     .option('--application <name>', 'only the users of this application')
     .action((options, command) => withUsers(command, (users) => listAll(users, options)))
   named(user.command('export [name]'))
-    .description('Write everything that the service keeps of a user, one JSON object per line')
+    .description('Write everything that the service keeps about a user, one JSON object per line')
     .option('--out <file>', 'a new file, in place of stdout')
     .addHelpText('after', exportHelp)
     .action(aboutUser(exportOne))

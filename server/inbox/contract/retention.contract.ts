@@ -132,20 +132,22 @@ export function retentionPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('removes more than 1,000 of an inbox as one reset, and lists fewer', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    await world.sendTimes(1_001, ann)
-    const [id = ''] = await world.sendTimes(1, ben)
-    const version = await versionOf(world, ann)
-    const [before, atBen] = [await changesAfter(world, ann, version - 1), await versionOf(world, ben)]
-    assert.ok(before !== 'reset')
-    await upkeep(world, 2 * day, { retentionMs: day * 1_000 }).sweep()
-    for (const person of [ann, ben]) await isLeft(world, person, [])
-    assert.equal(await changesAfter(world, ann, version), 'reset')
-    const { version: now, resetVersion } = await world.store.read(readInbox, ann.id)
-    assert.deepEqual([now, resetVersion], [version + 1_001, version + 1_001])
-    await isRemoved(world, ben, atBen, [id], 'retention')
-  })
+  promise(
+    'lists up to 1,000 removals to a client that is behind; one that is behind more gets a reset',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      await world.sendTimes(1_001, ann)
+      const version = await versionOf(world, ann)
+      await upkeep(world, 2 * day, { retentionMs: day * 1_000 }).sweep()
+      await isLeft(world, ann, [])
+      const first = await world.store.read(changesSince, { userId: ann.id, version, limit: 1 })
+      assert.deepEqual([first, await changesAfter(world, ann, version)], ['reset', 'reset'])
+      assert.equal(await versionOf(world, ann), version + 1_001)
+      const rest = await changesAfter(world, ann, version + 1)
+      assert.deepEqual(rest !== 'reset' && new Set(rest.changes.map(({ type }) => type)), new Set(['removed']))
+      assert.equal(rest !== 'reset' && rest.changes.length, 1_000)
+    },
+  )
 
   promise('retention against list: every page that is read meanwhile has what its counters say', async (world) => {
     const ann = await world.addUser('ann')
@@ -198,12 +200,27 @@ export function retentionPromises(promise: PromiseOf): void {
 
   promise('keeps each inbox that a delivery fills at its maximum', async (world) => {
     const people = await world.addUsers(3)
-    const trim = upkeep(world, 1, { inboxMax: 2 })
-    trim.start()
-    for (const title of ['1', '2', '3', '4']) await world.deliver({ to: people, title })
-    await trim.turn()
+    const nodes = [1, 2].map(() => upkeep(world, 1, { inboxMax: 2 }))
+    for (const title of ['1', '2', '3', '4']) {
+      const trims = nodes.map((node) => node.trim())
+      await world.deliver({ to: people, title })
+      await Promise.all(trims)
+    }
+    await nodes[0]?.trim()
     for (const person of people) await isLeft(world, person, ['4', '3'])
-    await trim.end()
+  })
+
+  promise('wakes and removes what is due while an inbox with far too many is emptied', async (world) => {
+    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    await world.sendTimes(500, ann)
+    await world.send(ben, '', { content: contentOf({ title: 'expires', expiresAt: isoAt(1) }) })
+    const node = upkeep(world, 2, { inboxMax: 1 })
+    const trimmed = node.trim()
+    await node.turn()
+    await isLeft(world, ben, [])
+    assert.ok((await world.inboxOf(ann)).inbox.total > 1, 'the inbox was emptied first')
+    await trimmed
+    assert.equal((await world.inboxOf(ann)).inbox.total, 1)
   })
 
   promise('keeps a removal for 30 days; a client that is behind an older one gets a reset', async (world) => {

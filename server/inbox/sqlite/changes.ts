@@ -61,7 +61,7 @@ export async function changesSince(reader: Reader, query: ChangesQuery): Promise
     notifications: [...created, ...later],
     readAlls: reader.all(readAlls, user, version, atOnce),
     archiveReads: reader.all(archiveReads, user, version, atOnce),
-    removed: reader.all(removals, user, version, atOnce),
+    removed: reader.all(removals, user, version),
   })
 }
 

@@ -45,15 +45,7 @@ import { contentOf } from '../../inbox/notification-json.ts'
 import { archive, archiveRead, markSeen, remove, snooze, unarchive, wake } from '../../inbox/places.store.ts'
 import { changesSince } from '../../inbox/postgres/changes.ts'
 import { readPage } from '../../inbox/postgres/pages.ts'
-import {
-  findDue,
-  findOld,
-  removeOldRemovals,
-  settle,
-  shrink,
-  sizesAfter,
-  sizesOf,
-} from '../../inbox/retention.store.ts'
+import { findDue, findOld, removeOldRemovals, removeOrWake, shrink, sizesAfter } from '../../inbox/retention.store.ts'
 import { undo } from '../../inbox/undo.store.ts'
 import { addLink, findLink, removeExpiredLinks, resetPassword } from '../../links/links.store.ts'
 import { changeMutes, putCategory, readCategory, readPreferences } from '../../preferences/preferences.store.ts'
@@ -165,6 +157,7 @@ const expired = 'token_cutoff by token_cutoff_by_expiry (expires_at)'
 // Also the key of the producer, which a delivery checks again.
 /** The last check, that no recipient was erased, reads no row of a user. */
 const recipients = [
+  'category by key (application, name)',
   'preference by key (user_id, category)',
   'sorted',
   userByName,
@@ -218,6 +211,7 @@ const allWays = [{ username: 'name1' }, { userId: 'u1' }, { externalId: 'e1' }].
   notificationId: `new ${n}`,
 }))
 const several = [...allWays, { to: { userId: 'u2' }, notificationId: 'new 4' }]
+const muting = ['u401', 'u402'].map((userId, n) => ({ to: { userId }, notificationId: `new ${n}` }))
 const together = (...deliveries: Delivery[]) => Promise.all(deliveries.map((one) => store.write(deliver, one)))
 const page = (request: PageRequest) => ({ userId: 'u1', ...request })
 const numbered: PageRequest = { page: 3, limit: 20, status: 'all' }
@@ -821,6 +815,12 @@ const paths: Path[] = [
   },
   {
     of: 'deliver',
+    run: () => store.write(deliver, deliveryTo({ recipients: muting })),
+    reads: [...recipients, inbox, `many ${category}`, 'many preference by key (user_id, category)', notification],
+    partitions: 4,
+  },
+  {
+    of: 'deliver',
     run: () => store.write(deliver, deliveryTo({ key: 'k10' })),
     reads: [producer, userByName, 'user by key (id) alone', inbox, category, keyed, notification, mark],
   },
@@ -832,21 +832,20 @@ const paths: Path[] = [
   },
   {
     of: 'findOld',
-    run: () => store.read(findOld, { before: at, after: { start: '', userId: '' }, retention: old }),
+    run: () => store.read(findOld, { before: at, after: { start: '', userId: '', seq: 0 }, retention: old }),
     partitions: 4,
     reads: ['inbox by key (user_id)', 'notification by notification_by_id (id)'],
   },
-  { of: 'sizesOf', run: () => store.read(sizesOf, ['u1']), partitions: 4, reads: ['inbox by key (user_id)'] },
   { of: 'sizesAfter', run: () => store.read(sizesAfter, ''), partitions: 4, reads: ['inbox by key (user_id)'] },
   {
-    of: 'settle',
-    run: () => store.write(settle, { due: [{ userId: 'u1', seq: 1 }], unlisted: [], at, retention: old }),
+    of: 'removeOrWake',
+    run: () => store.write(removeOrWake, { due: [{ userId: 'u1', seq: 1 }], at, retention: old }),
     partitions: 4,
     reads: ['inbox by key (user_id)', 'notification by key (user_id, seq)'],
   },
   {
     of: 'shrink',
-    run: () => store.write(shrink, { full: [{ userId: 'u1' }], max: 1, at }),
+    run: () => store.write(shrink, { userId: 'u1', max: 1, at }),
     partitions: 4,
     reads: [
       'archive_mark by key (user_id, version)',
@@ -973,6 +972,7 @@ await client.query(`
   insert into category_read_mark select 'u' || u, 'c' || s, s, s, '2026-01-01T00:00:00.000Z' from generate_series(401, 2400) u, generate_series(2, 11) s;
   insert into archive_mark select 'u' || u, s, s, '2026-01-01T00:00:00.000Z', 0, 0, 1, 0 from generate_series(401, 1400) u, generate_series(1, 20) s;
   insert into removal select 'u' || u, s, 'r' || s, '2026-01-01T00:00:00.000Z', 'deleted' from generate_series(1, 1000) u, generate_series(1, 20) s;
+  update inbox set mutes = 1 where user_id in ('u401', 'u402');
   insert into preference select 'u' || u, 'c' || s, 'forever' from generate_series(401, 2400) u, generate_series(1, 10) s;
   insert into category select 'app' || n % 2000, 'c' || n, '', null, 0 from generate_series(1, 20000) n;
   insert into delivery select 'p1', 'k' || n, 'h', '{}', n from generate_series(1, 20000) n;
@@ -1032,7 +1032,7 @@ type Step = {
 const shared = new Set([
   ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
-  ...['announce', 'lockInboxes', 'replace'],
+  ...['lockInboxes', 'replace'],
 ])
 
 test('the plan of every operation is checked', () => {

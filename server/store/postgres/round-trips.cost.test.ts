@@ -14,6 +14,7 @@ import { Inbox } from '../../inbox/inbox.ts'
 import { markRead, markUnread } from '../../inbox/marks.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
 import { openStore } from '../../open-store.ts'
+import { changeMutes, putCategory } from '../../preferences/preferences.store.ts'
 import { addSession, endSessions, touchSession } from '../../sessions/sessions.store.ts'
 import { Sessions } from '../../sessions/sessions.ts'
 import { deleteUser } from '../../users/erasure.store.ts'
@@ -54,13 +55,13 @@ await store.write(addUser, user)
 const signIn = { signInId: newId(now()), device: null, address: null }
 const { secret } = await sessions.issue({ ...user, credentialGeneration: 0 }, { ...signIn, replaces: [] })
 const sealingSecret = 'a secret for this test alone, of more than enough characters'
-const deliverOne = () =>
+const deliverOne = (category: string | null = null) =>
   store.write(deliver, {
     id: newId(now()),
     producerId: 'shop',
     idempotency: { key: newId(now()), bodyHash: 'hash' },
     content: contentOf({ title: 'Hi' }),
-    category: null,
+    category,
     createdAt: iso(now()),
     key: null,
     recipients: [{ to: { userId: user.id }, notificationId: newId(now()) }],
@@ -149,11 +150,19 @@ test('read, unread, read-all and a delivery cost one round trip each, including 
   assert.deepEqual(await statementsOf(() => inbox.change(markRead, reader, id).catch(() => {})), ['markTogether'])
   assert.deepEqual(await statementsOf(() => inbox.readAll(reader, { throughId: null })), ['markTogether'])
   assert.deepEqual(await statementsOf(() => inbox.change(markUnread, reader, id).catch(() => {})), ['markTogether'])
-  assert.deepEqual(await statementsOf(deliverOne), ['deliverTogether'])
+  assert.deepEqual(await statementsOf(() => deliverOne()), ['deliverTogether'])
+})
+
+test('so does one to a user whose mutes do not match it, or of a category that nobody can mute', async () => {
+  const mutes = [{ category: 'news', mutedUntil: 'forever' }]
+  assert.equal(await store.write(changeMutes, { userId: user.id, mutes, now: iso(now()) }), 'done')
+  assert.deepEqual(await statementsOf(() => deliverOne('orders')), ['deliverTogether'])
+  await store.write(putCategory, { application: '', name: 'news', label: '{}', description: null, mandatory: 1 })
+  assert.deepEqual(await statementsOf(() => deliverOne('news')), ['deliverTogether'])
 })
 
 test('64 deliveries at once share at most four round trips', async () => {
-  const sent = await statementsOf(() => Promise.all(Array.from({ length: 64 }, deliverOne)))
+  const sent = await statementsOf(() => Promise.all(Array.from({ length: 64 }, () => deliverOne())))
   assert.ok(sent.length <= 4 && sent.every((name) => name === 'deliverTogether'), sent.join(' '))
 })
 

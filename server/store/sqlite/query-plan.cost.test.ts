@@ -8,7 +8,7 @@ import { guessRefusals } from '../../guessing/guesses.store.ts'
 import { explainNotification } from '../../inbox/explain.store.ts'
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { Shape } from '../../inbox/lists.ts'
-import { findDue, findOld, sizesAfter, sizesOf } from '../../inbox/retention.store.ts'
+import { findDue, findOld, sizesAfter } from '../../inbox/retention.store.ts'
 import * as changes from '../../inbox/sqlite/changes.ts'
 import * as pages from '../../inbox/sqlite/pages.ts'
 import { findLink } from '../../links/links.store.ts'
@@ -144,10 +144,13 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   },
   {
     of: 'findOld',
-    run: findOld({ before: 1, after: { start: '', userId: '' }, retention: { readBefore: '', unreadBefore: '' } }),
+    run: findOld({
+      before: 1,
+      after: { start: '', userId: '', seq: 0 },
+      retention: { readBefore: '', unreadBefore: '' },
+    }),
     path: 'n by notification_by_id, i by key',
   },
-  { of: 'sizesOf', run: sizesOf(['u']), path: 'inbox by key' },
   { of: 'sizesAfter', run: sizesAfter(''), path: 'inbox by key' },
   {
     of: 'inboxesOf',

@@ -58,7 +58,7 @@ for (const kind of kinds)
     }))
       assert.deepEqual(await titles(proof, status), expected, status)
     const categories = { even: { total: 1, unread: 1 }, odd: { total: 1, unread: 1 } }
-    assert.deepEqual(await counts(proof), { total: 2, unread: 2, unseen: 2, categories })
+    assert.deepEqual(await counts(proof), { total: 2, unread: 2, unseen: 2, archived: 1, snoozed: 1, categories })
     const { read, readAt, archivedAt } = await one(ids[0], proof)
     assert.deepEqual([read, readAt, archivedAt], [true, inMs(0), inMs(0)])
     assert.equal((await one(ids[1], proof)).snoozedUntil, until)

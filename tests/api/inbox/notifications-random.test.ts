@@ -202,6 +202,8 @@ async function isCountedRight(proof: Proof): Promise<void> {
     ...recount(items),
     // Nothing was seen.
     unseen: items.length,
+    archived: 0,
+    snoozed: 0,
     categories: Object.fromEntries(
       names.map((name) => [name, recount(items.filter((item) => item.category === name))]),
     ),

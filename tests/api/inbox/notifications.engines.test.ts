@@ -26,7 +26,10 @@ test('an inbox that never had a notification is empty', async () => {
   const { proof } = await reader()
   assert.deepEqual(await app.list(proof), { items: [], total: 0, hasMore: false, unread: 0, version: 0, next: null })
   const counts = (await app.get('/api/notifications/counts', proof)).json()
-  assert.deepEqual(counts, { success: true, data: { total: 0, unread: 0, unseen: 0, categories: {} } })
+  assert.deepEqual(counts, {
+    success: true,
+    data: { total: 0, unread: 0, unseen: 0, archived: 0, snoozed: 0, categories: {} },
+  })
 })
 
 test('the newest comes first, in the order of arrival, also within one millisecond', async () => {
@@ -232,14 +235,14 @@ test('counts has the total, the unread ones and both by category, exactly', asyn
   const counts = async () => (await app.get('/api/notifications/counts', proof)).text
   assert.equal(
     await counts(),
-    '{"success":true,"data":{"total":5,"unread":5,"unseen":5,"categories":{' +
+    '{"success":true,"data":{"total":5,"unread":5,"unseen":5,"archived":0,"snoozed":0,"categories":{' +
       '"__proto__":{"total":1,"unread":1},"constructor":{"total":1,"unread":1},"orders":{"total":2,"unread":2}}}}',
   )
   await read(proof, ids[0])
   await read(proof, ids[3])
   assert.equal(
     await counts(),
-    '{"success":true,"data":{"total":5,"unread":3,"unseen":5,"categories":{' +
+    '{"success":true,"data":{"total":5,"unread":3,"unseen":5,"archived":0,"snoozed":0,"categories":{' +
       '"__proto__":{"total":1,"unread":0},"constructor":{"total":1,"unread":1},"orders":{"total":2,"unread":1}}}}',
   )
   await readAll(proof)

@@ -30,6 +30,7 @@ async function openWorld(folder: Folder) {
 /** Of each person: 20 expired ones, 20 old ones, 60 new ones, one with a key, and one whose snooze is over. */
 async function fill(world: World): Promise<Sent[]> {
   const people = await world.addUsers(70)
+  const key = newOrderedId(Date.now())
   const sent = people.map((person) => ({ person, ids: new Map<string, string>() }))
   const now = (Date.now() - at(0)) / 1_000
   const send = async (title: string, seconds: number, more: Parameters<World['send']>[2] = {}) => {
@@ -41,12 +42,12 @@ async function fill(world: World): Promise<Sent[]> {
     await send('expired', now, { content: contentOf({ title: 'expired', expiresAt: isoAt(n) }) })
   for (let n = 0; n < 20; n++) await send('old', n)
   for (let n = 0; n < 60; n++) await send('new', now)
-  await send('keyed', now, { key: 'k' })
+  await send('keyed', now, { key })
   await send('snoozed', now)
   for (const { person, ids } of sent)
     for (const [id, title] of ids)
       if (title === 'snoozed') await world.store.write(snooze, { userId: person.id, id, until: at(1), at: at(0) })
-  const change = { key: 'k', application: '', kind: 'update' as const, given: '{"category":"a"}' }
+  const change = { key, application: '', kind: 'update' as const, given: '{"category":"a"}' }
   const begun = {
     ...change,
     id: newOrderedId(Date.now()),
@@ -59,45 +60,46 @@ async function fill(world: World): Promise<Sent[]> {
 }
 
 /** Each one is in the inbox or was removed once. */
-async function isSound(world: World, { person, ids }: Sent): Promise<string[]> {
+async function isSound(world: World, { person, ids }: Sent): Promise<void> {
   const { items } = await recount(world, person)
   const found = await world.store.read(changesSince, { userId: person.id, version: 0, limit: 100_000 })
   assert.ok(found !== 'reset')
   const removed = found.changes.flatMap((change) => (change.type === 'removed' ? [change.id] : []))
   assert.deepEqual([...items.map(({ id }) => id), ...removed].sort(), [...ids.keys()].sort())
-  return items.map(({ title }) => title)
 }
 
-async function sentTo(folder: Folder): Promise<Sent[]> {
-  await using opened = await openWorld(folder)
-  return await fill(opened.world)
+/** Whether each inbox has what is to stay, and the change by key is done. */
+async function isDone(world: World, sent: readonly Sent[]): Promise<boolean> {
+  const pages = await Promise.all(
+    sent.map(({ person }) => world.page({ userId: person.id, page: 1, limit: 1, status: 'all' })),
+  )
+  const areDone = pages.every(({ total, items }) => total === 40 && JSON.parse(items)[0].title === 'snoozed')
+  return areDone && (await world.store.read(findKeyChange)) === undefined
 }
 
-/** The titles of each inbox, and whether the change by key is done. */
-async function examine(folder: Folder, sent: readonly Sent[]) {
+/** Each inbox is sound. Then new ones take the place of those that are done. */
+async function examine(folder: Folder, sent: readonly Sent[]): Promise<readonly Sent[]> {
   await using opened = await openWorld(folder)
-  const lists = await Promise.all(sent.map((one) => isSound(opened.world, one)))
-  return { lists, isChanged: (await opened.store.read(findKeyChange)) === undefined }
+  const { world } = opened
+  await Promise.all(sent.map((one) => isSound(world, one)))
+  return (await isDone(world, sent)) ? await fill(world) : sent
 }
 
 test(`killed ${rounds} times during its background work, the service removes and changes each notification once`, async () => {
   using folder = new Folder()
-  const sent = await sentTo(folder)
+  let sent = await examine(folder, [])
   for (let round = 0; round < rounds; round++) {
     await using running = await CarillonProcess.ready(folder, { env })
     // The work takes half a second in all, some of it in the first turn after a second.
     await sleep(randomInt(0, round % 2 === 0 ? 100 : 1_200))
     await running.end('SIGKILL')
-    await examine(folder, sent)
+    sent = await examine(folder, sent)
   }
-  await untilSo(async () => {
-    await using running = await CarillonProcess.ready(folder, { env })
-    await sleep(2_000)
-    await running.end('SIGTERM')
-    const { lists, isChanged } = await examine(folder, sent)
-    return isChanged && lists.every((titles) => titles.length === 40 && titles[0] === 'snoozed')
-  })
   await using opened = await openWorld(folder)
+  await using running = await CarillonProcess.ready(folder, { env })
+  await untilSo(() => isDone(opened.world, sent))
+  await running.end('SIGTERM')
+  for (const one of sent) await isSound(opened.world, one)
   for (const { person } of sent) {
     const items = await opened.world.list(person)
     assert.deepEqual(

@@ -194,15 +194,15 @@ export const texts = (plurals: Plurals): Texts => ({
     changed: 'Ihr Passwort wurde geändert. Alle anderen Geräte sind abgemeldet.',
   },
   notifications: {
-    title: 'Benachrichtigungen',
-    hint: 'Stummgeschaltete Benachrichtigungen kommen gelesen in Ihr Archiv.',
-    everything: 'Alle Benachrichtigungen',
+    title: 'Mitteilungen',
+    hint: 'Stummgeschaltete Mitteilungen kommen als gelesen in Ihr Archiv.',
+    everything: 'Alle Mitteilungen',
     mandatory: 'Nicht stummschaltbar',
-    none: 'Sobald Ihnen eine Anwendung Benachrichtigungen gesendet hat, können Sie diese hier nach Kategorie stummschalten.',
+    none: 'Sobald Ihnen eine Anwendung Mitteilungen gesendet hat, können Sie diese hier nach Kategorie stummschalten.',
     choices: {
       none: 'Nicht stumm',
       hour: 'Eine Stunde stumm',
-      tomorrow: 'Stumm bis morgen, 8:00',
+      tomorrow: 'Stumm bis morgen, 08:00',
       week: 'Eine Woche stumm',
       forever: 'Immer stumm',
     },
@@ -257,7 +257,6 @@ export const texts = (plurals: Plurals): Texts => ({
     download: 'Meine Daten herunterladen',
     erase: 'Mein Konto löschen',
     eraseTitle: 'Ihr Konto löschen?',
-    eraseText:
-      'Benachrichtigungen, Einstellungen und Anmeldewege gehen für immer verloren. Alle Geräte werden abgemeldet.',
+    eraseText: 'Mitteilungen, Einstellungen und Anmeldewege gehen für immer verloren. Alle Geräte werden abgemeldet.',
   },
 })

@@ -214,7 +214,7 @@ export const texts = (plurals: Plurals) => ({
   },
   confirm: {
     title: 'Confirm that it is you',
-    text: 'You signed in more than ten minutes ago. Confirm that it is you to go on.',
+    text: 'You signed in more than ten minutes ago. Confirm that it is you to continue.',
     submit: 'Confirm',
     labels: { password: 'Password', code: 'Code from your authenticator app', recoveryCode: 'Recovery code' },
     ways: {

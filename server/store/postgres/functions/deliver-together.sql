@@ -16,7 +16,7 @@ begin
   with delivered as materialized (
     select * from json_to_recordset(batch -> 'deliveries') as d (
       n integer, id text, producer text, secret_hash text, idempotency_key text, body_hash text, max_unknown integer,
-      title text, body text, url text, category text, data text, look text, expires_at text, created_at text, at bigint
+      title text, body text, url text, category text, data text, look text, expires_at text, created_at text, at bigint, application text
     )
   ),
   -- `id`: of the notification, which is that of the first mention of the user.
@@ -44,7 +44,8 @@ begin
     select n, array_agg(place order by place) filter (where user_id is null) as unknown,
       bool_or(user_id is null and is_new or (
         select true from preference m
-        where m.user_id = named.user_id and m.category in ('', d.category) and m.muted_until > d.created_at limit 1
+        where m.user_id = named.user_id and m.category in ('', d.category) and m.muted_until > d.created_at
+          and (select true from category c where c.application = d.application and c.name = d.category and c.mandatory = 1) is null limit 1
       ) is not null) as is_alone,
       json_agg(json_build_object(
         'userId', user_id, 'id', case when user_id is not null then named.id end,
