@@ -904,7 +904,7 @@ const paths: Path[] = [
     of: 'putCategory',
     run: () =>
       store.write(putCategory, { application: 'app1', name: 'c1', label: '', description: null, mandatory: 0 }),
-    reads: [],
+    reads: ['category by key (application) alone'],
   },
   {
     of: 'readPreferences',
