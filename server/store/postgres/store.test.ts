@@ -5,7 +5,7 @@ import { openPostgresStore } from './store.ts'
 
 storeContract({
   name: 'PostgreSQL',
-  // An act takes five times as long as on SQLite.
+  // Runs take two to six times as long as on SQLite.
   modelRuns: 10,
   async newPlace() {
     const { url, drop } = await newDatabase()
