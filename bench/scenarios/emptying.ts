@@ -3,14 +3,16 @@
 import { type Loaded, Loader } from '../load/loader.ts'
 import { type ProofLine, requestText } from '../load/requests.ts'
 import { inTurns } from '../report/rounds.ts'
-import { costRow } from '../report/rows.ts'
+import { costRow, row } from '../report/rows.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
-import type { Row } from '../report/table.ts'
+import { asMs, type Row } from '../report/table.ts'
 import { deliveryTo, prepare, type Reader, sendAll } from '../setup/inboxes.ts'
 import { startDatabase } from '../setup/postgres.ts'
 import { type Service, startService } from '../setup/service.ts'
 
-const sizes = { small: 1_000, large: 100_000 }
+/** `fewest` is what an archive-read of the large inbox is compared with. */
+const sizes = { fewest: 200, small: 1_000, large: 100_100 }
+const archiving = 'archive-read and undo'
 /** How many stay unread, in each inbox. */
 const staying = 100
 const acts = 100
@@ -42,8 +44,8 @@ type Place = Parameters<typeof startService>[0]
 
 async function rowsOn(bench: Bench, engine: string, place: Place, databaseUs?: () => number): Promise<Row[]> {
   const service = bench.using(await startService({ ...place, role: 'anywhere' }))
-  const { readers, producer } = await prepare(service, { users: 3, proofs: 1 })
-  const [mixed, small, large] = readers as [Reader, Reader, Reader]
+  const { readers, producer } = await prepare(service, { users: 4, proofs: 1 })
+  const [mixed, fewest, small, large] = readers as [Reader, Reader, Reader, Reader]
   const loader = bench.using(new Loader('anywhere', databaseUs))
   const fill = async (reader: Reader, count: number) => {
     bench.progress(`making an inbox of ${count} notifications`)
@@ -52,19 +54,22 @@ async function rowsOn(bench: Bench, engine: string, place: Place, databaseUs?: (
   }
   for (const [reader, size] of [
     [mixed, sizes.large],
+    [fewest, sizes.fewest],
     [small, sizes.small],
     [large, sizes.large],
   ] as const)
     await fill(reader, size)
   await mix(service, mixed)
   const load =
-    (requests: readonly string[], status: number, count = requests.length) =>
+    (take: () => readonly string[], status: number, times = 1) =>
     async () => {
+      const requests = take()
+      const count = times * requests.length
       const loaded = await loader.measure(service.process, { ...plan(service, requests), status, count })
       return { ...loaded, otherProgramsShare: 0 }
     }
   const pages = (query: string) =>
-    load([requestText('GET', `/api/notifications?${query}`, { proof: proofOf(mixed) })], 200, 400)
+    load(() => [requestText('GET', `/api/notifications?${query}`, { proof: proofOf(mixed) })], 200, 400)
   const listed = await inTurns<string, Loaded>(bench, {
     plain: pages(newest),
     ...Object.fromEntries(filters.map((filter) => [filter, pages(`${newest}&${filter}`)])),
@@ -72,7 +77,7 @@ async function rowsOn(bench: Bench, engine: string, place: Place, databaseUs?: (
     'kept category': pages('limit=20&category=orders'),
   })
   const actsOf = await Promise.all(
-    Object.entries({ small, large }).map(
+    Object.entries({ fewest, small, large }).map(
       async ([size, reader]) => [size, await actsIn(service, reader, sizes[size as Sized])] as const,
     ),
   )
@@ -80,35 +85,28 @@ async function rowsOn(bench: Bench, engine: string, place: Place, databaseUs?: (
     bench,
     Object.fromEntries(
       actsOf.flatMap(([size, all]) =>
-        Object.entries(all).map(([name, requests]) => [`${name} ${size}`, load(requests, 204)]),
+        Object.entries(all)
+          .filter(([name]) => size !== 'fewest' || name === archiving)
+          .map(([name, take]) => [`${name} ${size}`, load(take, 204)]),
       ),
     ),
   )
-  const of = (taken: Record<string, Loaded[]>, name: string) => taken[name] ?? []
+  const rowOf = (what: string, [of = [], floor = []]: readonly (Loaded[] | undefined)[], max: number) =>
+    (databaseUs === undefined ? costRow : timeRow)({ what: `${engine}: ${what}`, of, floor, max })
   return [
-    ...filters.map((filter) =>
-      costRow({
-        what: `${engine}: first page, ${filter}`,
-        of: of(listed, filter),
-        floor: of(listed, 'plain'),
-        max: targets.filter,
-      }),
-    ),
-    costRow({
-      what: `${engine}: first page of a category, inbox unchanged`,
-      of: of(listed, 'kept category'),
-      floor: of(listed, 'kept'),
-      max: targets.kept,
+    ...filters.map((filter) => rowOf(`first page, ${filter}`, [listed[filter], listed.plain], targets.filter)),
+    rowOf('first page of a category, inbox unchanged', [listed['kept category'], listed.kept], targets.kept),
+    ...Object.keys(actsOf[0]?.[1] ?? {}).map((name) => {
+      const floor = done[`${name} ${name === archiving ? 'fewest' : 'small'}`]
+      return rowOf(name, [done[`${name} large`], floor], targets.act)
     }),
-    ...Object.keys(actsOf[0]?.[1] ?? {}).map((name) =>
-      costRow({
-        what: `${engine}: ${name}`,
-        of: of(done, `${name} large`),
-        floor: of(done, `${name} small`),
-        max: targets.act,
-      }),
-    ),
   ]
+}
+
+/** The server's processor time leaves out that of the database. */
+function timeRow({ what, of, floor = [], ...target }: Parameters<typeof costRow>[0]): Row {
+  const each = (samples: readonly Loaded[]) => samples.map(({ perSecond }) => 1_000 / perSecond)
+  return row({ what, figures: each(of), as: asMs, floor: { figures: each(floor) }, ...target })
 }
 
 const proofOf = (reader: Reader) => reader.tokens[0] as ProofLine
@@ -146,18 +144,22 @@ async function mix(service: Service, reader: Reader): Promise<void> {
   await sendAll(service.port, moves, 204)
 }
 
-/** Requests that can be repeated. All but `staying` are read. */
-async function actsIn(service: Service, reader: Reader, size: number): Promise<Record<string, string[]>> {
+/** The requests of each act, for one round. All but `staying` are read. */
+async function actsIn(service: Service, reader: Reader, size: number): Promise<Record<string, () => string[]>> {
   await sendAll(service.port, [act(reader, `/api/notifications/read-all?throughSeq=${size - staying}`)], 204)
-  const ids = (await newestIds(service, reader, 10)).slice(staying, 2 * staying)
+  const others = (await newestIds(service, reader, 10)).slice(staying)
+  const ids = others.splice(0, acts)
+  let seen = size - sizes.small
   const each = (path: string) => ids.map((id) => act(reader, `/api/notifications/${id}/${path}`))
   const times = (...texts: string[]) => Array.from({ length: acts / 2 }, () => texts).flat()
   const archiveRead = act(reader, '/api/notifications/archive-read')
   const undo = act(reader, '/api/notifications/undo')
   return {
-    'archive and unarchive': [...each('archive'), ...each('unarchive')],
-    'archive-read and undo': times(archiveRead, undo),
-    'read-all and undo': times(act(reader, '/api/notifications/read-all'), undo),
-    seen: [act(reader, '/api/notifications/seen', { throughSeq: size })],
+    'archive and unarchive': () => [...each('archive'), ...each('unarchive')],
+    [archiving]: () => times(archiveRead, undo),
+    'read-all and undo': () => times(act(reader, '/api/notifications/read-all'), undo),
+    seen: () => Array.from({ length: acts }, () => act(reader, '/api/notifications/seen', { throughSeq: ++seen })),
+    delete: () =>
+      others.splice(0, acts).map((id) => requestText('DELETE', `/api/notifications/${id}`, { proof: proofOf(reader) })),
   }
 }
