@@ -21,11 +21,6 @@ type Options = Output & {
   data?: string
   key?: string
   again?: boolean
-  actor?: string
-  icon?: string
-  action?: string[]
-  format?: string
-  expiresAt?: string
 }
 
 export function sendCommand(): Command {
@@ -42,11 +37,6 @@ export function sendCommand(): Command {
     .option('--data <json>', 'a JSON object for the application, up to 8 KiB')
     .option('--key <text>', 'a later notification with this key replaces the text of the earlier one')
     .option('--again', 'with --key: a notification that is replaced becomes unread and the newest')
-    .option('--actor <name>', 'who did it')
-    .option('--icon <name>', 'such as warning, check or message')
-    .option('--action <label=url>', 'a button with a link; may be given twice', collect)
-    .option('--format <name>', 'of the body: text (the default) or markdown')
-    .option('--expires-at <time>', 'when it is removed, such as 2027-01-31T18:00:00Z')
   return withSettings(command, 'send').action((options) => send(command, options))
 }
 
@@ -56,7 +46,6 @@ function collect(value: string, earlier: string[] = []): string[] {
 
 async function send(command: Command, options: Options): Promise<void> {
   const { to = [], externalId = [], issuer, title, body, link, category, data, key, again } = options
-  const { actor, icon, action, format, expiresAt } = options
   const names = [...to, ...externalId]
   if (names.length === 0) throw new WrongUse('Name at least one recipient, with --to or --external-id')
   const { url, producerKey } = configOf(command, 'send')
@@ -67,8 +56,6 @@ async function send(command: Command, options: Options): Promise<void> {
     recipients: [...to.map((username) => ({ username })), ...externalId.map((id) => ({ externalId: id, issuer }))],
     unknownRecipients: options.refuseUnknown && 'refuse',
     ...{ title, body, url: link, category, data: data === undefined ? data : readObject(data), key, again },
-    ...{ icon, format, expiresAt, actions: action?.map(readAction) },
-    ...(actor !== undefined && { actor: { name: actor } }),
   } as DeliveryRequest
   const nameOf = (field: string) => names.find((_, n) => field === `recipients.${n}`) ?? field
   const { createProducer } = await import('carillon-client')
@@ -78,12 +65,6 @@ async function send(command: Command, options: Options): Promise<void> {
   const unknown = names.filter((_, i) => isUnknown(i))
   print(options, { deliveryId, results }, () => names.filter((_, i) => !isUnknown(i)).map((name) => `Sent to ${name}`))
   if (unknown.length > 0) throw new CarillonError('NOT_FOUND', `There is no user ${unknown.join(', ')}`)
-}
-
-function readAction(text: string): { label: string; url: string } {
-  const at = text.indexOf('=')
-  if (at < 1) throw new WrongUse('--action takes a label and a link, such as "Pay=/invoices/12"')
-  return { label: text.slice(0, at), url: text.slice(at + 1) }
 }
 
 function readObject(text: string): Record<string, unknown> {

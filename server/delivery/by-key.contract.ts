@@ -8,8 +8,8 @@ import { snooze } from '../inbox/places.store.ts'
 import { Upkeep } from '../start/upkeep.ts'
 import { recount } from '../store/contract/random/random.ts'
 import { at, isoAt, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
+import { changeByKey } from './by-key.routes.ts'
 import { beginKeyChange, continueKeyChange, findKeyChange } from './by-key.store.ts'
-import { changeByKey } from './by-key.ts'
 
 type Change = Partial<Parameters<typeof changeByKey>[1]> & { seconds?: number }
 

@@ -18,7 +18,7 @@ export const emptyInbox = {
   readVersion: 0,
   /** How many notifications up to `readThrough` are unread. */
   markedUnread: 0,
-  /** A client that is behind this version begins again: that of the last undo, or of a removal that is listed no more; 0 without one. */
+  /** A client that is behind this version loads the list again: that of the last undo, or of a removal that is listed no more; 0 without one. */
   resetVersion: 0,
   /** No read-all of a category covers a notification above this sequence number; 0 if there was none. */
   categoryThrough: 0,
@@ -113,7 +113,7 @@ export type MarkAllRead = {
 }
 export type OneNotification = { userId: string; id: string }
 export type MarkRead = OneNotification & { at: number }
-/** `until` in milliseconds, too. */
+/** `at` and `until` in milliseconds. */
 export type Snooze = OneNotification & { until: number; at: number }
 export type Undo = { userId: string; at: number }
 

@@ -14,6 +14,8 @@ import {
 } from './inbox.schemas.ts'
 import type { Inbox } from './inbox.ts'
 import type { Filter } from './inbox-state.ts'
+import { markRead, markUnread } from './marks.store.ts'
+import * as places from './places.store.ts'
 
 type Needs = { inbox: Inbox }
 
@@ -51,19 +53,21 @@ export const counts = forUser({
   },
 })
 
-export const read = forUser({
-  summary: 'Mark one as read; repeating keeps the first readAt',
-  async handle({ inbox }: Needs, request) {
-    await inbox.read(request.caller, notificationId(request))
-  },
-})
+/** The route of a change of one notification. */
+const changeOfOne = (summary: string, operation: Parameters<Inbox['change']>[0]) =>
+  forUser({
+    summary,
+    async handle({ inbox }: Needs, request) {
+      await inbox.change(operation, request.caller, notificationId(request))
+    },
+  })
 
-export const unread = forUser({
-  summary: 'Mark one as unread, until it is marked as read or the next read-all covers it',
-  async handle({ inbox }: Needs, request) {
-    await inbox.unread(request.caller, notificationId(request))
-  },
-})
+export const read = changeOfOne('Mark one as read; repeating keeps the first readAt', markRead)
+
+export const unread = changeOfOne(
+  'Mark one as unread, until it is marked as read or the next read-all covers it',
+  markUnread,
+)
 
 export const readAll = forUser({
   summary: 'Mark all as read, or all with a `seq` up to `throughSeq`, or all of some categories',
@@ -78,19 +82,12 @@ export const readAll = forUser({
   },
 })
 
-export const archive = forUser({
-  summary: 'Archive one, and mark it as read; repeating changes nothing',
-  async handle({ inbox }: Needs, request) {
-    await inbox.archive(request.caller, notificationId(request))
-  },
-})
+export const archive = changeOfOne('Archive one, and mark it as read; repeating changes nothing', places.archive)
 
-export const unarchive = forUser({
-  summary: 'Put one that was archived or snoozed back at its place in the list; it stays read',
-  async handle({ inbox }: Needs, request) {
-    await inbox.unarchive(request.caller, notificationId(request))
-  },
-})
+export const unarchive = changeOfOne(
+  'Put one that was archived or snoozed back at its place in the list; it stays read',
+  places.unarchive,
+)
 
 export const snooze = forUser({
   summary: 'Snooze one: until then it is in no list but `status=snoozed`, then the newest and unread',
@@ -101,12 +98,7 @@ export const snooze = forUser({
   },
 })
 
-export const remove = forUser({
-  summary: 'Delete one; repeating changes nothing',
-  async handle({ inbox }: Needs, request) {
-    await inbox.remove(request.caller, notificationId(request))
-  },
-})
+export const remove = changeOfOne('Delete one; repeating changes nothing', places.remove)
 
 export const archiveRead = forUser({
   summary: 'Archive all that are read now',

@@ -1,13 +1,14 @@
 // One user's inbox. Every query is scoped to the user: another user's notification looks like one that does not exist.
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { CarillonError, invalidField } from '../basics/errors.ts'
+import type { WriteOperation } from '../store/operations.ts'
 import type { Store } from '../store/store.ts'
 import { readCounts, readNotification, readPage } from './inbox.store.ts'
-import type { Page, PageRequest } from './inbox-state.ts'
+import type { MarkRead, Page, PageRequest } from './inbox-state.ts'
 import { inLanguageOf } from './language.ts'
-import { markAllRead, markRead, markUnread } from './marks.store.ts'
+import { markAllRead } from './marks.store.ts'
 import { newestIdIn } from './notification-json.ts'
-import { archive, archiveRead, markSeen, remove, snooze, unarchive } from './places.store.ts'
+import { archiveRead, markSeen, snooze } from './places.store.ts'
 import { undo } from './undo.store.ts'
 
 /** A user and, if it was read together with the proof, the version of the inbox. */
@@ -79,16 +80,9 @@ export class Inbox {
     return { total, unread, unseen, archived, snoozed, categories }
   }
 
-  /** Repeating changes nothing and keeps the first `readAt`. Throws NOT_FOUND. */
-  async read({ userId }: Reader, id: string): Promise<void> {
-    const outcome = await this.#store.write(markRead, { userId, id, at: this.#now() })
-    if (outcome === 'absent') throw notFound()
-  }
-
-  /** The notification stays unread until it is marked as read or the next read-all covers it. Repeating changes nothing. Throws NOT_FOUND. */
-  async unread({ userId }: Reader, id: string): Promise<void> {
-    const outcome = await this.#store.write(markUnread, { userId, id })
-    if (outcome === 'absent') throw notFound()
+  /** Changes one notification, such as by `markRead`. Repeating changes nothing. Throws NOT_FOUND. */
+  async change(operation: WriteOperation<MarkRead, 'done' | 'absent'>, { userId }: Reader, id: string): Promise<void> {
+    if ((await this.#store.write(operation, { userId, id, at: this.#now() })) === 'absent') throw notFound()
   }
 
   /**
@@ -100,27 +94,12 @@ export class Inbox {
     if (outcome === 'absent') throw notFound()
   }
 
-  /** It is read then, and in no list but that of the archive. Repeating changes nothing. Throws NOT_FOUND. */
-  async archive({ userId }: Reader, id: string): Promise<void> {
-    if ((await this.#store.write(archive, { userId, id, at: this.#now() })) === 'absent') throw notFound()
-  }
-
-  /** Back at its place in the list, also a snoozed one. Repeating changes nothing. Throws NOT_FOUND. */
-  async unarchive({ userId }: Reader, id: string): Promise<void> {
-    if ((await this.#store.write(unarchive, { userId, id })) === 'absent') throw notFound()
-  }
-
   /** `until` in milliseconds (NaN is refused), in the future and at most a year away. Throws INVALID_REQUEST or NOT_FOUND. */
   async snooze({ userId }: Reader, id: string, until: number): Promise<void> {
     const at = this.#now()
     if (!(until > at && until <= at + longestSnooze))
       throw invalidField('until', 'must be in the future and at most a year away')
     if ((await this.#store.write(snooze, { userId, id, until, at })) === 'absent') throw notFound()
-  }
-
-  /** Repeating changes nothing. Throws NOT_FOUND. */
-  async remove({ userId }: Reader, id: string): Promise<void> {
-    if ((await this.#store.write(remove, { userId, id, at: this.#now() })) === 'absent') throw notFound()
   }
 
   /** Archives everything in the list that is read. */

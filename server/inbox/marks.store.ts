@@ -1,8 +1,8 @@
-// Marks notifications as read or unread, one or all. Each change of an inbox raises its version by 1. PostgreSQL runs the usual marks by a function of
-// its own (postgres/marks.ts).
+// Marks notifications as read or unread, one or all. Each change of an inbox raises its version by 1. PostgreSQL runs the usual marks by a
+// function of its own (postgres/marks.ts).
 import { iso } from '../basics/clock.ts'
 import type { WriteForms } from '../store/operations.ts'
-import { get, lock, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { get, send, signal, type UserKey, type Write } from '../store/statements.ts'
 import type { MarkAllRead, MarkRead, OneNotification } from './inbox-state.ts'
 import {
   byId,
@@ -10,8 +10,10 @@ import {
   findOne,
   isUncovered,
   keptIn,
+  type LockedInbox,
   leaveReadAll,
   leaveUndo,
+  lockInbox,
   readByLastReadAll,
   recount,
   standingOf,
@@ -83,19 +85,6 @@ function* markUnreadAlone({ userId, id }: OneNotification): Write<'done' | 'abse
   return 'done'
 }
 
-type Box = {
-  user: UserKey
-  version: number
-  last_seq: number
-  unread: number
-  read_through: number
-  read_version: number
-  marked_unread: number
-  category_through: number
-  archive_version: number
-  reset_version: number
-}
-
 /**
  * Marks as read every notification that has arrived, or only those up to and including the sequence number of the notification
  * `throughId`, or up to and including `throughSeq`. One that arrives during the call stays unread. The cost does not depend on
@@ -112,58 +101,55 @@ export const markAllRead: WriteForms<MarkAllRead, 'done' | 'absent'> = {
 
 function* markAllReadAlone(change: MarkAllRead): Write<'done' | 'absent'> {
   const { userId, throughId, throughSeq = Number.POSITIVE_INFINITY, categories, at } = change
-  const user = userKey(userId)
-  const found = yield* lock<Omit<Box, 'user'>>`
-    select version, last_seq, unread, read_through, read_version, marked_unread, category_through, archive_version, reset_version
-    from inbox where user_id = ${user}`
-  if (found === undefined) return throughId === null ? 'done' : 'absent'
-  const through = throughId === null ? Math.min(found.last_seq, throughSeq) : yield* seqOf(user, throughId)
+  const inbox = yield* lockInbox(userId)
+  if (inbox === undefined) return throughId === null ? 'done' : 'absent'
+  const through = throughId === null ? Math.min(inbox.lastSeq, throughSeq) : yield* seqOf(inbox.user, throughId)
   if (through === undefined) return 'absent'
-  const readAll = { box: { ...found, user }, through, at: iso(at) }
+  const readAll = { inbox, through, at: iso(at) }
   if (yield* categories === undefined ? markAll(readAll) : markCategories(readAll, categories))
     yield* signal({ about: 'inbox', userId })
   return 'done'
 }
 
 /**
- * Who has not heard of the last archive-read begins again: what it left in the list as unread is read from here on, and would look as if it
- * had been archived.
+ * A client that does not know of the last archive-read loads the list again: what that left in the list as unread is read from here on, and
+ * would look as if it had been archived.
  */
-const resetBy = ({ archive_version, reset_version }: Box) => Math.max(archive_version, reset_version)
+const resetBy = ({ archiveVersion, resetVersion }: LockedInbox) => Math.max(archiveVersion, resetVersion)
 
-type ReadAll = { box: Box; through: number; at: string }
+type ReadAll = { inbox: LockedInbox; through: number; at: string }
 
 /** False if nothing changed. */
-function* markAll({ box, through, at }: ReadAll): Write<boolean> {
-  const { user, read_through, read_version } = box
-  const version = box.version + 1
-  const isRaised = through > read_through
-  const stillMarked = isRaised ? 0 : yield* countMarked({ box, after: through })
-  const stillUnread = isRaised ? yield* countAbove(box, through) : box.unread - box.marked_unread + stillMarked
-  if (stillUnread === box.unread) return false
+function* markAll({ inbox, through, at }: ReadAll): Write<boolean> {
+  const { user, readThrough, readVersion } = inbox
+  const version = inbox.version + 1
+  const isRaised = through > readThrough
+  const stillMarked = isRaised ? 0 : yield* countMarked({ inbox, after: through })
+  const stillUnread = isRaised ? yield* countAbove(inbox, through) : inbox.unread - inbox.markedUnread + stillMarked
+  if (stillUnread === inbox.unread) return false
   yield* send`
-    update inbox set version = ${version}, read_through = ${Math.max(read_through, through)}, read_version = ${version},
-      unread = ${stillUnread}, marked_unread = ${stillMarked}, undo_version = ${version}, reset_version = ${resetBy(box)}
+    update inbox set version = ${version}, read_through = ${Math.max(readThrough, through)}, read_version = ${version},
+      unread = ${stillUnread}, marked_unread = ${stillMarked}, undo_version = ${version}, reset_version = ${resetBy(inbox)}
     where user_id = ${user}`
   yield* send`
     insert into read_mark (user_id, version, through_seq, at, before_through, before_version, made_read)
-    values (${user}, ${version}, ${through}, ${at}, ${read_through}, ${read_version}, ${box.unread - stillUnread})`
+    values (${user}, ${version}, ${through}, ${at}, ${readThrough}, ${readVersion}, ${inbox.unread - stillUnread})`
   if (isRaised) yield* recountCategories(user, { after: through, stillUnread })
-  else yield* lowerCategories({ box, through })
-  if (stillMarked > 0) yield* keepMarked({ box, after: through })
+  else yield* lowerCategories({ inbox, through })
+  if (stillMarked > 0) yield* keepMarked({ inbox, after: through })
   return true
 }
 
 /** A row for each category that changes, whatever the number of notifications. The high-water mark of the inbox stays. */
-function* markCategories({ box, through, at }: ReadAll, categories: readonly string[]): Write<boolean> {
-  const { user } = box
-  const version = box.version + 1
+function* markCategories({ inbox, through, at }: ReadAll, categories: readonly string[]): Write<boolean> {
+  const { user } = inbox
+  const version = inbox.version + 1
   const madeRead = new Map<string, number>()
   for (const category of categories) {
     const found = yield* get<{ unread: number }>`
       select unread from inbox_category where user_id = ${user} and category = ${category}`
     if (!found?.unread) continue
-    const made = found.unread - (yield* countUnreadAfter({ box, through, category }))
+    const made = found.unread - (yield* countUnreadAfter({ inbox, through, category }))
     if (made > 0) madeRead.set(category, made)
   }
   if (madeRead.size === 0) return false
@@ -177,29 +163,29 @@ function* markCategories({ box, through, at }: ReadAll, categories: readonly str
       where user_id = ${user} and category = ${category}`
   }
   const made = madeRead.values().reduce((sum, one) => sum + one, 0)
-  const stillMarked = yield* countMarked({ box, after: 0 })
+  const stillMarked = yield* countMarked({ inbox, after: 0 })
   yield* send`
     update inbox set version = ${version}, unread = unread - ${made}, undo_version = ${version},
-      category_through = ${Math.max(box.category_through, through)}, marked_unread = ${stillMarked},
-      reset_version = ${resetBy(box)}
+      category_through = ${Math.max(inbox.categoryThrough, through)}, marked_unread = ${stillMarked},
+      reset_version = ${resetBy(inbox)}
     where user_id = ${user}`
   // A through_seq of 0 covers nothing: the read-alls of everything are found by this column.
   yield* send`
     insert into read_mark (user_id, version, through_seq, at, before_through, before_version, made_read, categories)
-    values (${user}, ${version}, 0, ${at}, ${box.read_through}, ${box.read_version}, ${made},
+    values (${user}, ${version}, 0, ${at}, ${inbox.readThrough}, ${inbox.readVersion}, ${made},
       ${JSON.stringify([...madeRead.keys()])})`
   return true
 }
 
 type Counted = { count: number }
-type OfCategory = { box: Box; through: number; category: string }
+type OfCategory = { inbox: LockedInbox; through: number; category: string }
 
 /** Few notifications of the category were marked as unread. The other unread ones lie above everything that a read-all covered. */
-function* countUnreadAfter({ box, through, category }: OfCategory): Write<number> {
-  const { user, read_through, read_version } = box
+function* countUnreadAfter({ inbox, through, category }: OfCategory): Write<number> {
+  const { user, readThrough, readVersion } = inbox
   const mark = yield* get<{ through: number | null }>`
     select max(through_seq) as through from category_read_mark where user_id = ${user} and category = ${category}`
-  const covered = Math.max(through, read_through, mark?.through ?? 0)
+  const covered = Math.max(through, readThrough, mark?.through ?? 0)
   const found = yield* get<Counted>`
     select count(*) as count from notification
     where user_id = ${user} and category = ${category} and seq > ${covered} and read_at is null`
@@ -207,7 +193,7 @@ function* countUnreadAfter({ box, through, category }: OfCategory): Write<number
   const marked = yield* get<Counted>`
     select count(*) as count from notification n
     where n.user_id = ${user} and n.unread_version > 0 and n.category = ${category} and n.seq + 0 > ${through}
-      and n.seq + 0 <= ${covered} and (n.seq > ${read_through} or n.unread_version >= ${read_version}) and ${isUncovered}`
+      and n.seq + 0 <= ${covered} and (n.seq > ${readThrough} or n.unread_version >= ${readVersion}) and ${isUncovered}`
   return (found?.count ?? 0) + (marked?.count ?? 0)
 }
 
@@ -219,8 +205,8 @@ function* seqOf(user: UserKey, id: string): Write<number | undefined> {
 }
 
 // Reads only what lies after that: nothing after the last sequence number, and little after what a client has shown.
-function* countAbove({ user, last_seq }: Box, after: number): Write<number> {
-  if (after === last_seq) return 0
+function* countAbove({ user, lastSeq }: LockedInbox, after: number): Write<number> {
+  if (after === lastSeq) return 0
   const found = yield* get<Counted>`
     select count(*) as count from notification n
     where n.user_id = ${user} and n.seq > ${after} and n.read_at is null and ${isUncovered}`
@@ -231,21 +217,21 @@ function* countAbove({ user, last_seq }: Box, after: number): Write<number> {
  * How many up to the high-water mark were marked as unread and have a higher sequence number. Not by seq: an engine would take the
  * primary key, and pass over all notifications.
  */
-function* countMarked({ box, after }: { box: Box; after: number }): Write<number> {
-  if (box.marked_unread === 0) return 0
+function* countMarked({ inbox, after }: { inbox: LockedInbox; after: number }): Write<number> {
+  if (inbox.markedUnread === 0) return 0
   const found = yield* get<Counted>`
     select count(*) as count from notification n
-    where n.user_id = ${box.user} and n.unread_version >= ${box.read_version} and n.seq + 0 > ${after}
-      and n.seq + 0 <= ${box.read_through} and ${isUncovered}`
+    where n.user_id = ${inbox.user} and n.unread_version >= ${inbox.readVersion} and n.seq + 0 > ${after}
+      and n.seq + 0 <= ${inbox.readThrough} and ${isUncovered}`
   return found?.count ?? 0
 }
 
 /** Without this the new read-all would make them read: their versions are lower than its own. */
-function* keepMarked({ box, after }: { box: Box; after: number }): Write<void> {
+function* keepMarked({ inbox, after }: { inbox: LockedInbox; after: number }): Write<void> {
   yield* send`
-    update notification as n set unread_version = ${box.version + 1}
-    where n.user_id = ${box.user} and n.unread_version >= ${box.read_version} and n.seq + 0 > ${after}
-      and n.seq + 0 <= ${box.read_through} and ${isUncovered}`
+    update notification as n set unread_version = ${inbox.version + 1}
+    where n.user_id = ${inbox.user} and n.unread_version >= ${inbox.readVersion} and n.seq + 0 > ${after}
+      and n.seq + 0 <= ${inbox.readThrough} and ${isUncovered}`
 }
 
 type Rest = { after: number; stillUnread: number }
@@ -266,14 +252,14 @@ function* recountCategories(user: UserKey, { after, stillUnread }: Rest): Write<
 }
 
 /** If the high-water mark stays, only notifications that were marked as unread became read. */
-function* lowerCategories({ box, through }: { box: Box; through: number }): Write<void> {
-  const { user } = box
+function* lowerCategories({ inbox, through }: { inbox: LockedInbox; through: number }): Write<void> {
+  const { user } = inbox
   yield* send`update inbox_category set made = 0 where user_id = ${user} and made > 0`
   yield* send`
     update inbox_category set unread = unread - found.count, made = found.count
     from (
       select n.category, count(*) as count from notification n
-      where n.user_id = ${user} and n.unread_version >= ${box.read_version} and n.seq + 0 <= ${through}
+      where n.user_id = ${user} and n.unread_version >= ${inbox.readVersion} and n.seq + 0 <= ${through}
         and n.category is not null and ${isUncovered}
       group by n.category
     ) as found

@@ -1,4 +1,5 @@
-// Moves a notification that was found, and whose inbox is locked: to the archive, to the snoozed ones, to the newest place, or out of the inbox.
+// The steps of places.store.ts, retention.store.ts and the changes by key: each moves a notification that was found and whose inbox is locked
+// to the archive, to the snoozed ones, to the newest place, or out of the inbox.
 import { iso } from '../basics/clock.ts'
 import { inNumbers, rowsOf, send, type Write } from '../store/statements.ts'
 import type { RemovalReason } from './inbox-state.ts'
@@ -27,6 +28,7 @@ export function* archiveFound(found: Found, at: number): Write<boolean> {
   return !isArchived
 }
 
+/** Until then it is in no list but that of the snoozed ones. */
 export function* snoozeFound(found: Found, { until, at }: { until: number; at: number }): Write<void> {
   const before = yield* standingOf(found)
   yield* leaveUndo(found)
@@ -34,7 +36,7 @@ export function* snoozeFound(found: Found, { until, at }: { until: number; at: n
   yield* recount(found, before, { ...before, place: 'snoozed', isUnread: false })
 }
 
-/** It is the newest, and unread, as if it had just arrived. */
+/** The notification becomes the newest, and unread, as if it had just arrived. */
 export function* wakeFound(found: Found): Write<void> {
   const before = yield* standingOf(found)
   yield* makeNewest(found)
@@ -46,7 +48,8 @@ type Move = { to: 'archived' | 'snoozed'; at: number; until?: string; changedVer
 function* moveAway({ user, seq }: Found, { to, at, until, changedVersion }: Move): Write<void> {
   yield* send`
     update notification as n set away = ${to}, away_at = coalesce(${until ?? null}, ${archivedAt}, ${iso(at)}),
-      read_at = coalesce(${readAt}, ${iso(at)}), unread_version = null, kept_version = null, changed_version = coalesce(${changedVersion}, changed_version)
+      read_at = coalesce(${readAt}, ${iso(at)}), unread_version = null, kept_version = null,
+      changed_version = coalesce(${changedVersion}, changed_version)
     where n.user_id = ${user} and n.seq = ${seq}`
 }
 

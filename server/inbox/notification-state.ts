@@ -1,8 +1,8 @@
-// What every write has to know about a notification: whether it is unread (decision 0030), where it is, what it counts for, and whether an undo
-// would change it.
+// What every write has to know about a notification: whether it is unread (decision 0030), where it is, what it counts for, and whether an
+// undo would change it.
 import { iso } from '../basics/clock.ts'
-import { get, onPostgres, Part, send, type UserKey, userKey, type Write } from '../store/statements.ts'
-import { undoableFor } from './inbox-state.ts'
+import { get, lock, onPostgres, Part, send, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { type InboxState, inboxFields, undoableFor } from './inbox-state.ts'
 import { anyPlaceSql, coversSql, readAtByAnyMarkSql } from './read-at.ts'
 
 /** A notification, with the columns of its inbox that say whether it is unread and where it is. */
@@ -34,6 +34,22 @@ export const foundColumns =
   i.version, i.first_seq, i.last_seq, i.read_through, i.read_version, i.undo_version, i.category_through, i.archive_through,
   i.archive_version, i.seen_through`)
 
+export type LockedInbox = InboxState & {
+  user: UserKey
+  archiveThrough: number
+  seenThrough: number
+  undoVersion: number | null
+}
+const lockedFields = new Part(`${inboxFields}, i.archive_through as "archiveThrough", i.seen_through as "seenThrough",
+  i.undo_version as "undoVersion"`)
+
+/** The inbox stays locked until the end of the transaction. */
+export function* lockInbox(userId: string): Write<LockedInbox | undefined> {
+  const user = userKey(userId)
+  const inbox = yield* lock<Omit<LockedInbox, 'user'>>`select ${lockedFields} from inbox i where i.user_id = ${user}`
+  return inbox && { ...inbox, user }
+}
+
 /** SQLite would take the primary key. Its index has the beginning of the id. */
 export const byId = new Part('indexed by notification_by_id', '')
 export const startOf = (id: string) => id.slice(0, 13)
@@ -54,9 +70,10 @@ export const readAt = new Part(readAtByAnyMarkSql('n.user_id'))
 /** When the notification `n` was archived, in the same statement. */
 export const archivedAt = new Part(anyPlaceSql('n.user_id').archivedAt)
 
-/** No read-all of its category covers the notification `n`, or it was marked as unread since. */
+/** True if no read-all of its category covers the notification `n`, or it was marked as unread since. */
 export const isUncovered = new Part(`not exists (select 1 from category_read_mark m where ${coversSql('n.user_id')})`)
 
+/** Whether a notification is unread, by its own columns, the high-water mark, and the read-alls of its category. */
 export function* isUnreadNow(found: Found): Write<boolean> {
   const { seq, read_at, unread_version, read_through, read_version } = found
   const isAbove = seq > read_through || (unread_version ?? -1) >= read_version
@@ -105,7 +122,7 @@ export function* isUndoable({ user, undo_version }: Found, at: number): Write<bo
   return mark !== undefined
 }
 
-/** From now on an undo leaves this notification as it is. */
+/** Takes the notification out of the undo of the last read-all or archive-read: that leaves it as it is. */
 export function* leaveUndo(found: Found): Write<void> {
   const { user, category, undo_version, seq, seen_through } = found
   if (!(yield* isArchivedByLast(found))) {
@@ -137,6 +154,7 @@ export function* isArchivedByLast(found: Found): Write<boolean> {
 
 export type Place = 'list' | 'archived' | 'snoozed'
 
+/** Where a notification is: an archive-read covers it without a change of its row. */
 export function placeOf({ seq, away, kept_version, archive_through, archive_version }: Found): Place {
   return away ?? (seq <= archive_through && kept_version !== archive_version ? 'archived' : 'list')
 }
@@ -149,6 +167,7 @@ export function keptIn({ seq, archive_through, archive_version }: Found): number
 /** What a notification counts for. */
 export type Standing = { place: Place; isUnread: boolean; seq: number; category: string | null }
 
+/** What a notification counts for now. */
 export function* standingOf(found: Found): Write<Standing> {
   const { seq, category } = found
   return { place: placeOf(found), isUnread: yield* isUnreadNow(found), seq, category }
@@ -230,6 +249,7 @@ export function* keepReadState(found: Found): Write<void> {
 
 type Made = { user: UserKey; category: string | null; more: number }
 
+/** Counts by category how many notifications an undo would change. */
 export function* countMade({ user, category, more }: Made): Write<void> {
   if (category === null) return
   yield* send`

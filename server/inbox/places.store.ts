@@ -1,10 +1,10 @@
-// Moves notifications between the list, the archive and the snoozed ones, and removes them. What is archived or snoozed is read. Each change of
-// an inbox raises its version by 1.
+// What users do to move notifications between the list, the archive and the snoozed ones, and to remove them. What is archived or snoozed is
+// read. Each change of an inbox raises its version by 1. moves.ts has the steps.
 import { iso } from '../basics/clock.ts'
-import { get, lock, Part, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { get, Part, send, signal, userKey, type Write } from '../store/statements.ts'
 import type { MarkRead, OneNotification, Snooze } from './inbox-state.ts'
 import { archiveFound, removeAll, snoozeFound, wakeFound } from './moves.ts'
-import { findOne, isUncovered, keptIn, leaveUndo, recount, standingOf } from './notification-state.ts'
+import { findOne, isUncovered, keptIn, leaveUndo, lockInbox, recount, standingOf } from './notification-state.ts'
 
 type Outcome = 'done' | 'absent'
 
@@ -16,7 +16,7 @@ export function* archive({ userId, id, at }: MarkRead): Write<Outcome> {
   return 'done'
 }
 
-/** Snoozes one notification of this user until a time. Until then it is in no list but that of the snoozed ones; then it is the newest, and unread. */
+/** Snoozes one notification of this user: until a time it is in no list but that of the snoozed ones; then it is the newest, and unread. */
 export function* snooze({ userId, id, until, at }: Snooze): Write<Outcome> {
   const found = yield* findOne(userId, id)
   if (found === undefined) return 'absent'
@@ -65,27 +65,6 @@ function* wasRemoved(userId: string, id: string): Write<boolean> {
   return row !== undefined
 }
 
-type Box = {
-  version: number
-  last_seq: number
-  total: number
-  unread: number
-  undo_version: number | null
-  read_through: number
-  read_version: number
-  archive_through: number
-  archive_version: number
-  seen_through: number
-  unseen: number
-}
-
-function* lockBox(user: UserKey): Write<Box | undefined> {
-  return yield* lock<Box>`
-    select version, last_seq, total, unread, undo_version, read_through, read_version, archive_through, archive_version,
-      seen_through, unseen
-    from inbox where user_id = ${user}`
-}
-
 type Counted = { count: number }
 
 const unread = new Part('indexed by notification_unread', '')
@@ -96,29 +75,29 @@ const keptUnread = new Part('indexed by notification_kept_unread', '')
  * unread ones stay, not on how many are archived; it updates one row per category.
  */
 export function* archiveRead({ userId, at }: { userId: string; at: number }): Write<void> {
-  const user = userKey(userId)
-  const box = yield* lockBox(user)
-  if (box === undefined || box.total === box.unread) return
-  const version = box.version + 1
-  const made = box.total - box.unread
+  const inbox = yield* lockInbox(userId)
+  if (inbox === undefined || inbox.total === inbox.unread) return
+  const { user } = inbox
+  const version = inbox.version + 1
+  const made = inbox.total - inbox.unread
   yield* send`
     update notification as n ${unread} set kept_version = ${version}
-    where n.user_id = ${user} and n.seq > ${box.read_through} and n.read_at is null and n.kept_version is null and ${isUncovered}`
+    where n.user_id = ${user} and n.seq > ${inbox.readThrough} and n.read_at is null and n.kept_version is null and ${isUncovered}`
   yield* send`
     update notification as n ${keptUnread} set kept_version = ${version}
-    where n.user_id = ${user} and n.kept_version = ${box.archive_version} and n.seq > ${box.read_through} and n.read_at is null
+    where n.user_id = ${user} and n.kept_version = ${inbox.archiveVersion} and n.seq > ${inbox.readThrough} and n.read_at is null
       and ${isUncovered}`
   yield* send`
     update notification as n set kept_version = ${version}
-    where n.user_id = ${user} and n.unread_version >= ${box.read_version} and n.seq + 0 <= ${box.read_through} and ${isUncovered}`
+    where n.user_id = ${user} and n.unread_version >= ${inbox.readVersion} and n.seq + 0 <= ${inbox.readThrough} and ${isUncovered}`
   const stay = yield* get<Counted>`
     select count(*) as count from notification
-    where user_id = ${user} and kept_version = ${version} and read_at is null and seq > ${box.seen_through}`
+    where user_id = ${user} and kept_version = ${version} and read_at is null and seq > ${inbox.seenThrough}`
   const unseen = stay?.count ?? 0
   yield* send`
     insert into archive_mark (user_id, version, through_seq, at, before_through, before_version, made, made_unseen)
-    values (${user}, ${version}, ${box.last_seq}, ${iso(at)}, ${box.archive_through}, ${box.archive_version}, ${made},
-      ${box.unseen - unseen})`
+    values (${user}, ${version}, ${inbox.lastSeq}, ${iso(at)}, ${inbox.archiveThrough}, ${inbox.archiveVersion}, ${made},
+      ${inbox.unseen - unseen})`
   yield* send`
     update inbox set version = ${version}, total = unread, archived = archived + ${made}, unseen = ${unseen},
       archive_through = last_seq, archive_version = ${version}, undo_version = ${version}
@@ -131,25 +110,24 @@ export function* archiveRead({ userId, at }: { userId: string; at: number }): Wr
 
 /** The user has seen what is in the list up to and including a sequence number. A lower one than before changes nothing. */
 export function* markSeen({ userId, throughSeq }: { userId: string; throughSeq: number }): Write<void> {
-  const user = userKey(userId)
-  const box = yield* lockBox(user)
-  if (box === undefined || Math.min(throughSeq, box.last_seq) <= box.seen_through) return
-  const through = Math.min(throughSeq, box.last_seq)
-  const { archive_through, archive_version, undo_version } = box
+  const inbox = yield* lockInbox(userId)
+  if (inbox === undefined || Math.min(throughSeq, inbox.lastSeq) <= inbox.seenThrough) return
+  const through = Math.min(throughSeq, inbox.lastSeq)
+  const { user, archiveThrough, archiveVersion, undoVersion } = inbox
   const later = yield* get<Counted>`
     select count(*) as count from notification
     where user_id = ${user} and seq > ${through} and away is null
-      and (seq > ${archive_through} or kept_version = ${archive_version})`
+      and (seq > ${archiveThrough} or kept_version = ${archiveVersion})`
   // What an undo would put back, and is unseen then.
-  if (archive_version > 0 && undo_version === archive_version)
+  if (archiveVersion > 0 && undoVersion === archiveVersion)
     yield* send`
       update archive_mark set made_unseen = (
         select count(*) from notification n
-        where n.user_id = ${user} and n.seq > ${through} and n.seq <= ${archive_through} and n.away is null
-          and coalesce(n.kept_version, -1) <> ${archive_version}
+        where n.user_id = ${user} and n.seq > ${through} and n.seq <= ${archiveThrough} and n.away is null
+          and coalesce(n.kept_version, -1) <> ${archiveVersion}
           and (n.seq > archive_mark.before_through or n.kept_version = archive_mark.before_version)
       )
-      where user_id = ${user} and version = ${archive_version}`
+      where user_id = ${user} and version = ${archiveVersion}`
   yield* send`
     update inbox set version = version + 1, seen_through = ${through}, seen_version = version + 1, unseen = ${later?.count ?? 0}
     where user_id = ${user}`

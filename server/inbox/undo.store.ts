@@ -1,8 +1,8 @@
 // Takes back the last read-all or archive-read.
 import { iso } from '../basics/clock.ts'
-import { get, inList, lock, Part, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { get, inList, Part, send, signal, type UserKey, type Write } from '../store/statements.ts'
 import { type Undo, undoableFor } from './inbox-state.ts'
-import { isUncovered } from './notification-state.ts'
+import { isUncovered, lockInbox } from './notification-state.ts'
 
 /** The `undo_version` of an inbox whose last read-all or archive-read was undone. */
 const undone = 0
@@ -14,11 +14,10 @@ const undone = 0
  * notifications come back.
  */
 export function* undo({ userId, at }: Undo): Write<'done' | 'nothing'> {
-  const user = userKey(userId)
-  const inbox = yield* lock<{ undo_version: number | null }>`select undo_version from inbox where user_id = ${user}`
-  if (inbox?.undo_version === undone) return 'done'
-  if (inbox === undefined || inbox.undo_version === null) return 'nothing'
-  const last = { user, version: inbox.undo_version, since: iso(at - undoableFor) }
+  const inbox = yield* lockInbox(userId)
+  if (inbox?.undoVersion === undone) return 'done'
+  if (inbox === undefined || inbox.undoVersion === null) return 'nothing'
+  const last = { user: inbox.user, version: inbox.undoVersion, since: iso(at - undoableFor) }
   if (!((yield* undoReadAll(last)) || (yield* undoArchiveRead(last)))) return 'nothing'
   yield* signal({ about: 'inbox', userId })
   return 'done'

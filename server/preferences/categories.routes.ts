@@ -6,7 +6,7 @@ import { sendData } from '../http/response/send.ts'
 import type { Store } from '../store/store.ts'
 import { languageFaults } from '../users/profile.ts'
 import { CategoryBody, CategoryResponse } from './preferences.schemas.ts'
-import { putCategory, readCategory } from './preferences.store.ts'
+import { maxDeclared, putCategory, readCategory } from './preferences.store.ts'
 
 type Needs = { store: Store }
 
@@ -15,13 +15,14 @@ export const put = forProducer({
   body: CategoryBody,
   bodyLimit: 64 * 1024,
   maxFields: 100,
+  refusals: ['CONFLICT'],
   async handle({ store }: Needs, request) {
     const { name, description = null, mandatory } = request.body
-    const category = categoryOf(request)
     const faults = languageFaults({ name, description })
     if (faults.length > 0) throw invalidRequest(faults)
     const texts = { label: JSON.stringify(name), description: description && JSON.stringify(description) }
-    await store.write(putCategory, { ...category, ...texts, mandatory: mandatory ? 1 : 0 })
+    if (!(await store.write(putCategory, { ...categoryOf(request), ...texts, mandatory: mandatory ? 1 : 0 })))
+      throw new CarillonError('CONFLICT', `An application can declare ${maxDeclared} categories at most`)
   },
 })
 

@@ -8,6 +8,7 @@ import {
   lockUser,
   type Read,
   rowsOf,
+  run,
   send,
   userKey,
   type Write,
@@ -15,24 +16,26 @@ import {
 import { findUser, type User } from '../users/users.store.ts'
 
 export const maxMuted = 200
+export const maxDeclared = 200
 
 /** `label` and `description` are JSON text: a string, or an object with a text for each language. */
 export type Category = { name: string; label: string; description: string | null; mandatory: 0 | 1 }
-type OfApplication = { application: string; name: string }
 
-export function* readCategory({ application, name }: OfApplication): Read<Category | undefined> {
+export function* readCategory(of: { application: string; name: string }): Read<Category | undefined> {
   return yield* get<Category>`
-    select name, label, description, mandatory from category where application = ${application} and name = ${name}`
+    select name, label, description, mandatory from category where application = ${of.application} and name = ${of.name}`
 }
 
-/** Declares a category, or replaces it. */
-export function* putCategory(category: Category & { application: string }): Write<void> {
+/** Declares a category, or replaces it. False, and changes nothing, if the application has `maxDeclared` others. */
+export function* putCategory(category: Category & { application: string }): Write<boolean> {
   const { application, name, label, description, mandatory } = category
-  yield* send`
+  const changed = yield* run`
     insert into category (application, name, label, description, mandatory)
-    values (${application}, ${name}, ${label}, ${description}, ${mandatory})
+    select ${application}, ${name}, ${label}, cast(${description} as text), cast(${mandatory} as bigint)
+    where (select count(*) from category where application = ${application} and name <> ${name}) < ${maxDeclared}
     on conflict (application, name) do update set
       label = excluded.label, description = excluded.description, mandatory = excluded.mandatory`
+  return changed > 0
 }
 
 /** `category` is '' for everything, and `mutedUntil` is ISO 8601 or 'forever'. */

@@ -628,6 +628,10 @@ test('the description is correct for categories and what users mute (I9)', async
   assert.equal(await send('PUT', '/api/categories/c%41', producer, security), 404)
   assert.equal(await send('GET', '/api/categories/c0', producer), 200)
   assert.equal(await send('GET', '/api/categories/none', producer), 404)
+  const others = Array.from({ length: 200 }, (_, n) =>
+    send('PUT', `/api/categories/c${n + 1}`, producer, { name: 'A' }),
+  )
+  assert.equal((await Promise.all(others)).filter((status) => status === 409).length, 1)
   const mutes = (mutedUntil: string | null) => ({ mutedUntil, categories: { c1: { mutedUntil } } })
   for (const proof of [cookie, token]) {
     assert.equal(await send('PUT', '/api/me/preferences', proof, mutes('forever')), 204)

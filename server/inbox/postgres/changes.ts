@@ -1,13 +1,12 @@
 // What changed in an inbox after a version, on PostgreSQL: arrivals, later changes and read-alls, in one round trip.
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import type { Row } from '../../store/postgres/connection/gathering.ts'
-import { arrivalType, laterType } from '../change-types.ts'
+import { arrivalType, laterType, marksSql } from '../change-types.ts'
 import {
   type ArchiveReadRow,
   type ChangeRow,
   type Changes,
   type ChangesQuery,
-  maxRemoved,
   type ReadAllRow,
   type RemovedRow,
   toChanges,
@@ -23,6 +22,8 @@ const plain: Texts = {
   isUnread: `n.read_at is null and (n.seq > ${inboxField('read_through')} or n.unread_version >= ${inboxField('read_version')})`,
 }
 const byAnyMark: Texts = { readAt: readAtByAnyMark, isUnread: `${readAtByAnyMark} is null` }
+
+const marks = marksSql('postgres')
 
 // At most as many notifications arrived, or were sent again, as there were changes. If that is more than $3, halving finds
 // where they begin: versions rise with seq.
@@ -47,23 +48,7 @@ const textOf = ({ readAt, isUnread }: Texts) => `
       when n.replaced_version > greatest($2, n.version) then 'replaced'
       ${laterType(isUnread)} end, ${textReadAt(readAt)})::text from notification n
     where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
-  ), array(
-    select json_build_array(m.version, m.through_seq, n.id, m.at, m.categories)::text
-    from (
-      select m.version, m.at, m.categories, case when m.categories is null then m.through_seq else (
-        select c.through_seq from category_read_mark c
-        where c.user_id = $1 and c.category = m.categories::json ->> 0 and c.version = m.version
-      ) end as through_seq
-      from read_mark m where m.user_id = $1 and m.version > $2 order by m.version limit $3
-    ) m left join notification n on n.user_id = $1 and n.seq = m.through_seq
-    order by m.version
-  ), array(
-    select json_build_array(version, through_seq, at)::text from archive_mark where user_id = $1 and version > $2
-    order by version limit $3
-  ), array(
-    select json_build_array(version, id, reason)::text from removal where user_id = $1 and version > $2
-    order by version limit $3 + ${maxRemoved}
-  ) from box`
+  ), array(${marks.readAlls}), array(${marks.archiveReads}), array(${marks.removals}) from box`
 const statements = {
   plain: { name: 'changes', text: textOf(plain) },
   byAnyMark: { name: 'changesByAnyMark', text: textOf(byAnyMark) },

@@ -1,7 +1,7 @@
 // Reads what changed in an inbox after a version.
 import type { Reader } from '../../store/sqlite/reader.ts'
-import { arrivalType, laterType } from '../change-types.ts'
-import { type ChangeRow, type Changes, type ChangesQuery, maxRemoved, toChanges } from '../inbox-state.ts'
+import { arrivalType, laterType, marksSql } from '../change-types.ts'
+import { type ChangeRow, type Changes, type ChangesQuery, toChanges } from '../inbox-state.ts'
 import { notificationJsonSql } from '../notification-json.ts'
 import { anyPlace, coveredThrough, type FoundInbox, inboxOf, readAt, readAtByAnyMark } from './pages.ts'
 
@@ -28,20 +28,7 @@ export const laterChangesByAnyMark = laterChangesSql(
   readAtByAnyMark,
   `?5 is not null and ${readAtBeyond(readAtByAnyMark)} is null`,
 )
-export const readAlls = `
-  select m.version, m.through_seq, n.id, m.at, m.categories
-  from (
-    select m.user_id, m.version, m.at, m.categories, case when m.categories is null then m.through_seq else (
-      select c.through_seq from category_read_mark c
-      where c.user_id = m.user_id and c.category = m.categories ->> '$[0]' and c.version = m.version
-    ) end as through_seq from read_mark m
-  ) m left join notification n on n.user_id = m.user_id and n.seq = m.through_seq
-  where m.user_id = ?1 and m.version > ?2 order by m.version limit +?3`
-
-export const archiveReads = `
-  select version, through_seq, at from archive_mark where user_id = ?1 and version > ?2 order by version limit +?3`
-export const removals = `
-  select version, id, reason from removal where user_id = ?1 and version > ?2 order by version limit ${maxRemoved + 1}`
+export const { readAlls, archiveReads, removals } = marksSql('sqlite')
 
 export async function changesSince(reader: Reader, query: ChangesQuery): Promise<Changes | 'reset'> {
   const { version, limit, maxBehind = Number.POSITIVE_INFINITY } = query

@@ -596,7 +596,6 @@ const paths: Path[] = [
         createdAt: 1,
         expiresAt: null,
       }),
-    // For an operator at the command line.
     reads: ['producer by producer_number_key () alone'],
   },
   { of: 'findProducer', run: () => store.read(findProducer, 'p1'), reads: [producer] },
@@ -905,7 +904,7 @@ const paths: Path[] = [
     of: 'putCategory',
     run: () =>
       store.write(putCategory, { application: 'app1', name: 'c1', label: '', description: null, mandatory: 0 }),
-    reads: [],
+    reads: ['category by key (application) alone'],
   },
   {
     of: 'readPreferences',

@@ -1,3 +1,4 @@
+// The route by which users receive everything that the service keeps of them.
 import { Readable } from 'node:stream'
 import { forUser } from '../../http/operation.ts'
 import { failurePage, type PageNeeds } from '../../pages/page.ts'

@@ -79,6 +79,16 @@ suite('PUT and GET /api/categories/:name', () => {
     assert.equal((await app.get(pathOf('a'), shop)).status, 404)
   })
 
+  test('an application can declare 200 categories, and replace each', async () => {
+    const many = await keyOf('many')
+    const declare = async (n: number) => (await put(pathOf(`c${n}`), { name: 'A' }, many)).status
+    for (let n = 0; n < 200; n++) assert.equal(await declare(n), 204)
+    const refused = await put(pathOf('more'), { name: 'A' }, many)
+    assert.deepEqual([refused.status, refusalIn(refused).code], [409, 'CONFLICT'])
+    assert.match(refusalIn(refused).message, /200 categories at most/)
+    assert.deepEqual([await declare(7), (await app.get(pathOf('more'), many)).status], [204, 404])
+  })
+
   test('a path without the name of a category is 404, and declares nothing', async () => {
     const shop = await keyOf('shop')
     assert.equal((await put(pathOf(''), { name: 'A' }, shop)).status, 404)

@@ -2,7 +2,7 @@
 // and the model (model.ts) performs it on plain arrays.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { changeByKey } from '../../../delivery/by-key.ts'
+import { changeByKey } from '../../../delivery/by-key.routes.ts'
 import { deliver } from '../../../delivery/delivery.store.ts'
 import type { Status } from '../../../inbox/inbox-state.ts'
 import { markAllRead, markRead, markUnread } from '../../../inbox/marks.store.ts'

@@ -112,7 +112,7 @@ create table inbox (
   marked_unread integer not null default 0,
   -- The last read-all or archive-read if it can be undone.
   undo_version integer,
-  -- Who is behind this version loads the list again: the version of the last undo, or of so many removals that no list of them is kept.
+  -- A client that is behind this version loads the list again: that of the last undo, or of so many removals that no list of them is kept.
   reset_version integer not null default 0,
   -- Where the read-all of a category that reached furthest ended.
   category_through integer not null default 0,
@@ -126,7 +126,7 @@ create table inbox (
   -- The version of the last change of it.
   seen_version integer not null default 0,
   unseen integer not null default 0,
-  -- 1 if the user has muted something. Deliveries look into `preference` only then.
+  -- 1 if the user has muted something. A delivery reads `preference` only then; deliver-together.sql always does.
   mutes integer not null default 0
 ) without rowid, strict;
 
@@ -189,7 +189,7 @@ create index notification_by_id on notification (substr(id, 1, 13), user_id);
 create unique index notification_by_key on notification (key, application, user_id) where key is not null;
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
--- The indexes of lists contain what they ask of a row, because SQLite would otherwise read each row that a list passes over.
+-- The indexes of lists contain each column that a list filters by, because SQLite would otherwise read each row that a list passes over.
 create index notification_unread on notification (user_id, seq, read_at, kept_version) where read_at is null and kept_version is null;
 create index notification_read on notification (user_id, seq, read_at, away, kept_version)
   where read_at is not null and away is null and kept_version is null;
