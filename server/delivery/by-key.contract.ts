@@ -124,9 +124,14 @@ export function byKeyPromises(promise: PromiseOf): void {
   promise('leaves what was sent after the change: withdraw against deliver', async (world) => {
     const ann = await world.addUser('ann')
     await world.send(ann, 'first', { key: 'k', at: at(1) })
+    const begun = { producerId: world.producerId, application: '', key: 'k', kind: 'delete' as const, given: null }
+    await world.store.write(beginKeyChange, { ...begun, id: newOrderedId(at(5)), at: at(5), inboxes: 1_001 })
     await world.send(ann, 'second', { key: 'k', at: at(6), again: true })
-    assert.deepEqual(await change(world, { seconds: 5 }), { inboxes: 1, isDone: true })
+    await world.store.write(continueKeyChange, { key: 'k', application: '' })
     assert.deepEqual(await world.titles(ann), ['second'])
+    // Sent before the change, by a node whose clock is ahead.
+    assert.deepEqual(await change(world, { seconds: 5 }), { inboxes: 1, isDone: true })
+    assert.deepEqual(await world.titles(ann), [])
     for (let round = 0; round < 20; round++) {
       const key = `race ${round}`
       await world.send(ann, 'before', { key, at: at(1) })
