@@ -121,22 +121,22 @@ type Due = { due: readonly Candidate[]; at: number; retention?: Retention | unde
 export function* removeOrWake({ due, at, retention }: Due): Write<void> {
   yield* lockInboxes([...new Set(due.map(({ userId }) => userId))])
   for (const [userId, found] of yield* findAgain(due)) {
-    yield* removeOver(userId, found, { at, retention })
+    yield* removeOver(found, { at, retention })
     if (retention === undefined)
       for (const { id, away } of found) if (away === 'snoozed') yield* wake({ userId, id, at })
   }
 }
 
-function* removeOver(
-  userId: string,
-  found: readonly FoundWithTimes[],
-  { at, retention }: Omit<Due, 'due'>,
-): Write<void> {
+function* removeOver(found: readonly FoundWithTimes[], { at, retention }: Omit<Due, 'due'>): Write<void> {
   const removed: FoundWithTimes[] = []
   for (const one of found) if (yield* isOver(one, at, retention)) removed.push(one)
   if (removed.length === 0) return
   yield* removeAll(removed, { at, reason: retention === undefined ? 'expired' : 'retention' })
-  yield* signal({ about: 'inbox', userId })
+}
+
+/** Raises the change signals of removals by `removeOrWake`: after all of them, so that many of one inbox are one `resync`. */
+export function* announce(userIds: readonly string[]): Write<void> {
+  for (const userId of userIds) yield* signal({ about: 'inbox', userId })
 }
 
 function* isOver(found: FoundWithTimes, at: number, retention: Retention | undefined): Write<boolean> {
@@ -161,7 +161,7 @@ export function* shrink({ userId, max, at }: { userId: string; max: number; at: 
   const oldest = yield* findOldest(user, inbox, Math.min(excess, maxAtOnce))
   const found = yield* findAgain(oldest.map((seq) => ({ userId, seq })))
   yield* removeAll(found.get(userId) ?? [], { at, reason: 'retention' })
-  yield* signal({ about: 'inbox', userId })
+  if (excess <= maxAtOnce) yield* signal({ about: 'inbox', userId })
   return excess > maxAtOnce
 }
 

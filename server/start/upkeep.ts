@@ -7,6 +7,7 @@ import type { Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
 import { continueKeyChange, findKeyChange } from '../delivery/by-key.store.ts'
 import {
+  announce,
   type Candidate,
   findDue,
   findOld,
@@ -23,6 +24,8 @@ import type { Store } from '../store/store.ts'
 
 /** On PostgreSQL they take place at the same time. */
 const writesAtOnce = 4
+/** Inboxes whose change signals are raised together. */
+const maxAnnounced = 1_000
 const everyMs = { turn: 1_000, trim: 60_000 }
 /** How long a client that was away is sent what was removed. */
 const removalsKeptMs = 30 * 24 * 3_600_000
@@ -61,13 +64,16 @@ export class Upkeep {
 
   async #turn(): Promise<void> {
     const { store, wall } = this.#dependencies
+    const changed = new Set<string>()
     for (let isDone = this.#isEnding; !isDone; isDone ||= this.#isEnding) {
       const due = await store.read(findDue, wall())
-      await this.#removeOrWake(due)
+      await this.#removeOrWake(due, changed)
       const change = await store.read(findKeyChange)
       if (change !== undefined) await store.write(continueKeyChange, change)
       isDone = due.length === 0 && change === undefined
+      if (due.length === 0 || changed.size >= maxAnnounced) await this.#announce(changed)
     }
+    await this.#announce(changed)
   }
 
   async #trim(): Promise<void> {
@@ -91,19 +97,28 @@ export class Upkeep {
     const [read, unread] = [at - retentionMs, at - retentionUnreadMs]
     const retention = { readBefore: read > 0 ? iso(read) : '', unreadBefore: unread > 0 ? iso(unread) : '' }
     const before = Math.max(read, unread)
+    const changed = new Set<string>()
     let place: Old['next'] = before > 0 ? { start: '', userId: '', seq: 0 } : undefined
     while (place !== undefined && !this.#isEnding) {
       const { old, next }: Old = await store.read(findOld, { before, after: place, retention })
-      await this.#removeOrWake(old, retention)
+      await this.#removeOrWake(old, changed, retention)
+      if (changed.size >= maxAnnounced) await this.#announce(changed)
       place = next
       await yieldToEventLoop()
     }
+    await this.#announce(changed)
     await this.trim()
     while (!this.#isEnding && (await store.write(removeOldRemovals, at - removalsKeptMs)));
   }
 
-  async #removeOrWake(due: readonly Candidate[], retention?: Retention): Promise<void> {
+  async #announce(changed: Set<string>): Promise<void> {
+    if (changed.size > 0) await this.#dependencies.store.write(announce, [...changed])
+    changed.clear()
+  }
+
+  async #removeOrWake(due: readonly Candidate[], changed: Set<string>, retention?: Retention): Promise<void> {
     const { store, wall } = this.#dependencies
+    for (const { userId } of due) changed.add(userId)
     let next = 0
     const work = async () => {
       while (next < due.length && !this.#isEnding) {
