@@ -23,8 +23,10 @@ export function contentFaults(content: Partial<GivenContent>, { at, imageHosts }
   for (const [n, action] of (actions ?? []).entries()) note(`actions.${n}.url`, linkFault(action.url))
   if (actor?.imageUrl != null) note('actor.imageUrl', imageFault(actor.imageUrl, imageHosts))
   if (typeof icon === 'object') note('icon.imageUrl', imageFault(icon.imageUrl, imageHosts))
-  faults.push(...languageFaults({ title, body }))
-  note('body', tooLong({ title, body }, maxTextBytes, ' with title, in all languages'))
+  if ([title, body].some((text) => typeof text === 'object')) {
+    faults.push(...languageFaults({ title, body }))
+    note('body', tooLong({ title, body }, maxTextBytes, ' with title, in all languages'))
+  }
   note('data', tooLong(data, maxDataBytes))
   if (expiresAt !== undefined && !(parseTime(expiresAt) > at))
     note('expiresAt', 'must be in the future, and before the year 10000')
