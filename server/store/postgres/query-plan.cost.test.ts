@@ -1033,6 +1033,8 @@ const shared = new Set([
   ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
   ...['lockInboxes', 'replace'],
+  // It runs no statement.
+  'announce',
 ])
 
 test('the plan of every operation is checked', () => {
