@@ -49,6 +49,7 @@ const readThrough = field('read_through')
 const readVersion = field('read_version')
 const archiveThrough = field('archive_through')
 const archiveVersion = field('archive_version')
+const versionBefore = `(select m.before_version from archive_mark m where m.user_id = $1 and m.version = ${archiveVersion})`
 
 /**
  * Rows `n` of notification, those above a sequence number or up to one. `seq`: the expression that bounds them. `ofEach`: the table for whose
@@ -87,29 +88,20 @@ function markedRun(engine: Engine, shape: Shape): Run {
 
 type Kept = 'kept_read' | 'kept_unread'
 
-/** What stayed in the list at an archive-read, or was put back since: at the last one, or `earlier`, and is archived by a later one. */
+/**
+ * What stayed in the list at the last archive-read, or was put back since; or, `isEarlier`, at the one before, and is archived by the last one.
+ * An archive-read leaves no others.
+ */
 function keptRun(kept: Kept, { hasCategories }: Shape, { isEarlier = false, more = '' } = {}): Run {
   return {
     index: `notification_${kept}`,
-    ...(isEarlier && { ofEach: kept }),
     seq: 'n.seq',
-    where: `n.user_id = $1 and n.kept_version = ${isEarlier ? `${kept}.version` : archiveVersion} and ${isKept[kept]}
+    where: `n.user_id = $1 and n.kept_version = ${isEarlier ? versionBefore : archiveVersion} and ${isKept[kept]}
       ${hasCategories ? 'and n.category in (select category from wanted)' : ''} ${more}`,
   }
 }
 
 const isKept = { kept_read: 'n.read_at is not null', kept_unread: 'n.read_at is null' }
-
-/** The versions of the archive-reads before the last one that kept notifications, newest first: one look into the index for each. */
-function keptVersions(engine: Engine, kept: Kept): string {
-  const before = (
-    version: string,
-  ) => `(select max(n.kept_version) from ${tableOf(engine, { index: `notification_${kept}` })}
-    where n.user_id = $1 and ${isKept[kept]} and n.kept_version < ${version})`
-  return `${kept} (version) as (
-    select ${before(archiveVersion)} union all select ${before(`${kept}.version`)} from ${kept} where version is not null
-  )`
-}
 
 /** What is away from the list by itself, not by an archive-read. */
 function awayRun(status: 'archived' | 'snoozed', { hasCategories }: Shape): Run {
@@ -185,13 +177,6 @@ function isBetween(engine: Engine, { seq, above, upTo }: Run, { low, below }: { 
 /** Expressions: the page has `taken` notifications below a sequence number, after `skipped` others. */
 type Place = { below: string; taken: string; skipped: string }
 
-/** The tables for whose rows runs are repeated. */
-function tablesSql(engine: Engine, shape: Shape): string {
-  const wanted = `wanted as (${wantedSql(engine, shape)})`
-  if (shape.status !== 'archived' && (shape.status !== 'all' || !shape.hasAway)) return wanted
-  return `recursive ${wanted}, ${keptVersions(engine, 'kept_read')}, ${keptVersions(engine, 'kept_unread')}`
-}
-
 /** The sequence numbers of a page. */
 export function listSql(engine: Engine, shape: Shape, { below, taken, skipped }: Place): string {
   const runs = runsOf(engine, shape).map((run) => {
@@ -199,7 +184,7 @@ export function listSql(engine: Engine, shape: Shape, { below, taken, skipped }:
       order by ${run.seq} desc limit ${taken} + ${skipped}`
     return run.ofEach === undefined ? `select seq from (${seqs}) one` : dialects[engine].each(run.ofEach, seqs)
   })
-  return `with ${tablesSql(engine, shape)}
+  return `with wanted as (${wantedSql(engine, shape)})
     select seq from (${runs.join(' union all ')}) page order by seq desc limit ${taken} offset ${skipped}`
 }
 
@@ -213,6 +198,6 @@ export function countSql(engine: Engine, shape: Shape, { max, ...range }: Range)
     if (run.ofEach === undefined) return `select 1 from ${from} where ${where}`
     return dialects[engine].countEach(run.ofEach, from, where)
   })
-  return `with ${tablesSql(engine, shape)}
+  return `with wanted as (${wantedSql(engine, shape)})
     select count(*) as count from (${runs.join(' union all ')} limit ${max}) one`
 }

@@ -4,7 +4,18 @@ import { iso } from '../basics/clock.ts'
 import { get, Part, send, signal, userKey, type Write } from '../store/statements.ts'
 import type { MarkRead, OneNotification, Snooze } from './inbox-state.ts'
 import { archiveFound, removeAll, snoozeFound, wakeFound } from './moves.ts'
-import { findOne, isUncovered, keptIn, leaveUndo, lockInbox, recount, standingOf } from './notification-state.ts'
+import {
+  archivedAt,
+  findOne,
+  isUncovered,
+  keptIn,
+  type LockedInbox,
+  leaveUndo,
+  lockInbox,
+  readAt,
+  recount,
+  standingOf,
+} from './notification-state.ts'
 
 type Outcome = 'done' | 'absent'
 
@@ -68,7 +79,21 @@ function* wasRemoved(userId: string, id: string): Write<boolean> {
 type Counted = { count: number }
 
 const unread = new Part('indexed by notification_unread', '')
+const keptRead = new Part('indexed by notification_kept_read', '')
 const keptUnread = new Part('indexed by notification_kept_unread', '')
+
+/**
+ * Moves what an archive-read before the last one kept into the archive by itself: the last one has archived it, and from now on cannot be
+ * undone. So lists look for what the last two kept, and no others.
+ */
+function* moveKept({ user, archiveVersion }: LockedInbox): Write<void> {
+  yield* send`
+    update notification as n ${keptRead} set away = 'archived', away_at = ${archivedAt}, kept_version = null
+    where n.user_id = ${user} and n.kept_version < ${archiveVersion} and n.read_at is not null`
+  yield* send`
+    update notification as n ${keptUnread} set away = 'archived', away_at = ${archivedAt}, read_at = ${readAt}, kept_version = null
+    where n.user_id = ${user} and n.kept_version < ${archiveVersion} and n.read_at is null`
+}
 
 /**
  * Archives everything in the list that is read. One that arrives, or is marked as read, during the call stays. The cost depends on how many
@@ -80,6 +105,7 @@ export function* archiveRead({ userId, at }: { userId: string; at: number }): Wr
   const { user } = inbox
   const version = inbox.version + 1
   const made = inbox.total - inbox.unread
+  yield* moveKept(inbox)
   yield* send`
     update notification as n ${unread} set kept_version = ${version}
     where n.user_id = ${user} and n.seq > ${inbox.readThrough} and n.read_at is null and n.kept_version is null and ${isUncovered}`

@@ -767,6 +767,10 @@ const paths: Path[] = [
       ...[inbox, 'many category_read_mark by key (user_id)', allCategories, markedSince, `many ${unread}`],
       'notification by notification_kept_unread (user_id, kept_version, seq)',
       'notification by notification_kept_unread (user_id, kept_version, seq) alone',
+      // What the archive-read before the last one kept, and the last one archived.
+      ...['sorted', archiveMark, mark, 'read_mark by read_mark_by_seq (user_id, through_seq)'],
+      'category_read_mark by key (user_id, category, through_seq, version)',
+      ...['read', 'unread'].map((kept) => `many notification by notification_kept_${kept} (user_id, kept_version)`),
     ],
   },
   {
