@@ -112,7 +112,7 @@ function timeRow({ what, of, floor = [], ...target }: Parameters<typeof costRow>
 const proofOf = (reader: Reader) => reader.tokens[0] as ProofLine
 const plan = ({ port }: Service, requests: readonly string[]) => ({ port, requests, connections: 1, seconds: 3_600 })
 
-/** Of one notification if its id is in the path. */
+/** Makes the request of an act: on one notification if its id is in the path. */
 const act = (reader: Reader, path: string, body?: object) =>
   requestText(/[/][0-9a-f-]{36}[/]/.test(path) ? 'PATCH' : 'POST', path, {
     proof: proofOf(reader),
@@ -127,7 +127,7 @@ async function newestIds({ port }: Service, reader: Reader, pages: number): Prom
   return responses.flatMap(({ body }) => (JSON.parse(body).data.items as { id: string }[]).map(({ id }) => id))
 }
 
-/** Of the oldest half all are archived together; of the others half are read, and some of the newest snoozed or archived. */
+/** Archives the oldest half together, marks half of the others as read, and snoozes or archives some of the newest alone. */
 async function mix(service: Service, reader: Reader): Promise<void> {
   const through = (seq: number) => act(reader, `/api/notifications/read-all?throughSeq=${seq}`)
   const send = (text: string) => sendAll(service.port, [text], 204)

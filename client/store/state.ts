@@ -208,7 +208,7 @@ function idsOf(act: Act, known: Known): readonly string[] {
 
 const changed = new WeakMap<Act, WeakMap<Notification, Notification>>()
 
-/** The same notification becomes the same object each time: itself if the act changes nothing, undefined if it removes it. */
+/** Returns the same object for the same act and notification: the notification itself if the act changes nothing, undefined if it removes it. */
 function changedBy(act: Act, one: Notification, at: Time): Notification | undefined {
   if (act.type === 'remove') return undefined
   const others = changed.get(act) ?? new WeakMap<Notification, Notification>()

@@ -60,9 +60,9 @@ async function sendChange(
 
 type Change = Pick<KeyChange, 'key' | 'application' | 'kind' | 'given'> & { producerId: string }
 
-/** A request waits for a change of so many inboxes. */
+/** A change of more inboxes goes on after its response. */
 const maxAwaited = 1_000
-/** And so long, if many senders change at once. */
+/** So does one that takes longer, because many senders change something at once. */
 const longestWaitMs = 5_000
 
 /** Resolves when the change is done, or is stored as one that has more inboxes to reach. Throws NOT_FOUND if no inbox has the key. */

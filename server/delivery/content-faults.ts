@@ -6,7 +6,7 @@ import type { GivenContent } from './delivery.schemas.ts'
 import { imageFault, linkFault } from './link.ts'
 
 const maxDataBytes = 8 * 1024
-/** Of title and body in all languages: twice that of one. */
+/** The limit of title and body in all languages together: twice what they need in one. */
 const maxTextBytes = 32 * 1024
 
 /** `at`: the time that users see. `imageHosts`: the hosts of absolute image URLs. */

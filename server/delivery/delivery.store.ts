@@ -17,6 +17,7 @@ import {
 import type { WriteForms } from '../store/operations.ts'
 import {
   all,
+  digitsOf,
   get,
   givenUser,
   inUsers,
@@ -42,7 +43,7 @@ import {
   type Recipient,
   type UnknownRecipients,
 } from './delivery.ts'
-import { type Arrived, archiveMuted, digitsOf } from './muted.ts'
+import { type Arrived, archiveMuted } from './muted.ts'
 
 type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
 

@@ -1,15 +1,13 @@
 // What a user has muted is decided when a notification is delivered: it arrives archived and read, and does not come back when the mute ends.
-import { all, get, givenUser, inUsers, rowsOf, send, userDigits, type Write } from '../store/statements.ts'
+import { all, digitsOf, get, givenUser, inUsers, rowsOf, send, userDigits, type Write } from '../store/statements.ts'
 import type { Delivery } from './delivery.ts'
-
-export const digitsOf = (userId: string) => userId.replaceAll('-', '')
 
 /** A notification that has just arrived. */
 export type Arrived = { userId: string; id: string; seq: number }
 
 /**
- * Archives those of `arrived` whose users have muted the category or everything, unless the producer's application says that nobody can
- * mute the category. Returns them.
+ * Archives those of `arrived` whose users have muted the category or everything, unless the category is mandatory in the producer's
+ * application. Returns them.
  */
 export function* archiveMuted(delivery: Delivery, arrived: readonly Arrived[]): Write<readonly Arrived[]> {
   const { category, application = '', createdAt, producerId } = delivery

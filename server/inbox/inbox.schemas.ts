@@ -24,7 +24,7 @@ const hostsNote = 'Relative, or http or https of a host in CARILLON_IMAGE_HOSTS'
 const imageUrl = t.example(t.text(1, 2048, hostsNote), '/faces/ben.png')
 const actorName = t.example(t.text(1, 100), 'Ben')
 /** The icons that every bell can draw. */
-export const iconNames = [
+const iconNames = [
   ...(['bell', 'check', 'info', 'warning', 'error'] as const),
   ...(['message', 'user', 'calendar', 'money', 'link'] as const),
 ] as const

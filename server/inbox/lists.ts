@@ -7,11 +7,16 @@ import { coversSql } from './read-at.ts'
 /** `hasAway`: some notifications are or were archived, or are snoozed. Otherwise a list has everything. */
 export type Shape = { status: Filter['status']; hasCategories: boolean; hasCategoryMarks: boolean; hasAway: boolean }
 
-/** `categories`: reads those of the filter. `each` and `countEach`: the rows of a run for each row of a table. */
+/** Whether the list has nothing that is archived or snoozed. */
+export function hasNoneAway({ status, hasAway }: Shape): boolean {
+  return !hasAway || status === 'inbox' || status === 'unread' || status === 'read'
+}
+
+/** `categories`: reads those of the filter. `each` and `countEach`: the rows of a run for each category in `wanted`. */
 type Dialect = {
   categories: string
-  each: (table: string, run: string) => string
-  countEach: (table: string, from: string, where: string) => string
+  each: (run: string) => string
+  countEach: (from: string, where: string) => string
   indexedBy: (index: string) => string
   greatest: string
   least: string
@@ -21,9 +26,9 @@ type Dialect = {
 const dialects = {
   sqlite: {
     categories: 'select value as category from json_each($5)',
-    each: (table, run) =>
-      `select one.value as seq from ${table} cross join json_each((select json_group_array(seq) from (${run}))) one`,
-    countEach: (table, from, where) => `select 1 from ${table} cross join ${from} where ${where}`,
+    each: (run) =>
+      `select one.value as seq from wanted cross join json_each((select json_group_array(seq) from (${run}))) one`,
+    countEach: (from, where) => `select 1 from wanted cross join ${from} where ${where}`,
     // SQLite would take the primary key instead of an index of read notifications.
     indexedBy: (index) => `indexed by ${index}`,
     greatest: 'max',
@@ -32,10 +37,10 @@ const dialects = {
   },
   postgres: {
     categories: 'select category from unnest($4::text[]) category',
-    each: (table, run) => `select one.seq from ${table} cross join lateral (${run}) one`,
+    each: (run) => `select one.seq from wanted cross join lateral (${run}) one`,
     // Without `offset 0`, PostgreSQL may read all categories and choose among the rows.
-    countEach: (table, from, where) =>
-      `select 1 from ${table} cross join lateral (select from ${from} where ${where} offset 0) one`,
+    countEach: (from, where) =>
+      `select 1 from wanted cross join lateral (select from ${from} where ${where} offset 0) one`,
     indexedBy: () => '',
     greatest: 'greatest',
     least: 'least',
@@ -52,10 +57,10 @@ const archiveVersion = field('archive_version')
 const versionBefore = `(select m.before_version from archive_mark m where m.user_id = $1 and m.version = ${archiveVersion})`
 
 /**
- * Rows `n` of notification, those above a sequence number or up to one. `seq`: the expression that bounds them. `ofEach`: the table for whose
- * rows the run is repeated.
+ * Rows `n` of notification, those above a sequence number or up to one. `seq`: the expression that bounds them. `isOfEach`: the run is repeated
+ * for each category in `wanted`.
  */
-type Run = { index: string; ofEach?: string; seq: string; where: string; above?: string; upTo?: string }
+type Run = { index: string; isOfEach?: boolean; seq: string; where: string; above?: string; upTo?: string }
 
 type Engine = keyof typeof dialects
 
@@ -107,7 +112,7 @@ const isKept = { kept_read: 'n.read_at is not null', kept_unread: 'n.read_at is 
 function awayRun(status: 'archived' | 'snoozed', { hasCategories }: Shape): Run {
   return {
     index: `notification_away${hasCategories ? '_by_category' : ''}`,
-    ...(hasCategories && { ofEach: 'wanted' }),
+    isOfEach: hasCategories,
     seq: 'n.seq',
     where: `n.user_id = $1 and n.away = '${status}' ${hasCategories ? 'and n.category = wanted.category' : ''}`,
   }
@@ -121,15 +126,14 @@ function runsOf(engine: Engine, shape: Shape): Run[] {
   const isMarked = status === 'unread' ? [marked] : []
   const runs = [...unkeptRuns(engine, shape, unmarked), ...isMarked]
   if (!hasAway && status !== 'archived') return runs
-  const covered = `and n.seq <= ${coveredThrough(engine, shape, 'n.category')}`
+  const isCovered = `n.seq <= ${coveredThrough(engine, shape, 'n.category')}`
   const [keptRead, keptUnread] = [keptRun('kept_read', shape), keptRun('kept_unread', shape)]
   const earlier = [keptRun('kept_read', shape, { isEarlier: true }), keptRun('kept_unread', shape, { isEarlier: true })]
   const above = (run: Run): Run => ({ ...run, above: archiveThrough })
   const upTo = (run: Run): Run => ({ ...run, upTo: archiveThrough })
-  if (status === 'unread')
-    return [...runs, keptRun('kept_unread', shape, { more: `and not (${covered.slice(4)}) ${unmarked}` })]
+  if (status === 'unread') return [...runs, keptRun('kept_unread', shape, { more: `and not ${isCovered} ${unmarked}` })]
   if (status === 'read')
-    return [...runs.map(above), keptRead, keptRun('kept_unread', shape, { more: `${covered} ${unmarked}` })]
+    return [...runs.map(above), keptRead, keptRun('kept_unread', shape, { more: `and ${isCovered} ${unmarked}` })]
   if (status === 'inbox') return [...runs.map(above), keptRead, keptUnread]
   if (status === 'archived') return [...runs.map(upTo), ...earlier, awayRun('archived', shape)]
   return [...runs, keptRead, keptUnread, ...earlier, awayRun('archived', shape), awayRun('snoozed', shape)]
@@ -140,7 +144,7 @@ function unkeptRuns(engine: Engine, shape: Shape, unmarked: string): Run[] {
   const { status, hasCategories, hasCategoryMarks } = shape
   const run = (isRead: boolean, of: 'all' | 'each' | 'none', more = ''): Run => ({
     index: `notification_${isRead ? 'read' : 'unread'}${of === 'all' ? '' : '_by_category'}`,
-    ...(of === 'each' && { ofEach: 'wanted' }),
+    isOfEach: of === 'each',
     seq: 'n.seq',
     where: `n.user_id = $1 ${{ all: '', each: 'and n.category = wanted.category', none: 'and n.category is null' }[of]}
       and n.read_at is ${isRead ? 'not null and n.away is ' : ''}null and n.kept_version is null ${more}`,
@@ -159,7 +163,7 @@ function unkeptRuns(engine: Engine, shape: Shape, unmarked: string): Run[] {
   ]
 }
 
-const tableOf = (engine: Engine, { index }: Pick<Run, 'index'>) => `notification n ${dialects[engine].indexedBy(index)}`
+const tableOf = (engine: Engine, { index }: Run) => `notification n ${dialects[engine].indexedBy(index)}`
 
 function seqsIn(engine: Engine, run: Run): string {
   return `select n.seq from ${tableOf(engine, run)} where ${run.where}`
@@ -182,7 +186,7 @@ export function listSql(engine: Engine, shape: Shape, { below, taken, skipped }:
   const runs = runsOf(engine, shape).map((run) => {
     const seqs = `${seqsIn(engine, run)} and ${isBetween(engine, run, { below })}
       order by ${run.seq} desc limit ${taken} + ${skipped}`
-    return run.ofEach === undefined ? `select seq from (${seqs}) one` : dialects[engine].each(run.ofEach, seqs)
+    return run.isOfEach ? dialects[engine].each(seqs) : `select seq from (${seqs}) one`
   })
   return `with wanted as (${wantedSql(engine, shape)})
     select seq from (${runs.join(' union all ')}) page order by seq desc limit ${taken} offset ${skipped}`
@@ -195,8 +199,7 @@ export function countSql(engine: Engine, shape: Shape, { max, ...range }: Range)
   const runs = runsOf(engine, shape).map((run) => {
     const from = tableOf(engine, run)
     const where = `${run.where} and ${isBetween(engine, run, range)}`
-    if (run.ofEach === undefined) return `select 1 from ${from} where ${where}`
-    return dialects[engine].countEach(run.ofEach, from, where)
+    return run.isOfEach ? dialects[engine].countEach(from, where) : `select 1 from ${from} where ${where}`
   })
   return `with wanted as (${wantedSql(engine, shape)})
     select count(*) as count from (${runs.join(' union all ')} limit ${max}) one`

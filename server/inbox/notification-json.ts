@@ -100,6 +100,11 @@ function lookOf(given: Given, expiresAt: string | null): string | null {
   return look === plainLook ? null : look
 }
 
+/** The language tags whose texts a reader gets, the best one last: the first part of the reader's, and the exact one. */
+export function tagsOf(locale: string | null): string[] {
+  return locale === null ? [] : [locale.replace(/-.*/, ''), locale]
+}
+
 /** Whether the JSON text of notifications may have texts in several languages; a key in `data` can look the same. */
 export function mayHaveTexts(json: string): boolean {
   return json.includes('"texts":')
@@ -112,13 +117,13 @@ export function mayHaveTexts(json: string): boolean {
 export function localize(json: string, locale: string | null): string {
   if (!mayHaveTexts(json)) return json
   const parsed = JSON.parse(json)
-  const [tag = '', language = ''] = [locale ?? '', locale?.split('-')[0]]
+  const tags = tagsOf(locale)
   let hasTexts = false
   for (const notification of [parsed].flat()) {
     const { texts } = notification as { texts?: Record<string, Translated> }
     if (texts === undefined) continue
     hasTexts = true
-    Object.assign(notification, texts[language], texts[tag], { texts: undefined })
+    Object.assign(notification, ...tags.map((tag) => texts[tag]), { texts: undefined })
   }
   return hasTexts ? JSON.stringify(parsed) : json
 }

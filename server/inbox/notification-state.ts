@@ -50,8 +50,10 @@ export function* lockInbox(userId: string): Write<LockedInbox | undefined> {
   return inbox && { ...inbox, user }
 }
 
-/** SQLite would take the primary key. Its index has the beginning of the id. */
+/** SQLite would take the primary key. The index of ids has their beginning. */
 export const byId = new Part('indexed by notification_by_id', '')
+export const keptRead = new Part('indexed by notification_kept_read', '')
+export const keptUnread = new Part('indexed by notification_kept_unread', '')
 export const startOf = (id: string) => id.slice(0, 13)
 
 /** The inbox stays locked. */
@@ -178,7 +180,7 @@ export function* recount(found: Found, before: Standing, after: Standing): Write
   yield* recountAll(found, [{ before, after }])
 }
 
-/** As `recount`, for several of an inbox, whose columns `found` has. Without `after` they are removed. */
+/** Does what `recount` does for several notifications of the inbox of `found`. One without `after` is removed. */
 export function* recountAll(found: Found, changes: readonly { before: Standing; after?: Standing }[]): Write<void> {
   const { user, read_through, seen_through, first_seq } = found
   const difference = (counts: (one: Standing) => boolean) =>

@@ -9,6 +9,8 @@ import {
   findOne,
   isUncovered,
   keptIn,
+  keptRead,
+  keptUnread,
   type LockedInbox,
   leaveUndo,
   lockInbox,
@@ -79,8 +81,6 @@ function* wasRemoved(userId: string, id: string): Write<boolean> {
 type Counted = { count: number }
 
 const unread = new Part('indexed by notification_unread', '')
-const keptRead = new Part('indexed by notification_kept_read', '')
-const keptUnread = new Part('indexed by notification_kept_unread', '')
 
 /**
  * Moves what an archive-read before the last one kept into the archive by itself: the last one has archived it, and from now on cannot be
@@ -137,8 +137,8 @@ export function* archiveRead({ userId, at }: { userId: string; at: number }): Wr
 /** The user has seen what is in the list up to and including a sequence number. A lower one than before changes nothing. */
 export function* markSeen({ userId, throughSeq }: { userId: string; throughSeq: number }): Write<void> {
   const inbox = yield* lockInbox(userId)
-  if (inbox === undefined || Math.min(throughSeq, inbox.lastSeq) <= inbox.seenThrough) return
-  const through = Math.min(throughSeq, inbox.lastSeq)
+  const through = Math.min(throughSeq, inbox?.lastSeq ?? 0)
+  if (inbox === undefined || through <= inbox.seenThrough) return
   const { user, archiveThrough, archiveVersion, undoVersion } = inbox
   const later = yield* get<Counted>`
     select count(*) as count from notification

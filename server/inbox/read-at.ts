@@ -1,5 +1,5 @@
-// When a notification was read, and when archived, as SQL of both engines. `user` is what stands for the user's key: where it is a parameter, PostgreSQL reads
-// one partition.
+// When a notification was read, and when archived, as SQL of both engines. `user` is what stands for the user's key: where it is a
+// parameter, PostgreSQL reads one partition.
 
 /** Whether the row `m` of category_read_mark covers the notification `n`: it has not been marked as unread since. */
 export function coversSql(user: string): string {

@@ -7,7 +7,6 @@ import {
   all,
   givenUser,
   inUsers,
-  lock,
   lockAll,
   lockDeliveries,
   Part,
@@ -15,14 +14,22 @@ import {
   rowsOf,
   send,
   signal,
-  type UserKey,
   userDigits,
   userIdOfDigits,
   userKey,
   type Write,
 } from '../store/statements.ts'
+import { countOf } from './inbox-state.ts'
 import { removeAll } from './moves.ts'
-import { byId, type Found, foundColumns, isUncovered, isUnreadNow } from './notification-state.ts'
+import {
+  byId,
+  type Found,
+  foundColumns,
+  isUncovered,
+  isUnreadNow,
+  type LockedInbox,
+  lockInbox,
+} from './notification-state.ts'
 import { wake } from './places.store.ts'
 
 /** How many notifications a write changes, so that others wait little for its locks. */
@@ -30,7 +37,7 @@ export const maxAtOnce = 50
 /** Little enough for one turn of the event loop on SQLite. */
 const maxRead = 1_000
 
-/** By its sequence number: one that is sent again has another. */
+/** A notification is known by its sequence number: one that is sent again has another. */
 export type Candidate = { userId: string; seq: number }
 
 function withUserIds<Row extends { user: string }>(rows: readonly Row[]): (Row & { userId: string })[] {
@@ -84,7 +91,7 @@ export function* findOld({ before, after, retention }: OldQuery): Read<Old> {
 }
 
 export type Size = { userId: string; size: number }
-const size = new Part('total + archived + snoozed')
+const size = new Part(countOf.all)
 
 /** How many notifications the inboxes after that of this user have. */
 export function* sizesAfter(userId: string): Read<Size[]> {
@@ -146,19 +153,16 @@ function* isOver(found: FoundWithTimes, at: number, retention: Retention | undef
   return sent_at < (isUnread ? retention.unreadBefore : retention.readBefore)
 }
 
-type Counted = { size: number; unread: number; snoozed: number; read_through: number; read_version: number }
-
 /**
  * Removes the oldest that are read, then the oldest others, from an inbox with more than `max` notifications: `maxAtOnce` at once. Returns
  * whether it still has more.
  */
 export function* shrink({ userId, max, at }: { userId: string; max: number; at: number }): Write<boolean> {
-  const user = userKey(userId)
-  const inbox = yield* lock<Counted>`
-    select ${size} as size, unread, snoozed, read_through, read_version from inbox where user_id = ${user}`
-  const excess = (inbox?.size ?? 0) - max
-  if (inbox === undefined || excess <= 0) return false
-  const oldest = yield* findOldest(user, inbox, Math.min(excess, maxAtOnce))
+  const inbox = yield* lockInbox(userId)
+  if (inbox === undefined) return false
+  const excess = inbox.total + inbox.archived + inbox.snoozed - max
+  if (excess <= 0) return false
+  const oldest = yield* findOldest(inbox, Math.min(excess, maxAtOnce))
   const found = yield* findAgain(oldest.map((seq) => ({ userId, seq })))
   yield* removeAll(found.get(userId) ?? [], { at, reason: 'retention' })
   if (excess <= maxAtOnce) yield* signal({ about: 'inbox', userId })
@@ -169,13 +173,13 @@ export function* shrink({ userId, max, at }: { userId: string; max: number; at: 
 const inOrder = new Part('not indexed', '')
 
 /** The oldest that are read, then the oldest others. It passes over the unread ones that are older than those. */
-function* findOldest(user: UserKey, inbox: Counted, count: number): Write<number[]> {
-  const { read_through, read_version } = inbox
-  const readOnes = Math.min(count, inbox.size - inbox.unread - inbox.snoozed)
+function* findOldest(inbox: LockedInbox, count: number): Write<number[]> {
+  const { user, total, unread, archived, readThrough, readVersion } = inbox
+  const readOnes = Math.min(count, total + archived - unread)
   const read = yield* all<{ seq: number }>`
     select n.seq from notification n ${inOrder}
     where n.user_id = ${user} and (n.away = 'archived' or (n.away is null and (n.read_at is not null
-      or (n.seq <= ${read_through} and coalesce(n.unread_version, -1) < ${read_version}) or not ${isUncovered})))
+      or (n.seq <= ${readThrough} and coalesce(n.unread_version, -1) < ${readVersion}) or not ${isUncovered})))
     order by n.seq limit ${readOnes}`
   const others = yield* all<{ seq: number }>`
     select seq from notification where user_id = ${user} order by seq limit ${readOnes < count ? count : 0}`

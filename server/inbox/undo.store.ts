@@ -1,8 +1,8 @@
 // Takes back the last read-all or archive-read.
 import { iso } from '../basics/clock.ts'
-import { get, inList, Part, send, signal, type UserKey, type Write } from '../store/statements.ts'
+import { get, inList, send, signal, type UserKey, type Write } from '../store/statements.ts'
 import { type Undo, undoableFor } from './inbox-state.ts'
-import { isUncovered, lockInbox } from './notification-state.ts'
+import { isUncovered, keptRead, keptUnread, lockInbox } from './notification-state.ts'
 
 /** The `undo_version` of an inbox whose last read-all or archive-read was undone. */
 const undone = 0
@@ -49,10 +49,6 @@ function* undoReadAll({ user, version, since }: Last): Write<boolean> {
     update inbox_category set unread = unread + made, made = 0 where user_id = ${user} and made > 0`
   return true
 }
-
-/** SQLite would take the primary key. */
-const keptRead = new Part('indexed by notification_kept_read', '')
-const keptUnread = new Part('indexed by notification_kept_unread', '')
 
 type ArchiveMark = { before_through: number; before_version: number; made: number; made_unseen: number }
 

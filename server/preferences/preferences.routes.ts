@@ -3,7 +3,7 @@ import { iso, parseTime } from '../basics/clock.ts'
 import { CarillonError, invalidField, notAuthenticated } from '../basics/errors.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
-import { fallbackOf, type Texts } from '../inbox/notification-json.ts'
+import { fallbackOf, type Texts, tagsOf } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
 import { PreferencesBody, PreferencesResponse } from './preferences.schemas.ts'
 import { type Category, changeMutes, maxMuted, type Preferences, readPreferences } from './preferences.store.ts'
@@ -68,11 +68,12 @@ function displayed({ user, mutes, declared, present }: Preferences) {
   return { mutedUntil: untils.get('') ?? null, categories: Object.fromEntries(categories) }
 }
 
-/** The text of the user's exact language tag, or of its first part, as of notifications. */
+/** The text in the user's language, chosen as that of a notification. */
 function textFor({ locale }: Pick<Preferences['user'], 'locale'>, json: string): string {
   const texts: Texts = JSON.parse(json)
-  const [language = ''] = locale?.split('-', 1) ?? []
-  return (typeof texts === 'object' && (texts[locale ?? ''] ?? texts[language])) || fallbackOf(texts)
+  if (typeof texts === 'string') return texts
+  const own = tagsOf(locale).findLast((tag) => texts[tag] !== undefined) ?? ''
+  return texts[own] ?? fallbackOf(texts)
 }
 
 /** What the service itself reports about an account is never muted. */

@@ -156,7 +156,7 @@ export function userKey(userId: string): UserKey {
 
 /** The `user_id` in the tables of inboxes on SQLite: the 16 bytes of the UUID (schema.sql). */
 export function userBytes(userId: string): Uint8Array {
-  return Buffer.from(userId.replaceAll('-', ''), 'hex')
+  return Buffer.from(digitsOf(userId), 'hex')
 }
 
 export function userIdOf(bytes: Uint8Array): string {
@@ -165,6 +165,10 @@ export function userIdOf(bytes: Uint8Array): string {
 
 /** The user of a row, by the digits that both engines store. */
 export const userDigits = new Part('lower(hex(user_id))', "replace(user_id, '-', '')")
+
+export function digitsOf(userId: string): string {
+  return userId.replaceAll('-', '')
+}
 
 export function userIdOfDigits(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')

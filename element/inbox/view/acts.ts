@@ -13,7 +13,7 @@ type Offer = { text: string; undo(): Acting }
 type Setting = {
   source: InboxSource
   categories: Categories
-  /** Of the selected tab. */
+  /** The list of the selected tab. */
   list(): InboxList | undefined
   onChange(): void
   /** The offer to undo stays while a part of it has the focus. */

@@ -11,7 +11,7 @@ import {
   type PageRequest,
   toInbox,
 } from '../inbox-state.ts'
-import { countSql, listSql, type Shape } from '../lists.ts'
+import { countSql, hasNoneAway, listSql, type Shape } from '../lists.ts'
 import { inTheList, notificationJsonSql, type Place } from '../notification-json.ts'
 import { anyPlaceSql, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
 
@@ -92,9 +92,8 @@ function filteredSql(shape: Shape, { text, below, skipped }: Rows): string {
 }
 
 function textOf(shape: PageShape): string {
-  const { status, hasCategories, isNumbered, hasCategoryMarks, hasAway } = shape
-  const isInTheList = !hasAway || ['inbox', 'unread', 'read'].includes(status)
-  const text = textReadAt(hasCategoryMarks ? readAtByAnyMark : readAtText, isInTheList ? inTheList : undefined)
+  const { hasCategories, isNumbered, hasCategoryMarks } = shape
+  const text = textReadAt(hasCategoryMarks ? readAtByAnyMark : readAtText, hasNoneAway(shape) ? inTheList : undefined)
   const [below, skipped] = isNumbered
     ? ['(select below from place)', '(select skipped from place)']
     : ['$3::bigint', '0']

@@ -14,7 +14,7 @@ import {
   type PageRequest,
   toInbox,
 } from '../inbox-state.ts'
-import { countSql, listSql, type Shape } from '../lists.ts'
+import { countSql, hasNoneAway, listSql, type Shape } from '../lists.ts'
 import { inTheList, type Place as NotificationPlace, noItems, notificationJsonSql } from '../notification-json.ts'
 import { anyPlaceSql, readAllOver, readAtAgain, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
 
@@ -57,7 +57,7 @@ type Items = { at: string; place: NotificationPlace; isChosen: boolean }
  * The items of a JSON array, newest first: chosen ones, with the sequence numbers in the JSON array `?4`, the lowest of which is `?3` + 1; or
  * a range without gaps, whose end costs more to compare in each row than to count.
  */
-export function itemsSql({ at, place: where, isChosen }: Items): string {
+function itemsSql({ at, place: where, isChosen }: Items): string {
   const [which, limit] = isChosen ? ['in (select value from json_each(?4))', ''] : ['<= ?4', 'limit +?4 - ?3']
   return `
   select group_concat(text, ',') from (
@@ -67,7 +67,7 @@ export function itemsSql({ at, place: where, isChosen }: Items): string {
 }
 
 /** How many notifications of some categories have a status. */
-export const categoryTotal = (status: Shape['status']) => `
+const categoryTotal = (status: Shape['status']) => `
   select coalesce(sum(${countOf[status]}), 0) from inbox_category
   where user_id = ?1 and category in (select value from json_each(?2))`
 
@@ -77,9 +77,11 @@ const place = { below: '?3', taken: '+?2', skipped: '+?4' }
 
 /** The statements that list the sequence numbers of a page, count those of a range, and read the items. */
 export function statementsOf(shape: Shape) {
-  const { status, hasAway, hasCategoryMarks } = shape
-  const isInTheList = !hasAway || ['inbox', 'unread', 'read'].includes(status)
-  const items = { at: hasCategoryMarks ? readAtByAnyMark : readAtInRange, place: isInTheList ? inTheList : anyPlace }
+  const { status, hasCategoryMarks } = shape
+  const items = {
+    at: hasCategoryMarks ? readAtByAnyMark : readAtInRange,
+    place: hasNoneAway(shape) ? inTheList : anyPlace,
+  }
   return {
     chosen: itemsSql({ ...items, isChosen: true }),
     range: itemsSql({ ...items, isChosen: false }),

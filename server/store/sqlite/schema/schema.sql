@@ -112,7 +112,8 @@ create table inbox (
   marked_unread integer not null default 0,
   -- The last read-all or archive-read if it can be undone.
   undo_version integer,
-  -- A client that is behind this version loads the list again: that of the last undo, or of so many removals that no list of them is kept.
+  -- A client that is behind this version loads the list again: that of the last undo or change of the reader's language, of an archive-read before
+  -- a read-all, or of the newest removal that is no longer listed.
   reset_version integer not null default 0,
   -- Where the read-all of a category that reached furthest ended.
   category_through integer not null default 0,
