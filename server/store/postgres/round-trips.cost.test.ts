@@ -1,5 +1,7 @@
 // How many round trips to PostgreSQL each request costs: the queries that pg sends, counted below the store.
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { Server } from 'node:http'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { newDatabase, queryAt } from '../../../tests/support/postgres.ts'
@@ -22,12 +24,18 @@ import { setPassword } from '../../users/user-changes.store.ts'
 import { addUser } from '../../users/users.store.ts'
 
 let queries: unknown[] = []
+/** Set in a call of `statementsOf`, and where a service handles a request. */
+const ofRequest = new AsyncLocalStorage<boolean>()
+const { emit } = Server.prototype
+Server.prototype.emit = function (name: string, ...values: unknown[]) {
+  return ofRequest.run(name === 'request', () => emit.call(this, name, ...values))
+}
 type Client = { query(...args: unknown[]): unknown }
 const client = pg.Client.prototype as unknown as Client
 const send = client.query
 client.query = function (...args) {
   const { name, text } = args[0] as { name?: string; text?: string }
-  queries.push(name)
+  if (ofRequest.getStore()) queries.push(name)
   const flight = flights.get(this) ?? { pending: 0, count: 0 }
   flights.set(this, flight)
   if (text === 'begin') transactions.add(this)
@@ -73,14 +81,11 @@ for (const name of ['deliver_together(json)', 'mark_together(text[], text[], tex
 await deliverOne()
 await inbox.list({ userId: user.id }, { page: 1, limit: 20, status: 'all' })
 
-/** What a service asks each second without a request (start/upkeep.ts). */
-const isUpkeep = (name: unknown) => /^\d+ select (\* from \(|key, application from key_change)/.test(String(name))
-
-/** The names of the statements that the request sends. The heartbeat of the change signals has no name. */
+/** The names of the statements that the request sends, and not of those that a service sends by itself meanwhile. */
 async function statementsOf(request: () => Promise<unknown>): Promise<unknown[]> {
   queries = []
-  await request()
-  return queries.filter((name) => name !== undefined && !isUpkeep(name))
+  await ofRequest.run(true, request)
+  return queries.filter((name) => name !== undefined)
 }
 
 /** The round trips of a write, with its transaction: statements that are sent together are one. */
