@@ -1,5 +1,6 @@
 // When a notification was read, and when archived, as SQL of both engines. `user` is what stands for the user's key: where it is a
 // parameter, PostgreSQL reads one partition.
+import type { Status } from './inbox-state.ts'
 
 /** Whether the row `m` of category_read_mark covers the notification `n`: it has not been marked as unread since. */
 export function coversSql(user: string): string {
@@ -49,17 +50,33 @@ export function readAtByAnyMarkSql(user: string): string {
   ))`
 }
 
-/** Where the notification `n` is. Of the archive-reads, the first that covers it and did not keep it has archived it. */
-export function anyPlaceSql(user: string): { archivedAt: string; snoozedUntil: string } {
-  const byMark = `(
+/** Where a notification is, as SQL: expressions of a time, or null. */
+export type Place = { archivedAt: string; snoozedUntil: string }
+
+/** In the list: neither archived nor snoozed. */
+export const inTheList: Place = { archivedAt: 'null', snoozedUntil: 'null' }
+
+/** Of the archive-reads, the first that covers the notification `n` and did not keep it has archived it. */
+const archivedByMark = (user: string) => `(
     select m.at from archive_mark m
     where m.user_id = ${user} and m.through_seq >= n.seq and m.version > coalesce(n.kept_version, -1)
     order by m.through_seq, m.version limit 1
   )`
+
+/** Where the notification `n` is. */
+export function anyPlaceSql(user: string): Place {
   // One that the last archive-read kept is in the list: no look at the marks, which can be many.
   const isKept = `coalesce(n.kept_version = (select i.archive_version from inbox i where i.user_id = ${user}), false)`
   return {
-    archivedAt: `case when n.away = 'archived' then n.away_at when n.away is null and not ${isKept} then ${byMark} end`,
+    archivedAt: `case when n.away = 'archived' then n.away_at when n.away is null and not ${isKept} then ${archivedByMark(user)} end`,
     snoozedUntil: `case when n.away = 'snoozed' then n.away_at end`,
   }
+}
+
+/** Where those of a list are. */
+export function placeIn({ status, hasAway }: { status: Status; hasAway: boolean }, user: string): Place {
+  if (status === 'all' && hasAway) return anyPlaceSql(user)
+  if (status === 'archived')
+    return { ...inTheList, archivedAt: `case when n.away is null then ${archivedByMark(user)} else n.away_at end` }
+  return status === 'snoozed' ? { ...inTheList, snoozedUntil: 'n.away_at' } : inTheList
 }

@@ -14,9 +14,17 @@ import {
   type PageRequest,
   toInbox,
 } from '../inbox-state.ts'
-import { countSql, hasNoneAway, listSql, type Shape } from '../lists.ts'
-import { inTheList, type Place as NotificationPlace, noItems, notificationJsonSql } from '../notification-json.ts'
-import { anyPlaceSql, readAllOver, readAtAgain, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
+import { countSql, listSql, type Shape } from '../lists.ts'
+import { noItems, notificationJsonSql } from '../notification-json.ts'
+import {
+  anyPlaceSql,
+  type Place as NotificationPlace,
+  placeIn,
+  readAllOver,
+  readAtAgain,
+  readAtByAnyMarkSql,
+  readAtSql,
+} from '../read-at.ts'
 
 export const readAt = readAtSql('?1')
 export const readAtByAnyMark = readAtByAnyMarkSql('?1')
@@ -80,7 +88,7 @@ export function statementsOf(shape: Shape) {
   const { status, hasCategoryMarks } = shape
   const items = {
     at: hasCategoryMarks ? readAtByAnyMark : readAtInRange,
-    place: hasNoneAway(shape) ? inTheList : anyPlace,
+    place: placeIn(shape, '?1'),
   }
   return {
     chosen: itemsSql({ ...items, isChosen: true }),
