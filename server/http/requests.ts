@@ -327,10 +327,7 @@ export function parseQuery(text: string): Record<string, unknown> {
 
 const decimalInteger = /^(0|-?[1-9]\d*)$/
 
-/**
- * Prepares a query for its schema: one value of a list becomes a list, and integers become numbers. 1.5, 1e3, 007 and an empty
- * text stay text, which the schema refuses.
- */
+/** One value of a list becomes a list, and a decimal integer a number: 1.5, 1e3 and 007 stay text, which is refused. */
 export function readQuery({ properties = {} }: Schema): preValidationHookHandler {
   const types = new Map(Object.entries(properties).map(([name, { type }]) => [name, type]))
   return (request, _reply, done) => {
