@@ -7,7 +7,6 @@ import { nameHasher, Sealing } from './basics/secrets.ts'
 import type { Config } from './config/settings.ts'
 import type { Deliveries } from './delivery/deliver.ts'
 import type { Demonstration } from './demonstration/child.ts'
-import { DelayedAccounts } from './guessing/delayed-accounts.ts'
 import { DeviceTokens } from './guessing/device-tokens.ts'
 import { Guesses, limitChanges } from './guessing/guesses.ts'
 import { createApp } from './http/app.ts'
@@ -90,7 +89,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const secrets = await sealingSecrets(config, store)
   const sealing = new Sealing(secrets, () => secretsIn(config))
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
-  const guesses = new Guesses({ store, sealing, now, delayedAccounts: new DelayedAccounts(store) })
+  const guesses = new Guesses({ store, sealing, now })
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, {
     ...environment,

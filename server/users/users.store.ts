@@ -102,8 +102,7 @@ export function* findCredentials(username: string): Read<Credentials | undefined
   return row && toUser(row)
 }
 
-// In the collation "C", lower() of PostgreSQL changes ASCII letters only, as on SQLite.
-const lowerEmail = new Part('lower(u.email)', 'lower(u.email collate "C")')
+// In the collation "C", which columns have, lower() of PostgreSQL changes ASCII letters only, as on SQLite.
 const searched = new Part(
   'lower(concat_ws(char(1), u.username, u.display_name, u.email, u.external_id))',
   'lower(concat_ws(chr(1), u.username, u.display_name, u.email, u.external_id) collate "C")',
@@ -130,7 +129,7 @@ export function* findUsersByEmail(query: { email: string; limit: number; canSign
   const { email, limit, canSignIn = false } = query
   const rows = yield* all<UserRow>`
     select ${userColumns} from "user" u
-    where ${lowerEmail} = ${lowerCase(email)} and u.email is not null and u.username is not null
+    where lower(u.email) = ${lowerCase(email)} and u.email is not null and u.username is not null
       and (${Number(canSignIn)} = 0 or u.email_verified_at is not null and not ${isOfApplication})
     order by ${isOfApplication}, u.id limit ${limit}`
   return rows.map(toUser)
