@@ -27,7 +27,7 @@ export class Walk {
       // What the reader has seen stays; an experiment has ended the proofs since.
       if (this.results.has('sign-in')) await world.signInBoth()
     }
-    for (const id of [...stepIds.slice(0, stepIds.findIndex((step) => step === wanted) + 1), wanted]) {
+    for (const id of [...stepIds.slice(0, stepIds.indexOf(wanted as StepId) + 1), wanted]) {
       if (this.results.has(id)) continue
       // One lane after the other, so that what the server keeps belongs to one request.
       this.results.set(id, { session: await this.#send(id, 'session'), token: await this.#send(id, 'token') })
