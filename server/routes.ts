@@ -192,5 +192,3 @@ const pageTags: ReadonlySet<Tag> = new Set(['pages', 'scripts', 'documentation']
 export function apiOf(all: readonly Route<Parts>[]): readonly Route<Parts>[] {
   return all.filter(({ tag }) => !pageTags.has(tag))
 }
-
-export const routes = routesWith('')
