@@ -191,5 +191,3 @@ const pageTags: ReadonlySet<Tag> = new Set(['pages', 'scripts', 'documentation']
 export function apiOf(all: readonly Route<Parts>[]): readonly Route<Parts>[] {
   return all.filter(({ tag }) => !pageTags.has(tag))
 }
-
-export const routes = routesWith('')
