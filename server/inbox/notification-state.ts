@@ -1,8 +1,8 @@
 // What every write has to know about a notification: whether it is unread (decision 0030), where it is, what it counts for, and whether an
 // undo would change it.
 import { iso } from '../basics/clock.ts'
-import { get, lock, onPostgres, Part, send, type UserKey, userKey, type Write } from '../store/statements.ts'
-import { type InboxState, inboxFields, undoableFor } from './inbox-state.ts'
+import { get, lock, onPostgres, Part, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { type InboxState, inboxFields, type OneNotification, undoableFor } from './inbox-state.ts'
 import { anyPlaceSql, coversSql, readAtByAnyMarkSql } from './read-at.ts'
 
 export type LockedInbox = InboxState & {
@@ -52,6 +52,17 @@ export function* findOne(userId: string, id: string): Write<Found | undefined> {
     select ${foundColumns} from notification n ${byId} join inbox i on i.user_id = n.user_id
     where substr(n.id, 1, 13) = ${startOf(id)} and n.id = ${id} and n.user_id = ${user}`
   return found && { ...found, user }
+}
+
+/** Changes one notification of a user, whose inbox stays locked. `change`: whether it has changed, which is signalled. */
+export function* changeOne(
+  { userId, id }: OneNotification,
+  change: (found: Found) => Write<boolean>,
+): Write<'done' | 'absent'> {
+  const found = yield* findOne(userId, id)
+  if (found === undefined) return 'absent'
+  if (yield* change(found)) yield* signal({ about: 'inbox', userId })
+  return 'done'
 }
 
 /** When the notification `n` was read, in a statement of one user's notification. */

@@ -5,6 +5,7 @@ import { get, inNumbers, Part, rowsOf, send, signal, userKey, type Write } from 
 import type { MarkRead, OneNotification, RemovalReason, Snooze } from './inbox-state.ts'
 import {
   archivedAt,
+  changeOne,
   type Found,
   findOne,
   isArchivedByLast,
@@ -24,14 +25,9 @@ import {
   standingOf,
 } from './notification-state.ts'
 
-type Outcome = 'done' | 'absent'
-
 /** Archives one notification of this user and marks it as read. Repeating the call changes nothing, and says that an undo is to leave it. */
-export function* archive({ userId, id, at }: MarkRead): Write<Outcome> {
-  const found = yield* findOne(userId, id)
-  if (found === undefined) return 'absent'
-  if (yield* archiveFound(found, at)) yield* signal({ about: 'inbox', userId })
-  return 'done'
+export function archive({ at, ...one }: MarkRead): Write<'done' | 'absent'> {
+  return changeOne(one, (found) => archiveFound(found, at))
 }
 
 /** Archives a notification that was found, and whose inbox is locked. False if it was archived before. */
@@ -56,32 +52,29 @@ function* moveAway({ user, seq }: Found, { to, at, until, changedVersion }: Move
 }
 
 /** Snoozes one notification of this user: until a time it is in no list but that of the snoozed ones; then it is the newest, and unread. */
-export function* snooze({ userId, id, until, at }: Snooze): Write<Outcome> {
-  const found = yield* findOne(userId, id)
-  if (found === undefined) return 'absent'
-  if (found.away === 'snoozed' && found.away_at === iso(until)) return 'done'
-  const before = yield* standingOf(found)
-  yield* leaveUndo(found)
-  yield* moveAway(found, { to: 'snoozed', at, until: iso(until), changedVersion: found.version + 1 })
-  yield* recount(found, before, { ...before, place: 'snoozed', isUnread: false })
-  yield* signal({ about: 'inbox', userId })
-  return 'done'
+export function snooze({ until, at, ...one }: Snooze): Write<'done' | 'absent'> {
+  return changeOne(one, function* (found) {
+    if (found.away === 'snoozed' && found.away_at === iso(until)) return false
+    const before = yield* standingOf(found)
+    yield* leaveUndo(found)
+    yield* moveAway(found, { to: 'snoozed', at, until: iso(until), changedVersion: found.version + 1 })
+    yield* recount(found, before, { ...before, place: 'snoozed', isUnread: false })
+    return true
+  })
 }
 
 /** Puts one that was archived or snoozed back at its place in the list. It stays read. Repeating the call changes nothing. */
-export function* unarchive({ userId, id }: OneNotification): Write<Outcome> {
-  const found = yield* findOne(userId, id)
-  if (found === undefined) return 'absent'
-  const before = yield* standingOf(found)
-  if (before.place === 'list') return 'done'
-  yield* leaveUndo(found)
-  const version = found.version + 1
-  yield* send`
-    update notification set away = null, away_at = '', kept_version = ${keptIn(found)}, changed_version = ${version}
-    where user_id = ${found.user} and seq = ${found.seq}`
-  yield* recount(found, before, { ...before, place: 'list' })
-  yield* signal({ about: 'inbox', userId })
-  return 'done'
+export function unarchive(one: OneNotification): Write<'done' | 'absent'> {
+  return changeOne(one, function* (found) {
+    const before = yield* standingOf(found)
+    if (before.place === 'list') return false
+    yield* leaveUndo(found)
+    yield* send`
+      update notification set away = null, away_at = '', kept_version = ${keptIn(found)}, changed_version = ${found.version + 1}
+      where user_id = ${found.user} and seq = ${found.seq}`
+    yield* recount(found, before, { ...before, place: 'list' })
+    return true
+  })
 }
 
 /** Ends a snooze whose time has come: the notification is the newest, and unread. False if it is not snoozed, or for longer. */
@@ -104,17 +97,15 @@ export function* makeNewest({ user, seq, version, lastSeq }: Found): Write<void>
 }
 
 /** Removes one notification of this user. Repeating the call changes nothing. */
-export function* remove({ userId, id, at }: MarkRead): Write<Outcome> {
+export function* remove({ userId, id, at }: MarkRead): Write<'done' | 'absent'> {
   const found = yield* findOne(userId, id)
-  if (found === undefined) return (yield* wasRemoved(userId, id)) ? 'done' : 'absent'
+  if (found === undefined) {
+    const removal = yield* get`select 1 as is_there from removal where user_id = ${userKey(userId)} and id = ${id}`
+    return removal === undefined ? 'absent' : 'done'
+  }
   yield* removeAll([found], { at, reason: 'deleted' })
   yield* signal({ about: 'inbox', userId })
   return 'done'
-}
-
-function* wasRemoved(userId: string, id: string): Write<boolean> {
-  const row = yield* get`select 1 as is_there from removal where user_id = ${userKey(userId)} and id = ${id}`
-  return row !== undefined
 }
 
 /** The newest of an inbox that changes send: a client that is behind more changes begins again. */

@@ -8,18 +8,18 @@ export function coversSql(user: string): string {
   and m.through_seq >= n.seq and m.version > coalesce(n.unread_version, -1)`
 }
 
-/** The first read-all that covers `seq`: its time, or where it ends. Null if none covers it. */
-export function readAllOver(user: string, seq: string, column: 'at' | 'through_seq'): string {
+/** Columns of the first read-all that covers `seq`, such as its time, or where it ends. Null if none covers it. */
+export function readAllOver(user: string, seq: string, columns: string): string {
   return `(
-    select m.${column} from read_mark m
+    select ${columns} from read_mark m
     where m.user_id = ${user} and m.through_seq >= ${seq} and m.through_seq > m.before_through order by m.through_seq limit 1
   )`
 }
 
-/** The time of the first read-all that covers a notification `n` after it was marked as unread. */
-export function readAtAgain(user: string): string {
+/** Of the first read-all that covers a notification `n` after it was marked as unread. */
+export function readAllAgain(user: string, columns: string): string {
   return `(
-    select m.at from read_mark m
+    select ${columns} from read_mark m
     where m.user_id = ${user} and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
   )`
 }
@@ -27,23 +27,16 @@ export function readAtAgain(user: string): string {
 /** When the notification `n` was read, alone or by a read-all; null if it is unread. */
 export function readAtSql(user: string): string {
   return `coalesce(n.read_at,
-  case when n.unread_version is null then ${readAllOver(user, 'n.seq', 'at')} else ${readAtAgain(user)} end)`
+  case when n.unread_version is null then ${readAllOver(user, 'n.seq', 'm.at')} else ${readAllAgain(user, 'm.at')} end)`
 }
 
 /** The same in an inbox that had a read-all of a category: the first read-all of all or of its category. Right in every inbox. */
 export function readAtByAnyMarkSql(user: string): string {
   return `coalesce(n.read_at, (
     select at from (
-      select * from (
-        select m.version, m.at from read_mark m
-        where m.user_id = ${user} and n.unread_version is null and m.through_seq >= n.seq and m.through_seq > m.before_through
-        order by m.through_seq limit 1
-      ) as first_mark
+      select * from ${readAllOver(user, 'case when n.unread_version is null then n.seq end', 'm.version, m.at')} as first_mark
       union all
-      select * from (
-        select m.version, m.at from read_mark m
-        where m.user_id = ${user} and m.version > n.unread_version and m.through_seq >= n.seq order by m.version limit 1
-      ) as later_mark
+      select * from ${readAllAgain(user, 'm.version, m.at')} as later_mark
       union all
       select m.version, m.at from category_read_mark m where ${coversSql(user)}
     ) as mark order by version limit 1

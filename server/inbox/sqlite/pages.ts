@@ -20,8 +20,8 @@ import {
   anyPlaceSql,
   type Place as NotificationPlace,
   placeIn,
+  readAllAgain,
   readAllOver,
-  readAtAgain,
   readAtByAnyMarkSql,
   readAtSql,
 } from '../read-at.ts'
@@ -53,9 +53,9 @@ export const anyPlace = anyPlaceSql('?1')
 // read-all that covers the lowest notification of a page covers the whole page: one look-up for all instead of one for each.
 const readAtInRange = `coalesce(n.read_at, case
   when n.seq > ?2 then null
-  when n.unread_version is not null then ${readAtAgain('?1')}
-  when n.seq <= ${readAllOver('?1', '?3 + 1', 'through_seq')} then ${readAllOver('?1', '?3 + 1', 'at')}
-  else ${readAllOver('?1', 'n.seq', 'at')}
+  when n.unread_version is not null then ${readAllAgain('?1', 'm.at')}
+  when n.seq <= ${readAllOver('?1', '?3 + 1', 'm.through_seq')} then ${readAllOver('?1', '?3 + 1', 'm.at')}
+  else ${readAllOver('?1', 'n.seq', 'm.at')}
 end)`
 
 /** `at`: when a notification was read; `isChosen`: see `itemsSql`. */

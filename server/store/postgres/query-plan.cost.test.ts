@@ -1039,7 +1039,7 @@ type Step = {
 const shared = new Set([
   ...['note', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
-  ...['lockInboxes', 'replace'],
+  ...['lockInboxes', 'archiveFound', 'makeNewest', 'removeAll', 'replace'],
   // It runs no statement.
   'announce',
 ])
