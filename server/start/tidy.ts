@@ -9,7 +9,7 @@ import { removeExpiredLinks } from '../links/links.store.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
-import { removeKeptSecrets } from './secret-files.ts'
+import { removeKeptSecrets } from './sealing-secret.ts'
 import type { Upkeep } from './upkeep.ts'
 
 type Parts = {
