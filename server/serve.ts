@@ -16,7 +16,7 @@ import { openStore } from './open-store.ts'
 import type { HashCost } from './passwords/passwords.ts'
 import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
-import { demonstrationSettings } from './start/page-settings.ts'
+import { demonstrationSettings } from './start/site.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {
