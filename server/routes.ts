@@ -2,7 +2,6 @@
 import * as activity from './audit/activity.routes.ts'
 import * as byKey from './delivery/by-key.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'
-import * as trial from './delivery/test-notification.routes.ts'
 import * as demonstrationPage from './demonstration/demonstration-page.routes.ts'
 import * as confirmation from './factors/confirm.routes.ts'
 import * as factors from './factors/factors.routes.ts'
@@ -33,7 +32,6 @@ import * as live from './live/live.routes.ts'
 import * as docsPage from './pages/docs/docs.routes.ts'
 import * as scripts from './pages/scripts.routes.ts'
 import * as wellKnown from './pages/well-known.routes.ts'
-import * as categories from './preferences/categories.routes.ts'
 import * as preferences from './preferences/preferences.routes.ts'
 import * as providerAccounts from './providers/provider-accounts.routes.ts'
 import * as providers from './providers/providers.routes.ts'
@@ -113,15 +111,15 @@ const api = {
     undoBulkAction: route('POST', '/api/notifications/undo', inbox, notifications.undo),
     getPreferences: route('GET', '/api/me/preferences', inbox, preferences.get),
     changePreferences: route('PUT', '/api/me/preferences', inbox, preferences.put),
-    sendTestNotification: route('POST', '/api/me/test-notification', user, trial.sendTest),
+    sendTestNotification: route('POST', '/api/me/test-notification', user, deliveries.sendTest),
   },
   producers: {
     sendNotification: route('POST', '/api/notifications', sender, deliveries.send),
     updateByKey: route('PATCH', '/api/notifications/by-key/:key', sender, byKey.update),
     removeByKey: route('DELETE', '/api/notifications/by-key/:key', sender, byKey.remove),
     resolveByKey: route('POST', '/api/notifications/by-key/:key/resolve', sender, byKey.resolve),
-    declareCategory: route('PUT', '/api/categories/:category', categoryKeeper, categories.put),
-    getCategory: route('GET', '/api/categories/:category', categoryKeeper, categories.get),
+    declareCategory: route('PUT', '/api/categories/:category', categoryKeeper, preferences.declareCategory),
+    getCategory: route('GET', '/api/categories/:category', categoryKeeper, preferences.getCategory),
   },
   users: {
     issueUserToken: route('POST', '/api/users/:id/tokens', keeper, tokens.issue),
@@ -193,5 +191,3 @@ const pageTags: ReadonlySet<Tag> = new Set(['pages', 'scripts', 'documentation']
 export function apiOf(all: readonly Route<Parts>[]): readonly Route<Parts>[] {
   return all.filter(({ tag }) => !pageTags.has(tag))
 }
-
-export const routes = routesWith('')

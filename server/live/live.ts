@@ -19,7 +19,7 @@ type LiveDependencies = {
   store: Store
   streamLimits: StreamLimits
   now: () => number
-  /** From 0 to 1: spreads heartbeats and reconnects, so that clients disconnected together do not return together. */
+  /** From 0 to below 1: spreads heartbeats and reconnects, so that clients disconnected together do not return together. */
   random: () => number
   onFailure: (error: unknown) => void
 }
@@ -42,7 +42,8 @@ class Subscription {
   /** The store's when this was last read, and the inbox tag that follows from it. */
   history = ''
   inboxTag = ''
-  readonly slot: number
+  /** The subscriptions that get their heartbeat at the same tick. */
+  readonly slot: Set<Subscription>
   /** Replaced if a stream comes or goes, so that a loop over it sees all. Most users have one: a Set would take 180 bytes. */
   streams: readonly LiveStream[] = []
   /** The version up to which all live streams were sent; undefined until the first stream has begun. */
@@ -52,7 +53,7 @@ class Subscription {
   proofs: Promise<void> | undefined
   heartbeats = 0
 
-  constructor(userId: string, slot: number) {
+  constructor(userId: string, slot: Set<Subscription>) {
     this.userId = userId
     this.slot = slot
   }
@@ -66,19 +67,17 @@ class Subscription {
 export class Live {
   readonly #dependencies: LiveDependencies
   readonly #subscriptions = new Map<string, Subscription>()
-  /** The subscriptions that get their heartbeat at each tick. */
   readonly #slots = Array.from({ length: slotCount }, () => new Set<Subscription>())
   readonly #reading: WorkQueue<Subscription>
   readonly #ticking: NodeJS.Timeout
   #ticks = 0
-  /** Ends the listening for change signals, which lasts while there are streams. */
-  #stopListening: (() => void) | undefined
   #isEnding = false
 
   constructor(dependencies: LiveDependencies) {
     this.#dependencies = dependencies
     this.#reading = new WorkQueue((subscription) => this.#readChecked(subscription), dependencies.onFailure)
     this.#ticking = setInterval(() => this.#tick(), tickMs).unref()
+    dependencies.store.onChange((signal) => this.#onSignal(signal))
   }
 
   get size(): number {
@@ -92,9 +91,12 @@ export class Live {
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
     this.#dependencies.streamLimits.take(userId)
-    const subscription = this.#subscriptionOf(userId)
+    const slot = this.#slots[Math.floor(this.#dependencies.random() * slotCount)] as Set<Subscription>
+    const subscription = this.#subscriptions.get(userId) ?? new Subscription(userId, slot)
     const stream = new LiveStream(watcher, sink, this.#onOver)
-    this.#add(subscription, stream)
+    this.#subscriptions.set(userId, subscription)
+    subscription.slot.add(subscription)
+    subscription.streams = [...subscription.streams, stream]
     try {
       // Checked after the stream was added: if the proof ends from here on, the signal finds the stream.
       const isValid = await stream.checkProof(this.#dependencies.now)
@@ -143,20 +145,6 @@ export class Live {
     return reconnectMs.min + this.#dependencies.random() * (reconnectMs.max - reconnectMs.min)
   }
 
-  #subscriptionOf(userId: string): Subscription {
-    const known = this.#subscriptions.get(userId)
-    if (known !== undefined) return known
-    const slot = Math.floor(this.#dependencies.random() * slotCount) % slotCount
-    return new Subscription(userId, slot)
-  }
-
-  #add(subscription: Subscription, stream: LiveStream): void {
-    this.#stopListening ??= this.#dependencies.store.onChange((signal) => this.#onSignal(signal))
-    this.#subscriptions.set(subscription.userId, subscription)
-    this.#slots[subscription.slot]?.add(subscription)
-    subscription.streams = [...subscription.streams, stream]
-  }
-
   /** One function for all streams: a closure for each would keep what opened it. */
   readonly #onOver = (stream: LiveStream): void => {
     this.#dependencies.streamLimits.release(stream.userId)
@@ -164,11 +152,7 @@ export class Live {
     subscription.streams = subscription.streams.filter((one) => one !== stream)
     if (subscription.streams.length > 0) return
     this.#subscriptions.delete(subscription.userId)
-    this.#slots[subscription.slot]?.delete(subscription)
-    this.#reading.remove(subscription)
-    if (this.#subscriptions.size > 0) return
-    this.#stopListening?.()
-    this.#stopListening = undefined
+    subscription.slot.delete(subscription)
   }
 
   #begin(subscription: Subscription, stream: LiveStream, { from, inbox }: Beginning): void {
@@ -280,7 +264,7 @@ export class Live {
     for (const subscription of this.#slots[this.#ticks % slotCount] ?? []) this.#sendHeartbeat(subscription)
     // Every slot once a second, a tenth of them at each tick, so that no turn of the event loop has all the work.
     for (let slot = this.#ticks % ticksBetweenChecks; slot < slotCount; slot += ticksBetweenChecks)
-      this.#checkExpiry(this.#slots[slot] ?? new Set())
+      this.#checkExpiry(this.#slots[slot] ?? [])
   }
 
   #sendHeartbeat(subscription: Subscription): void {
@@ -293,7 +277,7 @@ export class Live {
   #checkExpiry(subscriptions: Iterable<Subscription>): void {
     const now = this.#dependencies.now()
     for (const { userId, streams } of subscriptions)
-      for (const stream of streams) if (now >= stream.endsAt) this.checkProofs(userId)
+      if (streams.some(({ endsAt }) => now >= endsAt)) this.checkProofs(userId)
   }
 }
 

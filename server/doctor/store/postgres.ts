@@ -9,9 +9,6 @@ import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
 import { clockFinding, type Finding, fault, faultOf, ok, warning } from '../finding.ts'
 import { type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
-const migrations = new URL('../../store/postgres/schema/', import.meta.url)
-const functions = new URL('../../store/postgres/functions/', import.meta.url)
-
 export async function examinePostgres(url: string, now: () => number): Promise<Examined> {
   let pool: pg.Pool | undefined
   try {
@@ -100,8 +97,7 @@ function rights({ role, isSuper, creates }: Facts): Finding {
 }
 
 async function schema(pool: pg.Pool, applied: string[]): Promise<Finding> {
-  const finding = schemaFinding({ applied, known: knownMigrations(migrations) })
-  const known = knownFunctions(functions)
-  if (finding.state !== 'ok' || known === undefined || !(await needsFunctions(pool, known))) return finding
+  const finding = schemaFinding({ applied, known: knownMigrations() })
+  if (finding.state !== 'ok' || !(await needsFunctions(pool, knownFunctions()))) return finding
   return warning('schema', { found: 'its functions are of an older Carillon', change: 'npx carillon migrate' })
 }
