@@ -119,7 +119,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     ...mails,
     devices: new DeviceTokens(sealing),
     factors: { store, sealing, guesses, now, publicUrl: url },
-    providers: composeProviders(store, config, { ...environment, sealing }),
+    providers: composeProviders(config, environment),
     pages: {
       ...settings,
       scripts: new ServedScripts(),

@@ -3,7 +3,6 @@
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import type { Sealing } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { readProfile } from '../users/profile.ts'
 import type { User } from '../users/users.store.ts'
@@ -11,21 +10,16 @@ import type { Linking } from './flow.ts'
 import type { Identity, Provider } from './provider.ts'
 import * as stored from './provider-accounts.store.ts'
 
-export type ProviderDependencies = {
-  store: Store
-  now: () => number
-  sealing: Sealing
-  /** By name, in the order of the setting. */
-  all: ReadonlyMap<string, Provider>
-}
+/** By name, in the order of the setting. */
+export type Providers = ReadonlyMap<string, Provider>
+type Needs = { store: Store; now: () => number }
 type SignedIn = { provider: Provider; identity: Identity; source: Source }
 
 /** The user who signs in, created if the provider's setting says so; may be disabled. Undefined for an unknown account. */
 export async function userOfAccount(
-  { store, now }: ProviderDependencies,
-  signedIn: SignedIn,
+  { store, now }: Needs,
+  { provider, identity, source }: SignedIn,
 ): Promise<User | undefined> {
-  const { provider, identity, source } = signedIn
   const { createUsers, name } = provider.setting
   const { issuer, subject } = identity
   const at = now()
@@ -46,13 +40,12 @@ export function noActiveUser({ setting }: Provider): CarillonError {
 
 /** Throws CONFLICT if the account, or another one of this provider, is linked already; FORBIDDEN if the user's sign-in has ended. */
 export async function linkAccount(
-  { store, now }: ProviderDependencies,
-  signedIn: SignedIn,
+  { store, now }: Needs,
+  { provider, identity, source }: SignedIn,
   linking: Linking,
 ): Promise<void> {
-  const { provider, identity, source } = signedIn
   const { displayName, name } = provider.setting
-  const { userId, generation: checkedGeneration = 0, signInId } = linking
+  const { userId, generation: checkedGeneration, signInId } = linking
   const { issuer, subject } = identity
   const at = now()
   const { email } = await newProfile(identity)
@@ -75,13 +68,13 @@ export function signInEnded(): CarillonError {
 
 /** Throws NOT_FOUND if none is linked; CONFLICT if it is the last way to sign in. */
 export async function unlinkAccount(
-  { store, now, all }: ProviderDependencies,
+  { factors: { store, now }, providers }: { factors: Needs; providers: Providers },
   { userId, signInId, provider, source }: { userId: string; signInId: string; provider: Provider; source: Source },
 ): Promise<void> {
   const { issuer, name, displayName } = provider.setting
   const detail = { provider: name }
   const audit = [auditEntry(source, { event: 'provider-unlinked', at: now(), userId, signInId, detail })]
-  const issuers = [...all.values()].map(({ setting }) => setting.issuer)
+  const issuers = [...providers.values()].map(({ setting }) => setting.issuer)
   const outcome = await store.write(stored.unlinkProviderAccount, { userId, issuer, issuers, audit })
   if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
   if (outcome === 'last')

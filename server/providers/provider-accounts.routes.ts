@@ -12,9 +12,9 @@ import { ProviderAccountsResponse, ProviderLinkBody, ProviderLinkResponse } from
 export const list = forUser({
   summary: 'The accounts at providers with which the signed-in user can sign in',
   responses: { 200: ProviderAccountsResponse },
-  async handle({ providers }: Pick<ProviderNeeds, 'providers'>, { caller }, reply) {
-    const settings = new Map([...providers.all.values()].map(({ setting }) => [setting.issuer, setting]))
-    const accounts = await providers.store.read(providerAccounts, caller.userId)
+  async handle({ store, providers }: Pick<ProviderNeeds, 'store' | 'providers'>, { caller }, reply) {
+    const settings = new Map([...providers.values()].map(({ setting }) => [setting.issuer, setting]))
+    const accounts = await store.read(providerAccounts, caller.userId)
     const items = accounts.map(({ issuer, email, createdAt, lastUsedAt }) => {
       const { name = null, displayName = issuer } = settings.get(issuer) ?? {}
       return { provider: name, displayName, email, createdAt: iso(createdAt), lastUsedAt: iso(lastUsedAt) }
@@ -49,7 +49,7 @@ export const unlink = forUser({
     const { userId, signInId } = request.caller
     const provider = providerOf(dependencies, request)
     const source = sourceOf(dependencies, request)
-    await unlinkAccount(dependencies.providers, { userId, signInId, provider, source })
+    await unlinkAccount(dependencies, { userId, signInId, provider, source })
     await renewOwnCookie(dependencies, { request, reply })
   },
 })
