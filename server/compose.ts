@@ -104,7 +104,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { live, changes, deliveries } = notifications
   proofs.revocations.onRevocation((userId) => live.checkProofs(userId))
   proofs.keys.onDropped(() => live.checkEveryProof())
-  const signInLog = new SignInLog({ log, rows: { store, now }, nameHash: nameHasher(sealing) })
+  const signInLog = new SignInLog({ log, store, now, nameHash: nameHasher(sealing) })
   const { sendMail: mail, ...mails } = linksAndMails(config, { users, guesses, signInLog, publicUrl: url, log })
   const notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
   const upkeep = new Upkeep({ store: unlimited, wall: clock.wall, log, limits: config })

@@ -8,8 +8,8 @@ import { sealingSecrets } from '../start/sealing-secret.ts'
 import type { Store } from '../store/store.ts'
 import { makeSigningKey, sealingOf } from '../tokens/key-material.ts'
 import { lastOf, publishedAheadMs, type Scheduled, scheduleOf } from '../tokens/key-schedule.ts'
-import { addSigningKey, dropSigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
-import { rotated } from '../tokens/signing-keys.ts'
+import { dropSigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
+import { publishKey } from '../tokens/signing-keys.ts'
 import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
 import { type Output, print, readDuration, table } from './terminal/output.ts'
 
@@ -82,11 +82,10 @@ async function rotate(command: Command, options: Output & { after: string }): Pr
     const { store, now } = place
     const { keys, sealing } = await openKeys(place)
     const at = now()
-    const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at + aheadMs })
-    const { kid, startsAt } = key
-    const audit = [rotated(operatorSource(), { at, kid, startsAt })]
-    const outcome = await store.write(addSigningKey, { key, after: lastOf(keys)?.kid ?? null, audit })
-    if (outcome === 'refused')
+    const startsAt = at + aheadMs
+    const after = lastOf(keys)?.kid ?? null
+    const kid = await publishKey({ store, sealing }, { at, startsAt, after, source: operatorSource() })
+    if (kid === undefined)
       throw conflict('Another key was added at the same moment', 'Look at it with: carillon keys list')
     print(options, { kid, startsAt: iso(startsAt) }, () => [
       `Published the signing key ${kid}`,

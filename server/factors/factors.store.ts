@@ -132,22 +132,24 @@ export function* removeFactor(remove: RemoveFactor): Write<'done' | 'absent' | '
     select kind = 'passkey' and confirmed_at is not null as "signsIn" from factor
     where user_id = ${userId} and id = ${factorId}`
   if (factor === undefined) return 'absent'
-  if (factor.signsIn && !(yield* hasOtherWay(userId, factorId))) return 'last'
+  if (factor.signsIn && !(yield* hasPasswordOrPasskey(userId, factorId))) {
+    const account = yield* get`select 1 from provider_account where owner_id = ${userId} limit 1`
+    if (account === undefined) return 'last'
+  }
   yield* send`delete from factor where user_id = ${userId} and id = ${factorId}`
   if (!(yield* hasFactor(userId))) yield* send`delete from recovery_code where user_id = ${userId}`
   yield* record(audit)
   return 'done'
 }
 
-/** A way to sign in without the factor: a password, another passkey, or an account at a provider. */
-function* hasOtherWay(userId: string, factorId: string): Read<boolean> {
-  const other = yield* get`
+/** Whether the user can sign in with a password, or with a passkey other than `factorId`. */
+export function* hasPasswordOrPasskey(userId: string, factorId = ''): Read<boolean> {
+  const way = yield* get`
     select 1 from "user" u where u.id = ${userId} and (
       (u.username is not null and u.password_hash is not null)
       or exists (select 1 from factor f
-        where f.user_id = ${userId} and f.id <> ${factorId} and f.kind = 'passkey' and f.confirmed_at is not null)
-      or exists (select 1 from provider_account a where a.owner_id = ${userId}))`
-  return other !== undefined
+        where f.user_id = ${userId} and f.id <> ${factorId} and f.kind = 'passkey' and f.confirmed_at is not null))`
+  return way !== undefined
 }
 
 type UseFactor = Use & { factorId: string; step?: number; signCount?: number }

@@ -6,10 +6,9 @@ import { CarillonError, invalidField, wrongSecondFactor } from '../basics/errors
 import type { Site } from '../http/site.ts'
 import type { SecondFactorBody } from './factors.schemas.ts'
 import { type FactorOutcome, factorsOf, type Use, useFactor, useRecoveryCode } from './factors.store.ts'
-import { type FactorDependencies, secretOf } from './factors.ts'
+import { type FactorDependencies, hashOfRecoveryCode, secretOf } from './factors.ts'
 import { type Assertion, relyingPartyFor } from './passkeys/ceremonies.ts'
 import { provePasskey, usePasskey } from './passkeys/passkeys.ts'
-import { hashOfRecoveryCode } from './recovery-codes.ts'
 import { stepOfCode } from './totp.ts'
 
 export type PresentedFactor =

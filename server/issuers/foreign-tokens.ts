@@ -13,7 +13,6 @@ import { externalIdFault } from '../users/profile.ts'
 import { putUsers } from '../users/put-users.store.ts'
 import { findUserByExternalId, type User } from '../users/users.store.ts'
 import { IssuerKeys } from './issuer-keys.ts'
-import { readKeySet } from './key-set.ts'
 import { type ReadForeignToken, readForeignToken } from './read-foreign-token.ts'
 
 /** In characters: about 15,000 tokens of a usual provider. */
@@ -53,8 +52,7 @@ export class ForeignTokens {
     this.#issuers = new Map(issuers.map((issuer) => [issuer.issuer, issuer]))
     this.#sources = new Map(
       issuers.map((issuer) => {
-        const onKeyFailure = (error: unknown) => onFailure(issuer.issuer, error)
-        const keys = new IssuerKeys({ read: () => readKeySet(issuer), now, onFailure: onKeyFailure })
+        const keys = new IssuerKeys({ issuer, now, onFailure })
         return [issuer, { keys, checks: new SignatureChecks(isSigned) }]
       }),
     )

@@ -1,8 +1,10 @@
 // The cached keys of one issuer, as a key set of jose: when are they read again? An unknown key id and an unreachable issuer cause a
 // limited number of requests, whatever clients send, and keys that were read before stay usable for a day while the issuer cannot be
 // reached. jose counts neither failed requests nor time by our clock, so this file decides, and jose joins requests and selects the key.
-import { type CryptoKey, createRemoteJWKSet, customFetch, errors, type JSONWebKeySet } from 'jose'
+import { type CryptoKey, createRemoteJWKSet, customFetch, errors } from 'jose'
 import { CarillonError, overloaded } from '../basics/errors.ts'
+import type { IssuerSetting } from '../config/issuers.ts'
+import { readKeySet } from './key-set.ts'
 import type { ReadForeignToken } from './read-foreign-token.ts'
 
 const maxAgeMs = 10 * 60_000
@@ -15,11 +17,11 @@ const maxWaiting = 1_000
 const logEveryMs = 60_000
 
 type Dependencies = {
-  read: () => Promise<JSONWebKeySet>
+  issuer: IssuerSetting
   /** In milliseconds; never goes back. */
   now: () => number
   /** Called at most once a minute. */
-  onFailure: (error: unknown) => void
+  onFailure: (issuer: string, error: unknown) => void
 }
 
 export class IssuerKeys {
@@ -35,7 +37,7 @@ export class IssuerKeys {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
-    // `read` knows the address. With a cool-down of 0, jose reads the set again for each unknown key id, if `#read` does.
+    // `#read` knows the address. With a cool-down of 0, jose reads the set again for each unknown key id, if that does.
     this.#keys = createRemoteJWKSet(new URL('https://issuer.invalid'), {
       cacheMaxAge: Number.POSITIVE_INFINITY,
       cooldownDuration: 0,
@@ -75,12 +77,12 @@ export class IssuerKeys {
   }
 
   async #read(): Promise<Response> {
-    const { read, now, onFailure } = this.#dependencies
+    const { issuer, now, onFailure } = this.#dependencies
     const at = now()
     if (this.#restedAt > at + (maxAttempts - 1) * attemptEveryMs) throw noAttempt
     this.#restedAt = Math.max(this.#restedAt, at) + attemptEveryMs
     try {
-      const set = await read()
+      const set = await readKeySet(issuer)
       this.#readAt = now()
       this.#failure = undefined
       return Response.json(set)
@@ -88,7 +90,7 @@ export class IssuerKeys {
       this.#failure = error
       if (now() >= this.#loggedAt + logEveryMs) {
         this.#loggedAt = now()
-        onFailure(error)
+        onFailure(issuer.issuer, error)
       }
       throw error
     }

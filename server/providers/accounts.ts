@@ -66,23 +66,6 @@ export function signInEnded(): CarillonError {
   })
 }
 
-/** Throws NOT_FOUND if none is linked; CONFLICT if it is the last way to sign in. */
-export async function unlinkAccount(
-  { factors: { store, now }, providers }: { factors: Needs; providers: Providers },
-  { userId, signInId, provider, source }: { userId: string; signInId: string; provider: Provider; source: Source },
-): Promise<void> {
-  const { issuer, name, displayName } = provider.setting
-  const detail = { provider: name }
-  const audit = [auditEntry(source, { event: 'provider-unlinked', at: now(), userId, signInId, detail })]
-  const issuers = [...providers.values()].map(({ setting }) => setting.issuer)
-  const outcome = await store.write(stored.unlinkProviderAccount, { userId, issuer, issuers, audit })
-  if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
-  if (outcome === 'last')
-    throw new CarillonError('CONFLICT', `Your account at ${displayName} is your only way to sign in`, {
-      remedy: 'Set up another way first, such as a passkey.',
-    })
-}
-
 /** A name or an address that Carillon would not accept is left out: it must not stop the sign-in. */
 async function newProfile(identity: Identity): Promise<{ displayName: string | null; email: string | null }> {
   const { displayName = null, email = null } = readProfile(await identity.profile()).profile

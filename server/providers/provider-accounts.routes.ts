@@ -1,11 +1,11 @@
-import { sourceOf } from '../audit/entry.ts'
+import { auditEntry, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { findEnabledUser } from '../users/users.ts'
-import { unlinkAccount } from './accounts.ts'
-import { providerAccounts } from './provider-accounts.store.ts'
+import { providerAccounts, unlinkProviderAccount } from './provider-accounts.store.ts'
 import { begin, type ProviderNeeds, providerOf, readReturnTo } from './providers.routes.ts'
 import { ProviderAccountsResponse, ProviderLinkBody, ProviderLinkResponse } from './providers.schemas.ts'
 
@@ -47,9 +47,18 @@ export const unlink = forUser({
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { userId, signInId } = request.caller
-    const provider = providerOf(dependencies, request)
+    const { issuer, name, displayName } = providerOf(dependencies, request).setting
     const source = sourceOf(dependencies, request)
-    await unlinkAccount(dependencies, { userId, signInId, provider, source })
+    const facts = { at: dependencies.users.now(), userId, signInId, detail: { provider: name } }
+    const audit = [auditEntry(source, { event: 'provider-unlinked', ...facts })]
+    const issuers = [...dependencies.providers.values()].map(({ setting }) => setting.issuer)
+    const outcome = await dependencies.store.write(unlinkProviderAccount, { userId, issuer, issuers, audit })
+    if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
+    if (outcome === 'last')
+      throw conflict(
+        `Your account at ${displayName} is your only way to sign in`,
+        'Set up another way first, such as a passkey.',
+      )
     await renewOwnCookie(dependencies, { request, reply })
   },
 })

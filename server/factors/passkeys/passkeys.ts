@@ -9,13 +9,10 @@ import type { Audited } from '../../store/events.ts'
 import { findUser, type User } from '../../users/users.store.ts'
 import type { ChallengeKey, Factor, FactorOutcome } from '../factors.store.ts'
 import * as stored from '../factors.store.ts'
-import { type FactorDependencies, maxFactors, tooManyFactors } from '../factors.ts'
-import { newRecoveryCodes } from '../recovery-codes.ts'
+import { type FactorDependencies, maxFactors, newRecoveryCodes, tooManyFactors } from '../factors.ts'
 import {
   type Assertion,
   type Credential,
-  creationOptions,
-  newChallenge,
   type Purpose,
   type Registration,
   type RelyingParty,
@@ -23,7 +20,6 @@ import {
   readClientData,
   refusal,
   refuseUnverified,
-  requestOptions,
   type SpentChallenge,
   verifyAssertion,
   verifyRegistration,
@@ -32,33 +28,17 @@ import {
 /** A user who proved a passkey, of which nothing is recorded yet. */
 export type ProvenPasskey = { user: User; factorId: string; signCount: number; challenge: SpentChallenge; guess: Guess }
 
-export async function offerCreation(
-  { store, sealing, now }: FactorDependencies,
-  user: User,
-  relyingParty: RelyingParty,
-): Promise<object> {
-  const { id, username, email, displayName } = user
-  // What an authenticator displays beside the passkey; a user of an application may have no name at all here.
-  const name = username ?? email ?? displayName ?? id
-  return creationOptions({
-    relyingParty,
-    challenge: newChallenge(sealing, { ceremony: 'create', userId: id }, now()),
-    user: { id, name, displayName: displayName ?? name },
-    existing: passkeysIn(await store.read(stored.factorsOf, id)),
-  })
-}
-
 type Addition = { userId: string; label?: string | undefined; relyingParty: RelyingParty; source: Source }
 
 /**
- * Adds what the browser created. `recoveryCodes` come with the first factor only. Throws UNPROCESSABLE with the reason if it is not a new
+ * Adds what the browser created. `codes` are recovery codes for the first factor. Throws UNPROCESSABLE with the reason if it is not a new
  * passkey for this user and this service, and CONFLICT if the user has it already or has too many factors.
  */
 export async function addPasskey(
   dependencies: FactorDependencies,
   response: Registration,
   { userId, label = 'Passkey', relyingParty, source }: Addition,
-): Promise<{ factor: Factor; recoveryCodes?: string[] }> {
+): Promise<{ factor: Factor; outcome: 'done' | 'first'; codes: readonly string[] }> {
   const challenge = readClientData(response.response.clientDataJSON, 'create', relyingParty)
   const given = refuseStrange(dependencies, challenge, { ceremony: 'create', userId })
   const credential = await verifyRegistration(response, { relyingParty, challenge })
@@ -73,17 +53,7 @@ export async function addPasskey(
   if (outcome === 'full') throw tooManyFactors()
   if (outcome === 'taken') throw new CarillonError('CONFLICT', 'You have this passkey already')
   if (outcome === 'absent') throw notAuthenticated()
-  const added = { ...factor, lastUsedAt: null, sealedSecret: null, lastStep: null }
-  return outcome === 'first' ? { factor: added, recoveryCodes: codes } : { factor: added }
-}
-
-/** `userId`: whose passkeys the browser offers; without it, every passkey for this service. */
-export async function offerUse(
-  { store, sealing, now }: FactorDependencies,
-  { relyingParty, userId }: { relyingParty: RelyingParty; userId?: string | undefined },
-): Promise<object> {
-  const allowed = userId === undefined ? [] : passkeysIn(await store.read(stored.factorsOf, userId))
-  return requestOptions({ relyingParty, challenge: newChallenge(sealing, { ceremony: 'get' }, now()), allowed })
+  return { factor: { ...factor, lastUsedAt: null, sealedSecret: null, lastStep: null }, outcome, codes }
 }
 
 /**
@@ -176,7 +146,7 @@ export function namedUser({ response: { userHandle } }: Assertion): string | und
 
 const userIdShape = /^[0-9a-f-]{36}$/
 
-function passkeysIn({ factors }: { factors: readonly Factor[] }): (Credential & { factorId: string })[] {
+export function passkeysIn({ factors }: { factors: readonly Factor[] }): (Credential & { factorId: string })[] {
   return factors.flatMap(({ id: factorId, credentialId, publicKey, signCount, transports }) =>
     credentialId === null || publicKey === null
       ? []
