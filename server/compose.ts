@@ -113,12 +113,11 @@ export async function compose(store: Store, config: Config, environment: Environ
   const settings = pageSettings(config)
   const published = own === undefined ? routesWith(settings.prefix) : apiOf(routesWith(settings.prefix))
   const parts: Parts = {
-    ...{ site, store, readiness, producerKeys, users, guesses, signInLog, notices },
+    ...{ site, store, sealing, readiness, producerKeys, users, guesses, signInLog, notices },
     ...proofs,
     ...notifications,
     ...mails,
     devices: new DeviceTokens(sealing),
-    factors: { store, sealing, guesses, now, publicUrl: url },
     providers: composeProviders(config, environment),
     pages: {
       ...settings,

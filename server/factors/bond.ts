@@ -13,7 +13,7 @@ export type Bond = { flow?: string; stateHash?: string; challenge?: string | und
 export const flowLifetimeMs = 10 * 60_000
 
 type CookieNeeds = { site: Pick<Site, 'cookie'> }
-export type FlowNeeds = CookieNeeds & { factors: { sealing: Sealing } }
+export type FlowNeeds = CookieNeeds & { sealing: Sealing }
 
 export async function isBound(
   dependencies: FlowNeeds,
@@ -30,12 +30,12 @@ export async function isBound(
 
 /** What the cookie of a flow says; undefined without one that was made here. `id`: see `flowId`. */
 export async function readFlow<Flow extends { state: string }>(
-  { site, factors }: FlowNeeds,
+  { site, sealing }: FlowNeeds,
   { raw }: FastifyRequest,
   id: string,
 ): Promise<Flow | undefined> {
   const sealed = sessionSecret(raw.headers.cookie, flowCookie({ site }, id).name)
-  const text = sealed === null ? undefined : await factors.sealing.open('provider-sign-ins', sealed)
+  const text = sealed === null ? undefined : await sealing.open('provider-sign-ins', sealed)
   return text === undefined ? undefined : JSON.parse(text)
 }
 

@@ -32,11 +32,11 @@ export const startTotp = forUser({
   async handle(dependencies: FactorNeeds, request, reply) {
     const { label = 'Authenticator app' } = request.body ?? {}
     const user = await findEnabledUser(dependencies, request.caller)
-    const { store, sealing, now, publicUrl } = dependencies.factors
-    const at = now()
+    const { store, sealing, users, site } = dependencies
+    const at = users.now()
     const id = newId(at)
     const account = user.username ?? user.externalId ?? user.id
-    const totp = await newTotp({ issuer: new URL(publicUrl()).hostname, account })
+    const totp = await newTotp({ issuer: new URL(site.publicUrl()).hostname, account })
     const sealedSecret = await sealing.seal('factors', JSON.stringify({ factorId: id, secret: totp.secret }))
     const factor = { id, kind: 'totp', label, sealedSecret, createdAt: at, confirmedAt: null } as const
     const outcome = await store.write(stored.addFactor, { userId: user.id, factor, maxFactors, recoveryCodeHashes: [] })
@@ -54,14 +54,14 @@ export const endTotp = forUser({
     const { code } = request.body
     const factorId = request.body.id.toLowerCase()
     const { userId } = request.caller
-    const { store, now } = dependencies.factors
+    const { store, users } = dependencies
     const source = sourceOf(dependencies, request)
     const { factors } = await store.read(stored.factorsOf, userId)
     const factor = factors.find(({ id, kind }) => id === factorId && kind === 'totp')
     if (factor === undefined) throw noSuchFactor()
     if (factor.confirmedAt !== null) throw confirmedAlready()
-    const at = now()
-    const step = await stepOfCode(await secretOf(dependencies.factors, factor), code, at)
+    const at = users.now()
+    const step = await stepOfCode(await secretOf(dependencies, factor), code, at)
     if (step === undefined) throw wrongSecondFactor()
     const { codes, hashes } = newRecoveryCodes()
     const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail: { factorId, kind: 'totp' } })]
@@ -80,9 +80,9 @@ export const remove = forUser({
   async handle(dependencies: FactorNeeds, request, reply) {
     const factorId = request.params.id.toLowerCase()
     const { userId } = request.caller
-    const { store, now } = dependencies.factors
+    const { store, users } = dependencies
     const source = sourceOf(dependencies, request)
-    const audit = [auditEntry(source, { event: 'factor-removed', at: now(), userId, detail: { factorId } })]
+    const audit = [auditEntry(source, { event: 'factor-removed', at: users.now(), userId, detail: { factorId } })]
     const outcome = await store.write(stored.removeFactor, { userId, factorId, audit })
     if (outcome === 'absent') throw noSuchFactor()
     if (outcome === 'last')
@@ -100,8 +100,8 @@ export const recoveryCodes = forUser({
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { userId } = request.caller
-    const { store, now } = dependencies.factors
-    const at = now()
+    const { store, users } = dependencies
+    const at = users.now()
     const { codes, hashes } = newRecoveryCodes()
     const audit = [auditEntry(sourceOf(dependencies, request), { event: 'recovery-codes-created', at, userId })]
     const outcome = await store.write(stored.replaceRecoveryCodes, { userId, at, recoveryCodeHashes: hashes, audit })

@@ -1,30 +1,18 @@
-// What all files of this folder work with, and what an authenticator app and recovery codes have in common with passkeys. The routes that
-// change factors are in factors.routes.ts; how a factor is proved is in proofs.ts.
+// What an authenticator app and recovery codes have in common with passkeys. The routes that change factors are in factors.routes.ts; how a
+// factor is proved is in proofs.ts.
 import { CarillonError, conflict } from '../basics/errors.ts'
 import { hashOf, randomGroups, type Sealing } from '../basics/secrets.ts'
-import type { Guesses } from '../guessing/guesses.ts'
-import type { Store } from '../store/store.ts'
 import type { Factor } from './factors.store.ts'
 
 /** Each TOTP factor makes a guess as much more likely to be right. */
 export const maxFactors = 10
-
-export type FactorDependencies = {
-  store: Store
-  /** Seals the secrets of TOTP factors, so that a reader of the database cannot compute codes. */
-  sealing: Sealing
-  guesses: Guesses
-  now: () => number
-  /** The public URL, whose host an authenticator app displays. */
-  publicUrl: () => string
-}
 
 export function tooManyFactors(): CarillonError {
   return conflict(`A user has at most ${maxFactors} second factors`, 'Remove one first: DELETE /api/me/factors/:id.')
 }
 
 /** The secret of the factor as base32. Throws FACTOR_UNREADABLE if it was sealed with a secret that the service no longer has. */
-export async function secretOf({ sealing }: Pick<FactorDependencies, 'sealing'>, factor: Factor): Promise<string> {
+export async function secretOf({ sealing }: { sealing: Sealing }, factor: Factor): Promise<string> {
   const opened = await sealing.open('factors', factor.sealedSecret ?? '')
   const { factorId, secret } = JSON.parse(opened ?? '{}') as { factorId?: string; secret?: string }
   // A sealed secret that was copied into the row of another factor opens nothing.

@@ -12,17 +12,17 @@ import * as stored from './provider-accounts.store.ts'
 
 /** By name, in the order of the setting. */
 export type Providers = ReadonlyMap<string, Provider>
-type Needs = { store: Store; now: () => number }
+type Needs = { store: Store; users: { now: () => number } }
 type SignedIn = { provider: Provider; identity: Identity; source: Source }
 
 /** The user who signs in, created if the provider's setting says so; may be disabled. Undefined for an unknown account. */
 export async function userOfAccount(
-  { store, now }: Needs,
+  { store, users }: Needs,
   { provider, identity, source }: SignedIn,
 ): Promise<User | undefined> {
   const { createUsers, name } = provider.setting
   const { issuer, subject } = identity
-  const at = now()
+  const at = users.now()
   const known = await store.write(stored.useProviderAccount, { issuer, subject, at })
   if (known !== undefined || !createUsers) return known
   const id = newId(at)
@@ -40,14 +40,14 @@ export function noActiveUser({ setting }: Provider): CarillonError {
 
 /** Throws CONFLICT if the account, or another one of this provider, is linked already; FORBIDDEN if the user's sign-in has ended. */
 export async function linkAccount(
-  { store, now }: Needs,
+  { store, users }: Needs,
   { provider, identity, source }: SignedIn,
   linking: Linking,
 ): Promise<void> {
   const { displayName, name } = provider.setting
   const { userId, generation: checkedGeneration, signInId } = linking
   const { issuer, subject } = identity
-  const at = now()
+  const at = users.now()
   const { email } = await newProfile(identity)
   const audit = [auditEntry(source, { event: 'provider-linked', at, userId, signInId, detail: { provider: name } })]
   const change = { issuer, subject, userId, checkedGeneration, email, at, audit }

@@ -44,7 +44,7 @@ export function bondOf({ state, challenge, origin }: Flow): Bond {
 }
 
 export async function keepFlow(dependencies: FlowNeeds, reply: FastifyReply, flow: Flow): Promise<void> {
-  const sealed = await dependencies.factors.sealing.seal('provider-sign-ins', JSON.stringify(flow))
+  const sealed = await dependencies.sealing.seal('provider-sign-ins', JSON.stringify(flow))
   setCookie(reply, flowCookie(dependencies, flowId(flow.state)), sealed)
 }
 

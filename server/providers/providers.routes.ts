@@ -161,7 +161,7 @@ export const callback = forAnyone({
     let user: User | undefined
     try {
       const signedIn = { provider, identity: await provider.identify(response, flow), source }
-      if (flow.linking === undefined) user = await userOfAccount(dependencies.factors, signedIn)
+      if (flow.linking === undefined) user = await userOfAccount(dependencies, signedIn)
       const next = await finishFlow(dependencies, { flow, user, signedIn }, { request, reply })
       // The cookie proves later that this browser may use the code or the challenge. The user has five minutes for a second factor.
       if (next === undefined || bondOf(flow).flow === undefined) forget()
@@ -195,7 +195,7 @@ async function finishFlow(
   if (flow.linking !== undefined) {
     const { request, reply } = exchange
     const caller = await callerOf(dependencies, request, flow.linking)
-    await linkAccount(dependencies.factors, signedIn, flow.linking)
+    await linkAccount(dependencies, signedIn, flow.linking)
     if (caller !== null) await renewOwnCookie(dependencies, { request: { caller, raw: request.raw }, reply })
     return undefined
   }
@@ -250,13 +250,14 @@ type Coded = { provider: Provider; request: GuardedRequest<null, unknown, Provid
 /** Uses the code up. Throws INVALID_CREDENTIALS. */
 async function userOfCode(dependencies: ProviderNeeds, { provider, request, reply }: Coded) {
   const { code, verifier } = request.body
-  const { store, now } = dependencies.factors
-  const found = await findChallenge(dependencies.factors, code, purpose)
+  const { store, users } = dependencies
+  const found = await findChallenge(dependencies, code, purpose)
   const data = found?.data as CodeData | undefined
   if (found === undefined || data?.provider !== provider.setting.name) throw invalidCode()
   if (!(await isBound(dependencies, request, { bond: data, verifier }))) throw invalidCode()
   const user =
-    (await store.write(useChallenge, { ...found.key, at: now() })) && (await store.read(findUser, found.key.userId))
+    (await store.write(useChallenge, { ...found.key, at: users.now() })) &&
+    (await store.read(findUser, found.key.userId))
   if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
   forgetFlow(dependencies, reply, data.flow)
   return user
@@ -264,9 +265,9 @@ async function userOfCode(dependencies: ProviderNeeds, { provider, request, repl
 
 type CodeData = Bond & { provider: string; generation: number }
 
-function newCode({ factors }: Pick<ProviderNeeds, 'factors'>, user: User, flow: Flow): Promise<string> {
+function newCode(dependencies: ProviderNeeds, user: User, flow: Flow): Promise<string> {
   const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...bondOf(flow) }
-  return makeChallenge(factors, { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs })
+  return makeChallenge(dependencies, { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs })
 }
 
 /** The same for every code that is not valid here and now. */

@@ -23,10 +23,10 @@ export const creationOptions = forUser({
   async handle(dependencies: FactorNeeds, request, reply) {
     const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
     const { id, username, email, displayName } = await findEnabledUser(dependencies, request.caller)
-    const { store, sealing, now } = dependencies.factors
+    const { store, sealing, users } = dependencies
     // What an authenticator displays beside the passkey; a user of an application may have no name at all here.
     const name = username ?? email ?? displayName ?? id
-    const challenge = ceremonies.newChallenge(sealing, { ceremony: 'create', userId: id }, now())
+    const challenge = ceremonies.newChallenge(sealing, { ceremony: 'create', userId: id }, users.now())
     const existing = passkeysIn(await store.read(factorsOf, id))
     const user = { id, name, displayName: displayName ?? name }
     return sendData(reply, await ceremonies.creationOptions({ relyingParty, challenge, user, existing }))
@@ -44,7 +44,7 @@ export const add = forUser({
     const { userId } = request.caller
     const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
     const of = { userId, label, relyingParty, source: sourceOf(dependencies, request) }
-    const { factor, outcome, codes } = await addPasskey(dependencies.factors, response as Registration, of)
+    const { factor, outcome, codes } = await addPasskey(dependencies, response as Registration, of)
     await renewOwnCookie(dependencies, { request, reply })
     return sendData(reply.code(201), displayAdded(factor, outcome, codes))
   },
@@ -59,10 +59,10 @@ export const requestOptions = forAnyone({
   async handle(dependencies: FactorNeeds, request, reply) {
     const { challenge: waitingFor } = request.body ?? {}
     const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
-    const { store, sealing, now } = dependencies.factors
+    const { store, sealing, users } = dependencies
     const waiting = waitingFor === undefined ? undefined : await findWaiting(dependencies, waitingFor, request)
     const allowed = waiting === undefined ? [] : passkeysIn(await store.read(factorsOf, waiting.user.id))
-    const challenge = ceremonies.newChallenge(sealing, { ceremony: 'get' }, now())
+    const challenge = ceremonies.newChallenge(sealing, { ceremony: 'get' }, users.now())
     return sendObject(reply, await ceremonies.requestOptions({ relyingParty, challenge, allowed }))
   },
 })
@@ -76,12 +76,11 @@ export const login = forAnyone({
   async handle(dependencies: FactorNeeds, request, reply) {
     const { variant = dependencies.site.variant, ...body } = request.body
     const response = body.response as Assertion
-    const { factors } = dependencies
     const source = sourceOf(dependencies, request)
     try {
       const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
-      const proven = await provePasskey(factors, response, { relyingParty, address: source.address })
-      await usePasskey(factors, proven, { source })
+      const proven = await provePasskey(dependencies, response, { relyingParty, address: source.address })
+      await usePasskey(dependencies, proven, { source })
       const facts = { variant, method: 'passkey', source } as const
       return sendObject(reply, await finishSignIn(dependencies, proven.user, facts, { request, reply }))
     } catch (error) {
