@@ -2,7 +2,6 @@
 import * as activity from './audit/activity.routes.ts'
 import * as byKey from './delivery/by-key.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'
-import * as trial from './delivery/test-notification.routes.ts'
 import * as demonstrationPage from './demonstration/demonstration-page.routes.ts'
 import * as confirmation from './factors/confirm.routes.ts'
 import * as factors from './factors/factors.routes.ts'
@@ -113,7 +112,7 @@ const api = {
     undoBulkAction: route('POST', '/api/notifications/undo', inbox, notifications.undo),
     getPreferences: route('GET', '/api/me/preferences', inbox, preferences.get),
     changePreferences: route('PUT', '/api/me/preferences', inbox, preferences.put),
-    sendTestNotification: route('POST', '/api/me/test-notification', user, trial.sendTest),
+    sendTestNotification: route('POST', '/api/me/test-notification', user, deliveries.sendTest),
   },
   producers: {
     sendNotification: route('POST', '/api/notifications', sender, deliveries.send),
@@ -193,5 +192,3 @@ const pageTags: ReadonlySet<Tag> = new Set(['pages', 'scripts', 'documentation']
 export function apiOf(all: readonly Route<Parts>[]): readonly Route<Parts>[] {
   return all.filter(({ tag }) => !pageTags.has(tag))
 }
-
-export const routes = routesWith('')

@@ -7,7 +7,7 @@ import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { findUser as findStoredUser } from '../users/users.store.ts'
 import { findUser } from '../users/users.ts'
-import { configOf, withSettings, withStore } from './settings.ts'
+import { type Place, withSettings, withStore } from './settings.ts'
 import { countUpTo, type Output, print, table } from './terminal/output.ts'
 
 type Options = Output & { user?: string; since?: (now: number) => number; last: number }
@@ -26,7 +26,7 @@ export function auditCommand(): Command {
     )
     .option('--last <count>', 'the newest entries, this many', countUpTo(999_999), 50)
     .addHelpText('after', help)
-  return withSettings(command, 'audit').action((options) => audit(command, options))
+  return withSettings(command).action(audit)
 }
 
 const help = `
@@ -46,23 +46,22 @@ function sinceOf(text: string): (now: number) => number {
   return () => at
 }
 
-function audit(command: Command, options: Options): Promise<void> {
-  return withStore(configOf(command, 'audit'), async (store) => {
-    const userId = options.user === undefined ? undefined : (await findUser({ store }, { username: options.user })).id
-    const entries = await entriesOf(store, { ...options, userId })
-    const rows = options.json ? [] : await rowsOf(namesIn(store), entries)
+async function audit(options: Options, command: Command): Promise<void> {
+  await withStore(command, async (place) => {
+    const entries = await entriesOf(place, options)
+    const rows = options.json ? [] : await rowsOf(place.store, entries)
     print(options, entries, () => (rows.length === 0 ? emptyText(options) : table(headings, rows)))
   })
 }
 
-type Wanted = Pick<Options, 'since' | 'last'> & { userId: string | undefined }
-
 /** Oldest first. */
-async function entriesOf(store: Store, { since, last, userId }: Wanted): Promise<AuditEntry[]> {
-  const at = since?.((store.clock ?? Date.now)())
-  const filter = { ...(userId !== undefined && { userId }), ...(at !== undefined && { since: at }) }
-  const entries: AuditEntry[] = []
+async function entriesOf({ store, now }: Place, { user, since, last }: Options): Promise<AuditEntry[]> {
+  const filter = {
+    ...(user !== undefined && { userId: (await findUser({ store }, { username: user })).id }),
+    ...(since !== undefined && { since: since(now()) }),
+  }
   const wanted = since === undefined ? last : Number.POSITIVE_INFINITY
+  const entries: AuditEntry[] = []
   while (entries.length < wanted) {
     const limit = Math.min(pageSize, wanted - entries.length)
     const before = entries.at(-1)?.id
@@ -75,34 +74,23 @@ async function entriesOf(store: Store, { since, last, userId }: Wanted): Promise
 
 const headings = ['time', 'event', 'user', 'by', 'address', 'details']
 
-async function rowsOf(nameOf: NameOf, entries: readonly AuditEntry[]): Promise<string[][]> {
-  const rows: string[][] = []
-  for (const entry of entries) {
-    const { at, event, userId, nameHash, actor, address, detail, count } = entry
-    const about = userId === null ? (nameHash === null ? '-' : `unknown ${nameHash}`) : await nameOf(userId)
+async function rowsOf(store: Store, entries: readonly AuditEntry[]): Promise<string[][]> {
+  const names = new Map<string, string>()
+  for (const userId of new Set(entries.flatMap((entry) => entry.userId ?? []))) {
+    const user = await store.read(findStoredUser, userId)
+    names.set(userId, user?.username ?? user?.externalId ?? userId)
+  }
+  return entries.map(({ at, event, userId, nameHash, actor, address, detail, count }) => {
+    const about = userId === null ? (nameHash === null ? '-' : `unknown ${nameHash}`) : names.get(userId)
     const facts = Object.entries(detail ?? {})
       .filter(([name]) => name !== 'settings')
       .map(([name, value]) => `${name}=${value}`)
     if (count > 1) facts.unshift(`${count} times`)
     const time = `${iso(at).slice(0, 19).replace('T', ' ')}Z`
-    rows.push([time, event, about, actor, address ?? '-', facts.join(' ')].map(withoutControls))
-  }
-  return rows
+    return [time, event, about ?? '-', actor, address ?? '-', facts.join(' ')].map(withoutControls)
+  })
 }
 
 function emptyText({ user, since }: Options): string {
   return `There are no entries${user === undefined ? '' : ` about ${user}`} ${since === undefined ? 'yet' : 'since then'}`
-}
-
-type NameOf = (userId: string) => Promise<string>
-
-/** Usernames by id, each read once. */
-function namesIn(store: Store): NameOf {
-  const names = new Map<string, string>()
-  return async (userId) => {
-    const user = names.has(userId) ? undefined : await store.read(findStoredUser, userId)
-    const name = names.get(userId) ?? user?.username ?? user?.externalId ?? userId
-    names.set(userId, name)
-    return name
-  }
 }

@@ -3,9 +3,8 @@ import { Command } from 'commander'
 import { iso } from '../basics/clock.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
 import { configOf, withSettings } from './settings.ts'
-import { interruptible } from './terminal/interruption.ts'
 import { type Output, print } from './terminal/output.ts'
-import { withProgress } from './terminal/progress.ts'
+import { interruptible, progress } from './terminal/progress.ts'
 
 const more = `
 The service may be running. Every row is read back and compared before the file gets its name (mode 0600). An existing file
@@ -18,19 +17,18 @@ export function backupCommand(): Command {
   const command = new Command('backup')
     .argument('<file>', 'a new file')
     .description('Write the whole database to a new file; the service may be running')
-  return withSettings(command, 'backup')
-    .addHelpText('after', more)
-    .action((file: string, options: Output) => backup(command, file, options))
+  return withSettings(command).addHelpText('after', more).action(backup)
 }
 
-async function backup(command: Command, file: string, options: Output): Promise<void> {
+async function backup(file: string, options: Output, command: Command): Promise<void> {
   // Imported here, so that `carillon --help` does not load it.
   const { backUp } = await import('../store/transfer/backup.ts')
-  const { database } = configOf(command, 'backup')
+  const { database } = configOf(command)
   refuseMissingDatabase(database)
+  const wanted = { from: database, file, at: iso(Date.now()), report: progress(options) }
   const tables = await interruptible(
     () => `Nothing is left of ${file}.`,
-    () => withProgress(options, (report) => backUp({ from: database, file, at: iso(Date.now()), report })),
+    () => backUp(wanted),
   )
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   print(options, { file, rows, tables }, () => `Wrote ${rows} rows to ${file}; counts and checksums agree`)

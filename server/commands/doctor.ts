@@ -35,13 +35,11 @@ export function doctorCommand(): Command {
   const command = new Command('doctor')
     .argument('[url]', 'the URL of the service for browsers; default: the public URL')
     .description('Find problems, from the disk to the proxy, and say what to change')
-  return withSettings(command, 'doctor')
-    .addHelpText('after', example)
-    .action((url: string | undefined, options) => doctor(command, url, options))
+  return withSettings(command).addHelpText('after', example).action(doctor)
 }
 
-async function doctor(command: Command, url: string | undefined, options: Output) {
-  const { config, faults } = configAndFaults(command, 'doctor')
+async function doctor(url: string | undefined, options: Output, command: Command): Promise<void> {
+  const { config, faults } = configAndFaults(command)
   const target = url === undefined ? config && (config.publicUrl ?? directUrl(config)) : targetOf(url)
   const all = inArea(
     'This machine',

@@ -4,7 +4,7 @@ import { withoutControls } from '../basics/control-characters.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { type Explained, explainNotification } from '../inbox/explain.store.ts'
 import { findUser } from '../users/users.ts'
-import { configOf, withSettings, withStore } from './settings.ts'
+import { withSettings, withStore } from './settings.ts'
 import { print, readApplication, WrongUse } from './terminal/output.ts'
 import { type KeyOptions, keyOf, named, nameOf } from './user/user-key.ts'
 
@@ -20,18 +20,18 @@ export function explainCommand(): Command {
     .argument('<names...>', 'the username, unless an option names the user; the id of the notification')
     .description('Say what happened to one notification: sent, seen, read, archived, snoozed, muted, removed')
     .addHelpText('after', help)
-  return withSettings(command, 'explain').action((names, options) => explain(command, names, options))
+  return withSettings(command).action(explain)
 }
 
 type Options = KeyOptions & { application?: string }
 
-function explain(command: Command, names: readonly string[], options: Options): Promise<void> {
+function explain(names: readonly string[], options: Options, command: Command): Promise<void> {
   const [last = '', ...others] = names.toReversed()
   const id = last.toLowerCase()
   if (others.length > 1) throw new WrongUse('Give one username and the id of one notification')
   const key = keyOf(others[0], options)
   const application = readApplication(options.application)
-  return withStore(configOf(command, 'explain'), async (store) => {
+  return withStore(command, async ({ store }) => {
     const user = await findUser({ store, application }, key)
     const found = await store.read(explainNotification, { userId: user.id, id })
     if (found === undefined)

@@ -8,20 +8,18 @@ const timeoutMs = 3_000
 
 export function healthcheckCommand(): Command {
   const command = new Command('healthcheck').description('Exit with 0 if the service on this machine is ready, else 1')
-  return withSettings(command, 'healthcheck').action(async (options) => {
-    const url = directUrl(configOf(command, 'healthcheck'))
+  return withSettings(command).action(async (options) => {
+    const url = directUrl(configOf(command))
     if (url === undefined) throw new WrongUse('CARILLON_PORT is 0: name the port on which the service listens')
-    const status = await statusOf(`${url}/readyz`)
-    print(options, { status }, () => 'ready')
+    await refuseUnready(`${url}/readyz`)
+    print(options, { status: 'ready' }, () => 'ready')
   })
 }
 
-/** Throws UNAVAILABLE with the reason if the service is not ready. */
-async function statusOf(url: string): Promise<'ready'> {
+async function refuseUnready(url: string): Promise<void> {
   try {
     const { status } = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' })
-    if (status === 200) return 'ready'
-    throw new Error(`the response is ${status}`)
+    if (status !== 200) throw new Error(`the response is ${status}`)
   } catch (error) {
     const { cause = error } = error as Error
     throw new CarillonError('UNAVAILABLE', `${url} is not ready: ${messageOf(cause)}`, { cause: error })

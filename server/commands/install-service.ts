@@ -24,7 +24,7 @@ export function installServiceCommand(): Command {
     .option('--json', 'one JSON value on stdout, for machines')
   return command.action((options: Options) => {
     const program = options.program ?? thisProgram()
-    const { drainGraceMs } = configOf(command, 'install-service')
+    const { drainGraceMs } = configOf(command)
     const unit = unitOf({ program, graceMs: drainGraceMs, environment: process.env })
     if (/\s\/(home|root|tmp|run\/user)\//.test(` ${program}`))
       warn(`the unit cannot see ${program}: install Carillon below /opt, /usr or /srv`)

@@ -3,8 +3,7 @@ import { Command } from 'commander'
 import { iso } from '../basics/clock.ts'
 import { ProducerKeys, type Scope, scopes } from '../producers/producer-key.ts'
 import { listProducers } from '../producers/producers.store.ts'
-import type { Store } from '../store/store.ts'
-import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
+import { withSettings, withStore } from './settings.ts'
 import { day, type Output, print, readApplication, readDuration, table, WrongUse } from './terminal/output.ts'
 
 const dayMs = 86_400_000
@@ -23,68 +22,50 @@ export function keyCommand(): Command {
     .option('--scope <scopes>', 'comma-separated: send (deliveries), users (users and tokens for them)', 'send')
     .option('--application <name>', 'the key reaches the users of this application, and no others')
     .option('--expires <days>', 'such as 365d; without this option the key does not expire')
-    .action((name, options, command) => addOne(command, name, options))
-  key
-    .command('list')
-    .description('List the keys, without their secrets')
-    .action((options, command) => withKeys(command, ({ store }) => listAll(store, options)))
+    .action(addOne)
+  key.command('list').description('List the keys, without their secrets').action(listAll)
   key
     .command('rotate <id>')
     .description('Give a key a new secret, displayed once; the one before is accepted until the overlap ends')
     .option('--overlap <duration>', 'such as 30m or 7d; 0s refuses the secret before at once', '24h')
     .addHelpText('after', rotateExample)
-    .action((id, options, command) => rotateOne(command, id, options))
-  key
-    .command('revoke <id>')
-    .description('Revoke a key; takes effect at once')
-    .action((id, options, command) => withKeys(command, ({ keys }) => revokeOne(keys, id, options)))
-  for (const command of key.commands) withSettings(command, 'key')
-  return key
+    .action(rotateOne)
+  key.command('revoke <id>').description('Revoke a key; takes effect at once').action(revokeOne)
+  return withSettings(key)
 }
 
-function withKeys(command: Command, work: (dependencies: { store: Store; keys: ProducerKeys }) => Promise<void>) {
-  return withStore(configOf(command, 'key'), (store) =>
-    work({ store, keys: new ProducerKeys({ store, now: Date.now, source: operatorSource() }) }),
-  )
-}
+type AddOptions = Output & { scope: string; application?: string; expires?: string }
 
-async function addOne(
-  command: Command,
-  name: string,
-  options: Output & { scope: string; application?: string; expires?: string },
-): Promise<void> {
+async function addOne(name: string, options: AddOptions, command: Command): Promise<void> {
   const application = readApplication(options.application)
   const expiresAt = readExpiry(options.expires, Date.now())
   const wanted = { name, application, scopes: readScopes(options.scope), expiresAt }
-  await withKeys(command, async ({ keys }) => {
-    const { id, key } = await keys.issue(wanted)
-    print(options, { id, ...wanted, key }, () => [
-      `Added the key ${id} for ${name} (${application === undefined ? '' : `application ${application}; `}${wanted.scopes.join(', ')}; expires ${day(wanted.expiresAt)})`,
-      `key: ${key}`,
-      'It is displayed once.',
-    ])
-  })
+  const { id, key } = await withStore(command, (place) => new ProducerKeys(place).issue(wanted))
+  const limits = `${wanted.scopes.join(', ')}; expires ${day(expiresAt)}`
+  print(options, { id, ...wanted, key }, () => [
+    `Added the key ${id} for ${name} (${application === undefined ? '' : `application ${application}; `}${limits})`,
+    `key: ${key}`,
+    'It is displayed once.',
+  ])
 }
 
-async function rotateOne(command: Command, id: string, options: Output & { overlap: string }): Promise<void> {
+async function rotateOne(id: string, options: Output & { overlap: string }, command: Command): Promise<void> {
   const overlapMs = readDuration('--overlap', options.overlap, { min: 0, max: maxOverlapMs })
-  await withKeys(command, async ({ keys }) => {
-    const { key, previousUntil } = await keys.rotate(id, overlapMs)
-    print(options, { id, key, previousUntil }, () => [
-      `Rotated ${id}; the secret before is accepted until ${iso(previousUntil)}`,
-      `key: ${key}`,
-      'It is displayed once.',
-    ])
-  })
+  const { key, previousUntil } = await withStore(command, (place) => new ProducerKeys(place).rotate(id, overlapMs))
+  print(options, { id, key, previousUntil }, () => [
+    `Rotated ${id}; the secret before is accepted until ${iso(previousUntil)}`,
+    `key: ${key}`,
+    'It is displayed once.',
+  ])
 }
 
-async function revokeOne(keys: ProducerKeys, id: string, options: Output): Promise<void> {
-  await keys.revoke(id)
+async function revokeOne(id: string, options: Output, command: Command): Promise<void> {
+  await withStore(command, (place) => new ProducerKeys(place).revoke(id))
   print(options, { id, revoked: true }, () => `Revoked ${id}`)
 }
 
-async function listAll(store: Store, options: Output): Promise<void> {
-  const producers = await store.read(listProducers)
+async function listAll(options: Output, command: Command): Promise<void> {
+  const producers = await withStore(command, ({ store }) => store.read(listProducers))
   const rows = producers.map(({ id, name, application, scopes: allowed, ...at }) => {
     const days = [at.createdAt, at.expiresAt, at.lastUsedAt, at.revokedAt].map(day)
     return [id, name, application || '-', allowed.join(','), ...days]

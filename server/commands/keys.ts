@@ -3,14 +3,12 @@ import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
-import type { Config } from '../config/settings.ts'
 import { sealingSecrets } from '../start/sealing-secret.ts'
-import type { Store } from '../store/store.ts'
 import { makeSigningKey, sealingOf } from '../tokens/key-material.ts'
 import { lastOf, publishedAheadMs, type Scheduled, scheduleOf } from '../tokens/key-schedule.ts'
 import { dropSigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
 import { publishKey } from '../tokens/signing-keys.ts'
-import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
+import { type Place, withSettings, withStore } from './settings.ts'
 import { type Output, print, readDuration, table } from './terminal/output.ts'
 
 const dayMs = 86_400_000
@@ -39,34 +37,27 @@ export function keysCommand(): Command {
     .command('list')
     .description('List the signing keys, and which of them signs')
     .addHelpText('after', examples.list)
-    .action((options, command) => withKeys(command, ({ store }) => listAll(store, options)))
+    .action(listAll)
   keys
     .command('rotate')
     .description('Publish the next signing key; no token is refused')
     .option('--after <duration>', 'how long it is published before nodes sign with it', `${publishedAheadMs / 60_000}m`)
     .addHelpText('after', examples.rotate)
-    .action((options, command) => rotate(command, options))
+    .action(rotate)
   keys
     .command('drop <kid>')
     .description('Refuse every token of a stolen key at once, and sign with a new one')
     .addHelpText('after', examples.drop)
-    .action((kid, options, command) => withKeys(command, (place) => drop(place, kid, options)))
-  for (const command of keys.commands) withSettings(command, 'keys')
-  return keys
+    .action(drop)
+  return withSettings(keys)
 }
 
-type Place = { store: Store; config: Config; now: () => number }
-
-function withKeys(command: Command, work: (place: Place) => Promise<void>): Promise<void> {
-  const config = configOf(command, 'keys')
-  return withStore(config, (store) => work({ store, config, now: store.clock ?? Date.now }))
-}
-
-async function listAll(store: Store, options: Output): Promise<void> {
-  const keys = scheduleOf(await store.read(signingKeys), (store.clock ?? Date.now)())
-  const rows = keys.map((key) => Object.values(displayed(key)).map((cell) => cell ?? '-'))
-  print(options, keys.map(displayed), () => {
-    if (rows.length === 0) return 'There are no signing keys yet. The first start makes one.'
+async function listAll(options: Output, command: Command): Promise<void> {
+  const keys = await withStore(command, async ({ store, now }) => scheduleOf(await store.read(signingKeys), now()))
+  const items = keys.map(displayed)
+  print(options, items, () => {
+    if (items.length === 0) return 'There are no signing keys yet. The first start makes one.'
+    const rows = items.map((item) => Object.values(item).map((cell) => cell ?? '-'))
     return table(['kid', 'state', 'created', 'signs from', 'accepted until'], rows)
   })
 }
@@ -76,40 +67,42 @@ function displayed({ key: { kid, createdAt, startsAt }, state, until }: Schedule
   return { kid, state, createdAt: iso(createdAt), startsAt: iso(startsAt), acceptedUntil }
 }
 
-async function rotate(command: Command, options: Output & { after: string }): Promise<void> {
+async function rotate(options: Output & { after: string }, command: Command): Promise<void> {
   const aheadMs = readDuration('--after', options.after, { min: 0, max: 30 * dayMs })
-  await withKeys(command, async (place) => {
-    const { store, now } = place
+  const { kid, startsAt } = await withStore(command, async (place) => {
+    const { store, source } = place
     const { keys, sealing } = await openKeys(place)
-    const at = now()
-    const startsAt = at + aheadMs
-    const after = lastOf(keys)?.kid ?? null
-    const kid = await publishKey({ store, sealing }, { at, startsAt, after, source: operatorSource() })
-    if (kid === undefined)
+    const at = place.now()
+    const next = { at, startsAt: at + aheadMs, after: lastOf(keys)?.kid ?? null, source }
+    const published = await publishKey({ store, sealing }, next)
+    if (published === undefined)
       throw conflict('Another key was added at the same moment', 'Look at it with: carillon keys list')
-    print(options, { kid, startsAt: iso(startsAt) }, () => [
-      `Published the signing key ${kid}`,
-      `Nodes sign with it from ${iso(startsAt)}; tokens of the key before are accepted until they expire.`,
-    ])
+    return { kid: published, startsAt: next.startsAt }
   })
+  print(options, { kid, startsAt: iso(startsAt) }, () => [
+    `Published the signing key ${kid}`,
+    `Nodes sign with it from ${iso(startsAt)}; tokens of the key before are accepted until they expire.`,
+  ])
 }
 
-async function drop(place: Place, kid: string, options: Output): Promise<void> {
-  const { store, now } = place
-  const { keys, sealing } = await openKeys(place)
-  const at = now()
-  const known = keys.filter(({ retiredAt }) => retiredAt === null)
-  const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at })
-  const detail = { kid, replacedBy: key.kid }
-  const audit = [auditEntry(operatorSource(), { event: 'signing-key-dropped', at, detail })]
-  const isKnown = known.some((one) => one.kid === kid)
-  if (!isKnown || (await store.write(dropSigningKey, { kid, key, audit })) === 'absent')
-    throw new CarillonError('NOT_FOUND', `There is no signing key ${kid} in use`, {
-      remedy: `There ${known.length === 1 ? 'is' : 'are'} ${known.map((one) => one.kid).join(', ')}.`,
-    })
-  print(options, { kid, dropped: true, replacedBy: key.kid }, () => [
+async function drop(kid: string, options: Output, command: Command): Promise<void> {
+  const replacedBy = await withStore(command, async (place) => {
+    const { store, source } = place
+    const { keys, sealing } = await openKeys(place)
+    const at = place.now()
+    const known = keys.filter(({ retiredAt }) => retiredAt === null).map((one) => one.kid)
+    const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at })
+    const detail = { kid, replacedBy: key.kid }
+    const audit = [auditEntry(source, { event: 'signing-key-dropped', at, detail })]
+    if (!known.includes(kid) || (await store.write(dropSigningKey, { kid, key, audit })) === 'absent')
+      throw new CarillonError('NOT_FOUND', `There is no signing key ${kid} in use`, {
+        remedy: `There ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}.`,
+      })
+    return key.kid
+  })
+  print(options, { kid, dropped: true, replacedBy }, () => [
     `Dropped the signing key ${kid}; its tokens are refused`,
-    `Nodes sign with ${key.kid} now.`,
+    `Nodes sign with ${replacedBy} now.`,
   ])
 }
 

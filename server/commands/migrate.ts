@@ -3,13 +3,13 @@ import { Command } from 'commander'
 import { openStore } from '../open-store.ts'
 import { refuseLostDatabase } from '../start/database-file.ts'
 import { configOf, withSettings } from './settings.ts'
-import { interruptible } from './terminal/interruption.ts'
 import { print, warn } from './terminal/output.ts'
+import { interruptible } from './terminal/progress.ts'
 
 export function migrateCommand(): Command {
   const command = new Command('migrate').description("Bring the store to this program's schema")
-  return withSettings(command, 'migrate').action(async (options) => {
-    const { database, databasePartitions: partitions } = configOf(command, 'migrate')
+  return withSettings(command).action(async (options) => {
+    const { database, databasePartitions: partitions } = configOf(command)
     refuseLostDatabase(database)
     const { store, migrations, notice } = await interruptible(
       () => 'No row is lost, and the next start continues.',

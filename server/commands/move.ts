@@ -6,12 +6,11 @@ import { newId } from '../basics/ids.ts'
 import { type Database, displayDatabase } from '../config/database-url.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
 import { secretFileOf } from '../start/sealing-secret.ts'
-import { configWith, type GivenOption } from './settings.ts'
-import { interruptible } from './terminal/interruption.ts'
+import { configOf } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
-import { withProgress } from './terminal/progress.ts'
+import { interruptible, progress } from './terminal/progress.ts'
 
-type Options = Output & { from?: string; to?: string; giveUp?: boolean }
+type Options = Output & { to?: string; giveUp?: boolean }
 
 const more = `
 From the start of the move the old database refuses every write (503) and serves only reads. Everything is copied and
@@ -34,18 +33,13 @@ export function moveCommand(): Command {
     .option('--give-up', 'let the old database accept writes again, whether the move was completed or not')
     .option('--json', 'one JSON value on stdout, for machines')
     .addHelpText('after', more)
-    .action(async (options: Options) => {
-      // Imported here, so that `carillon --help` does not load it.
-      const transfer = await import('../store/transfer/move.ts')
-      await (options.giveUp ? giveUp : move)(options, transfer)
-    })
+    .action((options: Options, command: Command) => (options.giveUp ? giveUp : move)(options, command))
 }
 
-type Transfer = typeof import('../store/transfer/move.ts')
-
-async function move(options: Options, transfer: Transfer): Promise<void> {
-  const { giveUpCommand, moveDatabase, refusingSentence } = transfer
-  const config = configWith([fromOption(options), { option: 'to', name: 'CARILLON_TARGET_URL', value: options.to }])
+async function move(options: Options, command: Command): Promise<void> {
+  // Imported here, so that `carillon --help` does not load it.
+  const { giveUpCommand, moveDatabase, refusingSentence } = await import('../store/transfer/move.ts')
+  const config = configOf(command, { from: 'CARILLON_DATABASE_URL', to: 'CARILLON_TARGET_URL' })
   const { database: from, target: to, databasePartitions: partitions, secret } = config
   if (to === undefined) throw new WrongUse('Name the empty database: --to URL, or CARILLON_TARGET_URL')
   if (displayDatabase(from) === displayDatabase(to)) throw new WrongUse('--from and --to name the same database')
@@ -54,28 +48,26 @@ async function move(options: Options, transfer: Transfer): Promise<void> {
   const onRefusing = () => {
     state = refusingSentence(from)
   }
-  const moved = { from, to, partitions, id: newId(Date.now()), now: Date.now, onRefusing }
+  const wanted = { from, to, partitions, id: newId(Date.now()), now: Date.now, onRefusing, report: progress(options) }
   const tables = await interruptible(
     () => state,
-    () => withProgress(options, (report) => moveDatabase({ ...moved, report })),
+    () => moveDatabase(wanted),
   )
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const beside = secret === undefined && from.engine === 'sqlite' ? secretFileOf(resolve(from.path)) : ''
   const secretFile = existsSync(beside) ? beside : undefined
-  print(
-    options,
-    { from: displayDatabase(from), to: displayDatabase(to), rows, tables, ...(secretFile && { secretFile }) },
-    () => [
-      `Moved ${rows} rows of ${tables.length} tables to ${displayDatabase(to)}; counts and checksums agree`,
-      `Set CARILLON_DATABASE_URL to the new database, and restart the service.${secretAdvice(secretFile, to)}`,
-      `${displayDatabase(from)} refuses writes from now on. To use it again: ${giveUpCommand(from)}`,
-    ],
-  )
+  const value = { from: displayDatabase(from), to: displayDatabase(to), rows, tables, secretFile }
+  print(options, value, () => [
+    `Moved ${rows} rows of ${tables.length} tables to ${value.to}; counts and checksums agree`,
+    `Set CARILLON_DATABASE_URL to the new database, and restart the service.${secretAdvice(secretFile, to)}`,
+    `${value.from} refuses writes from now on. To use it again: ${giveUpCommand(from)}`,
+  ])
 }
 
-async function giveUp(options: Options, { giveUpMove }: Transfer): Promise<void> {
+async function giveUp(options: Options, command: Command): Promise<void> {
   if (options.to !== undefined) throw new WrongUse('--give-up takes only --from')
-  const { database: from } = configWith([fromOption(options)])
+  const { giveUpMove } = await import('../store/transfer/move.ts')
+  const { database: from } = configOf(command, { from: 'CARILLON_DATABASE_URL' })
   refuseMissingDatabase(from)
   const { target, endedAt } = await giveUpMove(from)
   print(options, { from: displayDatabase(from), target, wasDone: endedAt !== null }, () => [
@@ -84,10 +76,6 @@ async function giveUp(options: Options, { giveUpMove }: Transfer): Promise<void>
       ? `${target} is incomplete and cannot be used: delete its contents`
       : `${target} contains the moved data, but not later writes to the old database`,
   ])
-}
-
-function fromOption({ from }: Options): GivenOption {
-  return { option: 'from', name: 'CARILLON_DATABASE_URL', value: from }
 }
 
 function secretAdvice(file: string | undefined, to: Database): string {

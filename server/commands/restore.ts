@@ -3,9 +3,9 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { type Database, displayDatabase } from '../config/database-url.ts'
 import { secretFileOf } from '../start/sealing-secret.ts'
-import { configWith } from './settings.ts'
+import { configOf } from './settings.ts'
 import { type Output, print } from './terminal/output.ts'
-import { withProgress } from './terminal/progress.ts'
+import { progress } from './terminal/progress.ts'
 
 const more = `
 The whole file is checked before the first row is written, and every row is read back before all of them are committed at
@@ -27,12 +27,12 @@ export function restoreCommand(): Command {
     .action(restore)
 }
 
-async function restore(file: string, options: Output & { to?: string }): Promise<void> {
+async function restore(file: string, options: Output, command: Command): Promise<void> {
   // Imported here, so that `carillon --help` does not load it.
   const { restoreBackup } = await import('../store/transfer/backup.ts')
-  const config = configWith([{ option: 'to', name: 'CARILLON_DATABASE_URL', value: options.to }])
+  const config = configOf(command, { to: 'CARILLON_DATABASE_URL' })
   const { database: to, databasePartitions: partitions } = config
-  const tables = await withProgress(options, (report) => restoreBackup({ file, to, partitions, report }))
+  const tables = await restoreBackup({ file, to, partitions, report: progress(options) })
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   print(options, { file, to: displayDatabase(to), rows, tables }, () => [
     `Restored ${rows} rows to ${displayDatabase(to)}; counts and checksums agree`,

@@ -5,12 +5,10 @@ import { auditEntry } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { conflict } from '../basics/errors.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
-import type { Config } from '../config/settings.ts'
 import { type Counts, countSealedOtherwise, sealAgain } from '../factors/re-sealing.ts'
 import { secretsIn } from '../start/sealing-secret.ts'
 import { beginChange, endChange } from '../start/secret-files.ts'
-import type { Store } from '../store/store.ts'
-import { configOf, operatorSource, withSettings, withStore } from './settings.ts'
+import { configOf, type Place, withSettings, withStore } from './settings.ts'
 import { type Output, print, readDuration, WrongUse } from './terminal/output.ts'
 
 const dayMs = 24 * 3_600_000
@@ -39,27 +37,26 @@ export function secretCommand(): Command {
       '30',
     )
     .addHelpText('after', help)
-    .action((options, command) => rotate(command, options))
-  for (const command of secret.commands) withSettings(command, 'secret')
-  return secret
+    .action(rotate)
+  return withSettings(secret)
 }
 
-async function rotate(command: Command, options: Output & { keep: string }): Promise<void> {
+async function rotate(options: Output & { keep: string }, command: Command): Promise<void> {
   const keepMs = readDuration('--keep', `${options.keep}d`, { min: 0, max: 3_650 * dayMs })
-  const config = configOf(command, 'secret')
-  const { database, secret, previousSecret } = config
+  const { database, secret, previousSecret } = configOf(command)
   if (secret === undefined && (database.engine === 'postgres' || previousSecret !== undefined))
     throw new WrongUse('Set CARILLON_SECRET to the new secret, and CARILLON_SECRET_PREVIOUS to the one before')
   if (secret !== undefined && previousSecret === undefined)
     throw new WrongUse('Set CARILLON_SECRET_PREVIOUS to the secret before, and CARILLON_SECRET to the new one')
-  await withStore(config, async (store) => {
+  await withStore(command, async (place) => {
+    const { store, source } = place
     const isGenerated = secret === undefined && database.engine === 'sqlite'
-    if (isGenerated) await refuseUnopened(store, config)
+    if (isGenerated) await refuseUnopened(place)
     const secrets = isGenerated
       ? beginChange(database.path)
       : ({ current: secret, previous: previousSecret } as Secrets)
-    const at = (store.clock ?? Date.now)()
-    const audit = (detail: Counts) => auditEntry(operatorSource(), { event: 'secret-rotated', at, detail })
+    const at = place.now()
+    const audit = (detail: Counts) => auditEntry(source, { event: 'secret-rotated', at, detail })
     const counts = await sealAgain(store, secrets, { audit, pause: () => sleep(pauseMs) })
     const keptUntil = keepMs === 0 ? undefined : iso(at + keepMs).slice(0, 10)
     const kept = isGenerated ? endChange(database.path, keptUntil) : undefined
@@ -71,7 +68,7 @@ async function rotate(command: Command, options: Output & { keep: string }): Pro
 }
 
 /** Before a new secret is made: the one that is there must open everything. */
-async function refuseUnopened(store: Store, config: Config): Promise<void> {
+async function refuseUnopened({ store, config }: Place): Promise<void> {
   const secrets = secretsIn(config)
   if (secrets === undefined) throw conflict('There is no secret beside the database yet', 'The first start makes one.')
   await countSealedOtherwise(store, new Sealing(secrets))

@@ -37,18 +37,18 @@ export function sendCommand(): Command {
     .option('--data <json>', 'a JSON object for the application, up to 8 KiB')
     .option('--key <text>', 'a later notification with this key replaces the text of the earlier one')
     .option('--again', 'with --key: a notification that is replaced becomes unread and the newest')
-  return withSettings(command, 'send').action((options) => send(command, options))
+  return withSettings(command).action(send)
 }
 
 function collect(value: string, earlier: string[] = []): string[] {
   return [...earlier, value]
 }
 
-async function send(command: Command, options: Options): Promise<void> {
+async function send(options: Options, command: Command): Promise<void> {
   const { to = [], externalId = [], issuer, title, body, link, category, data, key, again } = options
   const names = [...to, ...externalId]
   if (names.length === 0) throw new WrongUse('Name at least one recipient, with --to or --external-id')
-  const { url, producerKey } = configOf(command, 'send')
+  const { url, producerKey } = configOf(command)
   if (producerKey === undefined)
     throw new WrongUse('Set CARILLON_PRODUCER_KEY, or CARILLON_PRODUCER_KEY_FILE, to a key from: carillon key add NAME')
   // JSON leaves out what is undefined.

@@ -13,6 +13,7 @@ import { firstSignInText } from '../start/first-start.ts'
 import { boundNewSpace } from '../start/new-space.ts'
 import { feedWatchdog, notifySupervisor } from '../start/supervisor.ts'
 import { configOf, withSettings } from './settings.ts'
+import type { Output } from './terminal/output.ts'
 
 /** How long load balancers see "not ready" before a service that has failed closes its port. */
 const lameDuckMs = 500
@@ -23,11 +24,11 @@ const hasTerminal = process.stdout.isTTY === true || isatty(0) || isatty(2)
 const signals: NodeJS.Signals[] = hasTerminal ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']
 
 export function serveCommand(): Command {
-  const command = new Command('serve').description('Run the service')
-  return withSettings(command, 'serve').action(() => serve(configOf(command, 'serve'), command.opts()))
+  return withSettings(new Command('serve').description('Run the service')).action(serve)
 }
 
-async function serve(config: Config, { json = false }: { json?: boolean }): Promise<void> {
+async function serve({ json }: Output, command: Command): Promise<void> {
+  const config = configOf(command)
   const isTerminal = process.stdout.isTTY === true && !json
   const log = await createLog({ level: config.logLevel, isTerminal })
   // The first sign-in is what the reader of a terminal needs; the lines about a new database come before it.

@@ -20,8 +20,10 @@ function flagOf(name: string): string {
   return name.slice('CARILLON_'.length).toLowerCase().replaceAll('_', '-')
 }
 
-/** Adds `--port` for CARILLON_PORT, and so on, and `--json`. `family` is the command's name in the table of settings, also for its subcommands. */
-export function withSettings(command: Command, family: string): Command {
+/** Adds `--port` for CARILLON_PORT, and so on, and `--json`. Subcommands have the settings of their command. */
+export function withSettings(command: Command, family = command.name()): Command {
+  for (const subcommand of command.commands) withSettings(subcommand, family)
+  if (command.commands.length > 0) return command
   command.option('--json', 'one JSON value on stdout, for machines')
   for (const { name, meaning, default: fallback } of usedBy(family)) {
     const otherwise = fallback === undefined ? '' : `; default ${fallback}`
@@ -30,43 +32,44 @@ export function withSettings(command: Command, family: string): Command {
   return command
 }
 
-/** Option, else environment, else default. Throws WrongUse with every fault. */
-export function configOf(command: Command, family: string): Config {
-  return configWith(givenOptions(command, family))
-}
+/** Options, without `--`, and the setting that each one replaces. */
+type SettingOptions = Readonly<Record<string, Setting['name']>>
 
-/** Reads the settings for doctor: the faults are findings, and `config` is absent only if a setting could not be read. */
-export function configAndFaults(command: Command, family: string): ReturnType<typeof readSettings> {
-  return readSettings(process.env, flagsOf(givenOptions(command, family)))
-}
-
-export type GivenOption = { option: string; name: Setting['name']; value: string | undefined }
-
-/** Does what `configOf` does, for a command whose options have other names than their settings. */
-export function configWith(options: readonly GivenOption[]): Config {
+/**
+ * Option, else environment, else default. `options` is for a command whose options have other names than their settings. Throws
+ * WrongUse with every fault.
+ */
+export function configOf(command: Command, options = optionsOf(command)): Config {
   try {
-    return readConfig(process.env, flagsOf(options))
+    return readConfig(process.env, flagsOf(command, options))
   } catch (error) {
     if (error instanceof CarillonError) throw new WrongUse(error.message)
     throw error
   }
 }
 
-function givenOptions(command: Command, family: string): GivenOption[] {
-  return usedBy(family).map(({ name }) => {
-    const option = flagOf(name)
-    return { option, name, value: command.getOptionValue(new Option(`--${option}`).attributeName()) }
-  })
+/** Reads the settings for doctor: the faults are findings, and `config` is absent only if a setting could not be read. */
+export function configAndFaults(command: Command): ReturnType<typeof readSettings> {
+  return readSettings(process.env, flagsOf(command, optionsOf(command)))
 }
 
-function flagsOf(options: readonly GivenOption[]): Flags {
-  // Every user of this machine can read the options of every process (L5).
-  for (const { option, name, value } of options)
+/** The table of settings knows `carillon user factors list` as `user`. */
+function optionsOf(command: Command): SettingOptions {
+  if (command.parent?.parent) return optionsOf(command.parent)
+  return Object.fromEntries(usedBy(command.name()).map(({ name }) => [flagOf(name), name]))
+}
+
+function flagsOf(command: Command, options: SettingOptions): Flags {
+  const flags = Object.entries(options).map(([option, name]) => {
+    const value: string | undefined = command.getOptionValue(new Option(`--${option}`).attributeName())
+    // Every user of this machine can read the options of every process (L5).
     if (value !== undefined && hasPassword(value))
       throw new WrongUse(
         `a password in --${option} can be seen in the list of processes; set ${name} in the environment, or ${name}_FILE`,
       )
-  return Object.fromEntries(options.map(({ name, value }) => [name, value]))
+    return [name, value]
+  })
+  return Object.fromEntries(flags)
 }
 
 /** The URL on which the service listens; undefined if it takes any free port. */
@@ -76,9 +79,21 @@ export function directUrl({ host, port }: Config): string | undefined {
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }
 
-/** Who runs a command, for the audit log: an operator, and the user of the operating system. */
-export function operatorSource(): Source {
-  return { actor: 'operator', address: null, userAgent: null, requestId: null, by: systemUser() }
+/** What the work of a command on a database gets. The source is for the audit log. */
+export type Place = { store: Store; config: Config; now: () => number; source: Source }
+
+/** Opens the database of the settings for `work`, and closes it afterwards, also after a failure. */
+export async function withStore<Result>(command: Command, work: (place: Place) => Promise<Result>): Promise<Result> {
+  const config = configOf(command)
+  refuseMissingDatabase(config.database)
+  const { store, notice } = await openStore(config.database)
+  if (notice !== undefined) warn(notice)
+  const source = { actor: 'operator', address: null, userAgent: null, requestId: null, by: systemUser() }
+  try {
+    return await work({ store, config, now: store.clock ?? Date.now, source })
+  } finally {
+    await store.close()
+  }
 }
 
 /** In a container the id of the process may have no name. */
@@ -87,17 +102,5 @@ function systemUser(): string {
     return userInfo().username
   } catch {
     return String(process.getuid?.() ?? 'unknown')
-  }
-}
-
-/** Opens the store for `work` and closes it afterwards, also after a failure. */
-export async function withStore<Result>(config: Config, work: (store: Store) => Promise<Result>): Promise<Result> {
-  refuseMissingDatabase(config.database)
-  const { store, notice } = await openStore(config.database)
-  if (notice !== undefined) warn(notice)
-  try {
-    return await work(store)
-  } finally {
-    await store.close()
   }
 }

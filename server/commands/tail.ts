@@ -3,7 +3,6 @@ import type { Carillon } from 'carillon-client'
 import { Command } from 'commander'
 import { jsonLine } from '../basics/control-characters.ts'
 import { configOf, withSettings } from './settings.ts'
-import { untilInterrupted } from './terminal/interruption.ts'
 import { countUpTo, type Output, printAll } from './terminal/output.ts'
 import { passwordFromStdin, promptForPassword } from './terminal/prompts.ts'
 import { requestService } from './terminal/service-request.ts'
@@ -25,11 +24,11 @@ export function tailCommand(): Command {
       10,
     )
     .option('--since <position>', 'begin after the event with this position; replaces --last')
-  return withSettings(command, 'tail').action((options) => tail(command, options))
+  return withSettings(command).action(tail)
 }
 
-async function tail(command: Command, options: Options): Promise<void> {
-  const { url } = configOf(command, 'tail')
+async function tail(options: Options, command: Command): Promise<void> {
+  const { url } = configOf(command)
   const { user, passwordStdin } = options
   const password = passwordStdin ? await passwordFromStdin() : await promptForPassword(`Password of ${user}: `)
   const signal = untilInterrupted()
@@ -43,6 +42,14 @@ async function tail(command: Command, options: Options): Promise<void> {
   } catch (error) {
     if (!signal.aborted) throw error
   }
+}
+
+/** Aborts at a signal, and when the reading program has closed the pipe, as `head` does after its lines. */
+function untilInterrupted(): AbortSignal {
+  const ended = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort())
+  process.stdout.on('error', () => ended.abort())
+  return ended.signal
 }
 
 type Credentials = { url: string; user: string; password: string; signal: AbortSignal }

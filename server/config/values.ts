@@ -233,12 +233,7 @@ export function readPrefix(text: string): string {
     : invalid('write / or a path without a slash at its end, such as /hello')
 }
 
-export function readName(text: string): string {
-  const { length } = [...text]
-  return length >= 1 && length <= 40 && !/[\p{Cc}\p{Cs}]/u.test(text) && text.trim() === text
-    ? text
-    : invalid('write a name of 1 to 40 characters')
-}
+export const readName = matching(/^(?!\s)[^\p{Cc}\p{Cs}]{1,40}(?<!\s)$/u, 'write a name of 1 to 40 characters')
 
 export const readLogo = matching(/\.(?:svg|png)$/i, 'write the path of a file that ends with .svg or .png')
 

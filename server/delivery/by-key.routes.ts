@@ -1,10 +1,9 @@
 // The routes by which a producer changes, withdraws or resolves what it has sent, by its own key: in every inbox of its application that has
 // the key.
-import type { FastifyReply } from 'fastify'
 import { CarillonError, invalidRequest } from '../basics/errors.ts'
 import { newOrderedId } from '../basics/ids.ts'
 import { maxKeys } from '../basics/strict-json.ts'
-import { type GuardedRequest, operationFor } from '../http/operation.ts'
+import { type Exchange, operationFor } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Sender } from '../producers/producer-key.ts'
 import type { Store } from '../store/store.ts'
@@ -44,11 +43,9 @@ export const resolve = operationFor<Sender>()({
   handle: ({ byKey }: Needs, request, reply) => sendChange(byKey, { request, reply }, 'resolve'),
 })
 
-type Exchange = { request: GuardedRequest<Sender>; reply: FastifyReply }
-
 async function sendChange(
   byKey: ByKey,
-  { request, reply }: Exchange,
+  { request, reply }: Exchange<Sender>,
   kind: KeyChange['kind'],
   given: string | null = null,
 ) {

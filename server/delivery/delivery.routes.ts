@@ -1,9 +1,11 @@
-// The route of a producer: one request, notifications in many inboxes.
+// The routes that send: of a producer, one request with notifications for many inboxes; of the one user of a new service, a test.
 import type { IncomingMessage } from 'node:http'
-import { type Fault, invalidField, invalidRequest } from '../basics/errors.ts'
+import { type Fault, invalidField, invalidRequest, noSuchRoute } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
-import { operationFor } from '../http/operation.ts'
+import type { Guesses } from '../guessing/guesses.ts'
+import { forUser, operationFor } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
+import { type PageNeeds, viewOf } from '../pages/page.ts'
 import type { Sender } from '../producers/producer-key.ts'
 import { externalIdFault } from '../users/profile.ts'
 import type { Deliveries } from './deliver.ts'
@@ -23,17 +25,33 @@ export const send = operationFor<Sender>()({
   async handle({ deliveries }: { deliveries: Deliveries }, request, reply) {
     const { caller, body, raw } = request
     const idempotencyKey = idempotencyKeyOf(raw)
-    const { recipients, ...content } = body as DeliveryBody
+    const { recipients: named, ...content } = body as DeliveryBody
+    const recipients = named.map(withoutNulls)
     refuseInvalid(recipients)
-    const delivery = { recipients: recipients.map(toRecipient), ...withoutNulls(content) }
-    const createsUsers = caller.scopes.includes('users')
+    const delivery = { recipients: recipients as Recipient[], ...withoutNulls(content) }
     const outcome = await deliveries.deliver(caller.id, delivery, {
       idempotencyKey,
-      createsUsers,
+      createsUsers: caller.scopes.includes('users'),
       application: caller.application,
       checkedKey: caller,
     })
     return sendData(reply.code(201), outcome)
+  },
+})
+
+type TestNeeds = PageNeeds & { guesses: Pick<Guesses, 'beginTestNotification'>; deliveries: Deliveries }
+
+export const sendTest = forUser({
+  summary: 'Send yourself a notification, at most ten an hour: to try a new service, while it has one user',
+  refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS'],
+  async handle(dependencies: TestNeeds, request) {
+    const { pages, guesses, deliveries } = dependencies
+    if (!(await pages.hasOneUser())) throw noSuchRoute()
+    const { userId } = request.caller
+    await guesses.beginTestNotification(userId)
+    const view = await viewOf(dependencies, request, await pages.readerOf(request.caller))
+    const { title, body } = (await view.textsOf('service')).firstSteps.notification
+    await deliveries.deliver('carillon', { recipients: [{ userId }], title, body, category: 'welcome' })
   },
 })
 
@@ -51,7 +69,7 @@ export function withoutNulls<Members extends object>(members: Members) {
   return without as WithoutNulls<Members>
 }
 
-type NamedRecipient = DeliveryBody['recipients'][number]
+type NamedRecipient = WithoutNulls<DeliveryBody['recipients'][number]>
 
 function refuseInvalid(recipients: readonly NamedRecipient[]): void {
   const details: Fault[] = []
@@ -64,22 +82,11 @@ function refuseInvalid(recipients: readonly NamedRecipient[]): void {
 
 /** `field` is empty if the fault is of the whole recipient. */
 function faultOf({ username, userId, externalId, issuer }: NamedRecipient): Fault | undefined {
-  if (Number(isText(username)) + Number(isText(userId)) + Number(isText(externalId)) !== 1)
+  if ([username, userId, externalId].filter((name) => name !== undefined).length !== 1)
     return { field: '', reason: 'must have exactly one of username, userId and externalId' }
-  if (isText(issuer) && /\p{Cc}/u.test(issuer)) return { field: 'issuer', reason: 'must have no control characters' }
-  if (!isText(externalId)) return isText(issuer) ? { field: 'issuer', reason: 'is only for an externalId' } : undefined
-  const reason = externalIdFault(externalId)
+  if (issuer !== undefined && /\p{Cc}/u.test(issuer))
+    return { field: 'issuer', reason: 'must have no control characters' }
+  if (issuer !== undefined && externalId === undefined) return { field: 'issuer', reason: 'is only for an externalId' }
+  const reason = externalId === undefined ? undefined : externalIdFault(externalId)
   return reason === undefined ? undefined : { field: 'externalId', reason }
-}
-
-/** `recipient` has no fault. */
-function toRecipient({ username, userId, externalId, issuer }: NamedRecipient): Recipient {
-  if (isText(username)) return { username }
-  if (isText(externalId)) return { externalId, ...(isText(issuer) && { issuer }) }
-  return { userId: userId as string }
-}
-
-/** A null means that the member is absent. */
-function isText(member: string | null | undefined): member is string {
-  return typeof member === 'string'
 }

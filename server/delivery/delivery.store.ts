@@ -28,7 +28,6 @@ import {
   send,
   sendOnPostgres,
   signal,
-  type UserKey,
   userDigits,
   userKey,
   type Write,
@@ -288,7 +287,10 @@ function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<readonly Arri
     values (${user}, ${inbox?.last_seq ?? 0}, ${id}, ${inbox?.version ?? 0}, ${content.title}, ${content.body}, ${content.url},
       ${category}, ${content.data}, ${key}, ${application}, ${createdAt}, ${content.look}, ${content.expires_at},
       ${producer})`
-  yield* countInCategory({ user, category, total: 1, unread: 1 })
+  if (category !== null)
+    yield* send`
+    insert into inbox_category (user_id, category, total, unread) values (${user}, ${category}, 1, 1)
+    on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`
   return inbox?.mutes ? [{ userId, id, seq: inbox.last_seq }] : []
 }
 
@@ -355,16 +357,6 @@ export function* replace(
   if (!isMade) return
   yield* countMade({ user, category: from, more: -1 })
   yield* countMade({ user, category: to, more: 1 })
-}
-
-type Count = { user: UserKey; category: string | null; total: number; unread: number }
-
-function* countInCategory({ user, category, total, unread }: Count): Write<void> {
-  if (category === null) return
-  yield* send`
-    insert into inbox_category (user_id, category, total, unread) values (${user}, ${category}, ${total}, ${unread})
-    on conflict (user_id, category) do update set
-      total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread`
 }
 
 /** On PostgreSQL a user can be erased after the delivery found the user and before it locked the inbox; from then on an erasure waits. */

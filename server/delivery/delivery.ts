@@ -36,10 +36,12 @@ export type Delivery = {
 /** The positions of the unknown recipients, counted from 0. Nothing was stored. */
 export type UnknownRecipients = { unknown: readonly number[] }
 
-export type DeliveryResult = { userId: string | null; id: string | null; status: DeliveryStatus }
-
 /** 'muted': it arrived archived and read, because the user has muted its category or everything. */
-export type DeliveryStatus = 'delivered' | 'updated' | 'muted' | 'unknown_recipient'
+export type DeliveryResult = {
+  userId: string | null
+  id: string | null
+  status: 'delivered' | 'updated' | 'muted' | 'unknown_recipient'
+}
 
 export type DeliveryOutcome = { deliveryId: string; results: readonly DeliveryResult[] }
 

@@ -49,9 +49,7 @@ class World {
   constructor(stores: readonly Store[]) {
     const sealing = new Sealing({ current: 'nine white storks on the roof, only for tests' })
     // The clock of the second node is a little behind.
-    this.nodes = stores.map(
-      (store, n) => new Guesses({ store, sealing, now: () => this.now - n * 40, delayedAccounts: { record() {} } }),
-    )
+    this.nodes = stores.map((store, n) => new Guesses({ store, sealing, now: () => this.now - n * 40 }))
   }
 
   /** Returns after how many milliseconds a refused guess may come again; 0 if it was evaluated. */

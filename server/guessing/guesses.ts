@@ -1,13 +1,16 @@
 // How often may a secret be guessed? One place for everything that can be guessed (passwords, codes of second factors, links) and for
 // both variants (A9, A10; docs/decisions/0039-limits-on-guesses.md). A guess is counted as a failure before it is evaluated, so that
 // guesses at the same time cannot pass the limits together, and it is taken back if it was right.
+import { recordAudit } from '../audit/audit.store.ts'
+import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { EventName } from '../audit/events.ts'
+import { BoundedCache } from '../basics/bounded-cache.ts'
+import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { networksOfClient } from '../basics/ip-addresses.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import type { AuditEntry, Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import type { DelayedAccounts } from './delayed-accounts.ts'
 import type { GuessLimit, GuessLimits, GuessRate, GuessRefusal } from './guesses.store.ts'
 import * as stored from './guesses.store.ts'
 
@@ -56,22 +59,26 @@ const testLimit = { intervalMs: hour, burst: 10 }
 /** Of a client, for whichever users, and for names that no user has: ten at once, then ten an hour. */
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
+const delayRecordedEveryMs = hour
+const maxDelaysRecorded = 10_000
+
 type GuessesOptions = {
   store: Store
   /** For keyed hashes of names and addresses: the store keeps neither in clear text. */
   sealing: Pick<Sealing, 'mac'>
-  delayedAccounts: Pick<DelayedAccounts, 'record'>
   now: () => number
 }
+/** `delaysRecordedAt`: when the audit log got the last entry about a delayed account, by user and kind. */
+type Dependencies = GuessesOptions & { delaysRecordedAt: BoundedCache<number> }
 
 /** What the keys of the guesses of a user begin with. */
 export const guessPrefixOf = (userId: string) => `user ${userId} `
 
 export class Guesses {
-  readonly #options: GuessesOptions
+  readonly #dependencies: Dependencies
 
   constructor(options: GuessesOptions) {
-    this.#options = options
+    this.#dependencies = { ...options, delaysRecordedAt: new BoundedCache(maxDelaysRecorded) }
   }
 
   /** Counts a guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
@@ -100,7 +107,7 @@ export class Guesses {
   }
 
   #beginMail(rates: readonly GuessRate[], userId: string | null): Promise<Guess> {
-    return new Guess(this.#options, { limits: rates, kind: 'mail', userId }).begin()
+    return new Guess(this.#dependencies, { limits: rates, kind: 'mail', userId }).begin()
   }
 
   /** Counts a mail about changes of a user's account, by user and by address, which users may share. Throws TOO_MANY_REQUESTS. */
@@ -119,7 +126,7 @@ export class Guesses {
   /** A guess that has not begun: for one that waits for its turn before it is evaluated. */
   of({ account, address, device }: Guesser, kind: GuessKind): Guess {
     const rates = this.#ratesOf(address, rateOfAddress, kind === 'passkey' ? 'passkey ' : '')
-    if (account === undefined) return new Guess(this.#options, { limits: rates, kind, userId: null })
+    if (account === undefined) return new Guess(this.#dependencies, { limits: rates, kind, userId: null })
     const userId = typeof account === 'string' ? account : null
     const subject =
       typeof account === 'string' ? guessPrefixOf(account) : `name ${this.#hash(`name ${account.unknownName}`)} `
@@ -127,24 +134,24 @@ export class Guesses {
     const [network] = this.#networkKeys(address)
     const ofStranger = [countOf(all), countOf(`${all} ${network}`), ...rates]
     const limits = device === undefined ? ofStranger : [countOf(`${all} device ${device}`)]
-    return new Guess(this.#options, { limits, kind, userId })
+    return new Guess(this.#dependencies, { limits, kind, userId })
   }
 
   /** After a link set the password of the user: guesses of the one before say nothing of it. Those of a second factor still count. */
   async forgetPasswordGuesses(userId: string): Promise<void> {
-    await this.#options.store.write(stored.forgetGuesses, { prefix: `${guessPrefixOf(userId)}password` })
+    await this.#dependencies.store.write(stored.forgetGuesses, { prefix: `${guessPrefixOf(userId)}password` })
   }
 
   /** After a passkey, which proves more than a password and a code: forgets the guesses of strangers, and not those on known devices. */
   async forgetStrangers(userId: string): Promise<void> {
-    const { store } = this.#options
+    const { store } = this.#dependencies
     const counts = ['password', 'second-factor'].map((kind) => guessPrefixOf(userId) + kind)
     await store.write(stored.clearGuesses, { limits: counts.map(countOf) })
     for (const count of counts) await store.write(stored.forgetGuesses, { prefix: `${count} address ` })
   }
 
   #hash(text: string): string {
-    return this.#options.sealing.mac('guesses', text)
+    return this.#dependencies.sealing.mac('guesses', text)
   }
 
   /** The keys of the client's networks, from narrow to wide. */
@@ -160,7 +167,7 @@ export class Guesses {
   }
 
   async removeOld(): Promise<void> {
-    const { store, now } = this.#options
+    const { store, now } = this.#dependencies
     while ((await store.write(stored.removeOldGuesses, now())) > 0);
   }
 }
@@ -169,24 +176,24 @@ export class Guesses {
 type Counted = { limits: readonly GuessLimit[]; kind: GuessKind; userId: string | null }
 
 export class Guess {
-  readonly #options: GuessesOptions
+  readonly #dependencies: Dependencies
   readonly #counted: Counted
 
-  constructor(options: GuessesOptions, counted: Counted) {
-    this.#options = options
+  constructor(dependencies: Dependencies, counted: Counted) {
+    this.#dependencies = dependencies
     this.#counted = counted
   }
 
   /** Throws TOO_MANY_REQUESTS like `begin`, and counts nothing. */
   async refuseIfDelayed(): Promise<void> {
     const limits = this.#limits()
-    this.#refuse(await this.#options.store.read(stored.guessRefusals, limits), limits.at)
+    this.#refuse(await this.#dependencies.store.read(stored.guessRefusals, limits), limits.at)
   }
 
   /** Counts the guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
   async begin(): Promise<this> {
     const limits = this.#limits()
-    this.#refuse(await this.#options.store.write(stored.reserveGuess, limits), limits.at)
+    this.#refuse(await this.#dependencies.store.write(stored.reserveGuess, limits), limits.at)
     return this
   }
 
@@ -195,24 +202,43 @@ export class Guess {
    * forgotten.
    */
   async succeed(): Promise<void> {
-    await this.#options.store.write(stored.clearGuesses, this.#counted)
+    await this.#dependencies.store.write(stored.clearGuesses, this.#counted)
   }
 
   #limits(): GuessLimits {
-    return { limits: this.#counted.limits, at: this.#options.now() }
+    return { limits: this.#counted.limits, at: this.#dependencies.now() }
   }
 
   #refuse(refusals: readonly GuessRefusal[], at: number): void {
     if (refusals.length === 0) return
     const { limits, kind, userId } = this.#counted
     const delayed = refusals.find(({ key }) => key === limits[0]?.key)
-    if (delayed !== undefined && userId !== null)
-      this.#options.delayedAccounts.record({ userId, kind, until: delayed.notBefore }, at)
-    const seconds = Math.ceil((Math.max(...refusals.map(({ notBefore }) => notBefore)) - at) / 1_000)
-    const problem = kind === 'mail' ? 'Too many messages' : 'Too many wrong attempts'
-    const remedy = `Try again in ${seconds} s.`
-    throw new CarillonError('TOO_MANY_REQUESTS', problem, { remedy, retryAfter: seconds })
+    if (delayed !== undefined && userId !== null) this.#recordDelay({ userId, kind, until: delayed.notBefore }, at)
+    const notBefore = Math.max(...refusals.map((refusal) => refusal.notBefore))
+    throw tooMany(kind === 'mail' ? 'Too many messages' : 'Too many wrong attempts', notBefore - at)
   }
+
+  /**
+   * The first refusal of a delayed account is recorded, and then one an hour on each node: an operator sees the attack, and an attacker does
+   * not fill the log. The refusal does not wait for it: the time of a response must not show that there is such a user.
+   */
+  #recordDelay({ userId, kind, until }: { userId: string; kind: GuessKind; until: number }, at: number): void {
+    const { store, delaysRecordedAt } = this.#dependencies
+    const account = `${userId} ${kind}`
+    const last = delaysRecordedAt.get(account)
+    if (last !== undefined && at < last + delayRecordedEveryMs) return
+    delaysRecordedAt.set(account, at, 1)
+    const detail = { kind, until: iso(until) }
+    const entry = auditEntry(serviceSource, { event: 'account-delayed', at, userId, detail })
+    // A store that fails says so at every other request.
+    store.write(recordAudit, [entry]).catch(() => delaysRecordedAt.delete(account))
+  }
+}
+
+function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
+  const seconds = Math.ceil(waitMs / 1_000)
+  const remedy = `Try again in ${seconds} s.${more}`
+  return new CarillonError('TOO_MANY_REQUESTS', problem, { remedy, retryAfter: seconds })
 }
 
 // How many entries of the audit log can a signed-in user cause (SECURITY.md, L1)? A change is counted in the store before it is made, so that
@@ -272,7 +298,6 @@ async function countChange(write: Store['write'], { userId, event }: AuditEntry,
   const rate = { key: `${guessPrefixOf(userId ?? '')}${limited[event as EventName]}`, ...changeLimit }
   const [refusal] = await write(stored.reserveGuess, { limits: [rate], at })
   if (refusal === undefined) return rate
-  const seconds = Math.ceil((refusal.notBefore - at) / 1_000)
-  const remedy = `Try again in ${seconds} s. Notifications can be read and marked meanwhile.`
-  throw new CarillonError('TOO_MANY_REQUESTS', 'Too many changes of this account', { remedy, retryAfter: seconds })
+  const more = ' Notifications can be read and marked meanwhile.'
+  throw tooMany('Too many changes of this account', refusal.notBefore - at, more)
 }

@@ -7,7 +7,7 @@ import { readCounts, readNotification, readPage } from './inbox.store.ts'
 import type { MarkRead, Page, PageRequest } from './inbox-state.ts'
 import { inLanguageOf } from './language.ts'
 import { markAllRead } from './marks.store.ts'
-import { newestIdIn } from './notification-json.ts'
+import { mayHaveTexts, newestIdIn } from './notification-json.ts'
 import { archiveRead, markSeen, snooze } from './places.store.ts'
 import { undo } from './undo.store.ts'
 
@@ -19,6 +19,7 @@ export type Reader = { userId: string; inboxVersion?: number }
  * and lies outside of the heap that the garbage collector copies.
  */
 export type RenderedPage = { version: number; json: string | Buffer; etag: string }
+type Rendered = RenderedPage & { json: string }
 
 type Covered = { throughId: string | null; throughSeq?: number; categories?: readonly string[] | undefined }
 
@@ -52,13 +53,15 @@ export class Inbox {
     const unlessVersion = inboxVersion === undefined ? kept?.version : undefined
     const page = await this.#store.read(readPage, { ...request, userId, unlessVersion })
     if (page === 'unchanged') return kept as RenderedPage
-    const items = await inLanguageOf(this.#store, userId, page.items)
-    const rendered = render({ ...page, items }, request, userId)
+    const first = render(page, request, userId)
+    const rendered = mayHaveTexts(first.json)
+      ? render({ ...page, items: await inLanguageOf(this.#store, userId, page.items) }, request, userId)
+      : first
     return isKept(request) ? this.#keep(userId, request, rendered) : rendered
   }
 
-  #keep(userId: string, request: PageRequest, rendered: RenderedPage): RenderedPage {
-    const page = { ...rendered, json: bytesOf(String(rendered.json)) }
+  #keep(userId: string, request: PageRequest, rendered: Rendered): RenderedPage {
+    const page = { ...rendered, json: bytesOf(rendered.json) }
     const known = this.#firstPages.get(userId)
     const pages = known !== undefined && known.size < maxVariants ? known : new Map<string, RenderedPage>()
     pages.set(variantOf(request), page)
@@ -139,13 +142,17 @@ function notFound(): CarillonError {
   return new CarillonError('NOT_FOUND', 'You have no such notification')
 }
 
-function render({ inbox, total, items, next }: Page, request: PageRequest, userId: string): RenderedPage {
+const beforeItems = '{"success":true,"data":{"items":'
+
+function render({ inbox, total, items, next }: Page, request: PageRequest, userId: string): Rendered {
   const hasMore = 'page' in request ? request.page * request.limit < total : next !== null
   const state = `"total":${total},"hasMore":${hasMore},"unread":${inbox.unread},"version":${inbox.version}`
-  const json = `{"success":true,"data":{"items":${items},${state},"next":${next === null ? null : `"${next}"`}}}`
+  const json = `${beforeItems}${items},${state},"next":${next === null ? null : `"${next}"`}}}`
   // Has the user, so that a browser whose user changes does not take one user's page for another's, and the newest notification,
   // since after a lost disk another change can have the same version. Of each UUID the last 12 characters, which are random.
-  const etag = `"${userId.slice(-12)}-${inbox.version}-${newestIdIn(items)?.slice(-12) ?? ''}"`
+  // Read in `json`, which is copied into one piece anyway: `items` would be copied for itself.
+  const newestId = newestIdIn(json.slice(beforeItems.length))
+  const etag = `"${userId.slice(-12)}-${inbox.version}-${newestId?.slice(-12) ?? ''}"`
   return { version: inbox.version, json, etag }
 }
 

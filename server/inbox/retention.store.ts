@@ -123,22 +123,24 @@ type Due = { due: readonly Candidate[]; at: number; retention?: Retention | unde
 
 /**
  * Of these notifications it removes those that have expired and wakes those whose snooze is over; or, with `retention`, it removes those that
- * are too old.
+ * are too old. Returns the users from whose inboxes it has removed some, to be announced.
  */
-export function* removeOrWake({ due, at, retention }: Due): Write<void> {
+export function* removeOrWake({ due, at, retention }: Due): Write<string[]> {
   yield* lockInboxes([...new Set(due.map(({ userId }) => userId))])
+  const changed: string[] = []
   for (const [userId, found] of yield* findAgain(due)) {
-    yield* removeOver(found, { at, retention })
+    if (yield* removeOver(found, { at, retention })) changed.push(userId)
     if (retention === undefined)
       for (const { id, away } of found) if (away === 'snoozed') yield* wake({ userId, id, at })
   }
+  return changed
 }
 
-function* removeOver(found: readonly FoundWithTimes[], { at, retention }: Omit<Due, 'due'>): Write<void> {
+function* removeOver(found: readonly FoundWithTimes[], { at, retention }: Omit<Due, 'due'>): Write<boolean> {
   const removed: FoundWithTimes[] = []
   for (const one of found) if (yield* isOver(one, at, retention)) removed.push(one)
-  if (removed.length === 0) return
   yield* removeAll(removed, { at, reason: retention === undefined ? 'expired' : 'retention' })
+  return removed.length > 0
 }
 
 /** Raises the change signals of removals by `removeOrWake`: after all of them, so that many of one inbox are one `resync`. */

@@ -1,26 +1,29 @@
 // What changed in an inbox since a position, in one response; if the client wants to wait, held until there is a change.
+import { EventEmitter, once } from 'node:events'
 import type { Change, Changes } from '../inbox/inbox-state.ts'
 import { readChanges } from '../inbox/language.ts'
 import { archiveReadJson, readAllJson } from '../inbox/notification-json.ts'
-import type { ChangeSignal } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { inboxTagOf, maxBehind, positionOf, reached, versionIn } from './position.ts'
 import type { StreamLimits } from './stream-limits.ts'
 
 /** `since` is a position or a bare version. */
 export type ChangesQuery = { since: string; limit: number; waitMs: number; signal: AbortSignal }
+
 export class ChangesSince {
   readonly #store: Store
   readonly #streamLimits: StreamLimits
-  /** The held requests of each user, as the functions that wake them. */
-  readonly #waiting = new Map<string, Set<(value?: unknown) => void>>()
-  /** Ends the listening for change signals, which lasts while requests are held. */
-  #stopListening: (() => void) | undefined
+  /** Emits the id of the user whose inbox has changed. Held requests listen. */
+  readonly #changes = new EventEmitter().setMaxListeners(0)
   #isEnding = false
 
   constructor({ store, streamLimits }: { store: Store; streamLimits: StreamLimits }) {
     this.#store = store
     this.#streamLimits = streamLimits
+    store.onChange(
+      (signal) => (signal.about === 'inbox' ? this.#changes.emit(signal.userId) : this.#wakeAll()),
+      ['inbox'],
+    )
   }
 
   /** The `data` of the response as JSON text. Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot be held. */
@@ -36,53 +39,32 @@ export class ChangesSince {
   /** Ends every wait: the held requests get their responses. */
   end(): void {
     this.#isEnding = true
-    this.#onSignal({ about: 'anything' })
+    this.#wakeAll()
+  }
+
+  #wakeAll(): void {
+    // `once` also listens for 'error'.
+    for (const name of this.#changes.eventNames()) if (name !== 'error') this.#changes.emit(name)
   }
 
   async #held(userId: string, { waitMs, signal }: ChangesQuery, request: () => Promise<Changes | 'reset'>) {
     this.#streamLimits.take(userId)
-    const giveUpAt = performance.now() + waitMs
+    const end = new AbortController()
+    const timer = setTimeout(() => end.abort(), waitMs)
+    const over = AbortSignal.any([signal, end.signal])
     try {
       for (;;) {
         // Waits before it reads, so that a change between the two is noticed.
-        const next = this.#nextChange(userId, { ms: giveUpAt - performance.now(), signal })
-        try {
-          const found = await request()
-          const isOver = signal.aborted || this.#isEnding || performance.now() >= giveUpAt
-          if (isOver || found === 'reset' || found.changes.length > 0) return found
-          await next.changed
-        } finally {
-          next.forget()
-        }
+        const changed = once(this.#changes, userId, { signal: over }).catch(() => {})
+        const found = await request()
+        if (over.aborted || this.#isEnding || found === 'reset' || found.changes.length > 0) return found
+        await changed
       }
     } finally {
+      clearTimeout(timer)
+      end.abort()
       this.#streamLimits.release(userId)
     }
-  }
-
-  #nextChange(userId: string, { ms, signal }: { ms: number; signal: AbortSignal }) {
-    const { promise: changed, resolve } = Promise.withResolvers<unknown>()
-    const waiting = this.#waiting.get(userId) ?? new Set()
-    this.#waiting.set(userId, waiting.add(resolve))
-    this.#stopListening ??= this.#store.onChange((one) => this.#onSignal(one))
-    const timer = setTimeout(resolve, Math.max(ms, 0))
-    signal.addEventListener('abort', resolve)
-    const forget = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', resolve)
-      waiting.delete(resolve)
-      if (waiting.size === 0 && this.#waiting.get(userId) === waiting) this.#waiting.delete(userId)
-      if (this.#waiting.size > 0) return
-      this.#stopListening?.()
-      this.#stopListening = undefined
-    }
-    return { changed, forget }
-  }
-
-  #onSignal(signal: ChangeSignal): void {
-    if (signal.about === 'inbox') for (const resolve of this.#waiting.get(signal.userId) ?? []) resolve()
-    if (signal.about === 'anything')
-      for (const waiting of this.#waiting.values()) for (const resolve of waiting) resolve()
   }
 }
 

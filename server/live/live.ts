@@ -30,7 +30,7 @@ const changesAtOnce = 100
 
 const heartbeatMs = 15_000
 const tickMs = 100
-const slotCount = heartbeatMs / tickMs
+const ticksBetweenHeartbeats = heartbeatMs / tickMs
 const ticksBetweenChecks = 1_000 / tickMs
 /** A change signal reports the end of a session, but is lost if the process that should send it dies. */
 const heartbeatsBetweenProofs = 4
@@ -42,7 +42,8 @@ class Subscription {
   /** The store's when this was last read, and the inbox tag that follows from it. */
   history = ''
   inboxTag = ''
-  readonly slot: number
+  /** How many ticks its heartbeats and checks come before those of others: no turn of the event loop has all of them. */
+  readonly ahead: number
   /** Replaced if a stream comes or goes, so that a loop over it sees all. Most users have one: a Set would take 180 bytes. */
   streams: readonly LiveStream[] = []
   /** The version up to which all live streams were sent; undefined until the first stream has begun. */
@@ -52,9 +53,9 @@ class Subscription {
   proofs: Promise<void> | undefined
   heartbeats = 0
 
-  constructor(userId: string, slot: number) {
+  constructor(userId: string, ahead: number) {
     this.userId = userId
-    this.slot = slot
+    this.ahead = ahead
   }
 
   follow(history: string): void {
@@ -66,19 +67,16 @@ class Subscription {
 export class Live {
   readonly #dependencies: LiveDependencies
   readonly #subscriptions = new Map<string, Subscription>()
-  /** The subscriptions that get their heartbeat at each tick. */
-  readonly #slots = Array.from({ length: slotCount }, () => new Set<Subscription>())
   readonly #reading: WorkQueue<Subscription>
   readonly #ticking: NodeJS.Timeout
   #ticks = 0
-  /** Ends the listening for change signals, which lasts while there are streams. */
-  #stopListening: (() => void) | undefined
   #isEnding = false
 
   constructor(dependencies: LiveDependencies) {
     this.#dependencies = dependencies
     this.#reading = new WorkQueue((subscription) => this.#readChecked(subscription), dependencies.onFailure)
     this.#ticking = setInterval(() => this.#tick(), tickMs).unref()
+    dependencies.store.onChange((signal) => this.#onSignal(signal))
   }
 
   get size(): number {
@@ -92,9 +90,11 @@ export class Live {
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
     this.#dependencies.streamLimits.take(userId)
-    const subscription = this.#subscriptionOf(userId)
+    const ahead = Math.floor(this.#dependencies.random() * ticksBetweenHeartbeats)
+    const subscription = this.#subscriptions.get(userId) ?? new Subscription(userId, ahead)
     const stream = new LiveStream(watcher, sink, this.#onOver)
-    this.#add(subscription, stream)
+    this.#subscriptions.set(userId, subscription)
+    subscription.streams = [...subscription.streams, stream]
     try {
       // Checked after the stream was added: if the proof ends from here on, the signal finds the stream.
       const isValid = await stream.checkProof(this.#dependencies.now)
@@ -143,32 +143,12 @@ export class Live {
     return reconnectMs.min + this.#dependencies.random() * (reconnectMs.max - reconnectMs.min)
   }
 
-  #subscriptionOf(userId: string): Subscription {
-    const known = this.#subscriptions.get(userId)
-    if (known !== undefined) return known
-    const slot = Math.floor(this.#dependencies.random() * slotCount) % slotCount
-    return new Subscription(userId, slot)
-  }
-
-  #add(subscription: Subscription, stream: LiveStream): void {
-    this.#stopListening ??= this.#dependencies.store.onChange((signal) => this.#onSignal(signal))
-    this.#subscriptions.set(subscription.userId, subscription)
-    this.#slots[subscription.slot]?.add(subscription)
-    subscription.streams = [...subscription.streams, stream]
-  }
-
   /** One function for all streams: a closure for each would keep what opened it. */
   readonly #onOver = (stream: LiveStream): void => {
     this.#dependencies.streamLimits.release(stream.userId)
     const subscription = this.#subscriptions.get(stream.userId) as Subscription
     subscription.streams = subscription.streams.filter((one) => one !== stream)
-    if (subscription.streams.length > 0) return
-    this.#subscriptions.delete(subscription.userId)
-    this.#slots[subscription.slot]?.delete(subscription)
-    this.#reading.remove(subscription)
-    if (this.#subscriptions.size > 0) return
-    this.#stopListening?.()
-    this.#stopListening = undefined
+    if (subscription.streams.length === 0) this.#subscriptions.delete(subscription.userId)
   }
 
   #begin(subscription: Subscription, stream: LiveStream, { from, inbox }: Beginning): void {
@@ -277,10 +257,11 @@ export class Live {
 
   #tick(): void {
     this.#ticks++
-    for (const subscription of this.#slots[this.#ticks % slotCount] ?? []) this.#sendHeartbeat(subscription)
-    // Every slot once a second, a tenth of them at each tick, so that no turn of the event loop has all the work.
-    for (let slot = this.#ticks % ticksBetweenChecks; slot < slotCount; slot += ticksBetweenChecks)
-      this.#checkExpiry(this.#slots[slot] ?? new Set())
+    for (const subscription of this.#subscriptions.values()) {
+      const ticks = this.#ticks + subscription.ahead
+      if (ticks % ticksBetweenHeartbeats === 0) this.#sendHeartbeat(subscription)
+      if (ticks % ticksBetweenChecks === 0) this.#checkExpiry(subscription)
+    }
   }
 
   #sendHeartbeat(subscription: Subscription): void {
@@ -290,10 +271,9 @@ export class Live {
     this.#reading.add(subscription)
   }
 
-  #checkExpiry(subscriptions: Iterable<Subscription>): void {
+  #checkExpiry({ userId, streams }: Subscription): void {
     const now = this.#dependencies.now()
-    for (const { userId, streams } of subscriptions)
-      for (const stream of streams) if (now >= stream.endsAt) this.checkProofs(userId)
+    if (streams.some(({ endsAt }) => now >= endsAt)) this.checkProofs(userId)
   }
 }
 

@@ -27,10 +27,6 @@ export class WorkQueue<Item> {
     void nextTurn().then(() => this.#workThrough())
   }
 
-  remove(item: Item): void {
-    this.#waiting.delete(item)
-  }
-
   async #workThrough(): Promise<void> {
     for (const item of this.#waiting) {
       this.#waiting.delete(item)

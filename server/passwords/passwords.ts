@@ -2,7 +2,7 @@
 // and files and DNS need that pool too. The others wait in a short queue in which networks and accounts take turns.
 import { CarillonError, overloaded } from '../basics/errors.ts'
 import { networksOfClient } from '../basics/ip-addresses.ts'
-import { matchesImported, readHash } from './imported-hash.ts'
+import { readHash } from './imported-hash.ts'
 
 /** OWASP ASVS 5.0, 11.4.2: argon2id with t=2, m=19 MiB, p=1; the salt is 16 bytes, the result a PHC string. */
 export const usualCost = { memoryCost: 19_456, timeCost: 2 }
@@ -86,18 +86,10 @@ export class Passwords {
         const matches = await verify(passwordHash ?? `${this.#ownPrefix}${unknownUserHash}`, prepared)
         return { matches: matches && passwordHash !== undefined, replacement: null }
       }
-      const matches = await matchesOther(passwordHash, { password, prepared })
+      const matches = await readHash(passwordHash)(password, prepared)
       return { matches, replacement: matches ? await hash(prepared, this.#cost) : null }
     })
   }
-}
-
-/** Another system hashed the password as it was sent; we, with an earlier cost, hashed the prepared one. */
-async function matchesOther(passwordHash: string, { password, prepared }: { password: string; prepared: string }) {
-  const other = readHash(passwordHash)
-  const spellings = other.kind === 'argon2' ? new Set([password, prepared]) : [password]
-  for (const spelling of spellings) if (await matchesImported(other, spelling)) return true
-  return false
 }
 
 // The queue. Neither many attempts from one network nor many addresses that attack one account can block the sign-in of others (A12). Known

@@ -6,6 +6,7 @@ import type { Subject } from '../http/callers.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
+import type { Excepted } from '../tokens/tokens.store.ts'
 import type { Sessions } from './sessions.ts'
 
 /**
@@ -22,10 +23,8 @@ export function refuseStale({ confirmedAt }: Subject, now: number): void {
   })
 }
 
-/** The caller's own sign-in, in the form that the store takes (`Excepted`). */
-export type OwnSignIn = { exceptSignInId: string; exceptGeneration?: number | undefined }
-
-export function ownSignIn(caller: Subject): OwnSignIn {
+/** The caller's own sign-in, in the form that the store takes. */
+export function ownSignIn(caller: Subject): Excepted & { exceptSignInId: string } {
   const { signInId: exceptSignInId, proof } = caller
   if (proof === 'session') return { exceptSignInId }
   return { exceptSignInId, exceptGeneration: (caller as TokenSubject).generation }

@@ -213,11 +213,8 @@ export function sessionPromises(promise: PromiseOf): void {
       for (const session of [tooOld, oldEnough]) await world.store.write(touchSession, { ...session, at: at(30) })
       const [ahead, usedAhead] = [await world.signIn(ann, { seconds: 41 }), await world.signIn(ann, { seconds: 20 })]
       await world.store.write(touchSession, { ...usedAhead, at: at(41) })
-      await world.store.write(removeStaleSessions, {
-        createdBefore: at(10),
-        lastSeenBefore: at(20),
-        lastSeenAfter: at(40),
-      })
+      const bounds = { createdAfter: at(10) - 1, lastSeenAfter: at(20) - 1, lastSeenUntil: at(40) }
+      await world.store.write(removeStaleSessions, bounds)
       for (const session of [tooOld, idle, ahead, usedAhead])
         assert.equal(await world.store.read(findSession, session), undefined)
       for (const session of [oldEnough, active]) assert.ok(await world.store.read(findSession, session))
@@ -233,7 +230,7 @@ export function sessionPromises(promise: PromiseOf): void {
     const disabled = await world.signIn(ann)
     await world.endSessions([loggedOut])
     await world.signIn(ann, { replaces: [replaced] })
-    await store.write(removeStaleSessions, { createdBefore: at(-50), lastSeenBefore: at(-50), lastSeenAfter: at(999) })
+    await store.write(removeStaleSessions, { createdAfter: at(-50), lastSeenAfter: at(-50), lastSeenUntil: at(999) })
     await store.write(disableUser, { userId: ann.id, at: at(1), revocationExpiresAt })
     await store.write(setPassword, { userId: ann.id, passwordHash: ann.passwordHash, at: at(2), revocationExpiresAt })
     for (const session of [loggedOut, replaced, stale, disabled]) {

@@ -11,7 +11,7 @@ import { findEnabledUser } from '../users/users.ts'
 import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
 import { ownSignIn, refuseStale } from './own-sign-in.ts'
 import { DisownedResponse, SessionsQuery, UserSessionPageResponse } from './sessions.schemas.ts'
-import type { DisplayedSignIn, OwnSignIn, SignIns } from './sign-ins.ts'
+import type { OwnSignIn, SignIns } from './sign-ins.ts'
 
 type Needs = SessionNeeds & { signIns: SignIns }
 type Request = GuardedRequest<Subject>
@@ -25,14 +25,12 @@ export const list = forUser({
     const { limit = 100, after } = request.query
     const { own } = ownOf(dependencies, request)
     const { items, next } = await dependencies.signIns.list(own, { after, limit })
-    return sendData(reply, { items: items.map(displaySignIn), next })
+    const displayed = items.map(({ createdAt, lastSeenAt, expiresAt, ...one }) => {
+      return { ...one, createdAt: iso(createdAt), lastSeenAt: iso(lastSeenAt), expiresAt: iso(expiresAt) }
+    })
+    return sendData(reply, { items: displayed, next })
   },
 })
-
-function displaySignIn({ id, current, variant, device, address, ...times }: DisplayedSignIn) {
-  const [createdAt, lastSeenAt, expiresAt] = [times.createdAt, times.lastSeenAt, times.expiresAt].map(iso)
-  return { id, current, variant, device, address, createdAt, lastSeenAt, expiresAt }
-}
 
 export const end = forUser({
   summary: 'End one sign-in of the user, with its tokens and streams; without a recent sign-in, only a newer one',
@@ -66,8 +64,8 @@ export const disown = forUser({
     const { devices, signIns, site } = dependencies
     const { own, source, audit } = ownOf(dependencies, request)
     const signInId = request.params.id.toLowerCase()
-    const device = { ...deviceOf(dependencies, source, true), isKnown: true }
-    await signIns.disown(own, { signInId, audit: audit('sign-in-disowned', signInId), device })
+    const disowned = deviceOf(dependencies, source, true)
+    await signIns.end(own, { signInId, audit: audit('sign-in-disowned', signInId), disowned })
     if (own.proof === 'session' && signInId === own.signInId) setCookie(reply, site.cookie, '')
     // The device tokens from before are void; the caller's device stays known.
     const user = await findEnabledUser(dependencies, request.caller)

@@ -81,7 +81,10 @@ export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
   postgres: findOnPostgres,
 }
 
-/** A session that was created or last used outside of these bounds had expired. */
+/**
+ * A session that was created or last used outside of these bounds had expired. One that was last used after `lastSeenUntil` is from before the
+ * clock was set back.
+ */
 export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
 
 /** The sign-in of a session, whose tokens never outlive the session. */
@@ -144,8 +147,8 @@ export function* addSession(session: NewSession): Write<AddedSession | 'refused'
     values (${userId}, ${secretHash}, ${user.username}, ${at}, ${at}, ${session.signInId}, ${session.device},
       ${session.address}, 0)`
   const end = { at, revocationExpiresAt }
-  const ended = yield* endAll({ keys: session.replaces, ...end })
-  ended.push(...(yield* endAll({ keys: yield* surplusOf(session), ...end })))
+  const ended = yield* endSessions({ keys: session.replaces, ...end })
+  ended.push(...(yield* endSessions({ keys: yield* surplusOf(session), ...end })))
   yield* record(session.audit)
   const revoked = ended.flatMap((one) => (one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : []))
   return { revoked, ...(from && { device: yield* note({ userId, device: from, at }) }) }
@@ -171,12 +174,8 @@ export function* confirmSession({ userId, secretHash, at }: SessionKey & { at: n
  * Replaces the secret of a session; the last three before it are kept. The last use becomes `lastSeenAt`. Of calls with the same
  * secret at the same time, one succeeds.
  */
-export function* renewSession({
-  userId,
-  secretHash,
-  newHash,
-  lastSeenAt,
-}: SessionKey & { newHash: string; lastSeenAt: number }): Write<'done' | 'absent'> {
+export function* renewSession(renewed: SessionKey & { newHash: string; lastSeenAt: number }): Write<'done' | 'absent'> {
+  const { userId, secretHash, newHash, lastSeenAt } = renewed
   const changed = yield* run`
     update session set secret_hash = ${newHash}, old_hash_1 = secret_hash, old_hash_2 = old_hash_1, old_hash_3 = old_hash_2,
       secret_used_at = null, last_seen_at = ${lastSeenAt}
@@ -228,11 +227,7 @@ type EndSessions = { keys: readonly SessionKey[]; live?: LiveBounds } & End & Au
  * session is left out. If there is none to end, nothing is written. The audit entries are in the order of the keys; each is
  * recorded, with the sign-in, if its session was live.
  */
-export function* endSessions(end: EndSessions): Write<EndedSession[]> {
-  return yield* endAll(end)
-}
-
-function* endAll({ keys, audit, live, ...end }: EndSessions): Write<EndedSession[]> {
+export function* endSessions({ keys, audit, live, ...end }: EndSessions): Write<EndedSession[]> {
   const sessions: EndedSession[] = []
   for (const [n, key] of keys.entries()) {
     const ended = yield* endOne({ ...key, ...end })
@@ -251,9 +246,8 @@ function isLive({ createdAt, lastSeenAt }: EndedSession, live: LiveBounds | unde
   return createdAt > live.createdAfter && lastSeenAt > live.lastSeenAfter && lastSeenAt <= live.lastSeenUntil
 }
 
-type EndOne = SessionKey & End
-
-function* endOne({ userId, secretHash, at, revocationExpiresAt }: EndOne): Write<EndedSession | undefined> {
+function* endOne(one: SessionKey & End): Write<EndedSession | undefined> {
+  const { userId, secretHash, at, revocationExpiresAt } = one
   const session = yield* get<Omit<EndedSession, 'hadTokens'> & { hasTokens: number }>`
     delete from session where user_id = ${userId} and secret_hash = ${secretHash}
     returning user_id as "userId", nullif(username, '') as username, created_at as "createdAt",
@@ -266,20 +260,12 @@ function* endOne({ userId, secretHash, at, revocationExpiresAt }: EndOne): Write
   return { ...ended, hadTokens }
 }
 
-/**
- * Removes at most 1,000 sessions that were created before `createdBefore`, last used before `lastSeenBefore`, or last used after
- * `lastSeenAfter` (then the clock was set back since). Returns how many it removed.
- */
-export function* removeStaleSessions(bounds: {
-  createdBefore: number
-  lastSeenBefore: number
-  lastSeenAfter: number
-}): Write<number> {
-  const { createdBefore, lastSeenBefore, lastSeenAfter } = bounds
+/** Removes at most 1,000 sessions that had expired. Returns how many it removed. */
+export function* removeStaleSessions({ createdAfter, lastSeenAfter, lastSeenUntil }: LiveBounds): Write<number> {
   return yield* run`
     delete from session where (user_id, secret_hash) in (
       select user_id, secret_hash from session
-      where created_at < ${createdBefore} or last_seen_at < ${lastSeenBefore} or last_seen_at > ${lastSeenAfter}
+      where created_at <= ${createdAfter} or last_seen_at <= ${lastSeenAfter} or last_seen_at > ${lastSeenUntil}
       limit 1000)`
 }
 
@@ -293,9 +279,9 @@ export type SeenDevice = { label: string; network: string; isKnown: boolean; kee
 /** 'first': the user has no known device, and this is now the first. 'new': it is not known, and is not kept by this call. */
 export type Familiarity = 'first' | 'known' | 'new'
 
-/** The caller has locked the user. */
-type Note = { userId: string; device: SeenDevice; at: number }
+export type Note = { userId: string; device: SeenDevice; at: number }
 
+/** The caller has locked the user. */
 export function* note({ userId, device, at }: Note): Write<Familiarity> {
   const { label, network, isKnown, keep } = device
   const changed = yield* run`
@@ -312,8 +298,4 @@ export function* note({ userId, device, at }: Note): Write<Familiarity> {
       select label, network from known_device where user_id = ${userId}
       order by last_seen_at desc, first_seen_at desc, label, network limit 1000 offset ${keep})`
   return isKnown ? 'known' : 'first'
-}
-
-export function* forgetDevices(userId: string): Write<void> {
-  yield* send`delete from known_device where user_id = ${userId}`
 }

@@ -5,26 +5,13 @@ import { BoundedCache } from '../basics/bounded-cache.ts'
 import { invalidCredentials } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
 import type { Subject } from '../http/callers.ts'
+import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
 import type { User } from '../users/users.store.ts'
-import {
-  addSession,
-  confirmSession,
-  type EndedSession,
-  endSessions,
-  type Familiarity,
-  findRenewedSession,
-  findSession,
-  type LiveBounds,
-  type NewSession,
-  removeStaleSessions,
-  renewSession,
-  type SessionKey,
-  signInOfSession,
-  touchSession,
-} from './sessions.store.ts'
+import type { EndedSession, Familiarity, LiveBounds, NewSession, SessionKey } from './sessions.store.ts'
+import * as stored from './sessions.store.ts'
 
 /** A use is stored once a minute, and more often if the idle timeout is less than 20 minutes. */
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
@@ -78,7 +65,7 @@ export class Sessions {
     const key = { userId: user.id, secretHash: hashOf(secret) }
     const checkedGeneration = user.credentialGeneration
     const end = { replaces: keysOf(replaces), at, revocationExpiresAt: at + revocationKeptForMs }
-    const outcome = await store.write(addSession, { ...key, checkedGeneration, ...detail, ...end, maxSessions })
+    const outcome = await store.write(stored.addSession, { ...key, checkedGeneration, ...detail, ...end, maxSessions })
     if (outcome === 'refused') throw invalidCredentials()
     for (const signIn of outcome.revoked) this.#note(signIn, at)
     await this.#endCopied(end.replaces)
@@ -91,7 +78,7 @@ export class Sessions {
     const key = known ?? keyOf(secret)
     if (key === null) return null
     const { store, now, idleMs, lifetimeMs } = this.#options
-    const session = await store.read(findSession, key)
+    const session = await store.read(stored.findSession, key)
     if (session === undefined) {
       await this.#endCopied([key])
       return null
@@ -113,7 +100,8 @@ export class Sessions {
     const key = this.#keys.get(secret) ?? keyOf(secret)
     if (key === null) return null
     const { store, now } = this.#options
-    const session = (await store.read(findSession, key)) ?? (await store.read(findRenewedSession, { ...key, signInId }))
+    const session =
+      (await store.read(stored.findSession, key)) ?? (await store.read(stored.findRenewedSession, { ...key, signInId }))
     if (session === undefined) return null
     const at = now()
     const endsAt = this.#endOf(session, at)
@@ -129,12 +117,12 @@ export class Sessions {
     if (key === null) return undefined
     const { store, now, idleMs, lifetimeMs } = this.#options
     const signedInAt = expiresAt - lifetimeMs
-    const found = await store.write(signInOfSession, key)
+    const found = await store.write(stored.signInOfSession, key)
     if (found === undefined) return undefined
     const at = now()
     // The request is a use. Unless that is stored, the token would end with the use before.
     const isNoted = at < found.lastSeenAt + touchEveryMs(idleMs)
-    if (!isNoted) await store.write(touchSession, { ...key, at })
+    if (!isNoted) await store.write(stored.touchSession, { ...key, at })
     const endsAt = this.#endOf(isNoted ? found : { ...found, lastSeenAt: at }, at)
     const { signInId, credentialGeneration: generation } = found
     return { userId: key.userId, signInId, signedInAt, generation, endsAt }
@@ -144,7 +132,7 @@ export class Sessions {
   async confirm(secret: string): Promise<boolean> {
     const key = keyOf(secret)
     const { store, now } = this.#options
-    return key !== null && (await store.write(confirmSession, { ...key, at: now() })) === 'done'
+    return key !== null && (await store.write(stored.confirmSession, { ...key, at: now() })) === 'done'
   }
 
   /**
@@ -158,7 +146,7 @@ export class Sessions {
     const renewed = newSecretOf(key.userId)
     // A time this long ago makes the first use due to be stored.
     const lastSeenAt = now() - touchEveryMs(idleMs)
-    const outcome = await store.write(renewSession, { ...key, newHash: hashOf(renewed), lastSeenAt })
+    const outcome = await store.write(stored.renewSession, { ...key, newHash: hashOf(renewed), lastSeenAt })
     return outcome === 'done' ? renewed : null
   }
 
@@ -166,28 +154,15 @@ export class Sessions {
   async revoke(secrets: readonly string[], source?: Source): Promise<void> {
     const keys = keysOf(secrets)
     if (keys.length === 0) return
-    const { store, now } = this.#options
-    const at = now()
-    const live = this.liveBounds()
+    const at = this.#options.now()
     const audit = source && keys.map(({ userId }) => signOutEntry(source, { userId, at, variant: 'stateful' }))
-    const ended = await store.write(endSessions, {
-      keys,
-      at,
-      revocationExpiresAt: at + revocationKeptForMs,
-      live,
-      audit,
-    })
-    for (const { userId, signInId, hadTokens } of ended) if (hadTokens) this.#note({ userId, signInId }, at)
+    await this.#end({ keys, at, audit })
     await this.#endCopied(keys)
   }
 
   async removeStale(): Promise<void> {
-    const { store, now, idleMs, lifetimeMs } = this.#options
-    const at = now()
-    const [createdBefore, lastSeenBefore] = [at - lifetimeMs, at - idleMs]
-    const bounds = { createdBefore, lastSeenBefore, lastSeenAfter: at + clockLeewayMs }
     // In batches, so that no other write waits long.
-    while ((await store.write(removeStaleSessions, bounds)) > 0);
+    while ((await this.#options.store.write(stored.removeStaleSessions, this.liveBounds())) > 0);
   }
 
   /** Outside of these bounds a session has ended, although the store may still have it. */
@@ -204,18 +179,25 @@ export class Sessions {
   async #endCopied(keys: readonly SessionKey[]): Promise<void> {
     const { store, now } = this.#options
     for (const { userId, secretHash } of keys) {
-      const session = await store.read(findRenewedSession, { userId, secretHash })
+      const session = await store.read(stored.findRenewedSession, { userId, secretHash })
       const at = now()
       if (session === undefined || at >= this.#endOf(session, at)) continue
       if (at <= (session.secretUsedAt ?? at) + copyGraceMs) continue
-      const audit = [
-        auditEntry(serviceSource, { event: 'old-session-presented', at, userId, signInId: session.signInId }),
-      ]
-      const current = { userId, secretHash: session.secretHash }
-      const end = { keys: [current], at, revocationExpiresAt: at + revocationKeptForMs, live: this.liveBounds(), audit }
-      for (const { signInId, hadTokens } of await store.write(endSessions, end))
-        if (hadTokens) this.#note({ userId, signInId }, at)
+      const { signInId, secretHash: current } = session
+      const audit = [auditEntry(serviceSource, { event: 'old-session-presented', at, userId, signInId })]
+      await this.#end({ keys: [{ userId, secretHash: current }], at, audit })
     }
+  }
+
+  /** Ends sessions with their tokens, which this process refuses from then on. */
+  async #end(end: {
+    keys: readonly SessionKey[]
+    at: number
+    audit: readonly AuditEntry[] | undefined
+  }): Promise<void> {
+    const change = { ...end, revocationExpiresAt: end.at + revocationKeptForMs, live: this.liveBounds() }
+    const ended = await this.#options.store.write(stored.endSessions, change)
+    for (const { userId, signInId, hadTokens } of ended) if (hadTokens) this.#note({ userId, signInId }, end.at)
   }
 
   #note(signIn: { userId: string; signInId: string }, at: number): void {
@@ -234,7 +216,7 @@ export class Sessions {
     this.#touching.add(key.secretHash)
     const done = () => this.#touching.delete(key.secretHash)
     this.#options.store
-      .write(touchSession, { ...key, at })
+      .write(stored.touchSession, { ...key, at })
       .then(done, () => setTimeout(done, pauseAfterFailureMs).unref())
   }
 }

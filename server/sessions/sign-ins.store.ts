@@ -3,13 +3,19 @@ import { firstIdAt } from '../basics/ids.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, lockUsers, type Read, record, send, type Write } from '../store/statements.ts'
 import { type Excepted, endProofs, isExceptionAlive, revoke, type UserChange } from '../tokens/tokens.store.ts'
-import { type Familiarity, forgetDevices, type LiveBounds, note, type SeenDevice } from './sessions.store.ts'
+import { type Familiarity, type LiveBounds, type Note, note, type SeenDevice } from './sessions.store.ts'
 
 /** Which sign-ins are alive: sessions within the bounds, and stateless sign-ins whose tokens can still be renewed. */
 export type AliveSignIns = { sessions: LiveBounds; tokensSince: number }
 
 /** `after`: the id of the last sign-in of the page before. `ownSignInId` comes first on the first page, and on no other. */
-type SignInQuery = { userId: string; ownSignInId: string; alive: AliveSignIns; after?: string; limit: number }
+type SignInQuery = {
+  userId: string
+  ownSignInId: string
+  alive: AliveSignIns
+  after?: string | undefined
+  limit: number
+}
 
 export type ListedSignIn = {
   signInId: string
@@ -38,7 +44,8 @@ export function* endOtherSignIns(
   const user = yield* get<{ generation: number }>`
     update "user" set credential_generation = credential_generation + 1
     where id = ${userId} returning credential_generation as generation`
-  yield* endProofs({ ...change, ...(user as { generation: number }) })
+  if (user === undefined) return 'refused'
+  yield* endProofs({ ...change, ...user })
   yield* record(change.audit)
   return 'done'
 }
@@ -110,7 +117,7 @@ export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'ab
   if (disowned !== undefined) {
     yield* send`
       update "user" set device_generation = device_generation + 1, password_reported_at = ${at} where id = ${userId}`
-    yield* forgetDevices(userId)
+    yield* send`delete from known_device where user_id = ${userId}`
     yield* note({ userId, at, device: disowned })
   }
   yield* record(end.audit)
@@ -143,17 +150,13 @@ function* isRecorded({ userId, signInId }: EndSignIn): Read<boolean> {
  * calls for a user at the same time, one is 'first'. At most `keep` devices are kept for a user, those that were seen last.
  * Changes nothing and returns 'absent' without such a user of this device generation.
  */
-export function* noteDevice({
-  userId,
-  device,
-  at,
-  audit,
-}: { userId: string; device: SeenDevice; at: number } & Audited): Write<Familiarity | 'absent'> {
+export function* noteDevice({ audit, ...seen }: Note & Audited): Write<Familiarity | 'absent'> {
+  const { userId, device } = seen
   const deviceGeneration = device.deviceGeneration ?? null
   yield* lockUsers()
   const user = yield* lock`
     select 1 from "user" where id = ${userId} and device_generation = coalesce(${deviceGeneration}, device_generation)`
   if (user === undefined) return 'absent'
   yield* record(audit)
-  return yield* note({ userId, device, at })
+  return yield* note(seen)
 }

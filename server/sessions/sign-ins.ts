@@ -21,13 +21,6 @@ export type OwnSignIn = {
   signedInAt: number
 }
 
-export type DisplayedSignIn = Pick<ListedSignIn, 'variant' | 'device' | 'address' | 'createdAt' | 'lastSeenAt'> & {
-  id: string
-  current: boolean
-  /** When the sign-in ends at the latest, in milliseconds. */
-  expiresAt: number
-}
-
 type Options = {
   store: Store
   sessions: Pick<Sessions, 'liveBounds'>
@@ -40,7 +33,8 @@ type Options = {
 /** Sorts after every id. */
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-type End = { signInId: string; audit: readonly AuditEntry[] }
+/** `disowned`: the caller's device, if the user says that it was another person. */
+type End = { signInId: string; audit: readonly AuditEntry[]; disowned?: SeenDevice }
 
 export class SignIns {
   readonly #options: Options
@@ -50,28 +44,30 @@ export class SignIns {
   }
 
   /** Newest first; the caller's own comes first on the first page, even if the service has kept nothing of it. */
-  async list(
-    own: OwnSignIn,
-    { after, limit }: { after?: string | undefined; limit: number },
-  ): Promise<{ items: DisplayedSignIn[]; next: string | null }> {
-    const query = { userId: own.userId, ownSignInId: own.signInId, alive: this.#alive(), limit: limit + 1 }
-    const found = await this.#options.store.read(listSignIns, { ...query, ...(after !== undefined && { after }) })
-    const listed = found.map((one) => this.#display(one))
-    if (after === undefined && listed[0]?.id !== own.signInId) listed.unshift(this.#displayOwn(own))
-    const items = listed.slice(0, limit).map((one) => ({ ...one, current: one.id === own.signInId }))
+  async list(own: OwnSignIn, { after, limit }: { after?: string | undefined; limit: number }) {
+    const query = { userId: own.userId, ownSignInId: own.signInId, alive: this.#alive(), after, limit: limit + 1 }
+    const found = await this.#options.store.read(listSignIns, query)
+    if (after === undefined && found[0]?.signInId !== own.signInId) found.unshift(this.#listed(own))
+    const items = found.slice(0, limit).map((one) => this.#display(one, own))
     // The own one has a place of its own: after it alone, the others begin with the newest.
-    const last = items.at(-1)?.id === own.signInId ? lastId : (items.at(-1)?.id ?? null)
-    return { items, next: listed.length > limit ? last : null }
+    const last = items.at(-1)?.current ? lastId : (items.at(-1)?.id ?? null)
+    return { items, next: found.length > limit ? last : null }
   }
 
-  /** Ends a sign-in of the user with its tokens; both are refused on this node when it resolves. Throws NOT_FOUND. */
-  async end(own: OwnSignIn, end: End): Promise<void> {
-    await this.#end(own, end)
-  }
-
-  /** The same, and the password alone no longer signs in from unknown devices; `device` is the caller's, which stays known. */
-  async disown(own: OwnSignIn, { device, ...end }: End & { device: SeenDevice }): Promise<void> {
-    await this.#end(own, { ...end, disowned: device })
+  /**
+   * Ends a sign-in of the user with its tokens; both are refused on this node when it resolves. With `disowned`, the password alone signs in
+   * from that device only. Throws NOT_FOUND.
+   */
+  async end(own: OwnSignIn, { signInId, ...end }: End): Promise<void> {
+    const { userId } = own
+    const { at, revocationExpiresAt } = this.#moment()
+    const isOwn = signInId === own.signInId && own.proof === 'access-token'
+    const change = { ...end, userId, signInId, isOwn, at, revocationExpiresAt, alive: this.#alive() }
+    if ((await this.#options.store.write(endSignIn, change)) === 'absent')
+      throw new CarillonError('NOT_FOUND', 'There is no such session', {
+        remedy: 'It may have ended; GET /api/me/sessions lists those that are open.',
+      })
+    this.#options.revocations.note({ userId, signInId, at, expiresAt: revocationExpiresAt })
   }
 
   /** Ends every other sign-in of the user, and every token that was issued for the user. Throws UNAUTHORIZED if the caller's has ended. */
@@ -85,19 +81,6 @@ export class SignIns {
     await revocations.refresh()
   }
 
-  async #end(own: OwnSignIn, { signInId, audit, disowned }: End & { disowned?: SeenDevice }): Promise<void> {
-    const { userId } = own
-    const { at, revocationExpiresAt } = this.#moment()
-    const isOwn = signInId === own.signInId && own.proof === 'access-token'
-    const change = { userId, signInId, isOwn, at, revocationExpiresAt, audit, ...(disowned && { disowned }) }
-    const ended = await this.#options.store.write(endSignIn, { ...change, alive: this.#alive() })
-    if (ended === 'absent')
-      throw new CarillonError('NOT_FOUND', 'There is no such session', {
-        remedy: 'It may have ended; GET /api/me/sessions lists those that are open.',
-      })
-    this.#options.revocations.note({ userId, signInId, at, expiresAt: revocationExpiresAt })
-  }
-
   #moment() {
     const at = this.#options.now()
     return { at, revocationExpiresAt: at + revocationKeptForMs }
@@ -108,20 +91,15 @@ export class SignIns {
     return { sessions: sessions.liveBounds(), tokensSince: now() - chainMs + 1 }
   }
 
-  #display(one: ListedSignIn): Omit<DisplayedSignIn, 'current'> {
-    const { signInId: id, variant, address, createdAt, lastSeenAt } = one
-    const device = variant === 'stateful' ? one.device : deviceLabel(one.userAgent)
-    return { id, variant, device, address, createdAt, lastSeenAt, expiresAt: this.#endOf(variant, createdAt) }
+  #listed({ signInId, proof, userAgent, address, signedInAt: createdAt }: OwnSignIn): ListedSignIn {
+    const variant = proof === 'session' ? 'stateful' : 'stateless'
+    return { signInId, variant, device: null, userAgent, address, createdAt, lastSeenAt: this.#options.now() }
   }
 
-  #endOf(variant: ListedSignIn['variant'], createdAt: number): number {
-    return createdAt + (variant === 'stateful' ? this.#options.lifetimeMs : this.#options.chainMs)
-  }
-
-  #displayOwn({ signInId: id, proof, userAgent, address, signedInAt: createdAt }: OwnSignIn) {
-    const variant = proof === 'session' ? ('stateful' as const) : ('stateless' as const)
-    const device = deviceLabel(userAgent)
-    const lastSeenAt = this.#options.now()
-    return { id, variant, device, address, createdAt, lastSeenAt, expiresAt: this.#endOf(variant, createdAt) }
+  /** Times in milliseconds; `expiresAt`: when the sign-in ends at the latest. */
+  #display({ signInId: id, variant, device, userAgent, ...seen }: ListedSignIn, own: OwnSignIn) {
+    const { lifetimeMs, chainMs } = this.#options
+    const expiresAt = seen.createdAt + (variant === 'stateful' ? lifetimeMs : chainMs)
+    return { id, current: id === own.signInId, variant, device: device ?? deviceLabel(userAgent), ...seen, expiresAt }
   }
 }

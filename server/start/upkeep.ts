@@ -118,13 +118,12 @@ export class Upkeep {
 
   async #removeOrWake(due: readonly Candidate[], changed: Set<string>, retention?: Retention): Promise<void> {
     const { store, wall } = this.#dependencies
-    for (const { userId } of due) changed.add(userId)
     let next = 0
     const work = async () => {
       while (next < due.length && !this.#isEnding) {
         const chunk = due.slice(next, next + maxAtOnce)
         next += maxAtOnce
-        await store.write(removeOrWake, { due: chunk, at: wall(), retention })
+        for (const userId of await store.write(removeOrWake, { due: chunk, at: wall(), retention })) changed.add(userId)
       }
     }
     await Promise.all(Array.from({ length: writesAtOnce }, work))

@@ -1,22 +1,23 @@
-// What both engines share of migrating: schema.sql, the numbered SQL files beside it, and the ledger of those that a database has. The ledger
-// has the name and the columns of Kysely's.
+// What both engines share of migrating: the numbered files of schema/, which are written once for both, and the ledger of those that a
+// database has. The ledger has the name and the columns of Kysely's.
 import { readdirSync, readFileSync } from 'node:fs'
 import { CarillonError } from '../basics/errors.ts'
 
-const numbered = /^\d{4}-.+(?=\.sql$)/
-/** The name of schema.sql in the ledger. */
-const first = '0001-schema'
+const folder = new URL('./schema/', import.meta.url)
 
-/** The names in the ledger: schema.sql, which a new database gets first, and then each migration `<number>-<name>.sql` of the folder. */
-export function knownMigrations(folder: URL): string[] {
-  const names = readdirSync(folder).flatMap((file) =>
-    file === 'schema.sql' ? first : (numbered.exec(file)?.[0] ?? []),
-  )
-  return names.sort()
+/** The names in the ledger, in order: those of the files `<number>-<name>.sql`. */
+export function knownMigrations(from: URL = folder): string[] {
+  const numbered = /^\d{4}-.+(?=\.sql$)/
+  return readdirSync(from)
+    .flatMap((file) => numbered.exec(file)?.[0] ?? [])
+    .sort()
 }
 
-export function textOf(name: string, folder: URL): string {
-  return readFileSync(new URL(name === first ? 'schema.sql' : `${name}.sql`, folder), 'utf8')
+/** Without the lines of the other engine: those from its mark, such as `-- sqlite:`, up to another mark or an empty line. */
+export function textOf(name: string, engine: 'sqlite' | 'postgres', from: URL = folder): string {
+  const other = engine === 'sqlite' ? 'postgres' : 'sqlite'
+  const text = readFileSync(new URL(`${name}.sql`, from), 'utf8')
+  return text.replace(new RegExp(`^-- ${other}:$.*?(?=^-- ${engine}:$|^$)`, 'gms'), '')
 }
 
 /**

@@ -154,7 +154,7 @@ export function userKey(userId: string): UserKey {
   return new UserKey(userId)
 }
 
-/** The `user_id` in the tables of inboxes on SQLite: the 16 bytes of the UUID (schema.sql). */
+/** The `user_id` in the tables of inboxes on SQLite: the 16 bytes of the UUID (schema/0001-schema.sql). */
 export function userBytes(userId: string): Uint8Array {
   return Buffer.from(digitsOf(userId), 'hex')
 }

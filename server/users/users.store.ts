@@ -70,7 +70,6 @@ export type UserQuery = {
   limit: number
   search?: string
   externalId?: string
-  issuer?: string
   application?: string | undefined
 }
 
@@ -102,8 +101,7 @@ export function* findCredentials(username: string): Read<Credentials | undefined
   return row && toUser(row)
 }
 
-// In the collation "C", lower() of PostgreSQL changes ASCII letters only, as on SQLite.
-const lowerEmail = new Part('lower(u.email)', 'lower(u.email collate "C")')
+// In the collation "C", which columns have, lower() of PostgreSQL changes ASCII letters only, as on SQLite.
 const searched = new Part(
   'lower(concat_ws(char(1), u.username, u.display_name, u.email, u.external_id))',
   'lower(concat_ws(chr(1), u.username, u.display_name, u.email, u.external_id) collate "C")',
@@ -130,7 +128,7 @@ export function* findUsersByEmail(query: { email: string; limit: number; canSign
   const { email, limit, canSignIn = false } = query
   const rows = yield* all<UserRow>`
     select ${userColumns} from "user" u
-    where ${lowerEmail} = ${lowerCase(email)} and u.email is not null and u.username is not null
+    where lower(u.email) = ${lowerCase(email)} and u.email is not null and u.username is not null
       and (${Number(canSignIn)} = 0 or u.email_verified_at is not null and not ${isOfApplication})
     order by ${isOfApplication}, u.id limit ${limit}`
   return rows.map(toUser)
@@ -139,26 +137,22 @@ export function* findUsersByEmail(query: { email: string; limit: number; canSign
 /**
  * Lists users ordered by id, which is the order of creation, at most `limit` of them, starting after the id `after`. With
  * `search`, only those whose username, display name, e-mail address or external id contains it; upper and lower case of ASCII
- * letters are the same. With `externalId`, only those with this external id; without `issuer`, of every issuer. With `application`,
- * only its users.
+ * letters are the same. With `externalId`, only those with this external id, of every issuer. With `application`, only its users.
  */
 export function* listUsers(query: UserQuery): Read<User[]> {
   return (yield* rowsOf(query)).map(toUser)
 }
 
 function rowsOf(query: UserQuery): Read<UserRow[]> {
-  const { after, limit, externalId, issuer, application } = query
+  const { after, limit, externalId, application } = query
   const search = lowerCase(query.search ?? '')
   const prefix = prefixOf(application)
-  if (externalId !== undefined) {
-    const namespace = issuer === undefined ? null : namespaceOf({ application, issuer })
+  if (externalId !== undefined)
     return all<UserRow>`
       select ${userColumns} from "user" u
-      where u.external_id = ${externalId} and (cast(${namespace} as text) is null or u.issuer = ${namespace})
-        and ${placeIn}(u.issuer, ${prefix}) = 1 and u.id > ${after}
+      where u.external_id = ${externalId} and ${placeIn}(u.issuer, ${prefix}) = 1 and u.id > ${after}
         and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
       order by u.id limit ${limit}`
-  }
   if (prefix !== '')
     return all<UserRow>`
       select ${userColumns} from "user" u

@@ -1,38 +1,24 @@
-// The progress of a long command, on stderr: a bar on a terminal, else one line per step; nothing with `--json`.
+// What a long command prints on stderr: its steps, and its state if a signal ends it.
 import type { Output } from './output.ts'
 
 type Progress = { step: string; done: number; total: number }
-/** Begins a step. What it returns is called with each further number of rows. */
-type Begin = (step: string, rows: { total: number }) => (count: number) => void
 
 const width = 30
 const drawEveryMs = 100
 
-/** Later output begins on a new line, also after a failure. */
-export async function withProgress<Result>({ json }: Output, work: (begin: Begin) => Promise<Result>): Promise<Result> {
+/** Begins a step: a bar on a terminal, else one line; nothing with `--json`. What it returns is called with each further number of rows. */
+export function progress({ json }: Output): (step: string, rows: { total: number }) => (count: number) => void {
   const { stderr } = process
-  let isDrawn = false
-  let drawnAt = 0
-  const draw = (progress: Progress) => {
-    const isWhole = progress.done >= progress.total
-    if (isDrawn && !isWhole && performance.now() - drawnAt < drawEveryMs) return
-    stderr.write(`\r${barOf(progress)}${isWhole ? '\n' : ''}`)
-    isDrawn = !isWhole
-    drawnAt = performance.now()
-  }
-  try {
-    return await work((step, { total }) => {
-      let done = 0
-      if (!json && !stderr.isTTY) stderr.write(`${step} ${total} rows\n`)
-      const report = json || !stderr.isTTY ? () => {} : draw
-      report({ step, done, total })
-      return (count) => {
-        done += count
-        report({ step, done, total })
-      }
-    })
-  } finally {
-    if (isDrawn) stderr.write('\n')
+  return (step, { total }) => {
+    if (!json) stderr.write(`${stderr.isTTY ? barOf({ step, done: 0, total }) : `${step} ${total} rows`}\n`)
+    let [done, drawnAt] = [0, 0]
+    return (count) => {
+      done += count
+      if (json || !stderr.isTTY || (done < total && performance.now() - drawnAt < drawEveryMs)) return
+      drawnAt = performance.now()
+      // Over the line above (ECMA-48, CUU), so that other output begins on a new line at any time.
+      stderr.write(`\x1b[A\r${barOf({ step, done, total })}\n`)
+    }
   }
 }
 
@@ -41,4 +27,22 @@ export function barOf({ step, done, total }: Progress): string {
   const full = Math.floor(share * width)
   const percent = String(Math.floor(share * 100)).padStart(3)
   return `${step.padEnd(9)} ${'█'.repeat(full)}${'░'.repeat(width - full)} ${percent} %  ${done} of ${total} rows`
+}
+
+/**
+ * At SIGINT and SIGTERM, prints the sentence that `state` returns, if any, and ends with status 1. Without a listener, process 1 of a
+ * container would ignore the signal. Code that must clean up listens for the exit of the process.
+ */
+export async function interruptible<Result>(state: () => string, work: () => Promise<Result>): Promise<Result> {
+  const end = (signal: NodeJS.Signals) => {
+    process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}carillon: Ended by ${signal}. ${state()}`.trimEnd())
+    process.stderr.write('\n')
+    process.exit(1)
+  }
+  process.on('SIGINT', end).on('SIGTERM', end)
+  try {
+    return await work()
+  } finally {
+    process.off('SIGINT', end).off('SIGTERM', end)
+  }
 }

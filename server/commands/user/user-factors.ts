@@ -7,7 +7,6 @@ import { removeUnreadable, resetFactors, unreadableFactors } from '../../factors
 import { secretsIn } from '../../start/sealing-secret.ts'
 import { findUser as findStoredUser } from '../../users/users.store.ts'
 import { findUser, type UserKey } from '../../users/users.ts'
-import { withSettings } from '../settings.ts'
 import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { aboutUser, identityOf, type KeyOptions, named, nameOf, type Users, withUsers } from './user-key.ts'
@@ -43,9 +42,8 @@ export function factorsCommand(): Command {
       if (unreadable === undefined) return aboutUser(resetAll)(name, options, command)
       if (name !== undefined || options.externalId !== undefined || options.id !== undefined)
         throw new WrongUse('Name a user, or set --unreadable, which is about all users')
-      return resetUnreadable(command, options)
+      return withUsers(command, (users) => resetUnreadable(users, options))
     })
-  for (const command of factors.commands) withSettings(command, 'user')
   return factors
 }
 
@@ -73,25 +71,19 @@ async function resetAll(users: Users, key: UserKey, options: Output & { yes?: bo
   print(options, identityOf(user, { removed }), () => done)
 }
 
-function resetUnreadable(command: Command, options: ResetOptions): Promise<void> {
-  return withUsers(command, async (users, config) => {
-    const secrets = secretsIn(config)
-    if (secrets === undefined) throw conflict('No secret is set', 'Set CARILLON_SECRET to that of the service.')
-    const factors = await unreadableFactors(users.store, new Sealing(secrets))
-    const ids = [...new Set(factors.map(({ userId }) => userId))]
-    const concerned = (await Promise.all(ids.map((id) => users.store.read(findStoredUser, id)))).filter(
-      (user) => user !== undefined,
-    )
-    const summary = `${factors.length} second factors of ${ids.length} users that the secret does not open`
-    const names = concerned.map(nameOf).join(', ')
-    if (factors.length > 0) await confirm(`Remove ${summary} (${names})?`, options)
-    await removeUnreadable(users, factors)
-    const value = {
-      removed: factors.length,
-      users: concerned.map(({ id, username, externalId }) => ({ id, username, externalId })),
-    }
-    print(options, value, () =>
-      factors.length === 0 ? 'The secret opens every second factor' : [`Removed ${summary}:`, names],
-    )
-  })
+async function resetUnreadable(users: Users, options: ResetOptions): Promise<void> {
+  const secrets = secretsIn(users.config)
+  if (secrets === undefined) throw conflict('No secret is set', 'Set CARILLON_SECRET to that of the service.')
+  const factors = await unreadableFactors(users.store, new Sealing(secrets))
+  const ids = [...new Set(factors.map(({ userId }) => userId))]
+  const found = await Promise.all(ids.map((id) => users.store.read(findStoredUser, id)))
+  const concerned = found.filter((user) => user !== undefined)
+  const summary = `${factors.length} second factors of ${ids.length} users that the secret does not open`
+  const names = concerned.map(nameOf).join(', ')
+  if (factors.length > 0) await confirm(`Remove ${summary} (${names})?`, options)
+  await removeUnreadable(users, factors)
+  const identities = concerned.map(({ id, username, externalId }) => ({ id, username, externalId }))
+  print(options, { removed: factors.length, users: identities }, () =>
+    factors.length === 0 ? 'The secret opens every second factor' : [`Removed ${summary}:`, names],
+  )
 }

@@ -6,9 +6,8 @@ import { withoutControls } from '../../basics/control-characters.ts'
 import { CarillonError } from '../../basics/errors.ts'
 import { type EntryFault, importUsers } from '../../users/import.ts'
 import type { UserDependencies } from '../../users/users.ts'
-import { interruptible } from '../terminal/interruption.ts'
 import { type Output, print, WrongUse } from '../terminal/output.ts'
-import { withProgress } from '../terminal/progress.ts'
+import { interruptible, progress } from '../terminal/progress.ts'
 
 export const importHelp = `
 Each line is a JSON object. It has an externalId (the id in your application), a username, or both, and may have
@@ -24,29 +23,23 @@ Examples:
   npx carillon user import users.jsonl
   psql shop -Atc "select json_build_object('externalId', id, 'email', email) from users" | npx carillon user import -`
 
-export async function importFrom(dependencies: UserDependencies, file: string, options: Output): Promise<void> {
+export async function importFrom(users: UserDependencies, file: string, options: Output): Promise<void> {
   // Blank lines are skipped. A line that is not JSON becomes undefined, which is no user.
   const found = (await read(file)).split('\n').flatMap((text, n) => (text.trim() === '' ? [] : [{ text, line: n + 1 }]))
   const [values, lines] = [found.map(({ text }) => parse(text)), found.map(({ line }) => line)]
   if (values.length === 0) throw new CarillonError('INVALID_REQUEST', `${file === '-' ? 'stdin' : file} has no users`)
   let done = 0
+  let advance: ((count: number) => void) | undefined
+  const report = (count: number) => {
+    advance ??= progress(options)('import', { total: values.length })
+    advance(count - done)
+    done = count
+  }
   const outcome = await interruptible(
     () => `${done} of ${values.length} users are imported; import the file again for the rest.`,
-    () =>
-      withProgress(options, (begin) => {
-        let advance: ReturnType<typeof begin> | undefined
-        const report = (count: number) => {
-          advance ??= begin('import', { total: values.length })
-          advance(count - done)
-          done = count
-        }
-        return importUsers(dependencies, values, { report })
-      }),
+    () => importUsers(users, values, { report }),
   )
-  if ('faults' in outcome) {
-    refuse(outcome.faults, lines, options)
-    return
-  }
+  if ('faults' in outcome) return refuse(outcome.faults, lines, options)
   const created = outcome.imported.filter((one) => one.created).length
   const updated = outcome.imported.length - created
   print(options, { imported: values.length, created, updated }, () => {

@@ -1,12 +1,10 @@
 // What the subcommands of `carillon user` share: which user is meant, and the dependencies of their work.
 import type { Command } from 'commander'
-import type { Config } from '../../config/settings.ts'
 import { Passwords } from '../../passwords/passwords.ts'
 import { breachesOf } from '../../start/password-settings.ts'
-import type { Store } from '../../store/store.ts'
 import type { User } from '../../users/users.store.ts'
 import type { UserDependencies, UserKey } from '../../users/users.ts'
-import { configOf, operatorSource, withStore } from '../settings.ts'
+import { type Place, withStore } from '../settings.ts'
 import { type Output, readApplication, WrongUse } from '../terminal/output.ts'
 
 export type KeyOptions = Output & { externalId?: string; id?: string }
@@ -37,23 +35,23 @@ export function nameOf({ username, externalId, id }: User): string {
   return username ?? externalId ?? id
 }
 
-export type Users = UserDependencies & { store: Store }
+export type Users = UserDependencies & Place
 
+/** The action of a command about one user. */
 export function aboutUser<Options extends KeyOptions>(
-  work: (users: Users, key: UserKey, options: Options, config: Config) => Promise<void>,
+  work: (users: Users, key: UserKey, options: Options) => Promise<void>,
 ) {
   return (name: string | undefined, options: Options, command: Command) => {
     const key = keyOf(name, options)
-    return withUsers(command, (users, config) => work(users, key, options, config))
+    return withUsers(command, (users) => work(users, key, options))
   }
 }
 
-export function withUsers(command: Command, work: (users: Users, config: Config) => Promise<void>): Promise<void> {
-  const config = configOf(command, 'user')
+export function withUsers<Result>(command: Command, work: (users: Users) => Promise<Result>): Promise<Result> {
   const application = readApplication(command.opts<{ application?: string }>().application)
-  const passwords = new Passwords({ threads: 4 })
-  const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config) }
-  return withStore(config, (store) =>
-    work({ ...rules, store, passwords, now: store.clock ?? Date.now, application, source: operatorSource() }, config),
-  )
+  return withStore(command, (place) => {
+    const { passwordMin: passwordMinLength } = place.config
+    const passwords = new Passwords({ threads: 4 })
+    return work({ ...place, application, passwords, passwordMinLength, breaches: breachesOf(place.config) })
+  })
 }

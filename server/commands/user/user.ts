@@ -3,7 +3,6 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { Command } from 'commander'
 import { iso } from '../../basics/clock.ts'
-import type { Config } from '../../config/settings.ts'
 import { createLink } from '../../links/links.ts'
 import { linkSettings } from '../../start/password-settings.ts'
 import { unlock } from '../../users/credentials.ts'
@@ -19,7 +18,6 @@ import {
   findUser,
   makePassphrase,
   setPassword,
-  type UserDependencies,
   type UserKey,
 } from '../../users/users.ts'
 import { withSettings } from '../settings.ts'
@@ -62,7 +60,7 @@ export function userCommand(): Command {
     .option('--search <text>', 'only those whose username, display name, e-mail address or external id contains it')
     .option('--external-id <id>', 'only the one with this external id')
     .option('--application <name>', 'only the users of this application')
-    .action((options, command) => withUsers(command, (users) => listAll(users, options)))
+    .action(listAll)
   named(user.command('export [name]'))
     .description('Write everything that the service keeps about a user, one JSON object per line')
     .option('--out <file>', 'a new file, in place of stdout')
@@ -73,7 +71,7 @@ export function userCommand(): Command {
   )
     .description('Give a user another username; sessions and tokens stay')
     .addHelpText('after', renameHelp)
-    .action((names, options, command) => renameOne(command, names, options))
+    .action(renameOne)
   named(user.command('disable [name]'))
     .description('Disable a user: every session and token ends')
     .action(aboutUser(disableOne))
@@ -89,7 +87,7 @@ export function userCommand(): Command {
     .command('password <name>')
     .description('Set a password: every session and token ends')
     .option(...fromStdin)
-    .action((name, options, command) => withUsers(command, (users) => changePassword(users, name, options)))
+    .action(changePassword)
   named(user.command('link [name]'))
     .description('Make a link by which a user sets a new password, once')
     .option('--invite', 'for the first password of an invited user')
@@ -99,9 +97,7 @@ export function userCommand(): Command {
     .description('Forget the wrong passwords and codes of a user: the next sign-in is not delayed')
     .addHelpText('after', unlockHelp)
     .action(aboutUser(unlockOne))
-  for (const command of user.commands) withSettings(command, 'user')
-  user.addCommand(factorsCommand())
-  return user
+  return withSettings(user.addCommand(factorsCommand()))
 }
 
 function addCommand(user: Command): void {
@@ -115,7 +111,7 @@ function addCommand(user: Command): void {
     .option('--email <address>', 'the e-mail address')
     .option(...fromStdin)
     .addHelpText('after', addHelp)
-    .action((name, options, command) => addOne(command, name, options))
+    .action(addOne)
 }
 
 const addHelp = `
@@ -163,7 +159,7 @@ type Chosen = { password: string; isGenerated: boolean }
 type PasswordOptions = Output & { passwordStdin?: boolean }
 type AddOptions = PasswordOptions & { externalId?: string; displayName?: string; locale?: string; email?: string }
 
-async function addOne(command: Command, username: string | undefined, options: AddOptions): Promise<void> {
+async function addOne(username: string | undefined, options: AddOptions, command: Command): Promise<void> {
   const { externalId, displayName, locale, email } = options
   const given = Object.entries({ username, externalId, displayName, locale, email })
   const wanted: Parameters<typeof addUser>[1] = Object.fromEntries(given.filter(([, text]) => text !== undefined))
@@ -171,18 +167,16 @@ async function addOne(command: Command, username: string | undefined, options: A
     throw new WrongUse('Give the user a name, or an --external-id')
   if (username === undefined && options.passwordStdin)
     throw new WrongUse('A user with a password needs a name to sign in by')
-  return withUsers(command, async (dependencies) => {
-    const chosen = username === undefined ? undefined : await passwordFrom(options)
-    const user = await addUser(dependencies, { ...wanted, ...chosen })
-    const line = `Added ${nameOf(user)} (${user.id})`
-    if (chosen === undefined) print(options, { id: user.id, externalId }, () => line)
-    else printWithPassword(options, identityOf(user, {}), chosen, line)
-  })
+  const chosen = username === undefined ? undefined : await passwordFrom(options)
+  const user = await withUsers(command, (users) => addUser(users, { ...wanted, ...chosen }))
+  const line = `Added ${nameOf(user)} (${user.id})`
+  if (chosen === undefined) print(options, { id: user.id, externalId }, () => line)
+  else printWithPassword(options, identityOf(user, {}), chosen, line)
 }
 
-async function changePassword(dependencies: UserDependencies, username: string, options: PasswordOptions) {
+async function changePassword(username: string, options: PasswordOptions, command: Command): Promise<void> {
   const chosen = await passwordFrom(options)
-  await setPassword(dependencies, { username, ...chosen })
+  await withUsers(command, (users) => setPassword(users, { username, ...chosen }))
   printWithPassword(options, { username }, chosen, `Set the password of ${username}; every session and token has ended`)
 }
 
@@ -193,31 +187,31 @@ function printWithPassword(options: Output, value: object, { password, isGenerat
   )
 }
 
-async function renameOne(command: Command, names: readonly string[], options: KeyOptions): Promise<void> {
+async function renameOne(names: readonly string[], options: KeyOptions, command: Command): Promise<void> {
   const isNamed = options.externalId === undefined && options.id === undefined
   const [newName = '', ...others] = names.toReversed()
   if (others.length !== (isNamed ? 1 : 0))
     throw new WrongUse('Give the username and the new one, or --external-id or --id and the new one')
   const key = keyOf(others[0], options)
-  return withUsers(command, async (dependencies) => {
-    const before = await findUser(dependencies, key)
-    const { id, username } = await changeUser(dependencies, { id: before.id }, { username: newName })
+  await withUsers(command, async (users) => {
+    const before = await findUser(users, key)
+    const { id, username } = await changeUser(users, { id: before.id }, { username: newName })
     print(options, { id, username }, () => `Renamed ${nameOf(before)} to ${username}`)
   })
 }
 
-async function disableOne(users: UserDependencies, key: UserKey, options: Output): Promise<void> {
+async function disableOne(users: Users, key: UserKey, options: Output): Promise<void> {
   const user = await disableUser(users, key)
   const done = `Disabled ${nameOf(user)}; every session and token has ended`
   print(options, identityOf(user, { disabled: true }), () => done)
 }
 
-async function enableOne(users: UserDependencies, key: UserKey, options: Output): Promise<void> {
+async function enableOne(users: Users, key: UserKey, options: Output): Promise<void> {
   const user = await enableUser(users, key)
   print(options, identityOf(user, { disabled: false }), () => `Enabled ${nameOf(user)}`)
 }
 
-async function deleteOne(users: UserDependencies, key: UserKey, options: Output & { yes?: boolean }): Promise<void> {
+async function deleteOne(users: Users, key: UserKey, options: Output & { yes?: boolean }): Promise<void> {
   const user = await findUser(users, key)
   await confirm(`Erase ${nameOf(user)} (${user.id}) with inbox, sessions and tokens?`, options)
   await deleteUser(users, { id: user.id })
@@ -237,9 +231,8 @@ async function exportOne(users: Users, key: UserKey, options: Output & { out?: s
     print(options, identityOf(user, { file: out }), () => `Wrote the data of ${nameOf(user)} to ${out}`)
 }
 
-type LinkOptions = KeyOptions & { invite?: boolean }
-
-async function makeLink(users: UserDependencies, key: UserKey, options: LinkOptions, config: Config): Promise<void> {
+async function makeLink(users: Users, key: UserKey, options: Output & { invite?: boolean }): Promise<void> {
+  const { config } = users
   const publicUrl = () => config.publicUrl ?? `http://${config.host}:${config.port}`
   const purpose = options.invite ? 'invite' : 'reset'
   const { url, expiresAt, user } = await createLink(users, linkSettings(config, publicUrl), key, { purpose })
@@ -256,8 +249,8 @@ async function unlockOne(users: Users, key: UserKey, options: Output): Promise<v
 
 type ListOptions = Output & { search?: string; externalId?: string; application?: string }
 
-async function listAll(dependencies: UserDependencies, options: ListOptions): Promise<void> {
-  const users = await everyUser(dependencies, options)
+async function listAll(options: ListOptions, command: Command): Promise<void> {
+  const users = await withUsers(command, (place) => everyUser(place, options))
   const isFiltered = [options.search, options.externalId, options.application].some((filter) => filter !== undefined)
   const rows = users.map(({ username, externalId, application, id, ...at }) => {
     return [username ?? '-', externalId ?? '-', application || '-', id, day(at.createdAt), day(at.disabledAt)]
@@ -268,8 +261,7 @@ async function listAll(dependencies: UserDependencies, options: ListOptions): Pr
   })
 }
 
-async function everyUser(dependencies: UserDependencies, { search, externalId }: ListOptions): Promise<User[]> {
-  const { store, application } = dependencies
+async function everyUser({ store, application }: Users, { search, externalId }: ListOptions): Promise<User[]> {
   const filter = { application, ...(search && { search }), ...(externalId !== undefined && { externalId }) }
   const users: User[] = []
   for (let page: User[] | undefined; page === undefined || page.length === listedAtOnce; users.push(...page))

@@ -10,9 +10,6 @@ import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
 import { clockFinding } from '../machine.ts'
 import { type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
-const migrations = new URL('../../store/postgres/schema/', import.meta.url)
-const functions = new URL('../../store/postgres/functions/', import.meta.url)
-
 export async function examinePostgres(url: string, now: () => number): Promise<Examined> {
   let pool: pg.Pool | undefined
   try {
@@ -110,8 +107,7 @@ async function rights(pool: pg.Pool): Promise<Finding> {
 }
 
 async function schema(pool: pg.Pool, applied: string[]): Promise<Finding> {
-  const finding = schemaFinding({ applied, known: knownMigrations(migrations) })
-  const known = knownFunctions(functions)
-  if (finding.state !== 'ok' || known === undefined || !(await needsFunctions(pool, known))) return finding
+  const finding = schemaFinding({ applied, known: knownMigrations() })
+  if (finding.state !== 'ok' || !(await needsFunctions(pool, knownFunctions()))) return finding
   return warning('schema', { found: 'its functions are of an older Carillon', change: 'npx carillon migrate' })
 }

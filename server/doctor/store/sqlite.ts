@@ -13,7 +13,6 @@ import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
 import { clockFinding } from '../machine.ts'
 import { type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
-const migrations = new URL('../../store/sqlite/schema/', import.meta.url)
 const mebibyte = 2 ** 20
 const minFree = 64 * mebibyte
 const enoughFree = 512 * mebibyte
@@ -88,7 +87,7 @@ async function contentOf(file: string, now: () => number): Promise<Examined> {
     const database = new Database(`${pathToFileURL(path).href}?${how}`, { readOnly: true, timeout: 500 })
     try {
       const applied = appliedMigrations(database)
-      const schema = schemaFinding({ applied, known: knownMigrations(migrations) })
+      const schema = schemaFinding({ applied, known: knownMigrations() })
       // The driver's rows have no prototype.
       const read = async (sql: string) => Array.from(database.prepare(sql).all(), (row) => ({ ...row }))
       const tables = 'select name from sqlite_schema'

@@ -532,7 +532,7 @@ const paths: Path[] = [
   {
     // Once an hour.
     of: 'removeStaleSessions',
-    run: () => store.write(removeStaleSessions, { createdBefore: 1, lastSeenBefore: 1, lastSeenAfter: 1e13 }),
+    run: () => store.write(removeStaleSessions, { createdAfter: 1, lastSeenAfter: 1, lastSeenUntil: 1e13 }),
     reads: ['whole session'],
     partitions: 4,
   },
@@ -1034,7 +1034,7 @@ type Step = {
 
 /** Parts of operations of several files. */
 const shared = new Set([
-  ...['note', 'forgetDevices', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
+  ...['note', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
   ...['lockInboxes', 'replace', 'hasPasswordOrPasskey'],
   // It runs no statement.

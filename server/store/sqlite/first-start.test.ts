@@ -11,7 +11,7 @@ import { assertIntact, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
 
-const migrations = knownMigrations(new URL('./schema/', import.meta.url))
+const migrations = knownMigrations()
 
 test('two processes open a new file at the same time, and each migration is applied once', async (t) => {
   const folder = await newFolder(t)

@@ -1,17 +1,15 @@
-// Brings a SQLite database to this program's schema: schema.sql and the migrations, each in one transaction with its ledger entry.
+// Brings a SQLite database to this program's schema: the migrations, each in one transaction with its ledger entry.
 import { setImmediate as turn } from 'node:timers/promises'
 import { entryOf, isInChunks, knownMigrations, refuseNewer as refuseNewerThan, textOf } from '../migrations.ts'
 import { type Database, inWriteLock } from './database.ts'
 
-const folder = new URL('./schema/', import.meta.url)
-
 /** Applies the pending migrations and returns their names. Throws UNAVAILABLE if the schema is newer than this program. */
-export async function migrate(database: Database, { from = folder }: { from?: URL } = {}): Promise<string[]> {
+export async function migrate(database: Database, { from }: { from?: URL } = {}): Promise<string[]> {
   const known = knownMigrations(from)
   refuseNewer(database, from)
   const done: string[] = []
   for (const name of known.slice(appliedMigrations(database).length)) {
-    const text = textOf(name, from)
+    const text = textOf(name, 'sqlite', from)
     if (isInChunks(text)) await changeInChunks(database, text)
     if (inWriteLock(database, () => apply(database, name, text))) done.push(name)
   }
@@ -32,7 +30,7 @@ async function changeInChunks(database: Database, text: string): Promise<void> {
 }
 
 /** Throws UNAVAILABLE if the database has a migration that this program does not know. Only reads. */
-export function refuseNewer(database: Database, from: URL = folder): void {
+export function refuseNewer(database: Database, from?: URL): void {
   refuseNewerThan(appliedMigrations(database), knownMigrations(from))
 }
 
@@ -46,10 +44,10 @@ export function appliedMigrations(database: Database): string[] {
     .map((row) => String(row.name))
 }
 
-/** The statement of schema.sql that creates an index. */
+/** The statement of the schema that creates an index. */
 export function creationOfIndex(name: string): string {
-  const statement = new RegExp(`^create (?:unique )?index ${name} on [^;]*`, 'm').exec(textOf('0001-schema', folder))
-  if (statement === null) throw new Error(`schema.sql has no index ${name}`)
+  const statement = new RegExp(`^create (?:unique )?index ${name} on [^;]*`, 'm').exec(textOf('0001-schema', 'sqlite'))
+  if (statement === null) throw new Error(`The schema has no index ${name}`)
   return statement[0].replace(' index ', ' index if not exists ')
 }
 

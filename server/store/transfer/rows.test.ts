@@ -4,7 +4,6 @@ import { test } from 'node:test'
 import { queryAt } from '../../../tests/support/postgres.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
 import { openStore } from '../../open-store.ts'
-import { knownMigrations } from '../migrations.ts'
 import { sourceAt } from './endpoint/endpoint.ts'
 import { tableNames } from './rows.ts'
 import { emptyPlace, engines, onEndpoint } from './testing/filled.ts'
@@ -38,8 +37,3 @@ async function assertKeysInOrderOfBytes(url: string): Promise<void> {
   assert.ok(rows.length > tableNames.length)
   for (const { name, collname, attnum, place } of rows) assert.deepEqual([collname ?? 'C', attnum], ['C', place], name)
 }
-
-test('both engines have migrations with the same names', () => {
-  const [sqlite, postgres] = engines.map((engine) => knownMigrations(new URL(`../${engine}/schema/`, import.meta.url)))
-  assert.deepEqual(sqlite, postgres)
-})

@@ -1,5 +1,5 @@
 // A service that is killed while it removes notifications without a request and continues a sender's change by key: each state that it leaves
-// is sound, the next start continues, and each notification is removed, or changed, once. SOAK=1 kills it 100 times.
+// is sound, the next start continues, and each notification is removed, or changed, once. SOAK=1 kills it 100 times on each engine.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
@@ -13,23 +13,31 @@ import { snooze } from '../../../server/inbox/places.store.ts'
 import { openStore } from '../../../server/open-store.ts'
 import { recount } from '../../../server/store/contract/random/random.ts'
 import { at, isoAt, type Person, World } from '../../../server/store/contract/world.ts'
-import { CarillonProcess, Folder } from '../../support/processes/carillon-process.ts'
+import { newDatabase, queryAt } from '../../support/postgres.ts'
+import { CarillonProcess, Folder, settingsFor } from '../../support/processes/carillon-process.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 
 const rounds = process.env.SOAK === undefined ? 4 : 100
 /** The service runs today; the notifications are of January. */
-const env = { CARILLON_FIRST_START: 'off', CARILLON_RETENTION: '30d', CARILLON_INBOX_MAX: '40' }
+const limits = {
+  CARILLON_FIRST_START: 'off',
+  CARILLON_RETENTION: '30d',
+  CARILLON_INBOX_MAX: '40',
+  CARILLON_SECRET: 'the same at each start, and long enough',
+}
 
+/** `areGone`: whether the connections of a killed process have ended. */
+type Place = { folder: Folder; url: string; inboxes: number; areGone?: () => Promise<boolean> }
 type Sent = { person: Person; ids: Map<string, string> }
 
-async function openWorld(folder: Folder) {
-  const { store } = await openStore(readDatabaseUrl(`sqlite:${folder.file('carillon.db')}`))
+async function openWorld(url: string) {
+  const { store } = await openStore(readDatabaseUrl(url))
   return { store, world: await World.on(store), [Symbol.asyncDispose]: () => store.close() }
 }
 
 /** Of each person: 20 expired ones, 20 old ones, 60 new ones, one with a key, and one whose snooze is over. */
-async function fill(world: World): Promise<Sent[]> {
-  const people = await world.addUsers(70)
+async function fill(world: World, inboxes: number): Promise<Sent[]> {
+  const people = await world.addUsers(inboxes)
   const key = newOrderedId(Date.now())
   const sent = people.map((person) => ({ person, ids: new Map<string, string>() }))
   const now = (Date.now() - at(0)) / 1_000
@@ -78,24 +86,26 @@ async function isDone(world: World, sent: readonly Sent[]): Promise<boolean> {
 }
 
 /** Each inbox is sound. Then new ones take the place of those that are done. */
-async function examine(folder: Folder, sent: readonly Sent[]): Promise<readonly Sent[]> {
-  await using opened = await openWorld(folder)
+async function examine({ url, inboxes }: Place, sent: readonly Sent[]): Promise<readonly Sent[]> {
+  await using opened = await openWorld(url)
   const { world } = opened
   await Promise.all(sent.map((one) => isSound(world, one)))
-  return (await isDone(world, sent)) ? await fill(world) : sent
+  return (await isDone(world, sent)) ? await fill(world, inboxes) : sent
 }
 
-test(`killed ${rounds} times during its background work, the service removes and changes each notification once`, async () => {
-  using folder = new Folder()
-  let sent = await examine(folder, [])
+async function killAndExamine(place: Place): Promise<void> {
+  const { folder, url, areGone = async () => true } = place
+  const env = { ...limits, CARILLON_DATABASE_URL: url }
+  let sent = await examine(place, [])
   for (let round = 0; round < rounds; round++) {
     await using running = await CarillonProcess.ready(folder, { env })
     // The work takes half a second in all, some of it in the first turn after a second.
     await sleep(randomInt(0, round % 2 === 0 ? 100 : 1_200))
     await running.end('SIGKILL')
-    sent = await examine(folder, sent)
+    await untilSo(areGone)
+    sent = await examine(place, sent)
   }
-  await using opened = await openWorld(folder)
+  await using opened = await openWorld(url)
   await using running = await CarillonProcess.ready(folder, { env })
   await untilSo(() => isDone(opened.world, sent))
   await running.end('SIGTERM')
@@ -112,4 +122,22 @@ test(`killed ${rounds} times during its background work, the service removes and
     )
     assert.deepEqual([items[0]?.seq, new Set(items.slice(2).map(({ title }) => title))], [103, new Set(['new'])])
   }
+}
+
+const promised = `killed ${rounds} times during its background work, the service removes and changes each notification once`
+
+test(`${promised}, on SQLite`, async () => {
+  using folder = new Folder()
+  await killAndExamine({ folder, url: settingsFor(folder).CARILLON_DATABASE_URL ?? '', inboxes: 70 })
+})
+
+test(`${promised}, on PostgreSQL`, async (t) => {
+  using folder = new Folder()
+  const { url, drop } = await newDatabase()
+  t.after(drop)
+  // A statement of a killed process goes on until the server finds that nobody waits for its result.
+  const others =
+    "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'"
+  const areGone = async () => (await queryAt(url, `select 1 ${others}`)).rows.length === 0
+  await killAndExamine({ folder, url, inboxes: 12, areGone })
 })

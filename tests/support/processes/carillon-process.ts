@@ -113,8 +113,7 @@ export class CarillonProcess implements AsyncDisposable {
 
   /** The address on which it listens; empty before that. */
   get url(): string {
-    // Version 0.1.0 wrote "Carillon stands".
-    return this.lines.find(({ msg }) => /^Carillon (is listening|stands)$/.test(msg))?.url ?? ''
+    return this.lines.find(({ msg }) => msg === 'Carillon is listening')?.url ?? ''
   }
 
   /** The lines of its log. */

@@ -23,8 +23,7 @@ export function copyOfProgram(folder: Folder, { version, files = {} }: Changes =
   return folder.file('server/bin/launch.js')
 }
 
-/** The files of a migration that a next version has on one engine; on the other it changes nothing. */
+/** The file of a migration that a next version has on one engine; on the other it changes nothing. */
 export function migrationFiles(engine: 'sqlite' | 'postgres', text: string): Record<string, string> {
-  const nameOn = (one: string) => `store/${one}/schema/9999-invented.sql`
-  return { [nameOn('sqlite')]: 'select 1;', [nameOn('postgres')]: 'select 1;', [nameOn(engine)]: text }
+  return { 'store/schema/9999-invented.sql': `-- ${engine}:\n${text}\n` }
 }

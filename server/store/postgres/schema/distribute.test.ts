@@ -113,7 +113,7 @@ test('a migration of distributed tables uses one connection to each node, as Cit
   const { rows, url } = await connect({ isBare: true })
   const path = mkdtempSync(join(tmpdir(), 'carillon-distribute-'))
   t.after(() => rmSync(path, { recursive: true }))
-  cpSync(new URL('./schema.sql', import.meta.url), join(path, 'schema.sql'))
+  cpSync(new URL('../../schema/0001-schema.sql', import.meta.url), join(path, '0001-schema.sql'))
   const mode = "current_setting('citus.multi_shard_modify_mode')"
   writeFileSync(join(path, '9999-mode.sql'), `create table found as select ${mode} as mode`)
   const pool = openPool(url)

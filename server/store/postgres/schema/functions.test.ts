@@ -12,7 +12,7 @@ import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { openStore } from '../../../open-store.ts'
 import { endSessions } from '../../../sessions/sessions.store.ts'
 import { openPool } from '../connection/pool.ts'
-import { bringFunctions, type Functions, knownFunctions, needsFunctions } from './functions.ts'
+import { bringFunctions, knownFunctions, needsFunctions } from './functions.ts'
 import { migrate } from './migrate.ts'
 
 const folder = new URL('../functions/', import.meta.url)
@@ -122,14 +122,15 @@ test('nodes that start at the same time create the functions once, and no runnin
 test('if a function cannot be created, its migration is rolled back with it', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'carillon-functions-'))
   t.after(() => rmSync(path, { recursive: true }))
-  for (const name of ['schema', 'functions'])
-    cpSync(new URL(`../${name}/`, import.meta.url), join(path, name), { recursive: true })
+  cpSync(new URL('../../schema/', import.meta.url), join(path, 'schema'), { recursive: true })
+  cpSync(folder, join(path, 'functions'), { recursive: true })
   writeFileSync(join(path, 'schema', '0002-more.sql'), 'create table more (what text);')
   writeFileSync(join(path, 'functions', 'zebra.sql'), 'create function zebra() returns text language nothing as $$ $$;')
   const { query, url } = await database(t, { isBare: true })
   const pool = openPool(url)
   t.after(() => pool.end())
-  await assert.rejects(migrate(pool, { partitions: 1, from: pathToFileURL(join(path, 'schema/')) }), /nothing/)
+  const [from, functions] = ['schema/', 'functions/'].map((name) => pathToFileURL(join(path, name))) as [URL, URL]
+  await assert.rejects(migrate(pool, { partitions: 1, from, functions: knownFunctions(functions) }), /nothing/)
   assert.deepEqual(await query("select 1 from pg_proc where proname = 'deliver_together'"), [])
   // What is before the last migration stays.
   assert.deepEqual(await query('select name from kysely_migration'), [{ name: '0001-schema' }])
@@ -140,7 +141,7 @@ const otherText = `create or replace function
   mark_together(kinds text[], users text[], ids text[], seqs bigint[], moments text[])
   returns text[] language sql as $$ select '{absent}'::text[] $$`
 
-const program = knownFunctions(folder) as Functions
+const program = knownFunctions()
 const labelOf = ({ version }: { version: string }) => `carillon functions ${version} 0123456789abcdef`
 
 type Asked = Parameters<typeof needsFunctions>[0]

@@ -2,8 +2,7 @@
 // During a rolling upgrade, nodes of two versions call them: a function whose signature or meaning changes gets a new name, and the old one
 // stays for one more version (tests/e2e/nodes/rolling-upgrade.test.ts).
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Pool } from 'pg'
 import { version as ofProgram } from '../../../basics/version.ts'
 
@@ -14,16 +13,11 @@ const label = /^carillon functions (\S+) ([0-9a-f]{16})$/
 /** `version` is that of the program. */
 export type Functions = { version: string; hash: string; text: string }
 
-/** The functions of this program in a folder, or undefined if there is no such folder. */
-export function knownFunctions(folder: URL): Functions | undefined {
-  if (!existsSync(folder)) return undefined
-  const files = readdirSync(folder, { withFileTypes: true, recursive: true }).filter(({ name }) =>
-    name.endsWith('.sql'),
-  )
-  // By name, wherever they lie, so that the hash of the whole does not depend on the folders.
+export function knownFunctions(folder = new URL('../functions/', import.meta.url)): Functions {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.sql'))
   const text = files
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
-    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))
+    .sort()
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
     .join('\n')
   const hash = createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex').slice(0, 16)
   return { version: ofProgram, hash, text }

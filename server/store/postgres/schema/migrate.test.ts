@@ -244,14 +244,13 @@ function changedTables(text: string): string[] {
 test('each migration names every table that it changes in its first line, or runs in chunks (R14)', () => {
   const invented = 'create table diary (page bigint);\nalter table "user" add a text;\ninsert into diary values (1);'
   assert.deepEqual(changedTables(`${invented}\ncreate index concurrently by_a on session (a);`), ['session', 'user'])
-  const all = new URL('./', import.meta.url)
-  const [schema, ...migrations] = knownMigrations(all)
+  const [schema, ...migrations] = knownMigrations()
   assert.equal(schema, '0001-schema')
   for (const name of migrations) {
-    const text = textOf(name, all)
+    const text = textOf(name, 'postgres')
     if (isInChunks(text)) continue
     const needed = changedTables(text)
-    const locks = /^-- locks: (.+)/.exec(text)?.[1]?.split(', ') ?? []
+    const locks = /^-- locks: (.+)/m.exec(text)?.[1]?.split(', ') ?? []
     assert.deepEqual(locks.toSorted(), needed, `the first line of ${name} must be: -- locks: ${needed.join(', ')}`)
   }
 })

@@ -1,12 +1,12 @@
-// Brings a database to the schema of this program: schema.sql and the migrations, each in one transaction with its entry in the ledger,
+// Brings a database to the schema of this program: the migrations, each in one transaction with its entry in the ledger,
 // under an advisory lock. The functions (functions.ts) come in the last one's transaction, or alone if none is to apply.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { entryOf, isInChunks, knownMigrations, refuseNewer, textOf } from '../../migrations.ts'
+import { onPostgres } from './dialect.ts'
 import { bringFunctions, creationOf, type Functions, knownFunctions, lockMigrations } from './functions.ts'
 import { buildIndexes, withIndexesBuilt } from './index-builds.ts'
 
-const folder = new URL('./', import.meta.url)
 /** The key of the lock of the process that migrates. */
 const turn = 7_160_004_213
 
@@ -31,24 +31,26 @@ const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI
 /** The order in which requests lock tables. Another order could deadlock with a request. */
 const lockOrder = ['user', 'session', 'producer', 'delivery', 'inbox', 'notification', 'inbox_category', 'read_mark']
 
-type MigrateOptions = { partitions: number; from?: URL }
+type MigrateOptions = { partitions: number; from?: URL; functions?: Functions | undefined }
 
 /**
  * Applies the missing migrations and returns their names. Refuses a schema newer than this program. `partitions`: how
- * many a new database gets for each table of users. The functions are in the folder `functions` beside `from`.
+ * many a new database gets for each partitioned table. The functions belong to the tables of this program, and to no others.
  */
-export async function migrate(pool: Pool, { partitions, from = folder }: MigrateOptions): Promise<string[]> {
+export async function migrate(
+  pool: Pool,
+  { partitions, from, functions = from === undefined ? knownFunctions() : undefined }: MigrateOptions,
+): Promise<string[]> {
   const known = knownMigrations(from)
   const applied = await appliedMigrations(pool)
   refuseNewer(applied, known)
-  const functions = knownFunctions(new URL('../functions/', from))
   const isComplete = applied.length === known.length
   const done = isComplete ? [] : await applyInTurn(pool, { known, from, partitions, functions })
   if (functions !== undefined) await bringFunctions(pool, functions)
   return done
 }
 
-type Plan = { known: string[]; from: URL; partitions: number; functions: Functions | undefined }
+type Plan = { known: string[]; from: URL | undefined; partitions: number; functions: Functions | undefined }
 
 // One process at a time migrates. The others poll: a statement that waits would hold up index builds, which wait for every
 // older snapshot.
@@ -72,7 +74,7 @@ type One = Pick<Plan, 'from' | 'partitions'> & { after: readonly string[] }
 
 /** Applies one migration, and the statements `after` in the same transaction. */
 async function applyOne(client: PoolClient, name: string, { from, partitions, after }: One): Promise<void> {
-  const text = textOf(name, from).replaceAll('{{partitions}}', String(partitions))
+  const text = onPostgres(textOf(name, 'postgres', from), partitions)
   for (let retries = 0; ; retries++) {
     const timeout = retries % longTry === longTry - 1 ? longLockTimeout : lockTimeoutMs
     const statements = [
@@ -101,7 +103,7 @@ async function changeInChunks(client: PoolClient, text: string): Promise<void> {
 // Locks what the first line names, before the first statement. A migration that locks one table, works and then needs another would
 // deadlock with requests at each try.
 function lockStatement(text: string): string[] {
-  const tables = /^-- locks: (.+)/.exec(text)?.[1]?.split(', ') ?? []
+  const tables = /^-- locks: (.+)/m.exec(text)?.[1]?.split(', ') ?? []
   const place = (table: string) => (lockOrder.includes(table) ? lockOrder.indexOf(table) : lockOrder.length)
   const sorted = tables.sort((one, other) => place(one) - place(other))
   return tables.length === 0 ? [] : [`lock table ${sorted.map((table) => `"${table}"`)}`]

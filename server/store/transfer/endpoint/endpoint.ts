@@ -7,8 +7,7 @@ import { knownMigrations } from '../../migrations.ts'
 import { type Move, movingTable } from '../../transfer-state.ts'
 import { type Endpoint, type Row, rowsInBatch, type Source, type Table, tableNames } from '../rows.ts'
 
-/** They have the same names in both engines; a test checks this. */
-const currentMigrations = knownMigrations(new URL('../../sqlite/schema/', import.meta.url))
+const currentMigrations = knownMigrations()
 export const newestMigration = currentMigrations.at(-1) ?? ''
 const ledger = 'kysely_migration'
 /** The tables that accept no writes during a move. With the ledger: a newer program must not migrate the database then. */

@@ -1,14 +1,16 @@
--- The tables of a SQLite database: those of PostgreSQL, with the same columns in the same order. Decision 0073 says how a later change of
--- them is made. Times are milliseconds since 1970, except those that are sent as they are stored, which are ISO 8601 text: at, read_at,
--- created_at and updated_at of notifications and of what marks them as read.
+-- The tables of both engines, in the words of SQLite. postgres/schema/dialect.ts says what PostgreSQL has in their place. Lines after
+-- `-- sqlite:` or `-- postgres:` are for one engine, up to the other mark or an empty line. Decision 0073 says how a later change is made.
 --
--- `without rowid` stores the rows of a user side by side. In the tables of inboxes user_id is the 16 bytes of the UUID and not its 36
--- characters, because it is in each of their indexes (decision 0054).
+-- Times are milliseconds since 1970, except those that are sent as they are stored, which are ISO 8601 text: at, read_at, created_at and
+-- updated_at of notifications and of what marks them as read.
+--
+-- On SQLite `without rowid` stores the rows of a user side by side, and in the tables of inboxes user_id is the 16 bytes of the UUID and not
+-- its 36 characters, because it is in each of their indexes (decision 0054).
 
 -- Users. A user of an application may have an external id, and needs no username and no password. external_id is unique for each issuer,
 -- compared byte by byte. issuer is '' for an id without an issuer; the user of an application has the application before the issuer, with
 -- U+0001 in between (decision 0071).
-create table user (
+create table "user" (
   id text primary key,
   username text unique,
   display_name text,
@@ -30,10 +32,13 @@ create table user (
   -- The user said that somebody else knows the password; null after a new one.
   password_reported_at integer
 ) without rowid, strict;
-create unique index user_by_external_id on user (external_id, issuer) where external_id is not null;
--- Users can share an address. lower() changes ASCII letters only.
-create index user_by_email on user (lower(email)) where email is not null;
-create index user_of_application on user (substr(issuer, 1, instr(issuer, char(1))), id) where instr(issuer, char(1)) > 0;
+create unique index user_by_external_id on "user" (external_id, issuer) where external_id is not null;
+-- Users can share an address. lower() changes ASCII letters only, in the collation "C" of PostgreSQL too.
+create index user_by_email on "user" (lower(email)) where email is not null;
+-- sqlite:
+create index user_of_application on "user" (substr(issuer, 1, instr(issuer, char(1))), id) where instr(issuer, char(1)) > 0;
+-- postgres:
+create index user_of_application on "user" (substr(issuer, 1, strpos(issuer, chr(1))), id) where strpos(issuer, chr(1)) > 0;
 
 -- The account that a user has at a provider (OpenID Connect). It has no column user_id, because it is found without the user.
 create table provider_account (
@@ -184,13 +189,25 @@ create table notification (
   producer integer,
   primary key (user_id, seq)
 ) without rowid, strict;
--- By the time in the id (its first 48 bits as text), which with the user is nearly always unique. Ids rise with time, so a new one goes to
--- the end of the index. No index uses a function that SQLite 3.40 lacks, so that the shells of systems can check the file.
-create index notification_by_id on notification (substr(id, 1, 13), user_id);
 create unique index notification_by_key on notification (key, application, user_id) where key is not null;
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
--- The indexes of lists contain each column that a list filters by, because SQLite would otherwise read each row that a list passes over.
+-- What is archived or snoozed alone has no kept_version, and is in none of the indexes of lists but that of changes: it is read.
+create index notification_away on notification (user_id, away, seq) where away is not null;
+create index notification_away_by_category on notification (user_id, away, category, seq) where away is not null and category is not null;
+create index notification_to_wake on notification (away_at) where away = 'snoozed';
+create index notification_by_expiry on notification (expires_at) where expires_at is not null;
+
+-- Ids rise with time, so a new one goes to the end of the index (decision 0055). SQLite has the time in the id (its first 48 bits as text), which
+-- with the user is nearly always unique. No index uses a function that SQLite 3.40 lacks, so that the shells of systems can check the file.
+-- sqlite:
+create index notification_by_id on notification (substr(id, 1, 13), user_id);
+-- postgres:
+create unique index notification_by_id on notification (id, user_id);
+
+-- The indexes of lists. What an archive-read kept has indexes of its own, so that a list of one passes over none of the other. On SQLite they
+-- contain each column that a list filters by: it would otherwise read each row that a list passes over.
+-- sqlite:
 create index notification_unread on notification (user_id, seq, read_at, kept_version) where read_at is null and kept_version is null;
 create index notification_read on notification (user_id, seq, read_at, away, kept_version)
   where read_at is not null and away is null and kept_version is null;
@@ -198,14 +215,18 @@ create index notification_unread_by_category on notification (user_id, category,
   where read_at is null and kept_version is null;
 create index notification_read_by_category on notification (user_id, category, seq, read_at, away, kept_version)
   where read_at is not null and away is null and category is not null and kept_version is null;
--- What is archived or snoozed alone has no kept_version, and is in none of the indexes above but that of changes: it is read.
-create index notification_away on notification (user_id, away, seq) where away is not null;
-create index notification_away_by_category on notification (user_id, away, category, seq) where away is not null and category is not null;
--- What an archive-read kept has indexes of its own, so that a list of one passes over none of the other.
 create index notification_kept_unread on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is null;
 create index notification_kept_read on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is not null;
-create index notification_to_wake on notification (away_at) where away = 'snoozed';
-create index notification_by_expiry on notification (expires_at) where expires_at is not null;
+-- postgres:
+create index notification_unread on notification (user_id, seq) include (category) where read_at is null and kept_version is null;
+create index notification_read on notification (user_id, seq)
+  where read_at is not null and away is null and kept_version is null;
+create index notification_unread_by_category on notification (user_id, category, seq)
+  where read_at is null and kept_version is null;
+create index notification_read_by_category on notification (user_id, category, seq)
+  where read_at is not null and away is null and category is not null and kept_version is null;
+create index notification_kept_unread on notification (user_id, kept_version, seq) where kept_version is not null and read_at is null;
+create index notification_kept_read on notification (user_id, kept_version, seq) where kept_version is not null and read_at is not null;
 
 -- One row for each read-all that changed something: every notification up to through_seq was read at that time. What an undo restores:
 -- before_through and before_version, what read_version and read_through of the inbox were, and made_read, how many notifications it made read.
@@ -222,7 +243,10 @@ create table read_mark (
   primary key (user_id, version)
 ) without rowid, strict;
 -- A read-all that changed only notifications marked as unread does not raise the high-water mark, and is no one's first readAt.
+-- sqlite:
 create unique index read_mark_by_seq on read_mark (user_id, through_seq, at, before_through) where through_seq > before_through;
+-- postgres:
+create unique index read_mark_by_seq on read_mark (user_id, through_seq) include (at) where through_seq > before_through;
 
 -- A read-all of some categories (decision 0030): a row for each, with the sequence number up to which it covers the category.
 create table category_read_mark (
@@ -413,3 +437,14 @@ create table audit (
 ) without rowid, strict;
 create index audit_by_id on audit (id);
 create index audit_of_settings on audit (id) where event = 'settings-changed';
+
+-- Which history of changes a PostgreSQL database continues (decision 0068): the number of the row without a node is the moment at which it began.
+-- The other rows have the numbers of the processes that write. It is not transferred: pg_restore creates the table again, with another object
+-- id. SQLite has one process that writes, and keeps its history beside the file.
+-- postgres:
+create table history (
+  node text primary key,
+  number integer not null,
+  raised_at integer not null
+) without rowid, strict;
+insert into history values ('', extract(epoch from clock_timestamp()) * 1000, 0);

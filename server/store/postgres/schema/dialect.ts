@@ -1,0 +1,27 @@
+// The tables of schema/ in the words of PostgreSQL. The text of each column has the collation "C", which orders it by its bytes, as SQLite does.
+const types: Readonly<Record<string, string>> = {
+  integer: 'bigint',
+  text: 'text collate "C"',
+  blob: 'text collate "C"',
+}
+/** By user_id, so that a hot statement touches one partition. */
+const partitioned = ['session', 'inbox', 'inbox_category', 'notification', 'read_mark']
+
+const column = /^( {2}\w+|alter table .* add column \w+) (integer|text|blob)\b/gm
+const table = /^(create table "?(\w+)"? \($.*?^\)) without rowid, strict;$/gms
+
+/** `partitions`: how many each partitioned table gets. */
+export function onPostgres(migration: string, partitions: number): string {
+  return migration
+    .replace(column, (_, start: string, type: string) => `${start} ${types[type]}`)
+    .replace(table, (_, create: string, name: string) =>
+      partitioned.includes(name)
+        ? [`${create} partition by hash (user_id);`, ...partitionsOf(name, partitions)].join('\n')
+        : `${create};`,
+    )
+}
+
+function partitionsOf(name: string, count: number): string[] {
+  const values = (remainder: number) => `for values with (modulus ${count}, remainder ${remainder})`
+  return Array.from({ length: count }, (_, n) => `create table ${name}_${n} partition of ${name} ${values(n)};`)
+}
