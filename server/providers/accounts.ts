@@ -20,8 +20,8 @@ export async function userOfAccount(
   { store, users }: Needs,
   { provider, identity, source }: SignedIn,
 ): Promise<User | undefined> {
-  const { createUsers, name } = provider.setting
-  const { issuer, subject } = identity
+  const { createUsers, issuer, name } = provider.setting
+  const { subject } = identity
   const at = users.now()
   const known = await store.write(stored.useProviderAccount, { issuer, subject, at })
   if (known !== undefined || !createUsers) return known
@@ -44,9 +44,9 @@ export async function linkAccount(
   { provider, identity, source }: SignedIn,
   linking: Linking,
 ): Promise<void> {
-  const { displayName, name } = provider.setting
+  const { displayName, issuer, name } = provider.setting
   const { userId, generation: checkedGeneration, signInId } = linking
-  const { issuer, subject } = identity
+  const { subject } = identity
   const at = users.now()
   const { email } = await newProfile(identity)
   const audit = [auditEntry(source, { event: 'provider-linked', at, userId, signInId, detail: { provider: name } })]

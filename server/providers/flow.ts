@@ -9,7 +9,7 @@ import type { SignIn } from '../tokens/revocations.ts'
 import type { Checks } from './provider.ts'
 
 /** The signed-in user who links an account, instead of a sign-in. */
-export type Linking = Required<Pick<SignIn, 'userId' | 'signInId' | 'signedInAt' | 'generation'>> & {
+export type Linking = Pick<SignIn, 'userId' | 'signInId' | 'generation'> & {
   proof: 'session' | 'access-token'
 }
 

@@ -34,8 +34,7 @@ export const link = forUser({
     const returnTo = readReturnTo(dependencies, 'returnTo', request.body.returnTo)
     const { id: userId, credentialGeneration: generation } = await findEnabledUser(dependencies, caller)
     const { signInId, proof } = caller
-    const signedInAt = 'signedInAt' in caller ? (caller.signedInAt as number) : 0
-    const linking = { userId, signInId, signedInAt, generation, proof }
+    const linking = { userId, signInId, generation, proof }
     const begun = { provider: provider.setting.name, variant: 'stateful' as const, returnTo, linking }
     const url = await begin(dependencies, { provider, begun }, { request, reply })
     return sendData(reply.code(201), { url })

@@ -2,7 +2,7 @@
 // that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.routes.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
-import { CarillonError, invalidField, type SecondFactor } from '../basics/errors.ts'
+import { CarillonError, invalidField } from '../basics/errors.ts'
 import { type Bond, flowCookie, flowLifetimeMs, forgetFlow, isBound } from '../factors/bond.ts'
 import { findChallenge, makeChallenge } from '../factors/challenges.ts'
 import { useChallenge } from '../factors/factors.store.ts'
@@ -166,7 +166,9 @@ export const callback = forAnyone({
       // The cookie proves later that this browser may use the code or the challenge. The user has five minutes for a second factor.
       if (next === undefined || bondOf(flow).flow === undefined) forget()
       else await keepFlow(dependencies, reply, flow)
-      return reply.redirect(landing(flow.returnTo, next), 303)
+      // In the fragment, which browsers send to no server.
+      const place = next && `${flow.returnTo.replace(/#.*$/, '')}#${new URLSearchParams(next)}`
+      return reply.redirect(place ?? flow.returnTo, 303)
     } catch (error) {
       forget()
       throw signInLog.noted(error, source, { account: { name: source.actor, user }, variant: flow.variant })
@@ -184,14 +186,13 @@ type Finished = {
   user: User | undefined
   signedIn: Parameters<typeof userOfAccount>[1] & { source: RequestSource }
 }
-/** What the page at `returnTo` needs to complete the sign-in; undefined if it is complete. */
-type Next = { code?: string; secondFactor?: SecondFactor } | undefined
 
+/** Returns what the page at `returnTo` needs to complete the sign-in; undefined if it is complete. */
 async function finishFlow(
   dependencies: ProviderNeeds,
   { flow, user, signedIn }: Finished,
   exchange: Exchange,
-): Promise<Next> {
+): Promise<Record<string, string> | undefined> {
   if (flow.linking !== undefined) {
     const { request, reply } = exchange
     const caller = await callerOf(dependencies, request, flow.linking)
@@ -200,7 +201,7 @@ async function finishFlow(
     return undefined
   }
   if (user === undefined || user.disabledAt !== null) throw noActiveUser(signedIn.provider)
-  if (flow.variant === 'stateless') return { code: await newCode(dependencies, user, flow) }
+  if (flow.variant === 'stateless') return { 'sign-in-code': await newCode(dependencies, user, flow) }
   const { source } = signedIn
   try {
     const facts = { variant: 'stateful', method: 'provider', source, bond: bondOf(flow) } as const
@@ -208,21 +209,10 @@ async function finishFlow(
     return undefined
   } catch (error) {
     const { secondFactor, code } = error as Partial<CarillonError>
-    if (secondFactor !== undefined) return { secondFactor }
+    if (secondFactor !== undefined)
+      return { challenge: secondFactor.challenge, factors: secondFactor.factors.join(' ') }
     throw code === 'INVALID_CREDENTIALS' ? noActiveUser(signedIn.provider) : error
   }
-}
-
-/** In the fragment, which browsers send to no server. */
-function landing(place: string, next: Next): string {
-  const { code, secondFactor } = next ?? {}
-  const facts = new URLSearchParams()
-  if (code !== undefined) facts.set('sign-in-code', code)
-  if (secondFactor !== undefined) {
-    facts.set('challenge', secondFactor.challenge)
-    facts.set('factors', secondFactor.factors.join(' '))
-  }
-  return facts.size === 0 ? place : `${place.replace(/#.*$/, '')}#${facts}`
 }
 
 export const exchangeCode = forAnyone({
