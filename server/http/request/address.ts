@@ -7,10 +7,7 @@ import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/i
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 
-/**
- * RFC 5952 for IPv6, dotted for IPv4; `unknown` if the connection is already closed. The peer of the connection, unless it is a trusted proxy
- * that names the client.
- */
+/** The peer, or the client that a trusted proxy names, in the one spelling of its address; `unknown` if it has left. */
 export function addressOf(request: Request, trustedProxies: AddressRanges): string {
   const peer = peerOf(request.socket)
   if (!isForwarded(request) || !comesFromTrustedProxy(request, trustedProxies)) return peer
