@@ -341,7 +341,7 @@ const paths: Path[] = [
   {
     of: 'disableUser',
     run: () => store.write(disableUser, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
-    reads: [user, allSessions, links, revocation, expired],
+    reads: [user, allSessions, links, expired],
   },
   {
     // Rarely: it reads every outcome of a day, and all that the user has.
@@ -374,7 +374,7 @@ const paths: Path[] = [
   {
     of: 'setPassword',
     run: () => store.write(setPassword, { userId: 'u1', passwordHash: 'hash', at: 1, revocationExpiresAt: 2 }),
-    reads: [user, allSessions, links, revocation, expired],
+    reads: [user, allSessions, links, expired],
   },
   {
     of: 'setPassword',
@@ -499,7 +499,7 @@ const paths: Path[] = [
   {
     of: 'resetFactors',
     run: () => store.write(resetFactors, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
-    reads: [user, factors, recoveryCodes, 'many challenge by key (user_id)', allSessions, revocation, expired],
+    reads: [user, factors, recoveryCodes, 'many challenge by key (user_id)', allSessions, expired],
   },
   {
     of: 'addChallenge',
@@ -544,7 +544,7 @@ const paths: Path[] = [
   {
     of: 'revokeIssuedTokens',
     run: () => store.write(revokeIssuedTokens, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
-    reads: [user, allSessions, revocation, expired],
+    reads: [user, allSessions, expired],
   },
   {
     of: 'tokenRevocations',
@@ -1036,7 +1036,7 @@ type Step = {
 const shared = new Set([
   ...['note', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
-  ...['lockInboxes', 'replace'],
+  ...['lockInboxes', 'replace', 'hasPasswordOrPasskey'],
   // It runs no statement.
   'announce',
 ])
