@@ -1039,11 +1039,7 @@ type Step = {
 const shared = new Set([
   ...['note', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
-<<<<<<< HEAD
-  ...['lockInboxes', 'archiveFound', 'makeNewest', 'removeAll', 'replace'],
-=======
-  ...['lockInboxes', 'replace', 'hasPasswordOrPasskey'],
->>>>>>> main
+  ...['lockInboxes', 'archiveFound', 'makeNewest', 'removeAll', 'replace', 'hasPasswordOrPasskey'],
   // It runs no statement.
   'announce',
 ])
