@@ -55,10 +55,7 @@ function assets() {
 export async function bundleAll() {
   /** @type {Record<string, Script[]>} */
   const scripts = {}
-  for (const [name, input] of Object.entries(entries))
-    if (existsSync(input)) scripts[`${name}.js`] = await bundle({ [name]: input })
-  // The package of the service has no sources of pages, only what was built of them.
-  if (!existsSync(pagesFolder)) return scripts
+  for (const [name, input] of Object.entries(entries)) scripts[`${name}.js`] = await bundle({ [name]: input })
   const ofPages = await bundle(pages)
   for (const name of Object.keys(pages)) scripts[`${name}.js`] = withLoaded(name, ofPages)
   for (const one of assets()) scripts[one.name.replace(/-[\da-f]{8}/, '')] = [one]

@@ -7,7 +7,7 @@ import { type Account, PageElement } from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
 import { faultOf } from './failures.ts'
 import { Failure, isFailure, type Sending, send } from './requests.ts'
-import { sections } from './sections.ts'
+import { sectionIds, sections } from './sections.ts'
 
 /** The attributes of the element in which the service starts the page. */
 type Place = Pick<Account, 'root' | 'pages' | 'passwordMinLength' | 'offered'>
@@ -138,14 +138,14 @@ class AccountFrame extends PageElement {
     if (!account) return nothing
     const { texts, me } = account
     return html`<nav class="sections" aria-label=${texts.sections}><ul>
-${sections.map(({ id }) => html`<li><a href="#${id}">${texts[id].title}</a></li>`)}
+${sectionIds.map((id) => html`<li><a href="#${id}">${texts[id].title}</a></li>`)}
 </ul></nav>
 <div>
 ${me.passwordChangeRequired ? html`<p class="card demand" role="alert">${texts.passwordDemanded} <a href="#password">${texts.passwordLink}</a></p>` : nothing}
-${sections.map(
-  ({ id, view }) => html`<section id=${id} class="card" aria-labelledby="${id}-title">
+${sectionIds.map(
+  (id) => html`<section id=${id} class="card" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${texts[id].title}</h2>
-${view(account)}
+${sections[id](account)}
 </section>`,
 )}
 </div>

@@ -126,8 +126,7 @@ ${this.codes ? html`<recovery-codes .account=${account} .codes=${this.codes} @ke
           ? html`<add-app .account=${account}></add-app>`
           : this.#choices()
     }</div>
-${hasSome && this.codes === undefined ? this.#codesLeft(found.recoveryCodesLeft) : nothing}
-${this.question()}`
+${hasSome && this.codes === undefined ? this.#codesLeft(found.recoveryCodesLeft) : nothing}`
   }
 
   #choices(): TemplateResult {
