@@ -3,9 +3,8 @@
 import type { Me } from 'carillon-client'
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { type PageLanguage, pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
-import { type Account, PageElement } from './account-section.ts'
+import { type Account, faultOf, PageElement } from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
-import { faultOf } from './failures.ts'
 import { Failure, isFailure, type Sending, send } from './requests.ts'
 import { sectionIds, sections } from './sections.ts'
 
@@ -153,7 +152,7 @@ ${sections[id](account)}
   }
 
   #failed({ error, words }: NonNullable<AccountFrame['failure']>): TemplateResult {
-    return html`<p class="fault" role="alert">${faultOf(error, words, this.#place.pages)}</p>
+    return html`<p class="fault" role="alert">${faultOf(error, { words, pages: this.#place.pages })}</p>
 <button type="button" @click=${() => this.#start()}>${words.tryAgain}</button>`
   }
 }

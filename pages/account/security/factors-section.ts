@@ -1,7 +1,7 @@
 // <account-factors>: the passkeys and apps of the user, how many recovery codes are left, and adding, removing and renewing them. How
 // one is added is in add-passkey.ts and add-app.ts.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { Cancelled } from '../failures.ts'
+import { Cancelled } from '../account-section.ts'
 import { SecuritySection } from './security-section.ts'
 
 type Factor = {

@@ -1,6 +1,6 @@
 // Asks before an act that cannot be undone.
 import { html, render } from 'lit'
-import { Cancelled } from '../failures.ts'
+import { Cancelled } from '../account-section.ts'
 
 /** `action`: what the button says that agrees. `cancel`: what the other one says; it comes first, and so has the focus. */
 export type Question = { title: string; text: string; action: string; cancel: string }
