@@ -18,11 +18,10 @@ import { ProducerKeys } from './producers/producer-key.ts'
 import { apiOf, type Parts, routesWith } from './routes.ts'
 import { firstStart } from './start/first-start.ts'
 import { composeNotices, composeNotifications } from './start/notifications.ts'
-import { pageSettings } from './start/page-settings.ts'
 import { breachesOf, linksAndMails } from './start/password-settings.ts'
 import { composeProofs, composeProviders } from './start/proofs.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
-import { type Cookies, siteOf } from './start/site.ts'
+import { type Cookies, pageSettings, siteOf } from './start/site.ts'
 import { tidy } from './start/tidy.ts'
 import { Upkeep } from './start/upkeep.ts'
 import type { Store } from './store/store.ts'
@@ -85,7 +84,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { live, changes, deliveries } = notifications
   proofs.revocations.onRevocation((userId) => live.checkProofs(userId))
   proofs.keys.onDropped(() => live.checkEveryProof())
-  const signInLog = new SignInLog({ log, rows: { store, now }, nameHash: nameHasher(sealing) })
+  const signInLog = new SignInLog({ log, store, now, nameHash: nameHasher(sealing) })
   const { sendMail: mail, ...mails } = linksAndMails(config, { users, guesses, signInLog, publicUrl: url, log })
   const notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
   const upkeep = new Upkeep({ store: unlimited, wall: clock.wall, log, limits: config })
@@ -94,13 +93,12 @@ export async function compose(store: Store, config: Config, environment: Environ
   const settings = pageSettings(config)
   const published = own === undefined ? routesWith(settings.prefix) : apiOf(routesWith(settings.prefix))
   const parts: Parts = {
-    ...{ site, store, readiness, producerKeys, users, guesses, signInLog, notices },
+    ...{ site, store, sealing, readiness, producerKeys, users, guesses, signInLog, notices },
     ...proofs,
     ...notifications,
     ...mails,
     devices: new DeviceTokens(sealing),
-    factors: { store, sealing, guesses, now, publicUrl: url },
-    providers: composeProviders(store, config, { ...environment, sealing }),
+    providers: composeProviders(config, environment),
     pages: {
       ...settings,
       scripts: new ServedScripts(),

@@ -16,8 +16,8 @@ import { openStore } from './open-store.ts'
 import type { HashCost } from './passwords/passwords.ts'
 import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
-import { demonstrationSettings } from './start/page-settings.ts'
 import { recordSettings } from './start/settings-entry.ts'
+import { demonstrationSettings } from './start/site.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {

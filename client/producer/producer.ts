@@ -2,8 +2,7 @@
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import { pause } from '../transport/cancellation.ts'
 import { isCarillonError } from '../transport/errors.ts'
-import { nameInPath } from '../transport/paths.ts'
-import type { Call, CallOptions, Requests } from '../transport/requests.ts'
+import { type Call, type CallOptions, nameInPath, type Requests } from '../transport/requests.ts'
 import type {
   Category,
   CategoryDeclaration,
@@ -61,12 +60,12 @@ export function producerOf(requests: Requests, backoff = defaultBackoff, attempt
   const categoryPath = (name: string) => `api/categories/${nameInPath(name, 'a category')}`
   return {
     users: usersOf(requests),
-    updateByKey: (key, change, options) => byKey(key, { ...options, method: 'PATCH', body: JSON.stringify(change) }),
+    updateByKey: (key, change, options) => byKey(key, { ...options, method: 'PATCH', body: change }),
     removeByKey: (key, options) => byKey(key, { ...options, method: 'DELETE' }),
     resolveByKey: (key, options) => byKey(key, { ...options, method: 'POST' }, '/resolve'),
     categories: {
       put: async (name, category, options) =>
-        requests.nothing({ ...options, method: 'PUT', path: categoryPath(name), body: JSON.stringify(category) }),
+        requests.nothing({ ...options, method: 'PUT', path: categoryPath(name), body: category }),
       get: async (name, options) => requests.data({ ...options, path: categoryPath(name) }),
     },
     async send(delivery, { idempotencyKey = crypto.randomUUID(), attempts = 6, signal } = {}) {

@@ -12,10 +12,7 @@ export const maxDepth = 32
  */
 export const maxKeys = 10_000
 
-/**
- * RFC 8259; for strings, keys and numbers also I-JSON (RFC 7493, section 2). Throws INVALID_REQUEST with field `body`.
- * `max` limits keys at all depths, and three times as many values.
- */
+/** RFC 8259 and I-JSON (RFC 7493, section 2). Throws INVALID_REQUEST. `max`: of keys; values may be three times as many. */
 export function parseJson(bytes: Buffer, max = maxKeys): unknown {
   if (bytes.length === 0) refuseBody('is empty')
   if (!isUtf8(bytes)) refuseBody('is not UTF-8')

@@ -79,10 +79,7 @@ const serverOptions = {
   schemaController: { compilersFactory },
 }
 
-/**
- * The fields of every response. They suit data: it loads nothing, and no page may frame it, cache it or guess its type (OWASP ASVS 5.0,
- * chapter 3). Made once: for each request that would cost more than the rest of a cached response.
- */
+/** Responses are data: no page may frame, cache or guess them (OWASP ASVS 5.0, chapter 3). Made once, for speed. */
 function securityHeaders({ isHttps, hstsSubdomains }: Site): Readonly<Record<string, string>> {
   return {
     'cache-control': 'no-store',

@@ -47,19 +47,13 @@ export async function importUsers(
 ): Promise<ImportOutcome> {
   const read = values.map((value) => readValue(value, needsExternalId))
   const checked = read.map((one) => one.checked)
-  const isSound = read.map((one) => one.faults.length === 0)
   const existing = checked.every(isProfileOnly)
     ? undefined
-    : await inParallel(
-        checked,
-        async (entry, n): Promise<Existing> => (isSound[n] ? existingOf(dependencies, entry) : { user: undefined }),
-      )
+    : await inParallel(read, (one) => existingOf(dependencies, one))
   const faults: EntryFault[] = [
     ...read.flatMap(({ faults: found }, position) => found.map((fault) => ({ position, ...fault }))),
     ...repetitions(checked),
-    ...(existing ?? []).flatMap(({ conflict }, position) =>
-      conflict === undefined ? [] : [{ position, ...conflict }],
-    ),
+    ...(existing ?? []).flatMap(({ isTaken }, position) => (isTaken ? [{ position, ...nameTaken }] : [])),
   ]
   if (faults.length > 0) return { faults: faults.toSorted((a, b) => a.position - b.position) }
   let done = 0
@@ -75,7 +69,11 @@ export async function importUsers(
   return { imported }
 }
 
-function readValue(value: unknown, needsExternalId: boolean): ReturnType<typeof readEntry> {
+const nameTaken = { field: 'username', reason: 'is taken', isTaken: true } as const
+
+type ReadEntry = ReturnType<typeof readEntry>
+
+function readValue(value: unknown, needsExternalId: boolean): ReadEntry {
   const { entry, faults: ofTypes } = parseEntry(value)
   const { checked, faults } = readEntry(entry)
   const isWhole = ofTypes.length === 0
@@ -148,19 +146,19 @@ async function newUserOf(dependencies: UserDependencies, { externalId: id, profi
   return { newId: userId, externalId, ...profileAt(profile, at), entry }
 }
 
-type Conflict = Fault & { isTaken: true }
-type Existing = { user: User | undefined; conflict?: Conflict }
+/** `isTaken`: the username is that of another user. */
+type Existing = { user?: User | undefined; isTaken?: boolean }
 
-async function existingOf(dependencies: UserDependencies, { username, externalId }: CheckedEntry): Promise<Existing> {
+/** An entry with faults is not looked up. */
+async function existingOf(dependencies: UserDependencies, { checked, faults }: ReadEntry): Promise<Existing> {
+  if (faults.length > 0) return {}
+  const { username, externalId } = checked
   const { store, application } = dependencies
   const byName = username === null ? undefined : await store.read(stored.findUserByUsername, username)
-  if (externalId === null && (byName === undefined || isInReach(dependencies, byName))) return { user: byName }
-  const user =
-    externalId === null
-      ? undefined
-      : await store.read(stored.findUserByExternalId, { application, issuer: '', externalId })
-  if (byName === undefined || byName.id === user?.id) return { user }
-  return { user, conflict: { field: 'username', reason: 'is taken', isTaken: true } }
+  const named = byName && isInReach(dependencies, byName) ? byName : undefined
+  const wanted = externalId === null ? undefined : { application, issuer: '', externalId }
+  const user = wanted === undefined ? named : await store.read(stored.findUserByExternalId, wanted)
+  return { user, isTaken: byName !== undefined && byName.id !== user?.id }
 }
 
 async function storeEntry(

@@ -167,12 +167,13 @@ function rowsOf(query: UserQuery): Read<UserRow[]> {
 
 /** Adds a user. If the username or the external id is taken, says so and changes nothing. */
 export function* addUser(user: NewUser & Audited): Write<'added' | 'username-taken' | 'external-id-taken'> {
+  const provedAt = user.email ? (user.emailVerifiedAt ?? null) : null
   yield* lockUsers()
   const added = yield* run`
     insert into "user" (id, username, display_name, password_hash, created_at, external_id, issuer, locale, email,
       email_verified_at)
     values (${user.id}, ${user.username}, ${user.displayName}, ${user.passwordHash}, ${user.createdAt},
-      ${user.externalId ?? null}, ${namespaceOf(user)}, ${user.locale ?? null}, ${user.email ?? null}, ${proofOf(user)})
+      ${user.externalId ?? null}, ${namespaceOf(user)}, ${user.locale ?? null}, ${user.email ?? null}, ${provedAt})
     on conflict do nothing`
   if (added > 0) {
     yield* record(user.audit)
@@ -287,9 +288,4 @@ function proofAfter(before: Required<Profile>, email: string | null, given: numb
   if (email === null || given === null) return null
   if (email !== before.email) return given ?? null
   return before.emailVerifiedAt ?? given ?? null
-}
-
-/** When the address of a new user was proved; null if it was not. */
-export function proofOf({ email = null, emailVerifiedAt = null }: Profile): number | null {
-  return email === null ? null : emailVerifiedAt
 }

@@ -1,16 +1,13 @@
 // Which client sent this request? The address for the log and for limits comes from here alone; nothing else reads the
 // peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md), except that
-// original-url.ts reads a URL from a trusted proxy.
+// sign-in/verify.routes.ts reads a URL from a trusted proxy.
 import type { IncomingMessage } from 'node:http'
 import { stripBlanks } from '../../basics/blanks.ts'
 import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/ip-addresses.ts'
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 
-/**
- * RFC 5952 for IPv6, dotted for IPv4; `unknown` if the connection is already closed. The peer of the connection, unless it is a trusted proxy
- * that names the client.
- */
+/** The peer, or the client that a trusted proxy names, in the one spelling of its address; `unknown` if it has left. */
 export function addressOf(request: Request, trustedProxies: AddressRanges): string {
   const peer = peerOf(request.socket)
   if (!isForwarded(request) || !comesFromTrustedProxy(request, trustedProxies)) return peer

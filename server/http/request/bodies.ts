@@ -94,10 +94,7 @@ type Part = { schema: Schema; httpPart: 'body' | 'querystring' }
 
 /** The check of one part of a request. Its error is INVALID_REQUEST. */
 function checkOf({ schema, httpPart }: Part) {
-  return (value: unknown) => {
-    const faults = faultsIn(schema, value, httpPart)
-    return faults.length === 0 || { error: invalidRequest(faults) }
-  }
+  return (value: unknown) => validatorOf(schema)(value) || { error: invalidRequest(faultsIn(schema, value, httpPart)) }
 }
 
 type SchemaFault = Omit<FastifySchemaValidationError, 'schemaPath'>
@@ -108,6 +105,12 @@ const strictness = { allErrors: false, coerceTypes: false, removeAdditional: fal
 /** The schemas are our own: schemas.test.ts checks them against the rules of JSON Schema, and no start does. */
 const options = { customOptions: { ...strictness, validateSchema: false } }
 let compile: ((definition: { schema: Schema }) => Validate) | undefined
+
+/** AJV keeps what it has compiled. */
+function validatorOf(schema: Schema): Validate {
+  compile ??= fastifysCompiler()
+  return compile({ schema })
+}
 
 /** The package that Fastify depends on. Not a dynamic import: Fastify calls a check and does not wait. */
 function fastifysCompiler(): NonNullable<typeof compile> {
@@ -120,8 +123,8 @@ const maxUnknownFields = 8
 /** Each field up to its first fault: to find all in 500,000 recipients or 10,000 unknown fields takes up to 3 s. */
 function faultsIn(schema: Schema, value: unknown, part: Part['httpPart']): Fault[] {
   const first = firstFault(schema, value, part)
-  if (first.length === 0 || schema.properties === undefined) return first
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return first
+  if (schema.properties === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
+    return first
   const ofValues = faultsOfValues(schema, value)
   // A query has no inner fields: the entry of a list is reported under the name of the list.
   if (part !== 'body') for (const fault of ofValues) fault.field = fault.field.replace(/\.\d+$/, '')
@@ -150,12 +153,10 @@ function faultsOfValues({ properties = {} }: Schema, value: object): Fault[] {
   })
 }
 
-/** At most one fault. AJV keeps what it has compiled. `whole`: the field of a fault that is in no field of the value. */
+/** At most one fault. `whole`: the field of a fault that is in no field of the value. */
 function firstFault(schema: Schema, value: unknown, whole: string, within: readonly string[] = []): Fault[] {
-  compile ??= fastifysCompiler()
-  const validate = compile({ schema })
-  if (validate(value)) return []
-  return firstOf(validate.errors ?? []).map((fault) => faultOf(fault, within, whole))
+  const validate = validatorOf(schema)
+  return validate(value) ? [] : firstOf(validate.errors ?? []).map((fault) => faultOf(fault, within, whole))
 }
 
 /** The first fault. If a value fits none of several variants: the first within the variant of its type. */

@@ -10,10 +10,7 @@ export type Encoding = 'br' | 'gzip' | 'identity'
 
 const compress = promisify(gzip)
 
-/**
- * Sends the first one that the client accepts; the last one is `identity`, which every client accepts. 304 if the client has it already. The
- * caller sets the media type, `Cache-Control` and `Vary`.
- */
+/** Sends the first that the client accepts, or 304 if it has that. `identity` is the last. The caller sets `Vary`. */
 export function sendEncoded(request: FastifyRequest, reply: FastifyReply, files: readonly EncodedFile[]) {
   const accepted = files.find((file) => accepts(request.headers['accept-encoding'], file.encoding))
   const { bytes, etag, encoding } = accepted ?? (files.at(-1) as EncodedFile)

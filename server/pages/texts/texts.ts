@@ -42,10 +42,7 @@ export function pageLanguageOf(tags: readonly string[]): PageLanguage {
   return wanted.flatMap((one) => pageLanguages.filter((language) => language === one))[0] ?? 'en'
 }
 
-/**
- * The language in which a page greets its reader: the setting of a signed-in user comes first, then what the browser prefers.
- * `acceptLanguage`: the header field (RFC 9110, section 12.5.4). `locale`: of the user.
- */
+/** The user's `locale`, else what the browser prefers, by `Accept-Language` (RFC 9110, section 12.5.4). */
 export function languageFor(acceptLanguage: string | undefined, locale: string | null | undefined): PageLanguage {
   return pageLanguageOf([...(locale ? [locale] : []), ...preferred(acceptLanguage)])
 }
