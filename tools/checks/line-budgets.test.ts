@@ -8,9 +8,9 @@ import { isTest } from './product-files.ts'
 const budgets: Readonly<Record<string, number>> = {
   bench: 2450,
   client: 3390,
-  element: 3600,
+  element: 3560,
   demonstration: 3600,
-  pages: 2950,
+  pages: 2870,
   tools: 1220,
   server: 32270,
   'server/audit': 590,
