@@ -62,8 +62,8 @@ export async function addPasskey(
 
 /**
  * Checks what the browser returned, without a change. `userId`: whose passkey it must be; without it, that of the user whom the passkey
- * names. Throws UNPROCESSABLE for what depends on no account, TOO_MANY_REQUESTS after many failures of this address, and INVALID_CREDENTIALS, one and the same error, for an unknown passkey or
- * user, a passkey of another user, a wrong signature, and a disabled user.
+ * names. Throws UNPROCESSABLE for what depends on no account, TOO_MANY_REQUESTS after many failures of this address, and one and the same
+ * INVALID_CREDENTIALS for an unknown passkey or user, a passkey of another user, a wrong signature, and a disabled user.
  */
 export async function provePasskey(
   dependencies: PasskeyNeeds,
