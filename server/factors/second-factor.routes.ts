@@ -21,7 +21,8 @@ import { type Bond, forgetFlow, isBound } from './bond.ts'
 import { type ChallengeNeeds, findChallenge, makeChallenge } from './challenges.ts'
 import { SecondFactorBody } from './factors.schemas.ts'
 import { offeredFactors } from './factors.store.ts'
-import { challengeEnded, presentedFactor, proveFactor } from './proofs.ts'
+import { challengeEnded } from './factors.ts'
+import { presentedFactor, proveFactor } from './proofs.ts'
 
 /** The purpose of its challenge, and what the challenge says of the first step. */
 const purpose = 'second-factor'
