@@ -107,13 +107,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     },
     documentation: documentationOf(published, { url, cookieName: site.cookie.name }),
   }
-  const app = createApp<Parts>({
-    routes: published,
-    parts,
-    site,
-    log,
-    ...(own === undefined && { failurePage: (error, exchange) => failurePage(parts, error, exchange) }),
-  })
+  const app = createApp<Parts>({ routes: published, parts, site, log, ...(own === undefined && { failurePage }) })
   demonstration?.addTo(app, settings.prefix, site)
   return {
     ...{ app, readiness, users, deliveries, upkeep, keys: proofs.keys, sessions: proofs.sessions },
