@@ -79,7 +79,7 @@ export async function usePasskey(
 ): Promise<User> {
   const { store, guesses, users } = dependencies
   const challenge = readClientData(response.response.clientDataJSON, 'get', relyingParty)
-  const given = refuseStrange(dependencies, challenge, { ceremony: 'get' })
+  const unspent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
   await refuseUnverified(response, relyingParty)
   const guess = await guesses.begin({ address: source.address }, 'passkey')
   const userId = expected ?? namedUser(response)
@@ -90,7 +90,7 @@ export async function usePasskey(
   if (user === undefined || user.disabledAt !== null || credential === undefined) throw wrongPasskey()
   const signCount = await verifyAssertion(response, { relyingParty, challenge, credential })
   if (signCount === undefined) throw wrongPasskey()
-  await spend(dependencies, userId, given)
+  await spend(dependencies, userId, unspent)
   const { factorId } = credential
   const at = users.now()
   const use = { userId, factorId, at, signCount, challenge: secondFactor, audit }
