@@ -5,7 +5,7 @@ import { auditEntry, deviceLabel, type RequestSource, type Source } from '../aud
 import { iso } from '../basics/clock.ts'
 import { CarillonError, invalidCredentials } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import { networkOfClient } from '../basics/ip-addresses.ts'
+import { networksOfClient } from '../basics/ip-addresses.ts'
 import { type DeviceTokens, presentedDevices } from '../guessing/device-tokens.ts'
 import type { Guesses } from '../guessing/guesses.ts'
 import { presentedTokens, sessionSecrets, setCookie } from '../http/request/credentials.ts'
@@ -93,7 +93,7 @@ export function deviceOf(
   isKnown: boolean,
 ): SeenDevice {
   const label = deviceLabel(source.userAgent) ?? ''
-  const network = networkOfClient(source.address)
+  const [network] = networksOfClient(source.address)
   return { label, network, isKnown: isKnown || !notices.ofNewDevices, keep: maxKnownDevices }
 }
 
