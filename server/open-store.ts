@@ -2,7 +2,7 @@
 import type { Database } from './config/database-url.ts'
 import type { StartTimeout } from './store/postgres/connection/opening.ts'
 import type { Store } from './store/store.ts'
-import { writes } from './writes.ts'
+import * as writes from './writes.ts'
 
 /** How many partitions a new PostgreSQL database gets for each table that belongs to users. */
 export const usualPartitions = 8

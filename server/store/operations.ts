@@ -28,8 +28,8 @@ export type WriteForms<Input, Result> = {
   readonly weightOf?: (input: Input) => number
 }
 
-/** Every write by its name: an input goes to the writer thread with the name of its write. */
-export type Writes = Readonly<Record<string, WriteOperation<never, unknown>>>
+/** Every write by its name, beside what else its file exports: an input goes to the writer thread with the name of its write. */
+export type Writes = Readonly<Record<string, unknown>>
 
 /** The name of an operation, for traces and error messages. A bundle adds a number to the name of a function if another one has the same name. */
 export function nameOf(operation: ReadOperation<never, unknown> | WriteOperation<never, unknown>): string {

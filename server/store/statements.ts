@@ -136,22 +136,10 @@ export class Part {
 }
 
 /** The user in the tables of inboxes: 16 bytes on SQLite (decision 0054), the id on PostgreSQL. */
-export class UserKey {
-  readonly postgres: string
-  #bytes: Uint8Array | undefined
-
-  constructor(userId: string) {
-    this.postgres = userId
-  }
-
-  get sqlite(): Uint8Array {
-    this.#bytes ??= userBytes(this.postgres)
-    return this.#bytes
-  }
-}
+export type UserKey = { readonly userId: string }
 
 export function userKey(userId: string): UserKey {
-  return new UserKey(userId)
+  return { userId }
 }
 
 /** The `user_id` in the tables of inboxes on SQLite: the 16 bytes of the UUID (schema/0001-schema.sql). */
@@ -180,34 +168,26 @@ export const givenUser = new Part("unhex(replace(given.value ->> 'userId', '-', 
 type ListUse = 'in' | 'numbers' | 'users' | 'rows'
 
 /** A list in one value. */
-export class List {
-  readonly items: readonly unknown[]
-  readonly use: ListUse
-
-  constructor(items: readonly unknown[], use: ListUse) {
-    this.items = items
-    this.use = use
-  }
-}
+type List = { readonly items: readonly unknown[]; readonly use: ListUse }
 
 /** After a column: whether it is one of the values. */
 export function inList(values: readonly string[]): List {
-  return new List(values, 'in')
+  return { items: values, use: 'in' }
 }
 
 /** After a column of numbers. */
 export function inNumbers(values: readonly number[]): List {
-  return new List(values, 'numbers')
+  return { items: values, use: 'numbers' }
 }
 
 /** After the column of a `UserKey`: whether it is that of one of the users. */
 export function inUsers(userIds: readonly string[]): List {
-  return new List(userIds, 'users')
+  return { items: userIds, use: 'users' }
 }
 
 /** After `from`: a row for each object, whose fields are `given.value ->> 'name'`. */
 export function rowsOf(objects: readonly object[]): List {
-  return new List(objects, 'rows')
+  return { items: objects, use: 'rows' }
 }
 
 type Engine = 'sqlite' | 'postgres'
@@ -230,14 +210,12 @@ const lists: Record<Engine, Record<ListUse, (placeholder: string) => string>> = 
 }
 
 /** The values of a template that are bound, in the order of their placeholders. */
-export function boundValues({ values }: Template, engine: 'sqlite'): Bound[]
-export function boundValues({ values }: Template, engine: 'postgres'): Value[]
 export function boundValues({ values }: Template, engine: Engine): Bound[] {
   const bound: Bound[] = []
   for (const value of values)
     if (typeof value !== 'object' || value === null) bound.push(value)
-    else if (value instanceof UserKey) bound.push(value[engine])
-    else if (value instanceof List) bound.push(JSON.stringify(value.items))
+    else if ('userId' in value) bound.push(engine === 'sqlite' ? userBytes(value.userId) : value.userId)
+    else if ('items' in value) bound.push(JSON.stringify(value.items))
   return bound
 }
 
@@ -268,7 +246,8 @@ function textOf({ strings, values }: Template, engine: Engine): string {
     if (value instanceof Part) text += value[engine]
     else {
       const placeholder = engine === 'postgres' ? `$${++placeholders}` : '?'
-      text += value instanceof List ? lists[engine][value.use](placeholder) : placeholder
+      const isList = typeof value === 'object' && value !== null && 'items' in value
+      text += isList ? lists[engine][value.use](placeholder) : placeholder
     }
     text += strings[index + 1]
   }

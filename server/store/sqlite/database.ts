@@ -57,13 +57,6 @@ export function connect(path: string): Database {
   }
 }
 
-/**
- * The process sorts large indexes in a file beside the database: a container may have no other folder that it can write. SQLite deletes the file when it opens it.
- */
-export function sortBeside(database: Database, path: string): void {
-  database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
-}
-
 /** One transaction, which takes the write lock when it begins. */
 export function inWriteLock<Result>(database: Database, work: () => Result): Result {
   database.exec('begin immediate')

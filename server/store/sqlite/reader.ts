@@ -124,14 +124,10 @@ export class Reader {
   #beginSnapshot(): void {
     if (this.#isOpen) return
     if (this.#isClosed) throw new CarillonError('UNAVAILABLE', 'The store is closed')
-    this.#begin.run()
-    this.#isOpen = true
-    if (this.#ofMoment !== undefined) setImmediate(this.endSnapshot)
-    this.#forgetChanged()
-  }
-
-  #forgetChanged(): void {
     try {
+      this.#begin.run()
+      this.#isOpen = true
+      if (this.#ofMoment !== undefined) setImmediate(this.endSnapshot)
       const version = this.#dataVersion.get()?.data_version
       if (version !== this.#keptVersion) this.#kept.clear()
       this.#keptVersion = version

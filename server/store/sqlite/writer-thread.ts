@@ -8,7 +8,7 @@ import type { WriteOperation, Writes } from '../operations.ts'
 import { boundValues, type Statement, send, Texts, type Write } from '../statements.ts'
 import { connect, resultCode } from './database.ts'
 import { FileGuard, type FileLoss, schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
-import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writes-in-transit.ts'
+import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writer.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = connect(workerData.path)

@@ -40,6 +40,12 @@ async function refuseOtherEncoding(pool: Pool): Promise<void> {
     })
 }
 
+/** migrate.ts has tried for an hour. */
+const noLocks = [
+  'A migration did not get its locks',
+  'End the transactions that hold them (pg_locks, pg_stat_activity), and start again.',
+] as const
+
 /** `url` names the database URL in the sentences: by its setting, or "its URL" if a command works on two databases. */
 const reasons = (url: string): Record<string, readonly [problem: string, remedy: string]> => ({
   '28P01': ['PostgreSQL refuses the password', `Correct ${url}.`],
@@ -56,15 +62,8 @@ const reasons = (url: string): Record<string, readonly [problem: string, remedy:
   ],
   '25006': ['This PostgreSQL is a read-only replica', `Name the primary in ${url}.`],
   '53300': ['This PostgreSQL has no connection left', 'Raise max_connections, or run fewer processes.'],
-  // migrate.ts has tried for an hour.
-  '55P03': [
-    'A migration did not get its locks',
-    'End the transactions that hold them (pg_locks, pg_stat_activity), and start again.',
-  ],
-  '40P01': [
-    'A migration did not get its locks',
-    'End the transactions that hold them (pg_locks, pg_stat_activity), and start again.',
-  ],
+  '55P03': noLocks,
+  '40P01': noLocks,
   '57P03': ['This PostgreSQL is starting or stopping', 'Try again in a moment.'],
   ECONNREFUSED: [`No server responds at the address of ${url}`, 'Is PostgreSQL running there?'],
   ERR_INVALID_URL: [`${url} is not a URL`, 'Write postgres://<user>:<password>@<host>:<port>/<database>.'],

@@ -1,6 +1,8 @@
 // The pool of connections to PostgreSQL that a URL names, and the settings of each connection.
 import pg from 'pg'
 
+export type { Pool, PoolClient } from 'pg'
+
 /** Connections of one process. PostgreSQL does more with fewer: a query takes a fraction of a millisecond. */
 const maxConnections = 10
 /** Each process has one more, which listens for change signals. */

@@ -2,8 +2,7 @@
 import type pg from 'pg'
 import type { AuditEntry, ChangeSignal } from '../../events.ts'
 import { boundValues, type Read, type Statement, Texts, type Write } from '../../statements.ts'
-
-import { noticeOf } from '../change-signals/listening-connection.ts'
+import type { Notice } from '../change-signals/listening-connection.ts'
 
 /** The prepared statement of each template: its name is the same on every connection of this process. */
 type Prepared = { name: string; text: string }
@@ -91,7 +90,9 @@ export class Transaction {
   }
 
   async #commit(): Promise<void> {
-    const notices = this.signals.flatMap((signal) => noticeOf(signal) ?? []).map((notice) => JSON.stringify(notice))
+    // Those of inboxes are gathered (change-signals.ts).
+    const others = this.signals.filter(({ about }) => about !== 'inbox')
+    const notices = others.map((signal) => JSON.stringify({ signal } satisfies Notice))
     if (notices.length > 0) this.#send({ ...sendNotices, values: [[...new Set(notices)]] })
     this.isCommitting = true
     const { command } = await this.#client.query({ text: 'commit' })
