@@ -55,6 +55,7 @@ export function* readCounts(userId: string): Read<Counts> {
  * passes over those that a read-all of categories covers. Returns 'unchanged' if the inbox still has the version `unlessVersion`.
  */
 export const readPage: ReadForms<PageQuery, Page | 'unchanged'> = {
+  name: 'readPage',
   sqlite: onSqlite.readPage,
   postgres: onPostgres.readPage,
 }
@@ -66,6 +67,7 @@ export const readPage: ReadForms<PageQuery, Page | 'unchanged'> = {
  * the inbox never reached the version, is more than `maxBehind` changes ahead of it, or had a read-all undone since.
  */
 export const changesSince: ReadForms<ChangesQuery, Changes | 'reset'> = {
+  name: 'changesSince',
   sqlite: changesOnSqlite.changesSince,
   postgres: changesOnPostgres.changesSince,
 }

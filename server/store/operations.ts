@@ -11,8 +11,7 @@ export type ReadOperation<Input extends unknown[], Result> =
 export type WriteOperation<Input, Result> = ((input: Input) => Write<Result>) | WriteForms<Input, Result>
 
 type OwnReads<Input extends unknown[], Result> = {
-  /** Default: the name of the function `sqlite`. */
-  readonly name?: string
+  readonly name: string
   readonly sqlite: (reader: Reader, ...input: Input) => Promise<Result>
   readonly postgres: (db: Database, ...input: Input) => Promise<Result>
 }
@@ -33,6 +32,5 @@ export type Writes = Readonly<Record<string, unknown>>
 
 /** The name of an operation, for traces and error messages. A bundle adds a number to the name of a function if another one has the same name. */
 export function nameOf(operation: ReadOperation<never, unknown> | WriteOperation<never, unknown>): string {
-  const name = operation.name ?? ('sqlite' in operation ? operation.sqlite.name : '')
-  return name.replace(/\$\d+$/, '')
+  return operation.name.replace(/\$\d+$/, '')
 }

@@ -6,11 +6,15 @@
 // that is not. sqlite/reader.ts, sqlite/writer-thread.ts and postgres/connection/transaction.ts run them.
 import type { AuditEntry, ChangeSignal } from './events.ts'
 
-type Sql<Kind extends string> = { kind: Kind } & Template
-export type Query = Sql<'get' | 'all'>
+export type Query = { kind: 'get' | 'all' } & Template
+/** `locks`: its rows stay locked. `only`: other engines skip it. */
+export type SqlStatement = {
+  kind: 'get' | 'all' | 'run' | 'send'
+  locks?: true
+  only?: 'postgres' | 'citus'
+} & Template
 export type Statement =
-  | Query
-  | Sql<'lock' | 'lockAll' | 'run' | 'send' | 'postgres' | 'sendOnPostgres' | 'citus'>
+  | SqlStatement
   | { kind: 'record'; entries: readonly AuditEntry[] }
   | { kind: 'signal'; signal: ChangeSignal }
 
@@ -34,12 +38,12 @@ export function* all<Row>(strings: TemplateStringsArray, ...values: Given[]): Re
  * calls at the same time take turns.
  */
 export function* lockAll<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row[]> {
-  return (yield { kind: 'lockAll', strings, values }) as Row[]
+  return (yield { kind: 'all', locks: true, strings, values }) as Row[]
 }
 
 /** As `lockAll`: the first row. */
 export function* lock<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
-  return (yield { kind: 'lock', strings, values }) as Row | undefined
+  return (yield { kind: 'get', locks: true, strings, values }) as Row | undefined
 }
 
 /** Returns how many rows it changed. */
@@ -54,17 +58,17 @@ export function* send(strings: TemplateStringsArray, ...values: Given[]): Write<
 
 /** A statement for an engine with several writers. Undefined on SQLite, which skips it. */
 export function* onPostgres<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
-  return (yield { kind: 'postgres', strings, values }) as Row | undefined
+  return (yield { kind: 'get', only: 'postgres', strings, values }) as Row | undefined
 }
 
 /** A statement for an engine with several writers, which the write does not wait for. */
 export function* sendOnPostgres(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
-  yield { kind: 'sendOnPostgres', strings, values }
+  yield { kind: 'send', only: 'postgres', strings, values }
 }
 
 /** A statement that only Citus needs. */
 export function* onCitus(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
-  yield { kind: 'citus', strings, values }
+  yield { kind: 'send', only: 'citus', strings, values }
 }
 
 /** Adds entries to the audit log. After the commit the store passes them to the listeners of `onRecorded`. */
@@ -122,7 +126,7 @@ export type Value = string | number | null
 export type Template = { strings: TemplateStringsArray; values: readonly Given[] }
 /** A value or a part between two strings of a template. At one place it is always a value, always the same part, or always a list. */
 export type Given = Value | Part | List | UserKey
-type Bound = Value | Uint8Array
+export type Bound = Value | Uint8Array
 
 /** Text of a statement, such as the columns that several statements select. */
 export class Part {

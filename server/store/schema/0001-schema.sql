@@ -195,6 +195,9 @@ create index notification_marked_unread on notification (user_id, unread_version
 -- What is archived or snoozed alone has no kept_version, and is in none of the indexes of lists but that of changes: it is read.
 create index notification_away on notification (user_id, away, seq) where away is not null;
 create index notification_away_by_category on notification (user_id, away, category, seq) where away is not null and category is not null;
+-- What an archive-read kept has indexes of its own, so that a list of one passes over none of the other.
+create index notification_kept_unread on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is null;
+create index notification_kept_read on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is not null;
 create index notification_to_wake on notification (away_at) where away = 'snoozed';
 create index notification_by_expiry on notification (expires_at) where expires_at is not null;
 
@@ -205,8 +208,7 @@ create index notification_by_id on notification (substr(id, 1, 13), user_id);
 -- postgres:
 create unique index notification_by_id on notification (id, user_id);
 
--- The indexes of lists. What an archive-read kept has indexes of its own, so that a list of one passes over none of the other. On SQLite they
--- contain each column that a list filters by: it would otherwise read each row that a list passes over.
+-- On SQLite the indexes of lists contain each column that a list filters by: it would otherwise read each row that a list passes over.
 -- sqlite:
 create index notification_unread on notification (user_id, seq, read_at, kept_version) where read_at is null and kept_version is null;
 create index notification_read on notification (user_id, seq, read_at, away, kept_version)
@@ -215,8 +217,6 @@ create index notification_unread_by_category on notification (user_id, category,
   where read_at is null and kept_version is null;
 create index notification_read_by_category on notification (user_id, category, seq, read_at, away, kept_version)
   where read_at is not null and away is null and category is not null and kept_version is null;
-create index notification_kept_unread on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is null;
-create index notification_kept_read on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is not null;
 -- postgres:
 create index notification_unread on notification (user_id, seq) include (category) where read_at is null and kept_version is null;
 create index notification_read on notification (user_id, seq)
@@ -225,8 +225,6 @@ create index notification_unread_by_category on notification (user_id, category,
   where read_at is null and kept_version is null;
 create index notification_read_by_category on notification (user_id, category, seq)
   where read_at is not null and away is null and category is not null and kept_version is null;
-create index notification_kept_unread on notification (user_id, kept_version, seq) where kept_version is not null and read_at is null;
-create index notification_kept_read on notification (user_id, kept_version, seq) where kept_version is not null and read_at is not null;
 
 -- One row for each read-all that changed something: every notification up to through_seq was read at that time. What an undo restores:
 -- before_through and before_version, what read_version and read_through of the inbox were, and made_read, how many notifications it made read.
@@ -243,10 +241,7 @@ create table read_mark (
   primary key (user_id, version)
 ) without rowid, strict;
 -- A read-all that changed only notifications marked as unread does not raise the high-water mark, and is no one's first readAt.
--- sqlite:
 create unique index read_mark_by_seq on read_mark (user_id, through_seq, at, before_through) where through_seq > before_through;
--- postgres:
-create unique index read_mark_by_seq on read_mark (user_id, through_seq) include (at) where through_seq > before_through;
 
 -- A read-all of some categories (decision 0030): a row for each, with the sequence number up to which it covers the category.
 create table category_read_mark (

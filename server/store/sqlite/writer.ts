@@ -15,8 +15,8 @@ const commitTimeoutMs = 6_000
 /** Each settled write resumes a request. All requests of one commit in one turn would block the event loop for milliseconds. */
 const maxSettlingMs = 0.2
 
-/** The name of a write that changes nothing, to try a commit. */
-export const changeNothing = 'changeNothing'
+/** In place of the name of a write: tries a commit. */
+export const changeNothing = ''
 
 export type WriteRequest = readonly [name: string, input: unknown]
 /**
@@ -144,8 +144,7 @@ export class Writer {
 
   #receive({ replies, signals, loss }: WriterMessage): void {
     this.#options.onCommit(signals)
-    const done = replies.length === 0 ? [] : this.#inProgress
-    if (replies.length > 0) this.#inProgress = []
+    const done = this.#inProgress.splice(0, replies.length)
     if (loss !== undefined) {
       this.#loss = loss
       this.#die(new CarillonError('UNAVAILABLE', loss.reason, { remedy: loss.remedy }))

@@ -62,7 +62,8 @@ async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
     const pending = plan.known.slice((await appliedMigrations(pool)).length)
     for (const name of pending) {
       const after = plan.functions !== undefined && name === pending.at(-1) ? [creationOf(plan.functions)] : []
-      await applyOne(client, name, { ...plan, after })
+      const text = onPostgres(textOf(name, 'postgres', plan.from), plan.partitions)
+      await applyOne(client, { name, text, after })
     }
     return pending
   } finally {
@@ -71,11 +72,11 @@ async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
   }
 }
 
-type One = Pick<Plan, 'from' | 'partitions'> & { after: readonly string[] }
-
 /** Applies one migration, and the statements `after` in the same transaction. */
-async function applyOne(client: PoolClient, name: string, { from, partitions, after }: One): Promise<void> {
-  const text = onPostgres(textOf(name, 'postgres', from), partitions)
+async function applyOne(
+  client: PoolClient,
+  { name, text, after }: { name: string; text: string; after: readonly string[] },
+): Promise<void> {
   for (let retries = 0; ; retries++) {
     const timeout = retries % longTry === longTry - 1 ? longLockTimeout : lockTimeoutMs
     const statements = [

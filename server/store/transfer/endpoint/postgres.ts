@@ -9,8 +9,6 @@ import type { Endpoint, Row, Table } from '../rows.ts'
 
 type Opened = { pool: Pool; client: PoolClient }
 
-/** Counting many rows is slow. */
-const slowTimeoutMs = 3_600_000
 const guard = 'carillon_moving'
 
 class Postgres implements Endpoint {
@@ -96,7 +94,7 @@ class Postgres implements Endpoint {
 export async function openPostgres(url: string, name: string): Promise<Endpoint> {
   let pool: Pool | undefined
   try {
-    pool = await openCheckedPool(url, { timeoutMs: slowTimeoutMs })
+    pool = await openCheckedPool(url)
     return new Postgres(name, { pool, client: await pool.connect() })
   } catch (error) {
     await pool?.end()
