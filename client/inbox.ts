@@ -1,8 +1,7 @@
 // The inbox of the signed-in user: list, count, mark, archive, mute, follow. The comment of each method names its route.
 import { openSharedStream } from './stream/shared-stream.ts'
 import type { StreamOptions } from './stream/subscription.ts'
-import { idInPath } from './transport/paths.ts'
-import type { Call, CallOptions, Requests } from './transport/requests.ts'
+import { type Call, type CallOptions, idInPath, type Requests } from './transport/requests.ts'
 import type {
   Changes,
   Counts,

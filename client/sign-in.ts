@@ -1,6 +1,6 @@
 // Sign-in, sign-out, and the user who is signed in. Each method sends one request.
-import { isCarillonError } from './transport/errors.ts'
-import type { Call, CallOptions, Requests } from './transport/requests.ts'
+import type { Connection } from './store/connection.ts'
+import { type CallOptions, nullIfSignedOut, type Requests } from './transport/requests.ts'
 import type {
   Credentials,
   IssuedToken,
@@ -48,10 +48,8 @@ export type SignIn = {
   signOut(): void
 }
 
-/** The open lists of the client: they look again after a sign-in, and end with a sign-out, here alone or in other tabs too. */
-export type SignInWatcher = { lookAgain(): void; signOut(isHere?: boolean): void }
-
-export function signInOf(requests: Requests, user: SignInWatcher): SignIn {
+/** @param user The open lists of the client: they look again after a sign-in, and end with a sign-out. */
+export function signInOf(requests: Requests, user: Connection): SignIn {
   /** The device token of the client's last stateless sign-in. A page that wants to keep it longer passes it with the credentials. */
   let deviceToken: string | undefined
   return {
@@ -63,7 +61,7 @@ export function signInOf(requests: Requests, user: SignInWatcher): SignIn {
       return response as never
     },
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
-    me: (options) => requestMe(requests, options),
+    me: (options) => requests.me(options),
     renew: (token, options) =>
       requests.signIn({ ...options, path: 'token/renew', headers: { authorization: `Bearer ${token}` } }),
     token: (options) => requests.data({ ...options, method: 'POST', path: 'api/me/token' }),
@@ -73,21 +71,5 @@ export function signInOf(requests: Requests, user: SignInWatcher): SignIn {
       user.signOut(false)
     },
     signOut: () => user.signOut(),
-  }
-}
-
-/** A browser displays a 401 as an error of the page, so a page with a cookie uses the route that has none. */
-export function requestMe(requests: Requests, options?: Omit<Call, 'path'>): Promise<Me | null> {
-  // With a token, a 401 is how the client learns that it needs another one.
-  const path = requests.tokens ? 'api/me' : 'api/session'
-  return nullIfSignedOut(requests.data<Me | null>({ ...options, path }))
-}
-
-async function nullIfSignedOut<Result>(call: Promise<Result>): Promise<Result | null> {
-  try {
-    return await call
-  } catch (error) {
-    if (isCarillonError(error, 'UNAUTHORIZED')) return null
-    throw error
   }
 }

@@ -5,7 +5,6 @@ import type { Clock } from './basics/clock.ts'
 import type { Log } from './basics/log.ts'
 import { nameHasher, Sealing } from './basics/secrets.ts'
 import type { Config } from './config/settings.ts'
-import type { Deliveries } from './delivery/deliver.ts'
 import type { Demonstration } from './demonstration/child.ts'
 import { DeviceTokens } from './guessing/device-tokens.ts'
 import { Guesses, limitChanges } from './guessing/guesses.ts'
@@ -17,18 +16,16 @@ import { ServedScripts } from './pages/served-scripts.ts'
 import { type HashCost, Passwords } from './passwords/passwords.ts'
 import { ProducerKeys } from './producers/producer-key.ts'
 import { apiOf, type Parts, routesWith } from './routes.ts'
-import { type FirstSignIn, firstStart } from './start/first-start.ts'
+import { firstStart } from './start/first-start.ts'
 import { composeNotices, composeNotifications } from './start/notifications.ts'
-import { pageSettings } from './start/page-settings.ts'
 import { breachesOf, linksAndMails } from './start/password-settings.ts'
 import { composeProofs, composeProviders } from './start/proofs.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
-import { recordSettings } from './start/settings-entry.ts'
-import { type Cookies, siteOf } from './start/site.ts'
+import { type Cookies, pageSettings, siteOf } from './start/site.ts'
 import { tidy } from './start/tidy.ts'
 import { Upkeep } from './start/upkeep.ts'
 import type { Store } from './store/store.ts'
-import { hasOneUser, readerOf, type UserDependencies } from './users/users.ts'
+import { hasOneUser, readerOf } from './users/users.ts'
 
 type Environment = {
   log: Log
@@ -55,29 +52,13 @@ type OwnParts = {
 type Observed = <Part extends object>(name: string, part: Part) => Part
 const unobserved: Observed = (_, part) => part
 
-export type Composition = {
-  app: ReturnType<typeof createApp>
-  readiness: Readiness
-  users: UserDependencies
-  keys: Parts['keys']
-  sessions: Parts['sessions']
-  deliveries: Deliveries
-  /** Fills an empty store; undefined if it has a user already. */
-  firstStart(): Promise<FirstSignIn | undefined>
-  tidy(): Promise<unknown>
-  upkeep: Upkeep
-  /** Records in the audit log which settings changed since the last start. */
-  recordSettings(): Promise<void>
-  endStreams(): Promise<void>
-  /** Ends timers, sends the mails that wait, and writes what the sign-in log has counted so far, as lines and as rows. */
-  end(): Promise<void>
-}
+export type Composition = Awaited<ReturnType<typeof compose>>
 
 /** The size of libuv's pool, as libuv itself reads it. */
 const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
 /** Throws UNAVAILABLE if the secret is absent or does not open the signing keys. */
-export async function compose(store: Store, config: Config, environment: Environment): Promise<Composition> {
+export async function compose(store: Store, config: Config, environment: Environment) {
   const { log, clock, own, url, demonstration } = environment
   const { now } = clock
   const { observed = unobserved } = own ?? {}
@@ -107,7 +88,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { sendMail: mail, ...mails } = linksAndMails(config, { users, guesses, signInLog, publicUrl: url, log })
   const notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
   const upkeep = new Upkeep({ store: unlimited, wall: clock.wall, log, limits: config })
-  const readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
+  const readiness: Readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
   const site = siteOf(config, url, own?.cookies)
   const settings = pageSettings(config)
   const published = own === undefined ? routesWith(settings.prefix) : apiOf(routesWith(settings.prefix))
@@ -137,13 +118,14 @@ export async function compose(store: Store, config: Config, environment: Environ
   demonstration?.addTo(app, settings.prefix, site)
   return {
     ...{ app, readiness, users, deliveries, upkeep, keys: proofs.keys, sessions: proofs.sessions },
+    /** Fills an empty store; undefined if it has a user already. */
     firstStart: () => firstStart({ users, producerKeys, deliveries, docsPath: docsPath(url()) }),
     tidy: () => tidy(config, { store, clock, guesses, deliveries, upkeep, ...proofs }),
-    recordSettings: () => recordSettings(store, config, now),
     endStreams() {
       changes.end()
       return live.end()
     },
+    /** Ends timers, sends the mails that wait, and writes what the sign-in log has counted so far, as lines and as rows. */
     async end() {
       proofs.keys.end()
       await Promise.all([mails.forgotten?.end(), notices.end(), upkeep.end()])

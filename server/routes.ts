@@ -32,7 +32,6 @@ import * as live from './live/live.routes.ts'
 import * as docsPage from './pages/docs/docs.routes.ts'
 import * as scripts from './pages/scripts.routes.ts'
 import * as wellKnown from './pages/well-known.routes.ts'
-import * as categories from './preferences/categories.routes.ts'
 import * as preferences from './preferences/preferences.routes.ts'
 import * as providerAccounts from './providers/provider-accounts.routes.ts'
 import * as providers from './providers/providers.routes.ts'
@@ -119,8 +118,8 @@ const api = {
     updateByKey: route('PATCH', '/api/notifications/by-key/:key', sender, byKey.update),
     removeByKey: route('DELETE', '/api/notifications/by-key/:key', sender, byKey.remove),
     resolveByKey: route('POST', '/api/notifications/by-key/:key/resolve', sender, byKey.resolve),
-    declareCategory: route('PUT', '/api/categories/:category', categoryKeeper, categories.put),
-    getCategory: route('GET', '/api/categories/:category', categoryKeeper, categories.get),
+    declareCategory: route('PUT', '/api/categories/:category', categoryKeeper, preferences.declareCategory),
+    getCategory: route('GET', '/api/categories/:category', categoryKeeper, preferences.getCategory),
   },
   users: {
     issueUserToken: route('POST', '/api/users/:id/tokens', keeper, tokens.issue),
@@ -192,5 +191,3 @@ const pageTags: ReadonlySet<Tag> = new Set(['pages', 'scripts', 'documentation']
 export function apiOf(all: readonly Route<Parts>[]): readonly Route<Parts>[] {
   return all.filter(({ tag }) => !pageTags.has(tag))
 }
-
-export const routes = routesWith('')

@@ -16,7 +16,8 @@ import { openStore } from './open-store.ts'
 import type { HashCost } from './passwords/passwords.ts'
 import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
-import { demonstrationSettings } from './start/page-settings.ts'
+import { recordSettings } from './start/settings-entry.ts'
+import { demonstrationSettings } from './start/site.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {
@@ -80,7 +81,7 @@ async function serve(store: Store, config: Config, { clock, ...given }: Running)
   // After it listens: the first sign-in is displayed once, so the service must be able to accept it.
   const firstSignIn = config.firstStart ? await composition.firstStart().catch(closing(app)) : undefined
   // A service whose database refuses writes for now starts all the same.
-  await composition.recordSettings().catch((error: unknown) => {
+  await recordSettings(store, config, clock.now).catch((error: unknown) => {
     const reason = messageOf(error)
     log.warn({ event: 'audit-not-stored', reason }, 'the settings could not be compared with those of the last start')
   })

@@ -2,8 +2,7 @@
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import { pause } from '../transport/cancellation.ts'
 import { isCarillonError } from '../transport/errors.ts'
-import { nameInPath } from '../transport/paths.ts'
-import type { Call, CallOptions, Requests } from '../transport/requests.ts'
+import { type Call, type CallOptions, nameInPath, type Requests } from '../transport/requests.ts'
 import type {
   Category,
   CategoryDeclaration,

@@ -1,6 +1,5 @@
 // The users of an application and the tokens that it issues for them. The comment of each method names its route.
-import { idInPath, nameInPath } from '../transport/paths.ts'
-import type { CallOptions, Requests } from '../transport/requests.ts'
+import { type CallOptions, idInPath, nameInPath, type Requests } from '../transport/requests.ts'
 import type {
   IssuedToken,
   NewUser,

@@ -4,7 +4,7 @@
 import { createContext, createElement, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react'
 import { type Carillon, createCarillon, type NotificationPage } from '../carillon-client.ts'
 import type { InboxList, InboxSnapshot, OpenOptions } from '../store/inbox-list.ts'
-import { InboxView, nameOf } from './inbox-view.ts'
+import { nameOf, viewOf } from './inbox-view.ts'
 
 export type CarillonProviderProps = {
   /** Default: one for the origin of the page, which all components without a provider share. Create it outside of components. */
@@ -40,7 +40,7 @@ export function useInbox(options: OpenOptions = {}): UseInbox {
   shared ??= createCarillon()
   const { carillon = shared, initial } = useContext(ProvidedContext)
   const name = nameOf(options)
-  const view = useMemo(() => new InboxView(carillon, options, initial), [carillon, name])
+  const view = useMemo(() => viewOf(carillon, options, initial), [carillon, name])
   const snapshot = useSyncExternalStore(view.subscribe, view.getSnapshot, view.getServerSnapshot)
   return useMemo(() => ({ ...snapshot, ...view.acts }), [snapshot, view])
 }

@@ -12,76 +12,59 @@ export function nameOf({ status, category = [], limit }: OpenOptions): string {
   return JSON.stringify([status, [category].flat(), limit])
 }
 
-export class InboxView {
-  readonly #carillon: Carillon
-  readonly #options: OpenOptions
-  readonly #name: string
-  readonly #first: InboxSnapshot
-
-  /** `initial` is the first page of the list without a filter. */
-  constructor(carillon: Carillon, options: OpenOptions, initial: NotificationPage | undefined) {
-    const { status, category = [] } = options
-    const isWhole = !status && category.length === 0
-    this.#carillon = carillon
-    this.#options = isWhole ? { ...options, initial: options.initial ?? initial } : options
-    this.#name = nameOf(options)
-    this.#first = firstSnapshot(this.#options.initial)
-  }
-
-  readonly subscribe = (listener: () => void): (() => void) => {
-    const lists = this.#lists
-    const opened = lists.get(this.#name) ?? { list: this.#open(), subscribers: 0 }
-    lists.set(this.#name, opened)
-    opened.subscribers++
-    const unsubscribe = opened.list.subscribe(listener)
-    return () => {
-      unsubscribe()
-      // Later: StrictMode subscribes again at once, and so does a component that moves.
-      queueMicrotask(() => {
-        if (--opened.subscribers > 0) return
-        lists.delete(this.#name)
-        opened.list.close()
-      })
-    }
-  }
-
-  readonly getSnapshot = (): InboxSnapshot => this.#lists.get(this.#name)?.list.getSnapshot() ?? this.#first
-
-  /** While a server renders, and while the browser adopts what it has rendered: both have to render the same. */
-  readonly getServerSnapshot = (): InboxSnapshot => this.#first
-
-  readonly acts = {
-    more: () => this.#act((list) => list.more()),
-    hold: (isHeld: boolean) => this.#lists.get(this.#name)?.list.hold(isHeld),
-    showNewer: () => this.#lists.get(this.#name)?.list.showNewer(),
-    read: (id: string) => this.#act((list) => list.read(id)),
-    markUnread: (id: string) => this.#act((list) => list.unread(id)),
-    archive: (id: string) => this.#act((list) => list.archive(id)),
-    unarchive: (id: string) => this.#act((list) => list.unarchive(id)),
-    snooze: (id: string, until: string) => this.#act((list) => list.snooze(id, until)),
-    remove: (id: string) => this.#act((list) => list.remove(id)),
-    readAll: () => this.#act((list) => list.readAll()),
-    archiveRead: () => this.#act((list) => list.archiveRead()),
-    seen: () => this.#act((list) => list.seen()),
-    undo: () => this.#act((list) => list.undo()),
-  }
-
-  get #lists(): Map<string, Opened> {
-    const lists = openedOf.get(this.#carillon) ?? new Map<string, Opened>()
-    openedOf.set(this.#carillon, lists)
-    return lists
-  }
-
-  #open(): InboxList {
-    return this.#carillon.inbox.open(this.#options)
-  }
+/** `whole` is the first page of the list without a filter. */
+export function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPage | undefined) {
+  const name = nameOf(options)
+  const { status, category = [] } = options
+  const initial = options.initial ?? (status || category.length > 0 ? undefined : whole)
+  const first = firstSnapshot(initial)
+  const lists = openedOf.get(carillon) ?? new Map<string, Opened>()
+  openedOf.set(carillon, lists)
+  const open = () => carillon.inbox.open({ ...options, initial })
 
   /** Opens the list once more: a component that is removed before the server responds must not abort the act. */
-  #act(act: (list: InboxList) => Promise<void>): Promise<void> {
-    const list = this.#open()
-    const done = act(list).finally(() => list.close())
+  const act = (send: (list: InboxList) => Promise<void>): Promise<void> => {
+    const list = open()
+    const done = send(list).finally(() => list.close())
     // The list shows what has failed. A component that ignores the promise causes no unhandled rejection.
     done.catch(() => {})
     return done
+  }
+  const acts = {
+    more: () => act((list) => list.more()),
+    hold: (isHeld: boolean) => lists.get(name)?.list.hold(isHeld),
+    showNewer: () => lists.get(name)?.list.showNewer(),
+    read: (id: string) => act((list) => list.read(id)),
+    markUnread: (id: string) => act((list) => list.unread(id)),
+    archive: (id: string) => act((list) => list.archive(id)),
+    unarchive: (id: string) => act((list) => list.unarchive(id)),
+    snooze: (id: string, until: string) => act((list) => list.snooze(id, until)),
+    remove: (id: string) => act((list) => list.remove(id)),
+    readAll: () => act((list) => list.readAll()),
+    archiveRead: () => act((list) => list.archiveRead()),
+    seen: () => act((list) => list.seen()),
+    undo: () => act((list) => list.undo()),
+  }
+
+  return {
+    acts,
+    subscribe(listener: () => void): () => void {
+      const opened = lists.get(name) ?? { list: open(), subscribers: 0 }
+      lists.set(name, opened)
+      opened.subscribers++
+      const unsubscribe = opened.list.subscribe(listener)
+      return () => {
+        unsubscribe()
+        // Later: StrictMode subscribes again at once, and so does a component that moves.
+        queueMicrotask(() => {
+          if (--opened.subscribers > 0) return
+          lists.delete(name)
+          opened.list.close()
+        })
+      }
+    },
+    getSnapshot: (): InboxSnapshot => lists.get(name)?.list.getSnapshot() ?? first,
+    /** While a server renders, and while the browser adopts what it has rendered: both have to render the same. */
+    getServerSnapshot: (): InboxSnapshot => first,
   }
 }

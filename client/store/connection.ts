@@ -1,7 +1,6 @@
 // Who is signed in, and the stream of that user: connects while lists are open, and tries again after every failure. A sign-in,
 // another tab, the network and the return of the reader to the page end a wait early.
-import { requestMe } from '../sign-in.ts'
-import { openSharedStream } from '../stream/shared-stream.ts'
+import { channelOf, openSharedStream } from '../stream/shared-stream.ts'
 import { defaultTiming, isFinal } from '../stream/subscription.ts'
 import { delayAfter } from '../transport/backoff.ts'
 import { follow, pause, unlessAborted } from '../transport/cancellation.ts'
@@ -50,26 +49,19 @@ export class Connection {
   }
 
   open(): void {
-    const { document, BroadcastChannel: Channel } = globalThis
     const { tokens } = this.#requests
     const open = new AbortController()
     this.#open = open
     const wake = () => this.#wake()
     // The option `signal` of each listener is that of `open`.
     for (const type of ['online', 'focus']) globalThis.addEventListener?.(type, wake, open)
-    document?.addEventListener('visibilitychange', wake, open)
+    globalThis.document?.addEventListener('visibilitychange', wake, open)
     globalThis.addEventListener?.('offline', () => this.#on.onState('offline', networkError(undefined)), open)
-    if (document && Channel) {
-      try {
-        this.#channel = new Channel(`carillon ${tokens ? 'signed-out' : 'user'} ${this.#requests.base}`)
-        this.#channel.onmessage = ({ data }) => {
-          if (!tokens) data !== this.#user && this.lookAgain()
-          else if (data === this.#user) this.signOut(false)
-        }
-      } catch {
-        // A page whose storage is forbidden.
-      }
-    }
+    this.#channel = channelOf(this.#requests, tokens ? 'signed-out' : 'user')
+    this.#channel?.addEventListener('message', ({ data }) => {
+      if (!tokens) data !== this.#user && this.lookAgain()
+      else if (data === this.#user) this.signOut(false)
+    })
     void this.#run(open.signal)
   }
 
@@ -87,7 +79,7 @@ export class Connection {
 
   /** Requests who is signed in. Throws UNAUTHORIZED if no user is. */
   async confirm(signal?: AbortSignal): Promise<void> {
-    const me = await requestMe(this.#requests, { signal, timeoutMs: defaultTiming.connectMs })
+    const me = await this.#requests.me({ signal, timeoutMs: defaultTiming.connectMs })
     this.#setUser(me?.user.id ?? null)
     if (!me) throw signedOut()
   }

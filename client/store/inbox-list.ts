@@ -1,15 +1,10 @@
 // An open list: what a page displays, and what its reader does with it. Its state is kept right by source.ts.
-import type { ListStatus } from '../inbox.ts'
+import type { ListOptions } from '../inbox.ts'
 import type { CarillonError } from '../transport/errors.ts'
 import type { Notification, NotificationPage, Time } from '../transport/types.ts'
 
-export type OpenOptions = {
-  /** Default: what is neither archived nor snoozed. */
-  status?: ListStatus | undefined
-  /** Only notifications of this category, or of one of these, at most 20. */
-  category?: string | readonly string[] | undefined
-  /** The size of a page: 1 to 100, default 20. */
-  limit?: number | undefined
+/** `limit` is the size of a page. */
+export type OpenOptions = Pick<ListOptions, 'status' | 'category' | 'limit'> & {
   /** The first page, if the server has rendered it: the list then sends no request for it. */
   initial?: NotificationPage | undefined
 }

@@ -1,6 +1,5 @@
 // The functions of the client that the code of the tabs uses. That code is loaded on demand and gets them as an argument: if it
 // imported them, bundlers would move them into one more file, which a page would have to load before everything else.
-import { requestMe } from '../sign-in.ts'
 import { delayAfter } from '../transport/backoff.ts'
 import { following, pause, unlessAborted } from '../transport/cancellation.ts'
 import { CarillonError } from '../transport/errors.ts'
@@ -16,7 +15,6 @@ export const clientFunctions = {
   isFinal,
   openStream,
   pause,
-  requestMe,
   unlessAborted,
   versionOf,
 }

@@ -3,7 +3,16 @@ import { leavable, unlessAborted } from '../transport/cancellation.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { StreamEvent } from '../transport/types.ts'
 import { clientFunctions } from './client-functions.ts'
-import { defaultTiming, openStream, type SharedStreamWatcher, type StreamOptions, type Timing } from './subscription.ts'
+import { defaultTiming, openStream, type StreamOptions, type StreamWatcher, type Timing } from './subscription.ts'
+
+/** To the other tabs. Undefined outside a page, in a browser that has no channels, and in a page whose storage is forbidden. */
+export function channelOf(requests: Requests, purpose: string): BroadcastChannel | undefined {
+  try {
+    return globalThis.document && new BroadcastChannel(`carillon ${purpose} ${requests.base}`)
+  } catch {
+    return undefined
+  }
+}
 
 /**
  * Outside a page, without Web Locks and BroadcastChannel, or if the code of the tabs cannot be loaded, each tab has its own
@@ -14,10 +23,11 @@ export function openSharedStream(
   options: StreamOptions = {},
   timing: Timing = defaultTiming,
   silenceMs = 30_000,
-  watcher: SharedStreamWatcher = {},
+  watcher: StreamWatcher = {},
 ): AsyncIterableIterator<StreamEvent> {
-  const { document, navigator, BroadcastChannel } = globalThis
-  if (!document || !navigator.locks || !BroadcastChannel) return openStream(requests, options, timing, watcher)
+  const channel = channelOf(requests, 'trial')
+  channel?.close()
+  if (!channel || !navigator.locks) return openStream(requests, options, timing, watcher)
   return leavable([options.signal, requests.session.signal], async function* (signal) {
     const tabs = await unlessAborted(
       import('./tabs/together.ts').catch(() => undefined),

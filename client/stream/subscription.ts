@@ -30,10 +30,7 @@ export type StreamWatcher = {
   /** Called for every chunk, also for a comment. */
   onData?: () => void
   /** Called when an attempt to connect has failed; the next one follows. */
-  onLost?: ((error: unknown) => void) | undefined
-}
-
-export type SharedStreamWatcher = Pick<StreamWatcher, 'onLost'> & {
+  onLost?: (error: unknown) => void
   /** Called with the id of the user before a tab joins the tabs of that user. */
   onUser?: (id: string) => void
 }

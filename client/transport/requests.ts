@@ -1,7 +1,8 @@
 // Sends every request of the client: adds the proof, reads the response, and returns its data or throws an error.
 import { following, unlessAborted } from './cancellation.ts'
-import { asNetworkError, type CarillonError, errorOf, isCarillonError, isUnauthorized, unreadable } from './errors.ts'
+import { asNetworkError, CarillonError, errorOf, isCarillonError, isUnauthorized, unreadable } from './errors.ts'
 import { type TokenSource, Tokens } from './tokens.ts'
+import type { Me } from './types.ts'
 
 /**
  * The proof that requests carry. With `'cookie'` the browser sends its session cookie. A function returns an access token:
@@ -104,30 +105,28 @@ export class Requests {
     await this.#receive(call, (_, { status }) => status === 204 || undefined)
   }
 
+  /** Null if no user is signed in. A browser displays a 401 as an error of the page, so a page with a cookie uses the route that has none. */
+  me(options?: Omit<Call, 'path'>): Promise<Me | null> {
+    // With a token, a 401 is how the client learns that it needs another one.
+    const path = this.tokens ? 'api/me' : 'api/session'
+    return nullIfSignedOut(this.data<Me | null>({ ...options, path }))
+  }
+
   /** A successful response whose body is not read yet; `signal` also aborts that reading. Throws for every other response. */
   async open(call: Call & { signal: AbortSignal }): Promise<Response> {
     const { tokens } = this
     if (call.isOpen) return this.#send(call)
-    if (!tokens) return this.#sendTwice(call)
-    const token = await unlessAborted(tokens.get(), call.signal)
+    const token = tokens && (await unlessAborted(tokens.get(), call.signal))
     try {
       return await this.#send(call, token)
     } catch (error) {
       if (!isUnauthorized(error)) throw error
+      // The response to another request, also of another tab, may have replaced the cookie.
+      if (!tokens || !token) return this.#send(call)
       tokens.refuse(token)
       const fresh = await unlessAborted(tokens.get(), call.signal)
       if (fresh === token) throw error
       return this.#send(call, fresh)
-    }
-  }
-
-  /** The cookie of a request that was refused may have been replaced by the response to another one, also in another tab. */
-  async #sendTwice(call: Call): Promise<Response> {
-    try {
-      return await this.#send(call)
-    } catch (error) {
-      if (!isCarillonError(error, 'UNAUTHORIZED', 'Unauthorized')) throw error
-      return this.#send(call)
     }
   }
 
@@ -174,6 +173,15 @@ export class Requests {
   }
 }
 
+export async function nullIfSignedOut<Result>(call: Promise<Result>): Promise<Result | null> {
+  try {
+    return await call
+  } catch (error) {
+    if (isCarillonError(error, 'UNAUTHORIZED')) return null
+    throw error
+  }
+}
+
 function headersOf(fields: Record<string, string>): Headers {
   const headers = new Headers()
   for (const [name, value] of Object.entries(fields))
@@ -184,4 +192,19 @@ function headersOf(fields: Record<string, string>): Headers {
       throw new TypeError(`The ${name} contains characters that a header field cannot have`)
     }
   return headers
+}
+
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** Throws NOT_FOUND if `id` is not a UUID, without a request: as part of a path, `..` or `counts` is another route. */
+export function idInPath(id: string, message: string): string {
+  if (!uuid.test(id)) throw new CarillonError('NOT_FOUND', message, { status: 404 })
+  return id
+}
+
+/** Throws INVALID_REQUEST for a text that cannot be a segment of a path, without a request: `..` is another route. `what`: `a key`. */
+export function nameInPath(name: string, what: string): string {
+  if (['', '.', '..'].includes(name))
+    throw new CarillonError('INVALID_REQUEST', `"${name}" cannot be ${what}`, { status: 400 })
+  return encodeURIComponent(name)
 }

@@ -122,7 +122,7 @@ export type RemovalReason = 'deleted' | 'withdrawn' | 'expired' | 'retention'
 /** `reset`: the position is too old, from before an undo, or belongs to another inbox; list again. Otherwise the server omits the field. */
 export type Changes =
   | { reset: true }
-  | {
+  | ({
       reset?: undefined
       /** Oldest first, each in its current state. */
       created: Notification[]
@@ -131,34 +131,24 @@ export type Changes =
       archiveReads: ArchiveRead[]
       /** The ids of removed notifications. */
       removed: string[]
-      total: number
-      unread: number
-      unseen: number
-      version: number
       /** The position after these changes: the `since` of the next request. */
       position: string
       /** There are more changes: request again at once. */
       hasMore: boolean
-    }
+    } & InboxState)
 
 /** The state of the inbox after an event. */
 export type InboxState = { version: number; unread: number; total: number; unseen: number }
 
 /** The data of each kind of event, as the stream carries it. */
-export type StreamData = {
-  hello: InboxState
-  created: InboxState & { notification: Notification }
-  replaced: InboxState & { notification: Notification }
-  read: InboxState & { notification: Notification }
-  unread: InboxState & { notification: Notification }
-  archived: InboxState & { notification: Notification }
-  unarchived: InboxState & { notification: Notification }
-  snoozed: InboxState & { notification: Notification }
+export type StreamData = Record<'hello' | 'seen' | 'resync', InboxState> & {
+  [Type in 'created' | 'replaced' | 'read' | 'unread' | 'archived' | 'unarchived' | 'snoozed']: InboxState & {
+    notification: Notification
+  }
+} & {
   'read-all': InboxState & ReadAll
   'archive-read': InboxState & ArchiveRead
-  seen: InboxState
   removed: InboxState & { id: string; reason: RemovalReason }
-  resync: InboxState
 }
 
 /**

@@ -9,8 +9,6 @@ export class Bench {
   predictions: Predictions = {}
   /** `predicted`: before the run, whatever the reader chooses afterwards. */
   readonly outcomes: { [id in ExperimentId]?: Outcome & { predicted: Predictions } } = {}
-  /** The address of the other site's page, while an experiment shows it. */
-  frame: string | undefined
   /** The act whose pictures are displayed. */
   shown = 0
 
@@ -19,23 +17,13 @@ export class Bench {
   }
 
   /** True if it was measured. */
-  async run(id: ExperimentId, tools: Omit<Tools, 'frame'>): Promise<boolean> {
-    const { world } = tools
-    const frame = (address: string) => {
-      this.frame = address
-      world.changed()
-    }
-    const measure = async () => {
-      const outcome = await runExperiment(id, { ...tools, frame })
+  run(id: ExperimentId, tools: Tools): Promise<boolean> {
+    return tools.world.run(id, async () => {
+      const outcome = await runExperiment(id, tools)
       this.outcomes[id] = { ...outcome, predicted: this.predictions }
-      const decisive = outcome.acts.findIndex(({ label }) =>
-        ['thief', 'form', 'use', 'later', 'during'].includes(label),
-      )
-      this.shown = Math.max(0, decisive)
-    }
-    const isDone = await world.run(id, measure)
-    this.frame = undefined
-    world.changed()
-    return isDone
+      // What was predicted: the attempt of the thief, or the first moment.
+      const ofThief = outcome.acts.findIndex(({ label }) => label === 'thief')
+      this.shown = Math.max(0, ofThief)
+    })
   }
 }

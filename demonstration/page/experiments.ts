@@ -4,18 +4,7 @@ import type { Texts } from '../texts/texts.ts'
 import { rowsOf, statusOf, timeText } from './picture.ts'
 import type { ExperimentId } from './places.ts'
 import { jsonIn, tokenSentBy } from './proof-parts.ts'
-import {
-  dataIn,
-  elsewhere,
-  type Lane,
-  lanes,
-  type Request,
-  restricted,
-  signOutRequest,
-  tokenIn,
-  type World,
-  WorldError,
-} from './world.ts'
+import { dataIn, elsewhere, type Lane, lanes, type Request, restricted, signOutRequest, type World } from './world.ts'
 
 /** One moment of a story, with the exchanges of each lane. */
 export type Act = { label: keyof Texts['acts'] } & Readonly<Record<Lane, readonly Exchange[]>>
@@ -25,67 +14,49 @@ export type Way = keyof Texts['balancer']
 /** What is predicted: of the cookie or the token, and what of it. */
 export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
 type Answers = Partial<Record<Cell, boolean | null>>
-/** `frame`: loads a page of another site in a frame that the reader sees. */
-export type Tools = { world: World; texts: Texts; language: string; frame: (address: string) => void }
+export type Tools = { world: World; texts: Texts; language: string }
 
-export type Outcome = Pick<Recorder, 'acts' | 'answers' | 'facts' | 'hits'>
-
-/** Collects what an experiment does. */
-class Recorder {
-  readonly acts: Act[] = []
+/** What an experiment did and found out, in `world`. */
+export type Outcome = {
+  world: World
+  acts: Act[]
   /** Null if this browser or this service cannot measure it. */
-  readonly answers: Answers = {}
-  readonly facts: string[] = []
-  hits: Readonly<Record<Way, readonly Hit[]>> | undefined
-  readonly world: World
-
-  constructor(world: World) {
-    this.world = world
-  }
-
-  act(label: Act['label'], session: readonly Exchange[], token: readonly Exchange[]): void {
-    this.acts.push({ label, session, token })
-  }
-
-  /** Sends requests in both lanes. The token lane sends those of the session lane, unless it has its own. */
-  async both(label: Act['label'], session: readonly Request[], token = session): Promise<void> {
-    this.act(label, await this.all('session', session), await this.all('token', token))
-  }
-
-  async all(lane: Lane, requests: readonly Request[]): Promise<Exchange[]> {
-    const sent: Exchange[] = []
-    for (const request of requests) sent.push(await this.world.send(lane, request))
-    return sent
-  }
-
-  /** The thief presents both copies at both servers. */
-  async thief(label: Act['label']): Promise<void> {
-    const { world } = this
-    const by = async (lane: Lane) => [await world.byThief(lane, restricted), await world.byThief(lane, elsewhere)]
-    this.act(label, await by('session'), await by('token'))
-  }
-
-  /** Whether the proof of each lane works at this server and at the other one, by the exchanges of the last act. */
-  answerByAct(): void {
-    for (const lane of lanes)
-      for (const exchange of this.acts.at(-1)?.[lane] ?? [])
-        this.answers[`${lane} ${exchange.to === 'service' ? 'this' : 'other'}`] ??= statusOf(exchange) < 300
-  }
+  answers: Answers
+  facts: string[]
+  hits?: Readonly<Record<Way, readonly Hit[]>>
 }
 
-async function stolen(record: Recorder): Promise<void> {
-  await record.both('before', [restricted])
+/** Sends requests in both lanes. The token lane sends those of the session lane, unless it has its own. */
+async function both({ world, acts }: Outcome, label: Act['label'], session: readonly Request[], token = session) {
+  acts.push({ label, session: await world.sendAll('session', session), token: await world.sendAll('token', token) })
+}
+
+/** The thief presents both copies at both servers. */
+async function thief({ world, acts }: Outcome, label: Act['label']): Promise<void> {
+  const by = async (lane: Lane) => [await world.byThief(lane, restricted), await world.byThief(lane, elsewhere)]
+  acts.push({ label, session: await by('session'), token: await by('token') })
+}
+
+/** Whether the proof of each lane works at this server and at the other one, by the exchanges of the last act. */
+function answerByAct({ acts, answers }: Outcome): void {
+  for (const lane of lanes)
+    for (const exchange of acts.at(-1)?.[lane] ?? [])
+      answers[`${lane} ${exchange.to === 'service' ? 'this' : 'other'}`] ??= statusOf(exchange) < 300
+}
+
+async function stolen(record: Outcome): Promise<void> {
+  await both(record, 'before', [restricted])
   await record.world.steal()
-  await record.thief('thief')
-  record.answerByAct()
+  await thief(record, 'thief')
+  answerByAct(record)
 }
 
-async function signOut(record: Recorder, { texts, language }: Tools): Promise<void> {
+async function signOut(record: Outcome, { texts, language }: Tools): Promise<void> {
   const { world } = record
   await world.steal()
-  await record.both('signOut', [signOutRequest])
-  await record.thief('thief')
-  record.answerByAct()
+  await both(record, 'signOut', [signOutRequest])
+  await thief(record, 'thief')
+  answerByAct(record)
   const copied = record.acts.at(-1)?.token[1]
   if (copied) record.facts.push(texts.stillWorks, texts.expires(secondsLeft(copied)))
   // Another device: its sign-in ends all others.
@@ -93,7 +64,7 @@ async function signOut(record: Recorder, { texts, language }: Tools): Promise<vo
   await world.steal()
   await world.signIn('token')
   await world.send('token', { method: 'DELETE', path: 'service/api/me/sessions' })
-  await record.thief('everywhere')
+  await thief(record, 'everywhere')
   const [last] = record.acts.at(-1)?.token ?? []
   const revocations = last === undefined ? [] : rowsOf(last, 'token_cutoff')
   const ends = Math.max(0, ...revocations.map(({ columns }) => Number(columns.expires_at)))
@@ -109,25 +80,22 @@ export function secondsLeft(exchange: Exchange): number {
 const counts: Request = { path: 'service/api/notifications/counts' }
 const unreadIn = (exchange: Exchange) => dataIn<{ unread: number }>(exchange).unread ?? 0
 
-async function form(record: Recorder, { texts, frame }: Tools): Promise<void> {
-  const { world, answers, facts } = record
-  const { otherSite, base, id } = world.visit ?? { otherSite: null, base: '', id: '' }
-  if (otherSite === null) {
-    answers['session acts'] = answers['token acts'] = null
-    facts.push(texts.oneName)
-    return
-  }
+async function form({ world, acts, answers, facts }: Outcome, { texts }: Tools): Promise<void> {
+  const { otherSite = null, base, id } = world.visit ?? {}
+  answers['session acts'] = answers['token acts'] = null
+  if (otherSite === null) return void facts.push(texts.oneName)
   const before = await world.send('session', counts)
-  frame(`${otherSite}${base}/other-site?visit=${id}`)
+  world.display(`${otherSite}${base}/other-site?visit=${id}`)
   const sent = await formAfter(world, before.n)
+  if (sent === undefined) return
   const after = await world.send('session', counts)
-  record.act('form', [sent], [sent])
+  acts.push({ label: 'form', session: [sent], token: [sent] })
   answers['session acts'] = answers['token acts'] = unreadIn(after) < unreadIn(before)
   facts.push(`${texts.unread}${unreadIn(before)} → ${unreadIn(after)}`)
 }
 
-/** The page cannot read the response in the frame, so it looks into the record until that has the form. */
-async function formAfter(world: World, n: number): Promise<Exchange> {
+/** The page cannot read the response in the frame, so it looks into the record until that has the form. Undefined if the browser sends none. */
+async function formAfter(world: World, n: number): Promise<Exchange | undefined> {
   let first = n
   for (let attempt = 0; attempt < 40; attempt++) {
     const last = (await world.send('session', counts)).n
@@ -138,19 +106,19 @@ async function formAfter(world: World, n: number): Promise<Exchange> {
     first = last
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
-  throw new WorldError('other')
+  return undefined
 }
 
-async function script(record: Recorder, { texts }: Tools): Promise<void> {
+async function script(record: Outcome, { texts }: Tools): Promise<void> {
   const { world, answers, facts } = record
   answers['session page'] = document.cookie.includes(`${world.visit?.cookieName}=`)
-  await record.both('use', [restricted])
+  await both(record, 'use', [restricted])
   const loot = await tokenSeen(world)
   answers['token page'] = loot !== ''
   answers['token storage'] = readFromStorage(world.token ?? '')
   for (const read of [`document.cookie = "${document.cookie}"`, `Authorization: Bearer ${loot.slice(0, 24)}…`])
     facts.push(texts.scriptReads + read)
-  record.act('carried', [], await record.all('token', [{ ...elsewhere, token: loot }]))
+  await both(record, 'carried', [], [{ ...elsewhere, token: loot }])
 }
 
 /** Does what a foreign script can do: another function in the place of `fetch` sees the next request of the page. */
@@ -182,46 +150,41 @@ function readFromStorage(token: string): boolean | null {
 }
 
 const minute = 60
-const renewal: Request = { method: 'POST', path: 'service/token/renew' }
 
-async function time(record: Recorder): Promise<void> {
-  const { world } = record
+async function time(record: Outcome): Promise<void> {
+  const { world, acts } = record
   await world.control('advance', { seconds: 16 * minute })
-  await record.both('later', [restricted], [restricted, elsewhere])
-  record.answerByAct()
+  await both(record, 'later', [restricted], [restricted, elsewhere])
+  answerByAct(record)
   await world.signIn('token')
   // Each token is renewed before it ends, until the sign-in is too old.
-  for (let age = 0; age <= 13 * 60; age += 14) {
+  for (let age = 0; world.token !== undefined && age <= 13 * 60; age += 14) {
     await world.control('advance', { seconds: 14 * minute })
-    const sent = await world.send('token', renewal)
-    if (age === 0) record.act('renewed', [], [sent])
-    const token = tokenIn(sent)
-    if (token !== undefined) world.token = token
-    else {
-      record.act('ended', await record.all('session', [restricted]), [sent])
-      break
-    }
+    const token = [await world.renew()]
+    if (age === 0) acts.push({ label: 'renewed', session: [], token })
+    if (world.token === undefined)
+      acts.push({ label: 'ended', session: await world.sendAll('session', [restricted]), token })
   }
   await world.control('advance', { seconds: 8 * 24 * 60 * minute })
-  record.act('unused', await record.all('session', [restricted]), [])
+  await both(record, 'unused', [restricted], [])
 }
 
-async function outage(record: Recorder): Promise<void> {
+async function outage(record: Outcome): Promise<void> {
   const { world } = record
   const list: Request = { path: 'service/api/notifications' }
   await world.control('outage', { seconds: 10 })
-  await record.both('during', [restricted], [restricted, elsewhere])
-  record.answerByAct()
-  await record.both('duringList', [list])
+  await both(record, 'during', [restricted], [restricted, elsewhere])
+  answerByAct(record)
+  await both(record, 'duringList', [list])
   await world.control('outage', { seconds: 0 })
-  await record.both('after', [restricted])
+  await both(record, 'after', [restricted])
 }
 
 /** The proof that each way checks. */
 export const wayNames = ['memory', 'store', 'key'] as const
 export const ways = { memory: 'session', store: 'session', key: 'token' } as const
 
-async function balancer(record: Recorder): Promise<void> {
+async function balancer(record: Outcome): Promise<void> {
   const { world, answers } = record
   await world.send('session', { method: 'POST', path: 'servers/memory/me' })
   const hits: { [way in Way]: Hit[] } = { memory: [], store: [], key: [] }
@@ -248,13 +211,13 @@ export const cellsOf: Readonly<Record<ExperimentId, readonly Cell[]>> = {
   outage: withoutOther,
   balancer: ['session memory', 'session store', 'token key'],
 }
-type Run = (record: Recorder, tools: Tools) => Promise<void>
+type Run = (record: Outcome, tools: Tools) => Promise<void>
 const runs: { [id in ExperimentId]: Run } = { stolen, signOut, form, script, time, outage, balancer }
 
 /** Begins with a fresh clock, user and state, and a sign-in in both lanes. */
 export async function runExperiment(id: ExperimentId, tools: Tools): Promise<Outcome> {
   const { world } = tools
-  const record = new Recorder(world)
+  const record: Outcome = { world, acts: [], answers: {}, facts: [] }
   await world.fresh()
   await world.signInBoth()
   await runs[id](record, tools)

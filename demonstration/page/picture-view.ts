@@ -37,7 +37,7 @@ function drawing(scene: Scene, width: number) {
   return svg`<svg width=${width} height=${height} viewBox="0 0 ${width} ${height}" aria-hidden="true">
     ${places.map((place) => boxView(scene, place, boxes[place], drawn))}
     ${drawn.map((one) => (one.hop.from === one.hop.to ? nothing : arrowView(one)))}
-    <g class="traveller" data-stops=${JSON.stringify(stops)} ${ref(play)}>${envelope()}</g>
+    <g class="traveller" opacity="0" data-stops=${JSON.stringify(stops)} ${ref(play)}>${envelope()}</g>
   </svg>`
 }
 
@@ -86,17 +86,23 @@ function drawnHops({ hops }: Scene, { browser, server, store, other }: Record<Pl
     const middle: Point = [box.x + box.w / 2, box.y + box.h / 2]
     const ends: Record<Kind, [Point, Point]> = {
       work: [middle, middle],
-      wire: [point(browser.x + browser.w, wireY), point(server.x, wireY)],
-      store: [point(storeX, server.y + server.h), point(storeX, store.y)],
-      other: [point(otherX, browser.y + browser.h), point(otherX, other.y)],
+      wire: [
+        [browser.x + browser.w, wireY],
+        [server.x, wireY],
+      ],
+      store: [
+        [storeX, server.y + server.h],
+        [storeX, store.y],
+      ],
+      other: [
+        [otherX, browser.y + browser.h],
+        [otherX, other.y],
+      ],
     }
-    const [from, to] = hop.to === 'browser' ? swapped(ends[kind]) : ends[kind]
-    return { hop, n: at + 1, from, to }
+    const [left, right] = ends[kind]
+    return { hop, n: at + 1, ...(hop.to === 'browser' ? { from: right, to: left } : { from: left, to: right }) }
   })
 }
-
-const point = (x: number, y: number): Point => [x, y]
-const swapped = ([one, other]: [Point, Point]): [Point, Point] => [other, one]
 
 function boxView(scene: Scene, place: PlaceId, box: Box, drawn: readonly Drawn[]) {
   const { x, y, w, h } = box

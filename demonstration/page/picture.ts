@@ -15,10 +15,10 @@ export type Words = { texts: Texts; language: string; cookieName: string }
 /** 401 of a status line such as `HTTP/1.1 401 Unauthorized`. */
 export const statusOf = ({ response }: Pick<Exchange, 'response'>) => Number(/ (\d{3})\b/.exec(response.line)?.[1])
 
-/** `GET /routeRestreinte` of a request line: as the server sees it, without the query and the version. */
+/** `GET /routeRestreinte` of a request line: as the server of the world sees it, without the version. Of queries, a list has its status. */
 export function lineOf({ request: { line } }: Pick<Exchange, 'request'>): string {
-  const route = line.replace(/ \S*\/demonstration\/(service|other-server)\b/, ' ').replace(/\?.*| HTTP\/.*/, '')
-  return route.replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
+  const path = line.replace(/ \S*\/demonstration\/(service|other-server)\b/, ' ')
+  return path.replace(/\?(?!status=).*| HTTP\/.*/, '').replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
 }
 
 /** Who keeps what after these exchanges of one lane, and what travelled in them. */
@@ -40,7 +40,7 @@ function hopsOf(exchange: Exchange, words: Words): Hop[] {
   const request: Hop = {
     from: 'browser',
     to,
-    label: line.replace(/.*[ /](?=[\w-]+$)/, '/'),
+    label: line.replace(/.*(?=\?)|.*(?=\/[\w-]+$)/, ''),
     sentence: `${line}, ${texts.proofs[proof]}`,
     tone: lanes.find((lane) => lane === proof) ?? 'plain',
   }
@@ -109,12 +109,10 @@ function keptThings(lane: Lane, last: Exchange, { things }: Texts): Thing[] {
     : { at: 'store', text: things.noRow, tone: 'plain' }
   if (lane === 'session') return [row, { at: 'other', text: things.publicKey, tone: 'plain' }]
   const revoked = rowsOf(last, 'token_cutoff').length
-  const revocations = (['server', 'store'] as const).map(
-    (at): Thing => ({ at, text: `${things.revoked}${revoked}`, tone: 'bad' }),
-  )
+  const list = { text: `${things.revoked}${revoked}`, tone: 'bad' } as const
   return [
     { at: 'server', text: things.keyPair, tone: 'token' },
-    ...(revoked > 0 ? revocations : [row]),
+    ...(revoked > 0 ? [{ at: 'server', ...list } as const, { at: 'store', ...list } as const] : [row]),
     { at: 'other', text: things.publicKey, tone: 'token' },
   ]
 }

@@ -1,6 +1,6 @@
 // The token, for the reader to edit: the other server, which has only the public key, checks each change.
 import { html } from 'lit/html.js'
-import type { Step } from '../server/api.ts'
+import type { Exchange } from '../server/api.ts'
 import { statusOf } from './picture.ts'
 import { tokenParts, withName } from './proof-parts.ts'
 import type { Stage } from './stage.ts'
@@ -12,7 +12,7 @@ const pauseMs = 300
 export class SignatureCheck {
   text = ''
   /** The check in the other server; undefined until it has responded. */
-  outcome: { isValid: boolean; step: Step | undefined } | undefined
+  outcome: Exchange | undefined
   /** The token that the walk sent. */
   real = ''
   readonly #world: World
@@ -43,8 +43,7 @@ export class SignatureCheck {
       if (!(error instanceof WorldError)) throw error
     })
     if (sent === undefined || token !== this.text) return
-    const step = sent.steps.find(({ name }) => name === 'signatures.check')
-    this.outcome = { isValid: statusOf(sent) === 200, step }
+    this.outcome = sent
     this.#world.changed()
   }
 }
@@ -52,7 +51,7 @@ export class SignatureCheck {
 export function signatureView({ texts, isWide, check }: Stage) {
   const { signature } = texts
   const { text, outcome } = check
-  const isBad = outcome !== undefined && !outcome.isValid
+  const isBad = outcome !== undefined && statusOf(outcome) !== 200
   const name = tokenParts(text)?.claims.find((claim) => claim.name === 'preferred_username')?.value
   return html`<details class="fold card signature" ?open=${isWide}>
     <summary>${signature.title}</summary>
@@ -81,6 +80,7 @@ export function signatureView({ texts, isWide, check }: Stage) {
 function outcomeText(texts: Stage['texts'], outcome: SignatureCheck['outcome']) {
   const { signature, key, sending } = texts
   if (outcome === undefined) return sending
-  const { algorithm = '?', kid = '?' } = outcome.step ?? {}
-  return outcome.isValid ? `${signature.valid}${algorithm}, ${key} ${kid.slice(0, 8)}` : signature.invalid
+  if (statusOf(outcome) !== 200) return signature.invalid
+  const { algorithm = '?', kid = '?' } = outcome.steps.find(({ name }) => name === 'signatures.check') ?? {}
+  return `${signature.valid}${algorithm}, ${key} ${kid.slice(0, 8)}`
 }

@@ -1,6 +1,8 @@
 // A step of the walk or an experiment: what to see, a picture for each lane, and what follows. An experiment is predicted first. Everything
 // else is folded.
 import { html, nothing } from 'lit/html.js'
+import type { Exchange } from '../server/api.ts'
+import type { Texts } from '../texts/texts.ts'
 import { balancerView } from './balancer-view.ts'
 import { type Act, type Cell, cellsOf, ways } from './experiments.ts'
 import { headView, laneView } from './lane-view.ts'
@@ -8,8 +10,8 @@ import { type Scene, sceneOf } from './picture.ts'
 import { type ExperimentId, experimentIds, go, hashOf, isOneOf, type Place, places } from './places.ts'
 import { signatureView } from './signature-view.ts'
 import type { Stage } from './stage.ts'
-import { type StepId, stepIds } from './walk.ts'
-import { type Lane, lanes } from './world.ts'
+import { inboxActs, type StepId, stepIds } from './walk.ts'
+import { dataIn, type Lane, lanes } from './world.ts'
 
 export function startView(stage: Stage) {
   const { texts } = stage
@@ -60,14 +62,41 @@ export function storyView(stage: Stage, id: StepId | ExperimentId) {
 }
 
 function stepView(stage: Stage, id: StepId) {
-  const { texts, walk } = stage
-  const { session = [], token = [] } = walk.results.get(id) ?? {}
-  const finding = html`<p class="finding">${texts.follows[id]}</p>`
-  return html`${picturesOf(stage, id, { session, token })}
+  const { texts, walk, bench } = stage
+  const shown = id === 'inbox' ? (inboxActs[bench.shown] ?? id) : id
+  const { session = [], token = [] } = walk.results.get(shown) ?? {}
+  return html`${id === 'inbox' ? inboxActsView(stage) : nothing} ${picturesOf(stage, shown, { session, token })}
     <div class="two">
       ${id === 'with-proof' ? signatureView(stage) : nothing}
-      <div>${finding}${nextView(stage, id)}</div>
+      <div>
+        ${shown in texts.listed ? listedView(texts.listed[shown as keyof Texts['listed']], token) : nothing}
+        <p class="finding">${texts.follows[id]}</p>
+        ${nextView(stage, id)}
+      </div>
     </div>`
+}
+
+/** An act is sent when it is first chosen. */
+function inboxActsView(stage: Stage) {
+  const { walk, bench, world } = stage
+  const show = async (at: number) => {
+    await walk.reach(inboxActs[at] ?? 'inbox')
+    bench.shown = at
+  }
+  return momentsView(stage, inboxActs, (at) => void world.run(`inbox ${at}`, () => show(at)))
+}
+
+/** The titles in the last list that was read: both lanes use one inbox. */
+function listedView(label: string, exchanges: readonly Exchange[]) {
+  const lists = exchanges.map((exchange) => dataIn<{ items: { title: string }[] }>(exchange).items ?? [])
+  return html`<p class="listed">${label}${lists.at(-1)?.map(({ title }, at) => html`${at === 0 ? '' : ', '}<b>${title}</b>`)}</p>`
+}
+
+/** The moments of a story, one of which is displayed. */
+function momentsView({ texts, bench }: Stage, labels: readonly Act['label'][], show: (at: number) => void) {
+  const choice = (label: Act['label'], at: number) =>
+    html`<button type="button" aria-pressed=${bench.shown === at} @click=${() => show(at)}>${texts.acts[label]}</button>`
+  return html`<div class="acts buttons" role="group" aria-label=${texts.moments}>${labels.map(choice)}</div>`
 }
 
 function picturesOf(stage: Stage, id: string, act: Act | Pick<Act, Lane>) {
@@ -92,16 +121,15 @@ function experimentView(stage: Stage, id: ExperimentId) {
   const { texts, bench, world } = stage
   const outcome = world.running === id ? undefined : bench.outcomes[id]
   const acts = outcome?.acts ?? []
-  const shown = acts[bench.shown] ?? acts[0]
+  const shown = acts[bench.shown]
   const show = (at: number) => {
     bench.shown = at
     world.changed()
   }
-  const choice = ({ label }: Act, at: number) =>
-    html`<button type="button" aria-pressed=${shown === acts[at]} @click=${() => show(at)}>${texts.acts[label]}</button>`
-  return html`${acts.length > 1 ? html`<div class="acts buttons" role="group" aria-label=${texts.moments}>${acts.map(choice)}</div>` : nothing}
+  const labels = acts.map(({ label }) => label)
+  return html`${labels.length > 1 ? momentsView(stage, labels, show) : nothing}
     ${id === 'balancer' ? balancerView(stage, outcome?.hits) : shown && picturesOf(stage, `${id} ${shown.label}`, shown)}
-    ${bench.frame && html`<iframe class="card" title=${texts.actors['other-site']} src=${bench.frame}></iframe>`}
+    ${world.frame && html`<iframe class="card" title=${texts.actors['other-site']} src=${world.frame}></iframe>`}
     ${predictionsView(stage, id)} ${outcome ? resultView(stage, id) : nothing} ${nextView(stage, id)}`
 }
 

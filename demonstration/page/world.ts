@@ -42,6 +42,8 @@ export class World {
   token: string | undefined
   /** What the reader waits for: a place of the page, or a button's name. */
   running: string | undefined
+  /** The address of the other site's page, while an experiment displays it. */
+  frame: string | undefined
   /** Why the last thing was not done, and how to try again. */
   failure: { error: WorldError; again: () => void } | undefined
   /** Renders the page again. */
@@ -72,9 +74,15 @@ export class World {
       if (error.trouble === 'gone' || error.trouble === 'tooMany') this.leave()
     } finally {
       if (this.running === what) this.running = undefined
-      this.changed()
+      this.display(undefined)
     }
     return this.failure === undefined
+  }
+
+  /** Loads a page in a frame that the reader sees; undefined removes it. */
+  display(address: string | undefined): void {
+    this.frame = address
+    this.changed()
   }
 
   /** Forgets the world, so that the next request makes a new one. */
@@ -117,6 +125,12 @@ export class World {
     return this.exchange(Number(response.headers.get('carillon-exchange') ?? refuse(response)))
   }
 
+  async sendAll(lane: Lane, requests: readonly Request[]): Promise<Exchange[]> {
+    const sent: Exchange[] = []
+    for (const request of requests) sent.push(await this.send(lane, request))
+    return sent
+  }
+
   /** Signs the user of the world in, in the variant of the lane; keeps the token. */
   async signIn(lane: Lane): Promise<Exchange> {
     // A sign-in ends the token that it presents.
@@ -124,6 +138,13 @@ export class World {
     const body = { ...this.visit?.user, variant: lane === 'session' ? 'stateful' : 'stateless' }
     const sent = await this.send(lane, { method: 'POST', path: 'service/login', body })
     if (lane === 'token') this.token = tokenIn(sent)
+    return sent
+  }
+
+  /** Keeps the next token, if there is one. */
+  async renew(): Promise<Exchange> {
+    const sent = await this.send('token', { method: 'POST', path: 'service/token/renew' })
+    this.token = tokenIn(sent)
     return sent
   }
 
@@ -138,7 +159,7 @@ export class World {
   }
 
   /** The thief copies both proofs. */
-  steal(): Promise<object> {
+  steal(): Promise<unknown> {
     return this.control('steal', { token: this.token ?? '' })
   }
 

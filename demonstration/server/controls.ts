@@ -32,7 +32,7 @@ function control<In, Out>(body: Schema<In>, act: (world: World, wanted: In, from
   return { body, act }
 }
 
-/** What each control takes, and the data of its response. */
+/** What each control takes, and the data of its response; without any, the response has `{}`. */
 export type Controls = {
   [Name in keyof typeof controls]: {
     in: TypeOf<(typeof controls)[Name]['body']>
@@ -50,25 +50,21 @@ export const controls = {
   /** The clock goes forward, at most 35 days at once. */
   advance: control(seconds(1, 35 * 24 * 3_600), async (world, wanted) => {
     world.state.offsetMs += wanted.seconds * 1_000
-    return {}
   }),
 
   /** At most 10 seconds; 0 ends it. */
   outage: control(seconds(0, 10), async (world, wanted) => {
     world.state.outageEndsAt = world.options.wall() + wanted.seconds * 1_000
-    return {}
   }),
 
   deliver: control(object({ title: text(1, 200) }), async (world, { title }) => {
     const request = { recipients: [{ userId: world.service.userId }], title }
     await world.service.deliveries.deliver('demonstration', request)
-    return {}
   }),
 
   /** The thief copies the session cookie that this request brings, and this token. */
   steal: control(object({ token: optional(token) }), async (world, wanted, { raw }) => {
     world.stolen = { session: sessionOf(world, raw), token: wanted.token }
-    return {}
   }),
 
   /** The thief sends a request with its copy. `n` is the number of the exchange. */
@@ -98,7 +94,6 @@ export const controls = {
     const { known, key } = await newKey(service, service.now() + publishedAheadMs)
     await service.store.write(addSigningKey, { key, after: lastOf(known)?.kid ?? null })
     await service.keys.tend()
-    return {}
   }),
 
   /** A thief has the private key, and signs a token for any name with it. */
@@ -116,13 +111,11 @@ export const controls = {
     if ((await service.store.write(dropSigningKey, { kid, key })) === 'absent')
       throw new CarillonError('NOT_FOUND', 'There is no such key')
     await service.keys.tend()
-    return {}
   }),
 
   /** The other server reads the key set of this server again. */
   'read-keys': control(object({}), async (world) => {
     await world.others[0]?.reload()
-    return {}
   }),
 }
 

@@ -86,10 +86,8 @@ export class OtherServer {
     const { cookies, service } = this.#options
     const secretOf = ({ name }: Cookie) => sessionSecret(headers.cookie, name) ?? ''
     if (way === 'store') return (await service.sessions.verify(secretOf(cookies.cookie)))?.userId
-    if (way === 'memory')
-      return noted('memory.find', () => this.#sessions.has(hashOf(secretOf(cookies.memoryCookie))))
-        ? 'visitor'
-        : undefined
+    const isKnown = () => this.#sessions.has(hashOf(secretOf(cookies.memoryCookie)))
+    if (way === 'memory') return noted('memory.find', isKnown) ? 'visitor' : undefined
     return this.#userOfToken(bearerToken([headers.authorization ?? '']) ?? '')
   }
 

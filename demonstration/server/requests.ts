@@ -73,7 +73,7 @@ function changing(name: string) {
     ...{ summary: 'Changes a world', body, bodyLimit: 8 * 1024, responses: found },
     async handle({ way }: Needs, { raw, caller, body: wanted }, reply) {
       caller.request()
-      return sendData(reply, await act(caller, wanted as never, { raw, way }))
+      return sendData(reply, (await act(caller, wanted as never, { raw, way })) ?? {})
     },
   })
 }

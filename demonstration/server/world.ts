@@ -12,11 +12,11 @@ import type { Config } from '../../server/config/settings.ts'
 import type { Cookie } from '../../server/http/site.ts'
 import { openStore } from '../../server/open-store.ts'
 import type { Passwords } from '../../server/passwords/passwords.ts'
+import { connect } from '../../server/store/sqlite/database.ts'
 import { addUser } from '../../server/users/users.ts'
-import type { Exchange, Step, Target, Visit } from './api.ts'
+import type { Exchange, Row, Step, Target, Visit } from './api.ts'
 import { OtherServer } from './other-server.ts'
 import { allowFrame } from './other-site.ts'
-import { rowsIn } from './rows.ts'
 import type { ChildSettings } from './settings.ts'
 import { observed, observedStore, tracing } from './trace.ts'
 import { type Body, keepCookies, onSent, requestOf } from './transcript.ts'
@@ -169,6 +169,22 @@ async function composeService({ user, cookies, passwords, log, ...options }: Wor
   }
   // This store is there during an outage, too.
   return { app, deliveries, config, store, keys, sessions, userId, now: clock.now, rows: rows.now, end }
+}
+
+/** What the database keeps of the user as a proof. `now` returns no rows after `end`: a response may end later. */
+function rowsIn(path: string, userId: string) {
+  const database = connect(path)
+  const prepared = ['session', 'token_cutoff'].map((table) => ({
+    table,
+    found: database.prepare(`select * from ${table} where user_id = ?`),
+  }))
+  const now = () =>
+    prepared.flatMap(({ table, found }) => found.all(userId).map((columns) => ({ table, columns }) as Row))
+  const end = () => {
+    prepared.length = 0
+    database.close()
+  }
+  return { now, end }
 }
 
 /**

@@ -23,7 +23,7 @@ export const labels = {
     'without-proof': ['Ask without a proof', 'Ohne Nachweis fragen', 'Demander sans preuve'],
     'sign-in': ['Sign in', 'Anmelden', 'Se connecter'],
     'with-proof': ['Ask again, with the proof', 'Noch einmal fragen, mit Nachweis', 'Redemander, avec la preuve'],
-    inbox: ['List, mark one, mark all', 'Auflisten, eine lesen, alle lesen', 'Lister, marquer une, marquer toutes'],
+    inbox: ['Use the inbox', 'Den Eingang benutzen', 'Utiliser la boîte de réception'],
     stolen: ['The proof is stolen', 'Der Nachweis wird gestohlen', 'La preuve est volée'],
     signOut: ['Sign out, here and everywhere', 'Abmelden, hier und überall', 'Se déconnecter, ici et partout'],
     form: ['Another site posts a form', 'Eine andere Website sendet Formulare', 'Un autre site envoie un formulaire'],
@@ -79,6 +79,8 @@ export const labels = {
     'store.revokeTokens': ['store revocation', 'Widerruf speichern', 'noter la révocation'],
     'store.readPage': ['read the list', 'Liste lesen', 'lire la liste'],
     'store.markRead': ['mark one as read', 'eine als gelesen markieren', 'en marquer une comme lue'],
+    'store.archive': ['archive one', 'eine archivieren', 'en archiver une'],
+    'store.snooze': ['snooze one', 'eine zurückstellen', 'en reporter une'],
     'store.markAllRead': ['mark all as read', 'alle als gelesen markieren', 'tout marquer comme lu'],
   },
   key: ['key', 'Schlüssel', 'clé'],
@@ -135,6 +137,7 @@ export const labels = {
   notifications: {
     parcel: ['Your parcel has arrived', 'Ihr Paket ist da', 'Votre colis est arrivé'],
     answer: ['Anna has answered you', 'Anna hat Ihnen geantwortet', 'Anna vous a répondu'],
+    book: ['Your book is due on Friday', 'Ihr Buch ist am Freitag fällig', 'Votre livre est à rendre vendredi'],
     tea: ['The tea is ready', 'Der Tee ist fertig', 'Le thé est prêt'],
   },
   /** What is predicted of the cookie or the token. */
@@ -160,6 +163,9 @@ export const labels = {
   unmeasured: ['cannot be measured here', 'hier nicht messbar', 'impossible à mesurer ici'],
   moments: ['Moments', 'Augenblicke', 'Moments'],
   acts: {
+    inbox: ['List, mark one, mark all', 'Auflisten, eine lesen, alle lesen', 'Lister, marquer une, marquer toutes'],
+    archive: ['Archive one', 'Eine archivieren', 'En archiver une'],
+    snooze: ['Snooze one', 'Eine zurückstellen', 'En reporter une'],
     before: ['Before', 'Vorher', 'Avant'],
     thief: ['The thief', 'Der Dieb', 'Le voleur'],
     signOut: ['You sign out', 'Sie melden sich ab', 'Vous vous déconnectez'],
@@ -174,6 +180,10 @@ export const labels = {
     during: ['During the outage', 'Während des Ausfalls', 'Pendant la panne'],
     duringList: ['The inbox, meanwhile', 'Die Nachrichten, unterdessen', 'Les notifications, pendant ce temps'],
     after: ['Afterwards', 'Danach', 'Ensuite'],
+  },
+  listed: {
+    archive: ['In the archive: ', 'Im Archiv: ', 'Dans les archives : '],
+    snooze: ['Snoozed for an hour: ', 'Eine Stunde zurückgestellt: ', 'Reportées d’une heure : '],
   },
   scriptReads: ['The script reads ', 'Das Skript liest ', 'Le script lit '],
   unread: ['Unread: ', 'Ungelesen: ', 'Non lues : '],

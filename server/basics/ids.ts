@@ -9,10 +9,7 @@ export function newId(at: number): string {
 
 let lastOrdered = { at: -1, seq: 0 }
 
-/**
- * As `newId`; those that this process makes for the same millisecond one after another sort in this order (RFC 9562, section 6.2): 24 bits
- * after the time count them.
- */
+/** As `newId`, but ids of one millisecond sort as they were made: 24 bits count them (RFC 9562, section 6.2). */
 export function newOrderedId(at: number): string {
   lastOrdered = { at, seq: lastOrdered.at === at ? lastOrdered.seq + 1 : 0 }
   const seq = lastOrdered.seq.toString(16).padStart(6, '0')

@@ -12,6 +12,10 @@ export class LogWindow {
     this.#onEnd = onEnd
   }
 
+  get isOpen(): boolean {
+    return this.#timer !== undefined
+  }
+
   /** Does nothing if the period has begun already. */
   begin(): void {
     this.#timer ??= setTimeout(() => this.end(), this.#ms).unref()

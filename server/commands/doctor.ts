@@ -4,20 +4,20 @@ import { styleText } from 'node:util'
 import { Command } from 'commander'
 import type { CarillonError } from '../basics/errors.ts'
 import { displayVersion } from '../basics/version.ts'
+import type { Database } from '../config/database-url.ts'
 import { databaseTls } from '../config/exposure.ts'
 import type { Config } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
 import { readServiceUrl } from '../config/values.ts'
-import { examineIssuers, examineSettings, settingFaults } from '../doctor/configuration.ts'
-import { examineDatabase } from '../doctor/database.ts'
+import { examineIssuers, examineMachine, examineSettings, settingFaults } from '../doctor/configuration.ts'
 import { type Finding, faultOf } from '../doctor/finding.ts'
-import { examineMachine } from '../doctor/machine.ts'
 import { examineWay, reach } from '../doctor/proxy/reach.ts'
 import { examineStream } from '../doctor/proxy/stream.ts'
 import { examineSecret } from '../doctor/secret.ts'
+import { type Examined, unread } from '../doctor/store/findings.ts'
+import { refuseLostDatabase, refuseMissingDatabase } from '../start/database-file.ts'
 import { secretsIn } from '../start/sealing-secret.ts'
 import { probeToken } from '../tokens/probe-token.ts'
-import type { SigningKey } from '../tokens/signing-keys.store.ts'
 import { configAndFaults, directUrl, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 
@@ -41,19 +41,19 @@ export function doctorCommand(): Command {
 async function doctor(url: string | undefined, options: Output, command: Command): Promise<void> {
   const { config, faults } = configAndFaults(command)
   const target = url === undefined ? config && (config.publicUrl ?? directUrl(config)) : targetOf(url)
-  const all = inArea(
-    'This machine',
-    examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now }),
-  )
+  const machine = examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now })
   // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
   const isValid = config !== undefined && faults.length === 0
-  all.push(
-    ...inArea('Settings', isValid ? examineSettings(config, databaseTls(config, process.env)) : settingFaults(faults)),
-    ...inArea('Issuers', await examineIssuers(config?.issuers ?? [])),
-  )
+  const settings = isValid ? examineSettings(config, databaseTls(config, process.env)) : settingFaults(faults)
+  const issuers = await examineIssuers(config?.issuers ?? [])
   const kept = config && (await examineKept(config))
-  all.push(...inArea('Database', kept?.findings ?? []))
-  if (target !== undefined) all.push(...(await examineService({ config, url: target, kept })))
+  const all = [
+    ...inArea('This machine', machine),
+    ...inArea('Settings', settings),
+    ...inArea('Issuers', issuers),
+    ...inArea('Database', kept?.findings ?? []),
+    ...(target === undefined ? [] : await examineService({ config, url: target, kept })),
+  ]
   const hasFault = all.some(({ state }) => state === 'fault')
   print(options, { healthy: !hasFault, findings: all }, () => [
     ...[...Map.groupBy(all, ({ area }) => area)].flatMap(formatArea),
@@ -66,24 +66,32 @@ function inArea(area: string, findings: readonly Finding[]): Found[] {
   return findings.map((finding) => ({ area, ...finding }))
 }
 
-type Kept = { findings: Finding[]; signingKeys: SigningKey[] | undefined; isMoved: boolean }
-
 /** Does not connect to a database that `serve` refuses as exposed: doctor would send the password over that network. */
-async function examineKept(config: Config): Promise<Kept | undefined> {
-  const { database, secret, previousSecret } = config
+async function examineKept(config: Config): Promise<Examined | undefined> {
   if (databaseTls(config, process.env) === 'refused') return undefined
-  const { findings, ...sealed } = await examineDatabase(database, Date.now)
-  const secretFile = process.env.CARILLON_SECRET_FILE
-  findings.push(...(await examineSecret({ database, secret, previousSecret, secretFile, ...sealed })))
-  const isMoved = findings.some(({ check }) => check === 'move')
-  return { findings, signingKeys: sealed.signingKeys, isMoved }
+  const kept = await examineDatabase(config.database, Date.now)
+  const secret = await examineSecret({ ...config, ...kept, secretFile: process.env.CARILLON_SECRET_FILE })
+  return { ...kept, findings: [...kept.findings, ...secret] }
 }
 
-type Target = { config: Config | undefined; url: string; kept: Kept | undefined }
+export async function examineDatabase(database: Database, now: () => number): Promise<Examined> {
+  try {
+    refuseLostDatabase(database)
+    refuseMissingDatabase(database)
+    if (database.engine === 'postgres')
+      return await (await import('../doctor/store/postgres.ts')).examinePostgres(database.url, now)
+    return await (await import('../doctor/store/sqlite.ts')).examineSqlite(database.path, now)
+  } catch (error) {
+    return unread(faultOf('database', error, 'correct CARILLON_DATABASE_URL'))
+  }
+}
+
+type Target = { config: Config | undefined; url: string; kept: Examined | undefined }
 
 async function examineService({ config, url, kept }: Target): Promise<Found[]> {
   const direct = config && directUrl(config)
-  const { signingKeys, isMoved } = kept ?? { signingKeys: undefined, isMoved: false }
+  const signingKeys = kept?.signingKeys
+  const isMoved = kept?.findings.some(({ check }) => check === 'move')
   const isDatabaseAway = kept !== undefined && signingKeys === undefined
   const place = { url, now: Date.now, direct, publicUrl: config?.publicUrl, signingKeys, isMoved, isDatabaseAway }
   const findings: Finding[] = await reach(place)
@@ -102,7 +110,7 @@ async function examineService({ config, url, kept }: Target): Promise<Found[]> {
 
 /** A token for an inbox of no user, made as the service makes its tokens; undefined without the secret or the signing keys. */
 async function streamToken({ config, url, kept }: Target): Promise<string | undefined> {
-  const { signingKeys = [] } = kept ?? {}
+  const signingKeys = kept?.signingKeys ?? []
   const secrets = config && secretsIn(config)
   if (secrets === undefined || signingKeys.length === 0) return undefined
   // If the secret does not open the keys, the findings about the database say it.

@@ -4,9 +4,9 @@ import { withoutControls } from '../basics/control-characters.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { type Explained, explainNotification } from '../inbox/explain.store.ts'
 import { findUser } from '../users/users.ts'
-import { withSettings, withStore } from './settings.ts'
-import { print, readApplication, WrongUse } from './terminal/output.ts'
-import { type KeyOptions, keyOf, named, nameOf } from './user/user-key.ts'
+import { withSettings } from './settings.ts'
+import { print, WrongUse } from './terminal/output.ts'
+import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user/user-key.ts'
 
 const help = `
 The sender's response has the id of the notification. Title and body are not displayed.
@@ -23,17 +23,14 @@ export function explainCommand(): Command {
   return withSettings(command).action(explain)
 }
 
-type Options = KeyOptions & { application?: string }
-
-function explain(names: readonly string[], options: Options, command: Command): Promise<void> {
+function explain(names: readonly string[], options: KeyOptions, command: Command): Promise<void> {
   const [last = '', ...others] = names.toReversed()
   const id = last.toLowerCase()
   if (others.length > 1) throw new WrongUse('Give one username and the id of one notification')
   const key = keyOf(others[0], options)
-  const application = readApplication(options.application)
-  return withStore(command, async ({ store }) => {
-    const user = await findUser({ store, application }, key)
-    const found = await store.read(explainNotification, { userId: user.id, id })
+  return withUsers(command, async (users) => {
+    const user = await findUser(users, key)
+    const found = await users.store.read(explainNotification, { userId: user.id, id })
     if (found === undefined)
       throw new CarillonError('NOT_FOUND', `${nameOf(user)} has no such notification`, {
         remedy: 'A removal is known for at most 30 days, and not at all if more than 1,000 were removed at once.',

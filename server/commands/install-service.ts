@@ -16,44 +16,40 @@ const maxStopSeconds = 13
 type Options = { to: string; program?: string; print?: true; json?: true }
 
 export function installServiceCommand(): Command {
-  const command = new Command('install-service')
+  return new Command('install-service')
     .description('Write a hardened unit for systemd, with the CARILLON_ settings of this environment')
     .option('--to <file>', 'the file of the unit', usualPlace)
     .option('--program <command>', 'what the unit runs; default: this installation, by its Node')
     .option('--print', 'print the unit, and write no file')
     .option('--json', 'one JSON value on stdout, for machines')
-  return command.action((options: Options) => {
-    const program = options.program ?? thisProgram()
-    const { drainGraceMs } = configOf(command)
-    const unit = unitOf({ program, graceMs: drainGraceMs, environment: process.env })
-    if (/\s\/(home|root|tmp|run\/user)\//.test(` ${program}`))
-      warn(`the unit cannot see ${program}: install Carillon below /opt, /usr or /srv`)
-    if (options.print) return void process.stdout.write(unit)
-    install(resolve(options.to), unit)
-    print(options, { file: options.to }, () => [
-      `Wrote ${options.to}`,
-      'Start it, now and with the machine: systemctl daemon-reload && systemctl enable --now carillon',
-    ])
-  })
+    .action(installService)
 }
 
-function thisProgram(): string {
-  return [process.execPath, join(fileURLToPath(new URL('../bin', import.meta.url)), 'launch.js')].map(quoted).join(' ')
-}
-
-function install(file: string, unit: string): void {
+function installService(options: Options, command: Command): void {
+  const program = options.program ?? thisProgram()
+  const unit = unitOf(program, configOf(command).drainGraceMs)
+  if (/\s\/(home|root|tmp|run\/user)\//.test(` ${program}`))
+    warn(`the unit cannot see ${program}: install Carillon below /opt, /usr or /srv`)
+  if (options.print) return void process.stdout.write(unit)
+  const file = resolve(options.to)
   try {
     writeFileSync(file, unit, { mode: 0o644 })
   } catch (error) {
     const remedy = 'Run it as root, or name another file with --to.'
     throw new CarillonError('UNAVAILABLE', `${file} cannot be written`, { remedy, cause: error })
   }
+  print(options, { file: options.to }, () => [
+    `Wrote ${options.to}`,
+    'Start it, now and with the machine: systemctl daemon-reload && systemctl enable --now carillon',
+  ])
 }
 
-type Unit = { program: string; graceMs: number; environment: NodeJS.ProcessEnv }
+function thisProgram(): string {
+  return [process.execPath, join(fileURLToPath(new URL('../bin', import.meta.url)), 'launch.js')].map(quoted).join(' ')
+}
 
 /** Without MemoryDenyWriteExecute: V8 compiles JavaScript into memory that it then executes. The demonstration lowers its own priority. */
-function unitOf({ program, graceMs, environment }: Unit): string {
+function unitOf(program: string, graceMs: number): string {
   return `[Unit]
 Description=Carillon, sign-in and notification inbox
 Wants=network-online.target
@@ -78,7 +74,7 @@ WorkingDirectory=/var/lib/carillon
 UMask=0077
 Environment=NODE_COMPILE_CACHE=/var/cache/carillon MALLOC_ARENA_MAX=2
 EnvironmentFile=-/etc/carillon/carillon.env
-${settingLines(environment).join('')}CapabilityBoundingSet=
+${settingLines().join('')}CapabilityBoundingSet=
 AmbientCapabilities=
 NoNewPrivileges=yes
 ProtectSystem=strict
@@ -112,9 +108,9 @@ WantedBy=multi-user.target
 }
 
 /** systemd gives the service a copy of each file that only the service can read. Throws WrongUse for a secret outside a file. */
-function settingLines(environment: NodeJS.ProcessEnv): string[] {
+function settingLines(): string[] {
   return settings.flatMap(({ name, secret }) => {
-    const [value, file] = [environment[name], environment[`${name}_FILE`]]
+    const { [name]: value, [`${name}_FILE`]: file } = process.env
     if (file !== undefined)
       return [`LoadCredential=${name}:${escaped(resolve(file))}\n`, `Environment=${name}_FILE=%d/${name}\n`]
     if (value === undefined) return []

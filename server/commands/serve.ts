@@ -1,4 +1,5 @@
 // `carillon serve`: runs the service until a signal or a failure ends it.
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,11 +8,10 @@ import { Command } from 'commander'
 import { replaceDurably } from '../basics/durable-file.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { createLog, type Log } from '../basics/log.ts'
-import type { Config } from '../config/settings.ts'
+import type { Database } from '../config/database-url.ts'
 import { type Service, startService } from '../serve.ts'
 import { firstSignInText } from '../start/first-start.ts'
 import { boundNewSpace } from '../start/new-space.ts'
-import { feedWatchdog, notifySupervisor } from '../start/supervisor.ts'
 import { configOf, withSettings } from './settings.ts'
 import type { Output } from './terminal/output.ts'
 
@@ -32,12 +32,14 @@ async function serve({ json }: Output, command: Command): Promise<void> {
   const isTerminal = process.stdout.isTTY === true && !json
   const log = await createLog({ level: config.logLevel, isTerminal })
   // The first sign-in is what the reader of a terminal needs; the lines about a new database come before it.
-  if (isTerminal && config.logLevel === 'info' && isNewFile(config)) log.level = 'warn'
+  const { database } = config
+  const isNewFile = database.engine === 'sqlite' && !existsSync(database.path)
+  if (isTerminal && config.logLevel === 'info' && isNewFile) log.level = 'warn'
   const onReload = () => log.info({ event: 'reload-ignored' }, 'settings are read at a start only: restart the service')
   if (!hasTerminal) process.on('SIGHUP', onReload)
   const service = await stoppable(log, () => startService(config, { log }))
   // A request to PostgreSQL waits for a round trip. In a bounded space its objects would survive collections, which takes a quarter of its time.
-  if (config.database.engine === 'sqlite') boundNewSpace()
+  if (database.engine === 'sqlite') boundNewSpace()
 
   let isStopping = false
   const stop = async (status: number, reason: string) => {
@@ -53,7 +55,7 @@ async function serve({ json }: Output, command: Command): Promise<void> {
     process.exit(status)
   }
   for (const signal of signals) process.on(signal, () => void stop(0, signal))
-  showOnce(service, { config, isTerminal, log })
+  showOnce(service, { database, isTerminal, log })
   log.level = config.logLevel
   // Last, because a program that waits for this line may then read the first sign-in or stop the service.
   const { listensOn, url } = service
@@ -66,10 +68,6 @@ async function serve({ json }: Output, command: Command): Promise<void> {
   else log.fatal({ event: 'store-failed', err: error }, 'the store failed; restart this process')
   await sleep(lameDuckMs)
   await stop(1, 'the store failed')
-}
-
-function isNewFile({ database }: Config): boolean {
-  return database.engine === 'sqlite' && !existsSync(database.path)
 }
 
 /**
@@ -92,15 +90,11 @@ async function stoppable(log: Log, start: () => Promise<Service>): Promise<Servi
 /** Printed on a terminal. Other output may be stored, so there the text goes to a file that only its owner can read. */
 function showOnce(
   { firstSignIn, url }: Service,
-  { config, isTerminal, log }: { config: Config; isTerminal: boolean; log: Log },
+  { database, isTerminal, log }: { database: Database; isTerminal: boolean; log: Log },
 ): void {
   if (firstSignIn === undefined) return
   const text = firstSignInText(firstSignIn, url)
-  if (isTerminal) {
-    process.stdout.write(text)
-    return
-  }
-  const { database } = config
+  if (isTerminal) return void process.stdout.write(text)
   const file = resolve(database.engine === 'sqlite' ? dirname(database.path) : 'data', 'first-sign-in.txt')
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -112,4 +106,20 @@ function showOnce(
     const message = `first start: this file cannot be written. Set a new password with: ${remedy}`
     log.error({ event: 'first-start', file, err }, message)
   }
+}
+
+type SupervisorState = 'READY=1' | 'WATCHDOG=1' | 'STOPPING=1'
+
+/** sd_notify(3). systemd-notify sends it, since Node has no Unix datagram socket. Without systemd nothing is sent. */
+function notifySupervisor(state: SupervisorState): void {
+  const { NOTIFY_SOCKET, PATH } = process.env
+  if (NOTIFY_SOCKET === undefined) return
+  // If the program is missing, systemd says that the service did not become ready.
+  spawn('systemd-notify', [state], { env: { NOTIFY_SOCKET, PATH }, stdio: 'ignore' }).on('error', () => {})
+}
+
+/** A process whose event loop does not turn sends nothing, and systemd restarts it. */
+function feedWatchdog(): void {
+  const microseconds = Number(process.env.WATCHDOG_USEC)
+  if (microseconds > 0) setInterval(() => notifySupervisor('WATCHDOG=1'), microseconds / 2000).unref()
 }

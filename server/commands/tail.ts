@@ -29,16 +29,24 @@ export function tailCommand(): Command {
 
 async function tail(options: Options, command: Command): Promise<void> {
   const { url } = configOf(command)
-  const { user, passwordStdin } = options
+  const { user, passwordStdin, last } = options
   const password = passwordStdin ? await passwordFromStdin() : await promptForPassword(`Password of ${user}: `)
   const signal = untilInterrupted()
   const isForPrograms = options.json || !process.stdout.isTTY
-  const lines = isForPrograms
-    ? (event: TailEvent) => [jsonLine(event)]
-    : (event: TailEvent) => linesOf(event, new Date())
-  const show = (event: TailEvent) => printAll(lines(event), signal)
+  const show = (event: TailEvent) => printAll(isForPrograms ? [jsonLine(event)] : linesOf(event, new Date()), signal)
+  const follow = async () => {
+    const { inbox } = await signedIn(url, { username: user, password }, signal)
+    let { since } = options
+    if (since === undefined) {
+      const { items, version } = await inbox.list({ limit: Math.max(last, 1), signal })
+      for (const notification of items.slice(0, last).toReversed()) await show({ type: 'listed', notification })
+      // The stream continues exactly where the list ends.
+      since = String(version)
+    }
+    for await (const event of inbox.subscribe({ since, signal })) await show(event)
+  }
   try {
-    await requestService(url, () => follow(signedIn({ url, user, password, signal }), { ...options, signal, show }))
+    await requestService(url, follow)
   } catch (error) {
     if (!signal.aborted) throw error
   }
@@ -52,14 +60,14 @@ function untilInterrupted(): AbortSignal {
   return ended.signal
 }
 
-type Credentials = { url: string; user: string; password: string; signal: AbortSignal }
+type Credentials = { username: string; password: string }
 
 /** Signs in by token, which leaves no session in the store, and signs in again when the token has expired. */
-async function signedIn({ url, user, password, signal }: Credentials): Promise<Carillon> {
+async function signedIn(baseUrl: string, credentials: Credentials, signal: AbortSignal): Promise<Carillon> {
   const { createCarillon } = await import('carillon-client')
-  const credentials = { username: user, password, variant: 'stateless' } as const
-  const connection = { baseUrl: url, fetch: fetchAsCarillon }
-  const signIn = async () => (await createCarillon(connection).login(credentials, { signal })).token
+  const connection = { baseUrl, fetch: fetchAsCarillon }
+  const signIn = async () =>
+    (await createCarillon(connection).login({ ...credentials, variant: 'stateless' }, { signal })).token
   return createCarillon({ ...connection, auth: signIn })
 }
 
@@ -68,20 +76,4 @@ function fetchAsCarillon(url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set('user-agent', 'carillon')
   return fetch(url, { ...init, headers })
-}
-
-type Following = Pick<Options, 'last' | 'since'> & { signal: AbortSignal; show: (event: TailEvent) => Promise<void> }
-
-async function follow(client: Promise<Carillon>, following: Following): Promise<void> {
-  const { inbox } = await client
-  const { signal, show } = following
-  const since = following.since ?? (await list(inbox, following))
-  for await (const event of inbox.subscribe({ since, signal })) await show(event)
-}
-
-/** Returns the version of the listed inbox, so that the stream continues exactly there. */
-async function list(inbox: Carillon['inbox'], { last, signal, show }: Following): Promise<string> {
-  const { items, version } = await inbox.list({ limit: Math.max(last, 1), signal })
-  for (const notification of items.slice(0, last).toReversed()) await show({ type: 'listed', notification })
-  return String(version)
 }

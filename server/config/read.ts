@@ -41,7 +41,8 @@ function unknownNames(env: Environment): SettingFault[] {
 /** Kubernetes sets such names in every pod for each Service; a Service called `carillon` uses our prefix. */
 const serviceLink = /^CARILLON_(SERVICE_(HOST|PORT)|PORT_\d+_)/
 
-type Found = { text: string; origin: 'option' | 'environment' | 'file' | 'default'; field: string }
+/** `field`: the name that the text comes from, which ends with `_FILE` if that is a file. */
+type Found = { text: string; field: string }
 
 function readSetting(setting: Setting, env: Environment, flags: Flags): { value?: unknown; fault?: SettingFault } {
   let found: Found | undefined
@@ -67,12 +68,10 @@ function find(setting: Setting, env: Environment, flags: Flags): Found | undefin
   const path = env[fileName]
   const inEnvironment = env[setting.name]
   if (path !== undefined && inEnvironment !== undefined) invalid(`and ${fileName} are both set`, 'keep one of them')
-  const flag = flags[setting.name]
-  if (flag !== undefined) return { text: flag, origin: 'option', field: setting.name }
-  if (inEnvironment !== undefined) return { text: inEnvironment, origin: 'environment', field: setting.name }
-  if (path !== undefined) return { text: contentOf(path, fileName), origin: 'file', field: fileName }
-  if (setting.default !== undefined) return { text: setting.default, origin: 'default', field: setting.name }
-  return undefined
+  const given = flags[setting.name] ?? inEnvironment
+  if (given === undefined && path !== undefined) return { text: contentOf(path, fileName), field: fileName }
+  const text = given ?? setting.default
+  return text === undefined ? undefined : { text, field: setting.name }
 }
 
 const whyUnreadable: Record<string, string> = {
@@ -92,10 +91,10 @@ function contentOf(path: string, fileName: string): string {
   }
 }
 
-function display(setting: Setting, { text, origin }: Found): string | undefined {
+function display({ name, secret }: Setting, { text, field }: Found): string | undefined {
   if (text === '') return undefined
-  if (setting.secret) return 'has a value that is not displayed here'
-  if (origin === 'file') return 'names a file with an invalid content'
+  if (secret) return 'has a value that is not displayed here'
+  if (field !== name) return 'names a file with an invalid content'
   return `is ${JSON.stringify(maskPasswords(text).slice(0, 80))}`
 }
 

@@ -3,34 +3,8 @@
 import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import { readProviders } from './providers.ts'
-import {
-  day,
-  duration,
-  hour,
-  integer,
-  maxLifetime,
-  minute,
-  oneOf,
-  readBreachUrl,
-  readColour,
-  readContact,
-  readHost,
-  readHosts,
-  readLogo,
-  readMailFrom,
-  readName,
-  readOrigins,
-  readPage,
-  readPrefix,
-  readProducerKey,
-  readProxies,
-  readReturnUrls,
-  readSecret,
-  readServiceUrl,
-  readSmtpUrl,
-  readSwitch,
-  second,
-} from './values.ts'
+import * as values from './values.ts'
+import { day, duration, hour, integer, maxLifetime, minute, oneOf, second } from './values.ts'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -50,11 +24,11 @@ type Row = {
   read: (text: string) => unknown
 }
 
-const on = { default: 'on', read: readSwitch } as const
-const off = { default: 'off', read: readSwitch } as const
+const on = { default: 'on', read: values.readSwitch } as const
+const off = { default: 'off', read: values.readSwitch } as const
 const onHere = {
   absent: '`on` if the service listens on a loopback address and has no other name, otherwise `off`',
-  read: readSwitch,
+  read: values.readSwitch,
 } as const
 
 const ofDatabase = 'serve user key keys secret audit explain migrate doctor backup restore move'.split(' ')
@@ -65,7 +39,7 @@ const table = {
     default: '127.0.0.1',
     meaning: 'The address to listen on; `0.0.0.0` or `::` for every interface.',
     commands: ['serve', 'doctor', 'healthcheck'],
-    read: readHost,
+    read: values.readHost,
   },
   CARILLON_PORT: {
     default: '7464',
@@ -104,7 +78,7 @@ const table = {
     meaning:
       'The URL under which browsers reach the service, such as `https://bell.example.org`; with a path (`https://example.org/bell/`) if a proxy strips that path.',
     commands: ['serve', 'doctor', 'user'],
-    read: readServiceUrl,
+    read: values.readServiceUrl,
   },
   CARILLON_INSECURE_HTTP: {
     ...off,
@@ -123,7 +97,7 @@ const table = {
     meaning: 'Encrypts the signing keys in the store; at least 32 random characters, and the same on every node.',
     secret: true,
     commands: ['serve', 'keys', 'secret', 'user', 'doctor'],
-    read: readSecret,
+    read: values.readSecret,
   },
   CARILLON_SECRET_PREVIOUS: {
     key: 'previousSecret',
@@ -131,7 +105,7 @@ const table = {
       'The secret before a change of `CARILLON_SECRET`, accepted until `carillon secret rotate` has sealed everything with the new one.',
     secret: true,
     commands: ['serve', 'keys', 'secret', 'user', 'doctor'],
-    read: readSecret,
+    read: values.readSecret,
   },
   CARILLON_SESSION_IDLE: {
     key: 'sessionIdleMs',
@@ -205,38 +179,38 @@ const table = {
     absent: '`/reset` below the public URL',
     meaning: 'A page of your application that sets a new password; the token is appended after `#`.',
     commands: ['serve', 'user'],
-    read: readPage,
+    read: values.readPage,
   },
   CARILLON_INVITE_PAGE: {
     absent: '`/invite` below the public URL',
     meaning: 'The same for the first password of an invited user.',
     commands: ['serve', 'user'],
-    read: readPage,
+    read: values.readPage,
   },
   CARILLON_PAGES_PREFIX: {
     default: '/',
     meaning:
       'The path below which the pages of the service are, such as `/hello` for `/hello/sign-in`; `/` for `/sign-in`. The routes of the API do not move.',
     commands: ['serve', 'user'],
-    read: readPrefix,
+    read: values.readPrefix,
   },
   CARILLON_NAME: {
     key: 'pagesName',
     default: 'Carillon',
     meaning: 'The name at the top of the pages and in mails, such as that of your application; at most 40 characters.',
-    read: readName,
+    read: values.readName,
   },
   CARILLON_LOGO: {
     absent: 'the bell of Carillon',
     meaning:
       'The picture beside the name, and the icon of the pages: a file that ends with `.svg` or `.png`, at most 256 KiB.',
-    read: readLogo,
+    read: values.readLogo,
   },
   CARILLON_ACCENT: {
     absent: 'indigo',
     meaning:
       'The accent colour of the pages, such as `#0a7d4f`. Where text in it would be hard to read, the pages use a darker or a lighter shade of it.',
-    read: readColour,
+    read: values.readColour,
   },
   CARILLON_DEMONSTRATION: {
     ...onHere,
@@ -252,13 +226,13 @@ const table = {
     meaning:
       'The mail server for links to set a new password and for notices of changes of an account: `smtps://user:password@mail.example.org`, or `smtp://` for STARTTLS.',
     secret: true,
-    read: readSmtpUrl,
+    read: values.readSmtpUrl,
   },
   CARILLON_MAIL_FROM: {
     absent: '`carillon@` and the host of the public URL',
     meaning:
       'The sender of mails, such as `bell@example.org` or `Bell <bell@example.org>`; without a name, with that of `CARILLON_NAME`.',
-    read: readMailFrom,
+    read: values.readMailFrom,
   },
   CARILLON_INSECURE_SMTP: {
     ...off,
@@ -270,7 +244,7 @@ const table = {
     meaning:
       'Checks new passwords against lists of stolen ones: `https://api.pwnedpasswords.com/range` or another service with its interface, which receives five digits of a hash; or `off`.',
     commands: ['serve', 'user'],
-    read: readBreachUrl,
+    read: values.readBreachUrl,
   },
   CARILLON_STREAMS_PER_USER: {
     default: '20',
@@ -286,26 +260,26 @@ const table = {
     default: 'none',
     meaning: 'Other origins whose pages may call the service: exact origins, separated by commas, or `none`.',
     commands: ['serve', 'doctor'],
-    read: readOrigins,
+    read: values.readOrigins,
   },
   CARILLON_RETURN_URLS: {
     default: 'none',
     meaning:
       "The only URLs to which a sign-in may lead (`return_to`), besides paths of the service's own pages: exact URLs, separated by commas; or `none`, for every URL of the allowed origins.",
-    read: readReturnUrls,
+    read: values.readReturnUrls,
   },
   CARILLON_ALLOWED_HOSTS: {
     default: 'none',
     meaning:
       'Further host names, separated by commas, that requests without `Authorization` may use to reach the service; or `none`.',
     commands: ['serve', 'doctor'],
-    read: readHosts,
+    read: values.readHosts,
   },
   CARILLON_IMAGE_HOSTS: {
     default: 'none',
     meaning:
       'The hosts of images in notifications: host names, separated by commas; or `none`, which allows only paths.',
-    read: readHosts,
+    read: values.readHosts,
   },
   CARILLON_HSTS_SUBDOMAINS: {
     ...off,
@@ -318,12 +292,12 @@ const table = {
     meaning:
       'The proxies whose `X-Forwarded-For` or `Forwarded` the service trusts: addresses and CIDR ranges, separated by commas, or `none`.',
     commands: ['serve', 'doctor'],
-    read: readProxies,
+    read: values.readProxies,
   },
   CARILLON_SECURITY_CONTACT: {
     meaning:
       'Where to report a vulnerability of your service, for `/.well-known/security.txt` (RFC 9116): an address of e-mail, or a URL that begins with `https://`, `mailto:` or `tel:`.',
-    read: readContact,
+    read: values.readContact,
   },
   CARILLON_RETENTION: {
     key: 'retentionMs',
@@ -370,13 +344,13 @@ const table = {
     default: 'http://127.0.0.1:7464',
     meaning: 'The URL of the running service.',
     commands: ['send', 'tail'],
-    read: readServiceUrl,
+    read: values.readServiceUrl,
   },
   CARILLON_PRODUCER_KEY: {
     meaning: 'The producer key of the command.',
     secret: true,
     commands: ['send'],
-    read: readProducerKey,
+    read: values.readProducerKey,
   },
 } as const satisfies Record<`CARILLON_${string}`, Row>
 

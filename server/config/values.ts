@@ -88,13 +88,12 @@ export const readProducerKey = matching(
 
 /** The URL under which a proxy offers the service: an origin, perhaps with a path. The result has no slash at its end. */
 export function readServiceUrl(text: string): string {
-  const url = /^https?:\/\/[^\s/?#\\@]+(?:\/[\w.~-]+)*\/?$/i.test(text) ? URL.parse(text) : null
   // A parser resolves the segments `.` and `..`, so the path would not be the one that was written.
-  return url && !/\/\.{1,2}(?:\/|$)/.test(text)
-    ? url.href.replace(/\/$/, '')
-    : invalid(
-        'write only scheme, host and port, perhaps with a path (no query, fragment or user), such as https://bell.example.org',
-      )
+  const url = /^https?:\/\/[^\s/?#\\@]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/i.test(text) ? URL.parse(text) : null
+  if (url !== null) return url.href.replace(/\/$/, '')
+  return invalid(
+    'write only scheme, host and port, perhaps with a path (no query, fragment or user), such as https://bell.example.org',
+  )
 }
 
 /** The runs of characters that a token consists of: a program that searches a link for the token must find only that one. */
@@ -225,20 +224,14 @@ export function isExposed(url: string): boolean {
   return protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))
 }
 
+const path = matching(
+  /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]{1,40}){1,4}$/,
+  'write / or a path without a slash at its end, such as /hello',
+)
 /** '' for none, otherwise with a slash at its beginning and none at its end. */
-export function readPrefix(text: string): string {
-  if (text === '/') return ''
-  return /^(?:\/[\w.~-]{1,40}){1,4}$/.test(text) && !/\/\.{1,2}(?:\/|$)/.test(text)
-    ? text
-    : invalid('write / or a path without a slash at its end, such as /hello')
-}
+export const readPrefix = (text: string): string => (text === '/' ? '' : path(text))
 
-export function readName(text: string): string {
-  const { length } = [...text]
-  return length >= 1 && length <= 40 && !/[\p{Cc}\p{Cs}]/u.test(text) && text.trim() === text
-    ? text
-    : invalid('write a name of 1 to 40 characters')
-}
+export const readName = matching(/^(?!\s)[^\p{Cc}\p{Cs}]{1,40}(?<!\s)$/u, 'write a name of 1 to 40 characters')
 
 export const readLogo = matching(/\.(?:svg|png)$/i, 'write the path of a file that ends with .svg or .png')
 

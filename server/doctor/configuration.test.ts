@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSettings } from '../config/read.ts'
 import type { Environment } from '../config/values.ts'
-import { examineSettings, settingFaults } from './configuration.ts'
+import { examineMachine, examineSettings, settingFaults } from './configuration.ts'
 import type { Finding } from './finding.ts'
-import { examineMachine } from './machine.ts'
 
 const wrong = (findings: Finding[]) =>
   findings.filter(({ state }) => state !== 'ok').map(({ check, state, found, change }) => [check, state, found, change])

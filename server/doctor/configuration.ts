@@ -1,5 +1,5 @@
-// Is each setting valid, do all settings fit together, and can the keys of every issuer be read from this machine? config/ checks the
-// values; its faults are an argument.
+// Is the clock of this machine right, is each setting valid, do all settings fit together, and can the keys of every issuer be read from
+// this machine? config/ checks the values; its faults are an argument. launch.js chooses a Node that is new enough.
 import type { IssuerSetting } from '../config/issuers.ts'
 import { isLoopback, type SettingFault } from '../config/values.ts'
 import { readKeySet } from '../issuers/key-set.ts'
@@ -7,6 +7,16 @@ import { type Finding, fault, faultOf, ok, warning } from './finding.ts'
 
 type Settings = { host: string; publicUrl?: string }
 type DatabaseTls = 'refused' | 'none' | 'unverified'
+type Machine = { node: string; version: string; now: () => number }
+
+/** This program did not exist before. */
+const earliest = Date.UTC(2026, 0, 1)
+
+export function examineMachine({ node, version, now }: Machine): Finding[] {
+  const time = `${new Date(now()).toISOString().slice(0, 19)}Z`
+  const past = { found: `${time} is in the past`, change: 'timedatectl set-ntp true' }
+  return [ok('Carillon', version), ok('Node', node), now() >= earliest ? ok('clock', time) : fault('clock', past)]
+}
 
 export function settingFaults(faults: readonly SettingFault[]): Finding[] {
   return faults.map(({ field, reason, remedy = 'see docs/config.md' }) =>

@@ -10,25 +10,21 @@ export function rightsOf(check: string, path: string): Finding[] {
   const isFolder = status.isDirectory()
   const needed = isFolder ? 0o700 : 0o600
   const mode = status.mode & 0o777
-  const octal = mode.toString(8).padStart(4, '0')
-  if ((mode & needed) !== needed) {
-    const change = `chmod ${needed.toString(8)} ${quoted(path)}`
-    return [fault(check, { found: `${path} cannot be written by its owner (mode ${octal})`, change })]
-  }
-  return [...othersIn(check, { path, mode, isFolder, octal }), ...foreign(check, path, status.uid)]
-}
-
-type FileStatus = { path: string; mode: number; isFolder: boolean; octal: string }
-
-function othersIn(check: string, { path, mode, isFolder, octal }: FileStatus): Finding[] {
-  if ((mode & 0o077) === 0) return [ok(check, `only its owner can use ${path} (mode ${octal})`)]
-  const may = (mode & 0o022) === 0 ? 'read' : 'change'
-  const who = (mode & 0o007) === 0 ? 'its group' : 'every user of this machine'
-  const found = `${who} may ${isFolder && may === 'read' ? 'enter' : may} ${path} (mode ${octal})`
-  const change = `chmod ${isFolder ? 700 : 600} ${quoted(path)}`
+  const inMode = `(mode ${mode.toString(8).padStart(4, '0')})`
+  const change = `chmod ${needed.toString(8)} ${quoted(path)}`
+  if ((mode & needed) !== needed)
+    return [fault(check, { found: `${path} cannot be written by its owner ${inMode}`, change })]
+  const isForAll = (mode & 0o007) !== 0
+  const isChanged = (mode & 0o022) !== 0
+  const may = isChanged ? 'change' : isFolder ? 'enter' : 'read'
+  const found = `${isForAll ? 'every user of this machine' : 'its group'} may ${may} ${path} ${inMode}`
   // The files in a folder have their own modes; but a user who may change the folder can replace them.
-  const isFault = isFolder ? may === 'change' : (mode & 0o007) !== 0
-  return [(isFault ? fault : warning)(check, { found, change })]
+  const isFault = isFolder ? isChanged : isForAll
+  const others =
+    (mode & 0o077) === 0
+      ? ok(check, `only its owner can use ${path} ${inMode}`)
+      : (isFault ? fault : warning)(check, { found, change })
+  return [others, ...foreign(check, path, status.uid)]
 }
 
 /** The fault of a file or folder on a read-only file system, where neither owner nor mode helps. */

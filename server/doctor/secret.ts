@@ -2,28 +2,19 @@
 import { existsSync } from 'node:fs'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
 import { quoted } from '../basics/shell-path.ts'
-import type { Database } from '../config/database-url.ts'
-import { readSecret, sealedAdvice, secretFileOf, secretsIn } from '../start/sealing-secret.ts'
+import { readSecret, type Sealed, sealedAdvice, secretFileOf, secretsIn } from '../start/sealing-secret.ts'
 import { openPrivate, sealedWithAnother } from '../tokens/key-material.ts'
 import type { SigningKey } from '../tokens/signing-keys.store.ts'
 import { rightsOf } from './file-mode.ts'
 import { type Finding, fault, faultOf, ok } from './finding.ts'
-import type { SealedFactors } from './store/findings.ts'
+import type { Examined, SealedFactors } from './store/findings.ts'
 
 const check = 'secret'
 const lost = 'lost for good? docs/operations.md, "A secret that is lost"'
 
-export type Secret = {
-  database: Database
-  secret?: string | undefined
-  previousSecret?: string | undefined
-  secretFile?: string | undefined
-  /** The keys in the store; undefined if they could not be read. */
-  signingKeys: SigningKey[] | undefined
-  sealedFactors?: SealedFactors | undefined
-}
+type Settings = Sealed & Omit<Examined, 'findings'> & { secretFile?: string | undefined }
 
-export async function examineSecret(settings: Secret): Promise<Finding[]> {
+export async function examineSecret(settings: Settings): Promise<Finding[]> {
   const { database, secret, secretFile, signingKeys, sealedFactors } = settings
   const beside = secret === undefined && database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
   if (secret === undefined && beside === undefined) return [notSet(signingKeys)]

@@ -2,13 +2,13 @@
 // (SECURITY.md, I1 to I8, C1, C3, L6), and then the guard of its route. Its path has one spelling: the router decodes a path before it matches,
 // so `/%6cogin` would be `/login`, and a proxy that limits or forbids `/login` would not notice; any other spelling is 404. Pages of other sites
 // need no CSRF token: browsers say where a request comes from.
+import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
 import { CarillonError, invalidField, invalidRequest, noSuchRoute } from '../basics/errors.ts'
 import { afterUnreadBody } from './connections.ts'
 import type { Schema } from './openapi/schema.ts'
 import type { GuardedRequest, Route } from './operation.ts'
-import { forwardingFields } from './request/address.ts'
 import { formFields } from './request/bodies.ts'
 import type { RequestLog } from './response/request-log.ts'
 import type { Site } from './site.ts'
@@ -31,19 +31,17 @@ type Rules = {
 /** Not async, like everything that every request passes: one promise each would cost a tenth of the throughput. */
 export function checkRequests(app: FastifyInstance, { routes, site, headers, log }: Rules): void {
   const { allowedOrigins, trustedProxies } = site
-  const [forwarded, forwardedFor] = forwardingFields
   const isKnownHost = knownHosts(site.hosts)
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers)
-    const fields = request.raw.headers
-    if (fields[forwarded] !== undefined || fields[forwardedFor] !== undefined)
-      log.noteForwarded(request.raw, trustedProxies)
+    log.noteForwarded(request.raw, trustedProxies)
     try {
       refuseMalformed(request, reply)
       refuseFlood(request, reply)
       refuseMisdirected(request, isKnownHost)
       refuseOtherSpelling(request)
-      if (fields.origin !== undefined && comesFromOtherSite(request, allowedOrigins)) log.noteOrigin(fields.origin)
+      const { origin } = request.raw.headers
+      if (origin !== undefined && comesFromOtherSite(request, allowedOrigins)) log.noteOrigin(origin)
       refuseCrossSite(request, allowedOrigins)
       if (allowOrigin(request, reply, allowedOrigins)) return
       // In this hook and not in a not-found handler, so that the body of such a request is not parsed.
@@ -173,16 +171,11 @@ export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response
   throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for a response before you send more requests', { retryAfter: 1 })
 }
 
-export function comesFromOtherSite({ raw }: Pick<FastifyRequest, 'raw'>, allowed: readonly string[]): boolean {
-  const { origin, host, 'sec-fetch-site': fetchSite } = raw.headers
-  return isCrossSite({ fetchSite: fetchSite as string | undefined, origin, host, allowed })
-}
-
 /**
  * Against DNS rebinding (SECURITY.md, L6). `Authorization`, which no browser adds on its own, lets a backend use an
  * internal name, but not at `/login`, which needs no proof. A request without `Host` (HTTP/1.0) is not from a browser.
  */
-export function refuseMisdirected(request: FastifyRequest, isKnownHost: IsKnownHost): void {
+export function refuseMisdirected(request: FastifyRequest, isKnownHost: ReturnType<typeof knownHosts>): void {
   const { host, authorization } = request.raw.headers
   if (authorization !== undefined && (isSafeMethod(request.method) || !isSignIn(request))) return
   if (host === undefined || isKnownHost(host) || request.routeOptions.config?.operation?.anyHost) return
@@ -208,15 +201,6 @@ export function refuseCrossSite(request: FastifyRequest, allowed: readonly strin
   })
 }
 
-export type Origins = {
-  /** `Sec-Fetch-Site` (Fetch Metadata, W3C). */
-  fetchSite: string | undefined
-  origin: string | undefined
-  host: string | undefined
-  /** Allowed origins, exactly as browsers send them. */
-  allowed: readonly string[]
-}
-
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export function isSafeMethod(method: string): boolean {
@@ -224,10 +208,12 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /**
- * True if a browser says that another site sent it, in Sec-Fetch-Site or, an older one, in Origin; compare Go's
- * http.CrossOriginProtection. Without both fields it is no browser, and no cookie was added automatically.
+ * True if a browser says that another site sent it, in `Sec-Fetch-Site` (Fetch Metadata, W3C) or, an older one, in `Origin`; compare Go's
+ * http.CrossOriginProtection. Without both fields it is no browser, and no cookie was added automatically. `allowed`: origins, exactly as
+ * browsers send them.
  */
-export function isCrossSite({ fetchSite, origin, host, allowed }: Origins): boolean {
+export function comesFromOtherSite({ raw }: { raw: Pick<IncomingMessage, 'headers'> }, allowed: readonly string[]) {
+  const { origin, host, 'sec-fetch-site': fetchSite } = raw.headers
   if (origin !== undefined && allowed.includes(origin)) return false
   if (fetchSite !== undefined) return fetchSite !== 'same-origin' && fetchSite !== 'none'
   if (origin === undefined) return false
@@ -262,13 +248,11 @@ export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowe
 }
 
 /**
- * Whether a `Host` field is one of the known names, `localhost`, or an address. A page of another site can make its own name resolve to this
- * machine (DNS rebinding); its scripts then reach the service as their own origin, but `Host` still has the other site's name.
+ * Tells whether a `Host` field is one of `names` (without ports), `localhost`, or an address. A page of another site can make its own name resolve
+ * to this machine (DNS rebinding); its scripts then reach the service as their own origin, but `Host` still has the other site's name. Ports
+ * are not compared: a port forward changes them, and rebinding cannot use one.
  */
-export type IsKnownHost = (host: string) => boolean
-
-/** `names` are host names without ports. Ports are not compared: a port forward changes them, and rebinding cannot use one. */
-export function knownHosts(names: readonly string[]): IsKnownHost {
+export function knownHosts(names: readonly string[]): (host: string) => boolean {
   const known = new Set(['localhost', ...names.map(normalized)])
   return (host) => {
     const name = normalized(host.replace(/:\d*$/, ''))
@@ -309,7 +293,6 @@ export function targetToRoute({ url: target = '/' }: { url?: string | undefined 
 
 /** Whether a path, still encoded, has another spelling than its route. Without a route, no encoded slash is allowed. */
 export function isOtherSpelling(path: string, route = ''): boolean {
-  if (!path.includes('%')) return false
   return encodedUnreserved.test(path) || (encodedSlash.test(path) && !isWithinFreeText(path, route))
 }
 
@@ -342,10 +325,7 @@ export function parseQuery(text: string): Record<string, unknown> {
 
 const decimalInteger = /^(0|-?[1-9]\d*)$/
 
-/**
- * Prepares a query for its schema: one value of a list becomes a list, and integers become numbers. 1.5, 1e3, 007 and an empty
- * text stay text, which the schema refuses.
- */
+/** One value of a list becomes a list, and a decimal integer a number: 1.5, 1e3 and 007 stay text, which is refused. */
 export function readQuery({ properties = {} }: Schema): preValidationHookHandler {
   const types = new Map(Object.entries(properties).map(([name, { type }]) => [name, type]))
   return (request, _reply, done) => {
@@ -374,18 +354,16 @@ export function refuseUnrouted(routes: readonly Route[], request: FastifyRequest
 export function allowedMethods(routes: readonly Pick<Route, 'method' | 'path'>[], path: string): string[] {
   const maxSegments = Math.max(...routes.map((route) => route.path.split('/').length))
   // Split once, with a limit: a path of 15,000 slashes, split for each route, costs 5 ms.
-  const found = path.split('/', maxSegments + 1)
-  const known = routes.filter((route) => {
-    const segments = route.path.split('/')
-    const isSame = segments.length === found.length && segments.every((segment, i) => takes(segment, found[i]))
-    return isSame && !isOtherSpelling(path, route.path)
-  })
-  const methods = new Set<string>(known.map(({ method }) => method))
-  return [...(methods.has('GET') ? methods.add('HEAD') : methods)]
+  const segments = path.split('/', maxSegments + 1)
+  const known = routes.filter((route) => takes(route.path.split('/'), segments) && !isOtherSpelling(path, route.path))
+  const methods = known.map(({ method }) => method)
+  return [...new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)]
 }
 
 /** A parameter takes any text, except what another reader may take for slashes or dot segments (RFC 3986, section 5.2.4). */
-function takes(segment: string, text = ''): boolean {
-  if (segment[0] !== ':') return segment === text
-  return text !== '' && text !== '.' && text !== '..' && !text.includes('\\')
+function takes(pattern: readonly string[], segments: readonly string[]): boolean {
+  const isText = (segment: string) => !['', '.', '..'].includes(segment) && !segment.includes('\\')
+  const isTaken = (segment: string, at: number) =>
+    pattern[at]?.startsWith(':') ? isText(segment) : pattern[at] === segment
+  return segments.length === pattern.length && segments.every(isTaken)
 }

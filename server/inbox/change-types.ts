@@ -24,9 +24,9 @@ export function marksSql(engine: 'sqlite' | 'postgres') {
     readAlls: `
     select ${row('m.version, m.through_seq, n.id, m.at, m.categories')}
     from (
-      select m.user_id, m.version, m.at, m.categories, case when m.categories is null then m.through_seq else (
+      select m.version, m.at, m.categories, case when m.categories is null then m.through_seq else (
         select c.through_seq from category_read_mark c
-        where c.user_id = m.user_id and c.category = m.categories${isPostgres ? '::json' : ''} ->> 0 and c.version = m.version
+        where c.user_id = ${user} and c.category = m.categories${isPostgres ? '::json' : ''} ->> 0 and c.version = m.version
       ) end as through_seq from read_mark m where m.user_id = ${user} and m.version > ${since}
     ) m left join notification n on n.user_id = ${user} and n.seq = m.through_seq
     order by m.version limit ${limit}`,

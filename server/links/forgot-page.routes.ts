@@ -48,38 +48,38 @@ type Shown = { user?: Reader | undefined; isSent?: boolean; error?: CarillonErro
 
 async function pageFor(dependencies: PageNeeds, request: FastifyRequest, { user, isSent, error }: Shown) {
   const view = await viewOf(dependencies, request, user)
-  const given = { view, texts: (await view.textsOf('service')).signIn.forgotten }
+  const given = { view, texts: (await view.textsOf('service')).signIn }
   if (!dependencies.pages.hasMail) return { view, page: withoutMailPage(given) }
   if (isSent) return { view, page: sentPage(given) }
   const isEmpty = error?.code === 'INVALID_REQUEST' && request.body != null
-  const fault = error && (isEmpty ? given.texts.empty : commonSentence(view, error))
+  const fault = error && (isEmpty ? given.texts.forgotten.empty : commonSentence(view, error))
   return { view, page: formPage(given, fault) }
 }
 
-type Given = { view: View; texts: TextsOf<'service'>['signIn']['forgotten'] }
+type Given = { view: View; texts: TextsOf<'service'>['signIn'] }
 
 function formPage(given: Given, fault = ''): Page {
   const { view, texts } = given
   return framed(
     given,
-    texts.title,
-    html`<p>${texts.intro}</p>
+    texts.forgot,
+    html`<p>${texts.forgotten.intro}</p>
 <form method="post" action="${view.pages}forgot">
 <p id="fault" class="fault" role="alert">${fault}</p>
-<div class="field"><label for="account">${texts.label}</label>
+<div class="field"><label for="account">${texts.username}</label>
 <input id="account" name="account" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="254" autofocus${fault !== '' && html` aria-invalid="true" aria-describedby="fault"`}></div>
-<p><button type="submit" class="primary whole">${texts.submit}</button></p>
+<p><button type="submit" class="primary whole">${texts.forgotten.submit}</button></p>
 </form>`,
   )
 }
 
 function sentPage(given: Given): Page {
-  const { texts } = given
+  const { forgotten: texts } = given.texts
   return framed(given, texts.sentTitle, html`<p role="status">${texts.sent}</p>\n<p class="hint">${texts.notSent}</p>`)
 }
 
 function withoutMailPage(given: Given): Page {
-  return framed(given, given.texts.title, html`<p>${given.texts.noMail}</p>`)
+  return framed(given, given.texts.forgot, html`<p>${given.texts.forgotten.noMail}</p>`)
 }
 
 function framed({ view, texts }: Given, title: string, main: Html): Page {
@@ -89,7 +89,7 @@ function framed({ view, texts }: Given, title: string, main: Html): Page {
     main: html`<div class="card narrow">
 <h1>${title}</h1>
 ${main}
-<p class="centered"><a href="${view.pages}sign-in">${texts.back}</a></p>
+<p class="centered"><a href="${view.pages}sign-in">${texts.forgotten.back}</a></p>
 </div>`,
   }
 }

@@ -24,7 +24,7 @@ type Visit = Exchange<Subject | null>
 /** No cache keeps it (the default): a browser would otherwise show it again by "back", with a typed password. */
 async function sendPasswordPage(dependencies: Needs, purpose: Purpose, { request, reply }: Visit) {
   const view = await viewOf(dependencies, request, await dependencies.pages.readerOf(request.caller))
-  const [{ front, password: texts }, { password: shared }, requests] = await Promise.all([
+  const [{ front, signIn: words, password: texts }, { password: shared }, requests] = await Promise.all([
     view.textsOf('service'),
     view.textsOf('account'),
     view.textsOf('requests'),
@@ -38,7 +38,7 @@ async function sendPasswordPage(dependencies: Needs, purpose: Purpose, { request
   const elsewhere = !isFirst && html`<p>${texts.doneElsewhere}</p>`
   const signedIn = html`<section id="signed-in" hidden data-title="${isFirst ? front.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}account">${view.texts.account}</a></p></section>`
   const main = html`<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
-<div class="narrow card" id="password-page" data-root="${view.root}" data-min="${minLength}" data-show="${texts.show}" data-hide="${texts.hide}" data-progress="${texts.progress}" data-failed="${requests.failures.NETWORK}">
+<div class="narrow card" id="password-page" data-root="${view.root}" data-min="${minLength}" data-show="${words.showPassword}" data-hide="${words.hidePassword}" data-progress="${texts.progress}" data-failed="${requests.failures.NETWORK}">
 <h1 id="heading" tabindex="-1">${title}</h1>
 <form id="form" novalidate hidden>
 ${isFirst && html`<p>${front.welcome(view.name)}.</p>`}
@@ -48,7 +48,7 @@ ${isFirst && html`<p>${front.welcome(view.name)}.</p>`}
 <p class="hint" id="hint">${shared.rules(minLength)}</p>
 <div class="field with-button">
 <input id="password" type="password" autocomplete="new-password" autocapitalize="none" autocorrect="off" spellcheck="false" aria-describedby="hint fault">
-<button id="reveal" type="button">${texts.show}</button>
+<button id="reveal" type="button">${words.showPassword}</button>
 </div>
 <p class="fault" id="fault" role="alert"></p>
 <button class="primary whole" type="submit">${texts.submit}</button>

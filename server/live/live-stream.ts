@@ -13,6 +13,8 @@ export class LiveStream {
   /** False while it catches up: only a live stream receives what its subscription reads. */
   isLive = false
   isOver = false
+  /** Nothing more is sent: it was ended, or its client is gone. */
+  hasEnded = false
   /** When the proof ends, unless its use extends it. */
   endsAt = Number.POSITIVE_INFINITY
   readonly userId: string
@@ -20,7 +22,6 @@ export class LiveStream {
   readonly #sink: Sink
   readonly #onOver: (stream: LiveStream) => void
   #hasBegun = false
-  #hasEnded = false
 
   /** Keeps nothing of the watcher but its two members. `onOver` is called once. */
   constructor({ userId, validUntil }: Watcher, sink: Sink, onOver: (stream: LiveStream) => void) {
@@ -29,11 +30,6 @@ export class LiveStream {
     this.#sink = sink
     this.#onOver = onOver
     sink.onClose(() => this.leave())
-  }
-
-  /** Whether nothing more is sent: it was ended, or its client is gone. */
-  get hasEnded(): boolean {
-    return this.#hasEnded || this.isOver
   }
 
   begin(position: number, text: string): void {
@@ -45,11 +41,11 @@ export class LiveStream {
 
   /** A client with more than 1 MiB unread is disconnected. It can resume from its last event. */
   send(bytes: Buffer): void {
-    if (!this.#hasBegun || this.#hasEnded) return
+    if (!this.#hasBegun || this.hasEnded) return
     const { unread } = this.#sink
     // If nothing is unread, an event above the limit is sent: otherwise every reconnect would end at the same event.
     if (unread > 0 && unread + bytes.length > maxUnread) {
-      this.#hasEnded = true
+      this.hasEnded = true
       this.#sink.disconnect()
     } else this.#sink.send(bytes)
   }
@@ -66,7 +62,7 @@ export class LiveStream {
   /** Sends missed events of any size; resolves when the client has taken enough for more to be sent. */
   async replay(events: readonly StreamEvent[], version: number): Promise<void> {
     for (const bytes of inBatches(events)) {
-      if (this.#hasEnded) return
+      if (this.hasEnded) return
       this.#sink.send(bytes)
       await this.#sink.untilTaken()
     }
@@ -99,14 +95,14 @@ export class LiveStream {
 
   /** Ends the stream after everything that was sent; one that has not begun is only removed. */
   end(): void {
-    this.#hasEnded = true
+    this.hasEnded = true
     if (this.#hasBegun) this.#sink.end()
     else this.leave()
   }
 
   leave(): void {
     if (this.isOver) return
-    this.isOver = true
+    this.hasEnded = this.isOver = true
     this.#onOver(this)
   }
 }

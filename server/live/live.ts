@@ -19,7 +19,7 @@ type LiveDependencies = {
   store: Store
   streamLimits: StreamLimits
   now: () => number
-  /** From 0 to 1: spreads heartbeats and reconnects, so that clients disconnected together do not return together. */
+  /** From 0 to below 1: spreads heartbeats and reconnects, so that clients disconnected together do not return together. */
   random: () => number
   onFailure: (error: unknown) => void
 }
@@ -30,7 +30,7 @@ const changesAtOnce = 100
 
 const heartbeatMs = 15_000
 const tickMs = 100
-const ticksBetweenHeartbeats = heartbeatMs / tickMs
+const slotCount = heartbeatMs / tickMs
 const ticksBetweenChecks = 1_000 / tickMs
 /** A change signal reports the end of a session, but is lost if the process that should send it dies. */
 const heartbeatsBetweenProofs = 4
@@ -42,8 +42,8 @@ class Subscription {
   /** The store's when this was last read, and the inbox tag that follows from it. */
   history = ''
   inboxTag = ''
-  /** How many ticks its heartbeats and checks come before those of others: no turn of the event loop has all of them. */
-  readonly ahead: number
+  /** The subscriptions that get their heartbeat at the same tick. */
+  readonly slot: Set<Subscription>
   /** Replaced if a stream comes or goes, so that a loop over it sees all. Most users have one: a Set would take 180 bytes. */
   streams: readonly LiveStream[] = []
   /** The version up to which all live streams were sent; undefined until the first stream has begun. */
@@ -53,9 +53,9 @@ class Subscription {
   proofs: Promise<void> | undefined
   heartbeats = 0
 
-  constructor(userId: string, ahead: number) {
+  constructor(userId: string, slot: Set<Subscription>) {
     this.userId = userId
-    this.ahead = ahead
+    this.slot = slot
   }
 
   follow(history: string): void {
@@ -67,6 +67,7 @@ class Subscription {
 export class Live {
   readonly #dependencies: LiveDependencies
   readonly #subscriptions = new Map<string, Subscription>()
+  readonly #slots = Array.from({ length: slotCount }, () => new Set<Subscription>())
   readonly #reading: WorkQueue<Subscription>
   readonly #ticking: NodeJS.Timeout
   #ticks = 0
@@ -90,10 +91,11 @@ export class Live {
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
     this.#dependencies.streamLimits.take(userId)
-    const ahead = Math.floor(this.#dependencies.random() * ticksBetweenHeartbeats)
-    const subscription = this.#subscriptions.get(userId) ?? new Subscription(userId, ahead)
+    const slot = this.#slots[Math.floor(this.#dependencies.random() * slotCount)] as Set<Subscription>
+    const subscription = this.#subscriptions.get(userId) ?? new Subscription(userId, slot)
     const stream = new LiveStream(watcher, sink, this.#onOver)
     this.#subscriptions.set(userId, subscription)
+    subscription.slot.add(subscription)
     subscription.streams = [...subscription.streams, stream]
     try {
       // Checked after the stream was added: if the proof ends from here on, the signal finds the stream.
@@ -148,7 +150,9 @@ export class Live {
     this.#dependencies.streamLimits.release(stream.userId)
     const subscription = this.#subscriptions.get(stream.userId) as Subscription
     subscription.streams = subscription.streams.filter((one) => one !== stream)
-    if (subscription.streams.length === 0) this.#subscriptions.delete(subscription.userId)
+    if (subscription.streams.length > 0) return
+    this.#subscriptions.delete(subscription.userId)
+    subscription.slot.delete(subscription)
   }
 
   #begin(subscription: Subscription, stream: LiveStream, { from, inbox }: Beginning): void {
@@ -257,11 +261,10 @@ export class Live {
 
   #tick(): void {
     this.#ticks++
-    for (const subscription of this.#subscriptions.values()) {
-      const ticks = this.#ticks + subscription.ahead
-      if (ticks % ticksBetweenHeartbeats === 0) this.#sendHeartbeat(subscription)
-      if (ticks % ticksBetweenChecks === 0) this.#checkExpiry(subscription)
-    }
+    for (const subscription of this.#slots[this.#ticks % slotCount] ?? []) this.#sendHeartbeat(subscription)
+    // Every slot once a second, a tenth of them at each tick, so that no turn of the event loop has all the work.
+    for (let slot = this.#ticks % ticksBetweenChecks; slot < slotCount; slot += ticksBetweenChecks)
+      this.#checkExpiry(this.#slots[slot] ?? [])
   }
 
   #sendHeartbeat(subscription: Subscription): void {
@@ -271,9 +274,10 @@ export class Live {
     this.#reading.add(subscription)
   }
 
-  #checkExpiry({ userId, streams }: Subscription): void {
+  #checkExpiry(subscriptions: Iterable<Subscription>): void {
     const now = this.#dependencies.now()
-    if (streams.some(({ endsAt }) => now >= endsAt)) this.checkProofs(userId)
+    for (const { userId, streams } of subscriptions)
+      if (streams.some(({ endsAt }) => now >= endsAt)) this.checkProofs(userId)
   }
 }
 

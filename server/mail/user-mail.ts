@@ -1,7 +1,6 @@
 // A mail to a user: its texts in the user's language, named after the service, as plain text and as HTML. mail.ts sends it.
 import { html } from '../pages/html.ts'
-import { languageFor } from '../pages/language.ts'
-import { type TextsOf, textsOf } from '../pages/texts/texts.ts'
+import { languageFor, type TextsOf, textsOf } from '../pages/texts/texts.ts'
 import type { Mail } from './mail.ts'
 
 type Texts = TextsOf<'service'>['mails']

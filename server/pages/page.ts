@@ -56,7 +56,7 @@ export async function viewOf(
   request: FastifyRequest,
   user?: Reader,
 ): Promise<View> {
-  const [{ textsOf }, { languageFor }] = await Promise.all([import('./texts/texts.ts'), import('./language.ts')])
+  const { languageFor, textsOf } = await import('./texts/texts.ts')
   const { scripts } = pages
   const language = languageFor(request.headers['accept-language'], user?.locale)
   // The target `*` has no path, nor has an absolute form that ends with the host.
@@ -143,10 +143,7 @@ export async function failurePage(
   return writePage(reply, { view, page })
 }
 
-export function commonSentence(
-  { texts }: Pick<WholePage['view'], 'texts'>,
-  { code }: Pick<CarillonError, 'code'>,
-): string {
+export function commonSentence({ texts }: Pick<View, 'texts'>, { code }: Pick<CarillonError, 'code'>): string {
   const sentences: Readonly<Record<string, string>> = texts.failures
   return sentences[code] ?? texts.failures.other
 }

@@ -38,12 +38,8 @@ export function originOf({ site }: Pick<Places, 'site'>, place: string): string 
 /** Characters. It travels in a cookie, of which a browser stores 4 KiB. */
 export const maxReturnToLength = 1_024
 
-type Origins = {
-  /** Without a slash at its end. */
-  publicUrl: string
-  /** Exactly as browsers write them. */
-  allowedOrigins: readonly string[]
-}
+/** `publicUrl`: without a slash at its end. `allowedOrigins`: exactly as browsers write them. */
+type Origins = { publicUrl: string; allowedOrigins: readonly string[] }
 
 /**
  * The text for `Location`, or undefined if `text` is neither a path that begins with one slash, nor a URL whose origin is that of the

@@ -48,9 +48,9 @@ export const asset = forAnyone({
     const entry = scripts.entryOf(name)
     if (entry !== undefined)
       return allowLoading(dependencies, { request, reply }, 'no-store').redirect(scripts.hashed(entry))
-    const file = scripts.file(name, request.headers['accept-encoding'])
+    const files = scripts.file(name)
     allowLoading(dependencies, { request, reply }, 'public, max-age=31536000, immutable').type(typeOf(name))
-    return sendEncoded(request, reply, file)
+    return sendEncoded(request, reply, files)
   },
 })
 
@@ -74,10 +74,8 @@ export const logo = forAnyone({
   /** The default policy allows nothing, so a script in an SVG does not run if the picture is opened by itself. */
   async handle({ pages }: { pages: Pages }, _, reply) {
     const { logo: chosen, scripts } = pages
-    const { bytes, type } = chosen ?? {
-      ...scripts.file(scripts.hashed('favicon.svg'), undefined),
-      type: 'image/svg+xml',
-    }
-    return reply.header('cache-control', 'public, max-age=300').type(type).send(bytes)
+    const bytes = chosen?.bytes ?? scripts.file(scripts.hashed('favicon.svg')).at(-1)?.bytes
+    reply.header('cache-control', 'public, max-age=300').type(chosen?.type ?? 'image/svg+xml')
+    return reply.send(bytes)
   },
 })

@@ -2,7 +2,7 @@
 // after `npm ci` (docs/decisions/0038-served-scripts.md). A name is looked up in a map and is never part of a path.
 import { readFileSync } from 'node:fs'
 import { CarillonError, noSuchRoute } from '../basics/errors.ts'
-import { acceptedOf, type EncodedFile, type Encoding } from '../http/response/encoded-file.ts'
+import type { EncodedFile, Encoding } from '../http/response/encoded-file.ts'
 
 /** By the name of an entry: the names with hashes of itself and of the chunks that it loads on demand. */
 type Manifest = Readonly<Record<string, readonly string[]>>
@@ -37,11 +37,11 @@ export class ServedScripts {
     return [...needed].filter((name) => !own.includes(name))
   }
 
-  /** One file, as small as the client accepts it. Throws NOT_FOUND for an unknown name, UNAVAILABLE if the scripts are not built. */
-  file(name: string, acceptEncoding: string | undefined): EncodedFile {
+  /** One file in each encoding, the smallest first. Throws NOT_FOUND for an unknown name, UNAVAILABLE if the scripts are not built. */
+  file(name: string): readonly EncodedFile[] {
     const encodings = this.#load().files.get(name)
     if (encodings === undefined) throw noSuchRoute()
-    return acceptedOf(encodings, acceptEncoding)
+    return encodings
   }
 
   /** The entry that a name with another hash belongs to; undefined if there is none. */

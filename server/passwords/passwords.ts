@@ -185,21 +185,16 @@ function clientLeft(): CarillonError {
   return new CarillonError('TIMEOUT', 'The client closed the connection before its password was checked')
 }
 
-/** `networks`: a /64, its /56 and its /48; three times the same for an IPv4 address. */
-type Waiter = {
-  networks: readonly [string, string, string]
-  account: string
-  /** The widest network and the account: an account counts each client's widest network once. */
-  pair: string
-  at: number
-  start: () => void
-  refuse: (error: Error) => void
-}
+/**
+ * What an attempt belongs to: a /64, its /56 and its /48 (three times the same for an IPv4 address), the account, and the pair of /48 and account.
+ */
+type Names = readonly [narrow: string, middle: string, wide: string, account: string, pair: string]
+type Waiter = { names: Names; at: number; start: () => void; refuse: (error: Error) => void }
 
 /** The waiting attempts of one kind, in the order of their arrival. The networks of clients and the accounts take turns. */
 class Turns {
   readonly #waiting = new Set<Waiter>()
-  /** When an attempt of a network, an account or both last began, as a number of events, not as a time. The longest ago comes first. */
+  /** When an attempt of each name last began, as a number of events, not as a time. The longest ago comes first. */
   readonly #servedAt = new Map<string, number>()
   #events = 0
 
@@ -207,11 +202,10 @@ class Turns {
     return this.#waiting.size
   }
 
-  add({ address, account: name }: Attempt, ends: Pick<Waiter, 'start' | 'refuse'>): Waiter {
+  add({ address, account }: Attempt, ends: Pick<Waiter, 'start' | 'refuse'>): Waiter {
     const [narrow, middle = narrow, wide = narrow] = networksOfClient(address)
-    const account = `account ${name}`
-    const networks = [narrow, middle, wide] as const
-    const waiter = { networks, account, pair: `${wide} ${name}`, at: ++this.#events, ...ends }
+    const names: Names = [narrow, middle, wide, `account ${account}`, `${wide} ${account}`]
+    const waiter = { names, at: ++this.#events, ...ends }
     this.#waiting.add(waiter)
     return waiter
   }
@@ -220,55 +214,46 @@ class Turns {
     return this.#waiting.delete(waiter)
   }
 
+  // Round robin. It counts when the /48 or the account was last served, whichever is later. Among attempts of one account, the /48 that was
+  // served longer ago runs first; within a /48 its parts take turns, and within them the accounts.
   takeNext(): Waiter | undefined {
-    const next = first(this.#waiting, (waiter) => this.#orderOf(waiter))
+    const next = this.#takeLowest((name, waiter) => Math.max(waiter.at, this.#servedAt.get(name) ?? 0), Math.max)
     if (next === undefined) return undefined
-    this.#waiting.delete(next)
     const at = ++this.#events
-    for (const name of [...next.networks, next.account, next.pair]) {
-      this.#servedAt.delete(name)
-      this.#servedAt.set(name, at)
-    }
+    for (const name of next.names) this.#servedAt.set(name, at)
     // What began before the oldest of those that wait arrived decides nothing.
     const [oldest = { at: Number.POSITIVE_INFINITY }] = this.#waiting
     for (const [name, servedAt] of this.#servedAt) if (servedAt < oldest.at) this.#servedAt.delete(name)
     return next
   }
 
-  // Round robin: the lowest rank runs first. It counts when the /48 or the account was last served, whichever is later. Among attempts of one
-  // account, the /48 that was served longer ago runs first; within a /48 its parts take turns, and within them the accounts.
-  #orderOf({ networks, account, pair, at }: Waiter): readonly number[] {
-    const servedAt = (name: string) => Math.max(at, this.#servedAt.get(name) ?? 0)
-    const [narrow, middle, wide] = networks.map(servedAt) as [number, number, number]
-    return [Math.max(wide, servedAt(account)), wide, middle, narrow, servedAt(pair), at]
-  }
-
   // Removes the oldest of the /64 with the most attempts, in the /56 with the most, in the /48 with the most; or of the account
   // for which the most /48 wait. If an account counted attempts, one network could get those of others refused.
   takeFromLargest(): Waiter | undefined {
     const sizes = new Map<string, number>()
-    const sizeOf = (name: string) => sizes.get(name) ?? 0
-    const pairs = new Set<string>()
-    for (const { networks, account, pair } of this.#waiting) {
-      const grown = pairs.has(pair) ? networks : [...networks, account]
-      for (const name of new Set(grown)) sizes.set(name, sizeOf(name) + 1)
-      pairs.add(pair)
+    for (const { names } of this.#waiting) {
+      const [narrow, middle, wide, , pair] = names
+      const grown = sizes.has(pair) ? [narrow, middle, wide] : names
+      for (const name of new Set(grown)) sizes.set(name, (sizes.get(name) ?? 0) + 1)
     }
-    const found = first(this.#waiting, ({ networks, account, at }) => {
-      const [narrow, middle, wide] = networks.map(sizeOf) as [number, number, number]
-      return [-Math.max(wide, sizeOf(account)), -wide, -middle, -narrow, at]
-    })
-    if (found !== undefined) this.#waiting.delete(found)
-    return found
+    return this.#takeLowest((name) => -(sizes.get(name) ?? 0), Math.min)
   }
-}
 
-/** The element with the lowest rank; the first number that differs decides. */
-function first<One>(all: Iterable<One>, rankOf: (one: One) => readonly number[]): One | undefined {
-  const ranked = Array.from(all, (one) => ({ one, rank: rankOf(one) }))
-  const [lowest] = ranked.sort((a, b) => {
-    const differs = a.rank.findIndex((number, i) => number !== b.rank[i])
-    return (a.rank[differs] ?? 0) - (b.rank[differs] ?? 0)
-  })
-  return lowest?.one
+  /** Removes the attempt with the lowest rank: the first number that differs decides. `either`: what counts of a /48 and an account. */
+  #takeLowest(
+    rankBy: (name: string, waiter: Waiter) => number,
+    either: (ofWide: number, ofAccount: number) => number,
+  ): Waiter | undefined {
+    const ranked = Array.from(this.#waiting, (waiter) => {
+      const values = waiter.names.map((name) => rankBy(name, waiter))
+      const [narrow = 0, middle = 0, wide = 0, account = 0, pair = 0] = values
+      return { waiter, rank: [either(wide, account), wide, middle, narrow, pair, waiter.at] }
+    })
+    const [lowest] = ranked.sort((a, b) => {
+      const differs = a.rank.findIndex((number, i) => number !== b.rank[i])
+      return (a.rank[differs] ?? 0) - (b.rank[differs] ?? 0)
+    })
+    if (lowest !== undefined) this.#waiting.delete(lowest.waiter)
+    return lowest?.waiter
+  }
 }

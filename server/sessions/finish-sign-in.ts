@@ -62,19 +62,23 @@ export async function finishSignIn(
   { variant, method, source }: SignInFacts,
   exchange: Exchange,
 ): Promise<object> {
-  const presented = presentedDevices(dependencies, exchange.request)
-  const isKnownDevice = dependencies.devices.knownDevice(presented, user) !== undefined
+  const { devices, site, users } = dependencies
+  const { raw } = exchange.request
+  const presentedTo = presentedDevices(dependencies, exchange.request)
+  const isKnownDevice = devices.knownDevice(presentedTo, user) !== undefined
   if (method === 'password' && user.passwordReportedAt !== null && !isKnownDevice) throw passwordReported()
-  const at = dependencies.users.now()
+  const at = users.now()
   const signInId = newId(at)
   const { id: userId, username, credentialGeneration: generation } = user
   const detail = { variant, method, generation }
   const entry = auditEntry(source, { event: 'sign-in', at, userId, username, signInId, detail })
-  const issue = variant === 'stateless' ? issueToken : issueSession
   // A sign-in whose password was checked before the user disowned another one must not begin after it.
   const from = { ...deviceOf(dependencies, source, isKnownDevice), deviceGeneration: user.deviceGeneration }
   const device = from.label || null
-  const signIn = { ...exchange, entry, signInId, from, device, presented }
+  const presented = { secrets: sessionSecrets(raw.headers.cookie, site.cookie.name), tokens: presentedTokens(raw) }
+  const deviceToken = devices.afterSignIn(presentedTo, user)
+  const issue = variant === 'stateless' ? issueToken : issueSession
+  const signIn = { reply: exchange.reply, entry, signInId, from, device, presented, deviceToken }
   const { familiarity, ...issued } = await issue(dependencies, user, signIn)
   if (method === 'passkey') await dependencies.guesses.forgetStrangers(userId)
   if (familiarity === 'new')
@@ -100,40 +104,36 @@ function passwordReported(): CarillonError {
   })
 }
 
-type Issue = Exchange & {
+type Issue = {
+  reply: FastifyReply
   entry: AuditEntry
   signInId: string
   from: SeenDevice
   device: string | null
-  /** The device tokens of the request. */
-  presented: readonly string[]
+  /** What the request presents, which ends. */
+  presented: { secrets: readonly string[]; tokens: readonly string[] }
+  deviceToken: string
 }
 
 async function issueToken(dependencies: SessionNeeds, user: User, issue: Issue) {
-  const { request, reply, entry, signInId, from, presented } = issue
-  const { accessTokens, devices, store } = dependencies
-  const { cookie } = dependencies.site
-  const { token, expiresAt } = await accessTokens.issue(user, signInId)
-  const familiarity = await store.write(noteDevice, { userId: user.id, device: from, at: entry.at, audit: [entry] })
+  const { reply, entry, signInId, from, presented, deviceToken } = issue
+  const { token, expiresAt } = await dependencies.accessTokens.issue(user, signInId)
+  const seen = { userId: user.id, device: from, at: entry.at, audit: [entry] }
+  const familiarity = await dependencies.store.write(noteDevice, seen)
   if (familiarity === 'absent') throw invalidCredentials()
-  const secrets = sessionSecrets(request.raw.headers.cookie, cookie.name)
-  await endPresented(dependencies, { secrets, tokens: presentedTokens(request.raw) })
-  if (secrets.length > 0) setCookie(reply, cookie, '')
-  const deviceToken = devices.afterSignIn(presented, user)
+  await endPresented(dependencies, presented)
+  if (presented.secrets.length > 0) setCookie(reply, dependencies.site.cookie, '')
   return { token, expiresAt: iso(expiresAt), deviceToken, variant: 'stateless', familiarity }
 }
 
-async function issueSession(dependencies: SessionNeeds, user: User, issue: Issue) {
-  const { request, reply, entry, signInId, from, device, presented } = issue
-  const { sessions, accessTokens, devices } = dependencies
-  const { cookie, deviceCookie } = dependencies.site
-  const replaces = sessionSecrets(request.raw.headers.cookie, cookie.name)
+async function issueSession({ sessions, accessTokens, site }: SessionNeeds, user: User, issue: Issue) {
+  const { reply, entry, signInId, from, device, presented, deviceToken } = issue
   const detail = { signInId, device, address: entry.address, from, audit: [entry] }
-  const { secret, expiresAt, familiarity } = await sessions.issue(user, { replaces, ...detail })
-  await endTokens(accessTokens, presentedTokens(request.raw))
+  const { secret, expiresAt, familiarity } = await sessions.issue(user, { replaces: presented.secrets, ...detail })
+  await endTokens(accessTokens, presented.tokens)
   // A client that reads one cookie only reads the first.
-  setCookie(reply, cookie, secret)
-  setCookie(reply, deviceCookie, devices.afterSignIn(presented, user))
+  setCookie(reply, site.cookie, secret)
+  setCookie(reply, site.deviceCookie, deviceToken)
   return { expiresAt: iso(expiresAt), variant: 'stateful', familiarity }
 }
 

@@ -178,19 +178,20 @@ async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Show
 
 type Faulty = Pick<SignInView, 'view' | 'texts'> & { isStep: boolean; hasForm: boolean }
 
-async function faultOf({ code, retryAfter }: CarillonError, { view, texts, isStep, hasForm }: Faulty): Promise<string> {
+async function faultOf(
+  { code, retryAfter: seconds = 1 }: CarillonError,
+  { view, texts, isStep, hasForm }: Faulty,
+): Promise<string> {
   const { second, failures } = texts
   if (isStep && code === 'INVALID_CREDENTIALS') return second.wrong
   if (isStep && code === 'INVALID_REQUEST') return second.empty
-  if (code === 'TOO_MANY_REQUESTS' || code === 'UNAVAILABLE') return delayed(code, retryAfter, view)
-  if (code === 'FACTOR_UNREADABLE') return (await view.textsOf('requests')).failures.FACTOR_UNREADABLE
+  if (code === 'TOO_MANY_REQUESTS' || code === 'UNAVAILABLE' || code === 'FACTOR_UNREADABLE') {
+    const { failures: sentences, inSeconds, inMinutes } = await view.textsOf('requests')
+    if (code === 'FACTOR_UNREADABLE') return sentences[code]
+    return `${sentences[code]} ${seconds < 100 ? inSeconds(seconds) : inMinutes(Math.ceil(seconds / 60))}`
+  }
   const sentences: Readonly<Record<string, string>> = hasForm ? failures : {}
   return sentences[code] ?? commonSentence(view, { code })
-}
-
-async function delayed(code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', seconds = 1, view: SignInView['view']) {
-  const { failures, inSeconds, inMinutes } = await view.textsOf('requests')
-  return `${failures[code]} ${seconds < 100 ? inSeconds(seconds) : inMinutes(Math.ceil(seconds / 60))}`
 }
 
 /** Undefined for a place that a link must not choose (P1): it is ignored. */

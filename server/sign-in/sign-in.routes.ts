@@ -12,7 +12,7 @@ import { Login } from '../sessions/sessions.schemas.ts'
 import { checkCredentials, findAccount } from '../users/credentials.ts'
 import { displaySession } from '../users/display-user.ts'
 import { SessionResponse } from '../users/users.schemas.ts'
-import { findUser } from '../users/users.store.ts'
+import { readerOf } from '../users/users.ts'
 import { LoginBody, RestrictedResponse } from './sign-in.schemas.ts'
 
 export const login = forAnyone({
@@ -78,9 +78,8 @@ export const restricted = forUser({
 export const session = forVisitor({
   summary: 'Who is signed in, if anyone: null and no error without a valid proof',
   responses: { 200: SessionResponse },
-  async handle({ store }: Pick<FactorNeeds, 'store'>, { caller }, reply) {
-    const user = caller === null ? undefined : await store.read(findUser, caller.userId)
-    if (caller === null || user === undefined || user.disabledAt !== null) return sendData(reply, null)
-    return sendData(reply, displaySession(user, caller))
+  async handle(dependencies: Pick<FactorNeeds, 'store'>, { caller }, reply) {
+    const user = await readerOf(dependencies, caller)
+    return sendData(reply, caller === null || user === undefined ? null : displaySession(user, caller))
   },
 })

@@ -5,8 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { examineDatabase } from '../commands/doctor.ts'
 import { readDatabaseUrl } from '../config/database-url.ts'
-import { examineDatabase } from '../doctor/database.ts'
 import { openStore } from '../open-store.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from './database-file.ts'
 

@@ -1,7 +1,7 @@
 // Is a database lost? SQLite creates a missing file and fills an empty one. These checks refuse that if a file that belongs to it is still
 // there (R6): with a new, empty database in its place, a healthy service would have lost every user. store/sqlite/database.ts refuses a
 // truncated one.
-import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CarillonError } from '../basics/errors.ts'
 import type { Database } from '../config/database-url.ts'
@@ -37,28 +37,24 @@ function lossOf(path: string, log: string): 'is gone' | 'is empty' | 'has no tab
   const status = existsSync(path) ? statSync(path, { throwIfNoEntry: false }) : undefined
   if (status === undefined) return 'is gone'
   if (status.size === 0) return 'is empty'
-  // A file that cannot be read is refused when it is opened. Until the first checkpoint, the log has the tables.
-  const isExamined = !existsSync(log) && isReadable(path)
-  return isExamined && hasNoTable(path) ? 'has no table' : undefined
+  // Until the first checkpoint, the log has the tables.
+  return !existsSync(log) && hasNoTable(path) ? 'has no table' : undefined
 }
 
-function isReadable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
-}
-
-/** The first page is a leaf without a cell: https://sqlite.org/fileformat.html section 1.6. */
+/**
+ * The first page is a leaf without a cell: https://sqlite.org/fileformat.html section 1.6. A file that cannot be read is refused when it
+ * is opened.
+ */
 function hasNoTable(path: string): boolean {
   const start = Buffer.alloc(105)
-  const file = openSync(path, 'r')
+  let file: number | undefined
   try {
+    file = openSync(path, 'r')
     readSync(file, start)
+  } catch {
+    return false
   } finally {
-    closeSync(file)
+    if (file !== undefined) closeSync(file)
   }
   return start.toString('latin1', 0, 15) === 'SQLite format 3' && start[100] === 0x0d && start.readUInt16BE(103) === 0
 }

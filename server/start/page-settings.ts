@@ -9,20 +9,17 @@ const maxLogoBytes = 256 * 1024
 
 /** Throws UNAVAILABLE if the picture cannot be read. */
 export function pageSettings(config: Config): PageSettings {
-  const { pagesPrefix: prefix, pagesName: name, accent, documentationLink, securityContact, imageHosts } = config
   const settings = demonstrationSettings(config)
-  const logo = config.logo === undefined ? undefined : readLogo(config.logo)
-  const hasMail = config.smtpUrl !== undefined
   return {
-    prefix,
-    name,
-    accent,
-    logo,
-    hasDocumentationLink: documentationLink ?? settings.isHere,
-    hasMail,
-    securityContact,
-    imageHosts,
     ...settings,
+    prefix: config.pagesPrefix,
+    name: config.pagesName,
+    accent: config.accent,
+    logo: config.logo === undefined ? undefined : readLogo(config.logo),
+    hasDocumentationLink: config.documentationLink ?? settings.isHere,
+    hasMail: config.smtpUrl !== undefined,
+    securityContact: config.securityContact,
+    imageHosts: config.imageHosts,
   }
 }
 

@@ -1,6 +1,6 @@
-// What does the error demand if no secret is set? A new secret would not open existing signing keys.
+// What does the error demand if no secret is set? A new secret would not open existing signing keys. And how long a secret stays after a change.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { examineSecret } from '../doctor/secret.ts'
 import type { Store } from '../store/store.ts'
 import { replaceOperation, stubStore } from '../store/testing/operations.ts'
 import { type SigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
-import { sealingSecrets } from './sealing-secret.ts'
+import { beginChange, endChange, removeKeptSecrets, sealingSecrets } from './sealing-secret.ts'
 
 const key: SigningKey = {
   kid: 'k',
@@ -69,4 +69,32 @@ test('a secret file that a power failure left empty is reported, and neither use
     assert.equal(finding?.state, 'fault')
     assert.match(finding?.found ?? '', /carillon\.secret is empty/)
   }
+})
+
+test('each secret before stays in a file of its own until its day is over, and no other file is deleted (K1)', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'carillon.db')
+  writeFileSync(join(folder, 'carillon.secret'), 'first\n', { mode: 0o600 })
+  const before: string[] = []
+  for (const day of ['2026-12-23', '2026-12-23', '2027-01-01', undefined]) {
+    before.push(beginChange(path).previous ?? '')
+    const kept = endChange(path, day)
+    if (day === undefined) assert.equal(kept, undefined)
+    else {
+      assert.equal(readFileSync(kept ?? '', 'utf8'), `${before.at(-1)}\n`)
+      assert.equal(statSync(kept ?? '').mode & 0o777, 0o600)
+    }
+  }
+  assert.equal(new Set(before).size, 4)
+  const kept = () => readdirSync(folder).filter((name) => name !== 'carillon.secret')
+  const [first, second, third] = ['2026-12-23', '2026-12-23-2', '2027-01-01'].map(
+    (day) => `carillon.secret.until-${day}`,
+  )
+  removeKeptSecrets(path, '2026-12-23')
+  assert.deepEqual(kept(), [first, second, third])
+  removeKeptSecrets(path, '2026-12-24')
+  assert.deepEqual(kept(), [third])
+  removeKeptSecrets(path, '2027-01-02')
+  assert.deepEqual(readdirSync(folder), ['carillon.secret'])
 })

@@ -1,27 +1,24 @@
 // The secret that seals the signing keys: the setting, or on SQLite a generated one that is stored beside the database (mode
-// 0600), so that a first start needs no settings. While it changes there is a previous one, too: a setting, or a second file.
+// 0600), so that a first start needs no settings. While it changes there is a previous one, too: a setting, or a second file. This file reads,
+// makes and changes it; what is sealed is sealed again by factors/re-sealing.ts.
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { createDurably } from '../basics/durable-file.ts'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { createDurably, replaceDurably, syncFolder } from '../basics/durable-file.ts'
 import { CarillonError } from '../basics/errors.ts'
 import type { Secrets } from '../basics/secrets.ts'
 import type { Database } from '../config/database-url.ts'
 import type { Store } from '../store/store.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
 
-type Sealed = { secret?: string | undefined; previousSecret?: string | undefined; database: Database }
+export type Sealed = { secret?: string | undefined; previousSecret?: string | undefined; database: Database }
 
 /** Throws UNAVAILABLE if no secret is set and none may be generated. */
 export async function sealingSecrets(settings: Sealed, store: Store): Promise<Secrets> {
-  const current = await currentSecret(settings, store)
-  return { current, previous: previousSecretIn(settings) }
-}
-
-async function currentSecret({ secret, database }: Sealed, store: Store): Promise<string> {
-  if (secret !== undefined) return secret
-  const file = database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
-  const kept = file === undefined ? undefined : readIfThere(file)
+  const kept = keptSecrets(settings)
   if (kept !== undefined) return kept
+  const { database } = settings
+  const file = database.engine === 'sqlite' ? secretFileOf(database.path) : undefined
   if ((await store.read(signingKeys)).length > 0) {
     const problem =
       file === undefined
@@ -31,25 +28,31 @@ async function currentSecret({ secret, database }: Sealed, store: Store): Promis
   }
   if (file === undefined) throw new CarillonError('UNAVAILABLE', 'No secret is set', { remedy: howToMake })
   // If two processes start at the same time, one creates the file and both read it.
-  createDurably(file, `${randomBytes(32).toString('base64url')}\n`)
-  return readSecret(file)
+  createDurably(file, newSecret())
+  return sealingSecrets(settings, store)
 }
 
 /** The secrets that are set, or stored beside the database; undefined if there is none, or if it cannot be read. */
 export function secretsIn(settings: Sealed): Secrets | undefined {
-  const { secret, database } = settings
   try {
-    const current = secret ?? (database.engine === 'sqlite' ? readSecret(secretFileOf(database.path)) : undefined)
-    return current === undefined ? undefined : { current, previous: previousSecretIn(settings) }
+    return keptSecrets(settings)
   } catch {
     return undefined
   }
 }
 
-/** The file with a generated secret has its predecessor beside it until everything is sealed with the new one. */
-function previousSecretIn({ secret, previousSecret, database }: Sealed): string | undefined {
-  if (previousSecret !== undefined || secret !== undefined || database.engine !== 'sqlite') return previousSecret
-  return readIfThere(previousSecretFileOf(database.path))
+/** Undefined if there is none. Throws UNAVAILABLE if a file cannot be read. */
+function keptSecrets({ secret, previousSecret, database }: Sealed): Secrets | undefined {
+  if (secret !== undefined || database.engine !== 'sqlite')
+    return secret === undefined ? undefined : { current: secret, previous: previousSecret }
+  const current = readIfThere(secretFileOf(database.path))
+  // A generated secret has its predecessor beside it until everything is sealed with the new one.
+  const previous = previousSecret ?? readIfThere(previousSecretFileOf(database.path))
+  return current === undefined ? undefined : { current, previous }
+}
+
+function newSecret(): string {
+  return `${randomBytes(32).toString('base64url')}\n`
 }
 
 const howToMake =
@@ -65,7 +68,7 @@ export function secretFileOf(path: string): string {
   return `${path.replace(/\.db$/, '')}.secret`
 }
 
-export function previousSecretFileOf(path: string): string {
+function previousSecretFileOf(path: string): string {
   return `${secretFileOf(path)}.previous`
 }
 
@@ -88,4 +91,41 @@ function readIfThere(file: string): string | undefined {
     const remedy = 'Make it readable for this user.'
     throw new CarillonError('UNAVAILABLE', `${file} cannot be read`, { remedy, cause: error })
   }
+}
+
+/**
+ * Makes a new secret beside the database at `path`, or continues an interrupted change. The one before stays in a second file until nothing
+ * needs it, so that an interruption at any moment leaves both secrets on the disk.
+ */
+export function beginChange(path: string): Secrets {
+  const [file, previousFile] = [secretFileOf(path), previousSecretFileOf(path)]
+  const before = readSecret(file)
+  createDurably(previousFile, `${before}\n`)
+  // An earlier change may have got as far as this.
+  const previous = readSecret(previousFile)
+  if (previous === before) replaceDurably(file, newSecret())
+  return { current: readSecret(file), previous }
+}
+
+/** Leaves the secret before beside the new one until that day (`2026-12-31`). Returns its file. */
+export function endChange(path: string, keptUntil: string | undefined): string | undefined {
+  const previous = previousSecretFileOf(path)
+  const kept = keptUntil && keep(`${secretFileOf(path)}.until-${keptUntil}`, `${readSecret(previous)}\n`)
+  rmSync(previous)
+  syncFolder(dirname(path))
+  return kept
+}
+
+/** A second change of the same day has a file of its own. */
+function keep(file: string, text: string, n = 1): string {
+  const numbered = n === 1 ? file : `${file}-${n}`
+  return createDurably(numbered, text) ? numbered : keep(file, text, n + 1)
+}
+
+/** Deletes the secrets that were kept until a day before `today`. */
+export function removeKeptSecrets(path: string, today: string): void {
+  const prefix = `${basename(secretFileOf(path))}.until-`
+  for (const name of readdirSync(dirname(path)))
+    if (name.startsWith(prefix) && name.slice(prefix.length).slice(0, today.length) < today)
+      rmSync(join(dirname(path), name))
 }

@@ -1,10 +1,15 @@
-// What the settings say of the addresses of this service, of its cookies, and of the sites that may use it.
+// What the settings say of the addresses of this service, of its cookies, of the sites that may use it, and of its pages.
+import { readFileSync, statSync } from 'node:fs'
+import { CarillonError, messageOf } from '../basics/errors.ts'
 import { rangesOf } from '../basics/ip-addresses.ts'
 import type { Config } from '../config/settings.ts'
+import { isLoopback } from '../config/values.ts'
 import type { Cookie, Site } from '../http/site.ts'
+import type { PageSettings } from '../pages/page.ts'
 
 /** Browsers keep no cookie for longer (RFC 6265bis, section 5.5). */
 const deviceCookieLifetimeMs = 400 * 24 * 3_600_000
+const maxLogoBytes = 256 * 1024
 
 export type Cookies = { cookie: Cookie; deviceCookie: Cookie }
 
@@ -12,15 +17,12 @@ export type Cookies = { cookie: Cookie; deviceCookie: Cookie }
 export function siteOf(config: Config, url: () => string, cookies: Cookies = cookiesOf(config)): Site {
   const { publicUrl, host, allowedHosts, allowedOrigins, returnUrls, hstsSubdomains, trustedProxies, variant } = config
   return {
+    ...{ hstsSubdomains, allowedOrigins, returnUrls, variant },
+    ...cookies,
     publicUrl: url,
     isHttps: publicUrl?.startsWith('https:') ?? false,
-    hstsSubdomains,
     hosts: [publicUrl === undefined ? host : new URL(publicUrl).hostname, ...allowedHosts],
-    allowedOrigins,
-    returnUrls,
     trustedProxies: rangesOf(trustedProxies),
-    ...cookies,
-    variant,
   }
 }
 
@@ -32,5 +34,35 @@ function cookiesOf({ publicUrl, sessionLifetimeMs }: Config): Cookies {
   return {
     cookie: { name: `${prefix}carillon`, path, isSecure, lifetimeMs: sessionLifetimeMs },
     deviceCookie: { name: `${prefix}carillon-device`, path, isSecure, lifetimeMs: deviceCookieLifetimeMs },
+  }
+}
+
+/** Throws UNAVAILABLE if the picture cannot be read. */
+export function pageSettings(config: Config): PageSettings {
+  const { pagesPrefix: prefix, pagesName: name, accent, securityContact, imageHosts } = config
+  const ofReaders = demonstrationSettings(config)
+  return {
+    ...{ prefix, name, accent, securityContact, imageHosts },
+    ...ofReaders,
+    logo: config.logo === undefined ? undefined : readLogo(config.logo),
+    hasDocumentationLink: config.documentationLink ?? ofReaders.isHere,
+    hasMail: config.smtpUrl !== undefined,
+  }
+}
+
+/** The demonstration is only for readers on this machine, unless the settings say otherwise. */
+export function demonstrationSettings({ host, publicUrl, allowedHosts, demonstration }: Config) {
+  const names = [host, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname]), ...allowedHosts]
+  const isHere = names.every(isLoopback)
+  return { isHere, hasDemonstration: demonstration ?? isHere }
+}
+
+function readLogo(path: string): PageSettings['logo'] {
+  try {
+    if (statSync(path).size > maxLogoBytes) throw new Error(`it has more than ${maxLogoBytes / 1024} KiB`)
+    return { bytes: readFileSync(path), type: /\.png$/i.test(path) ? 'image/png' : 'image/svg+xml' }
+  } catch (cause) {
+    const problem = `The picture of CARILLON_LOGO cannot be used: ${messageOf(cause)}`
+    throw new CarillonError('UNAVAILABLE', problem, { cause })
   }
 }

@@ -9,7 +9,7 @@ import { removeExpiredLinks } from '../links/links.store.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
-import { removeKeptSecrets } from './secret-files.ts'
+import { removeKeptSecrets } from './sealing-secret.ts'
 import type { Upkeep } from './upkeep.ts'
 
 type Parts = {
@@ -29,14 +29,12 @@ type Parts = {
 export async function tidy({ database, auditRetentionMs }: Config, parts: Parts): Promise<void> {
   const { store, clock, sessions, keys, guesses, deliveries, upkeep } = parts
   const { now, wall } = clock
-  const removeEnded = () =>
-    Promise.all([store.write(removeExpiredLinks, now()), store.write(removeExpiredChallenges, now())])
-  const removeOld = async () => {
-    await removeEnded()
+  const removeEnded = async () => {
+    await Promise.all([store.write(removeExpiredLinks, now()), store.write(removeExpiredChallenges, now())])
     // In batches, so that no other write waits long.
     while ((await store.write(removeOldAudit, now() - auditRetentionMs)) > 0);
     if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(wall()).slice(0, 10))
   }
   const others = [sessions.removeStale(), deliveries.removeOld(), guesses.removeOld(), keys.tend()]
-  await Promise.all([...others, removeOld(), upkeep.sweep()])
+  await Promise.all([...others, removeEnded(), upkeep.sweep()])
 }

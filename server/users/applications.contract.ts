@@ -75,11 +75,6 @@ export function applicationPromises(promise: PromiseOf): void {
         )
     assert.deepEqual(await store.read(listUsers, { after: '', limit: 9, application: '' }), users)
     assert.deepEqual(await store.read(listUsers, { after: '', limit: 9, externalId }), users)
-    const plain = await store.read(listUsers, { after: '', limit: 9, application: 'shop', externalId, issuer: '' })
-    assert.deepEqual(
-      plain,
-      users.filter((user) => user.application === 'shop' && user.issuer === ''),
-    )
     const [first, second] = users.filter((user) => user.application === 'shop')
     const rest = await store.read(listUsers, { after: first?.id ?? '', limit: 9, application: 'shop' })
     assert.deepEqual(rest, [second])

@@ -9,11 +9,8 @@ import { findableUsername } from './username.ts'
 import { type Credentials, findCredentials, findUsersByEmail, rehashPassword, type User } from './users.store.ts'
 import { findUser, type UserDependencies, type UserKey } from './users.ts'
 
-/** A proof is issued only if the user still has the credential generation that was read with the password hash. */
-export type CheckedUser = Credentials
-
 /** `name` is the prepared username, or the text that the client sent if no user can have that name. */
-export type Account = { name: string; user: CheckedUser | undefined }
+export type Account = { name: string; user: Credentials | undefined }
 
 export async function findAccount({ store }: { store: Store }, username: string): Promise<Account> {
   const findable = findableUsername(username)
@@ -43,7 +40,7 @@ export async function checkCredentials(
   { users, guesses }: CheckNeeds,
   { name, user }: Account,
   presented: Presented,
-): Promise<CheckedUser> {
+): Promise<Credentials> {
   const { store, passwords } = users
   const { password, device, address, signal } = presented
   const guess = guesses.of({ account: user?.id ?? { unknownName: name }, address, device }, 'password')

@@ -75,19 +75,6 @@ export function externalIdPromises(promise: PromiseOf): void {
     )
   })
 
-  promise('an external id that is named twice is one user, with the later values', async ({ store }) => {
-    const named = [
-      { externalId: '1', displayName: 'A', email: 'a@example.com' },
-      { externalId: '2' },
-      { externalId: '1', displayName: 'B' },
-    ]
-    const [first, second, again] = await put(store, ...named)
-    assert.deepEqual([first?.user.displayName, first?.user.email], ['B', 'a@example.com'])
-    assert.deepEqual(again, { user: first?.user, created: false })
-    assert.deepEqual([first?.created, second?.created], [true, true])
-    assert.equal((await store.read(listUsers, { after: '', limit: 9 })).length, 2)
-  })
-
   promise('calls at the same time with the same external ids create each user once', async ({ store }) => {
     const externalIds = Array.from({ length: 40 }, (_, n) => ({ externalId: `${n}` }))
     const results = await Promise.all(
@@ -157,7 +144,7 @@ export function externalIdPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('lists the users with an external id, of one issuer or of all', async ({ store }) => {
+  promise('lists the users with an external id, of every issuer', async ({ store }) => {
     const issuer = 'https://id.example'
     const [plain] = await put(store, { externalId: '1', displayName: 'Ann' }, { externalId: '2' })
     const [foreign] = await store.write(putUsers, { issuer, at: at(7), users: [{ newId: newId(), externalId: '1' }] })
@@ -166,8 +153,6 @@ export function externalIdPromises(promise: PromiseOf): void {
     assert.deepEqual(await found({}), both)
     assert.deepEqual(await found({ limit: 1 }), both.slice(0, 1))
     assert.deepEqual(await found({ after: both[0]?.id }), both.slice(1))
-    assert.deepEqual(await found({ issuer: '' }), [plain?.user])
-    assert.deepEqual(await found({ issuer }), [foreign?.user])
     assert.deepEqual(await found({ search: 'ANN' }), [plain?.user])
   })
 }

@@ -1,24 +1,22 @@
-// Many users at once, from a file or a request: created if they are new, changed if they exist. Everything is checked before
+// Users from a file or a request, by their external ids or names: created if they are new, changed if they exist. Everything is checked before
 // anything is stored, so that one fault leaves no user half imported.
 import { recordAudit } from '../audit/audit.store.ts'
-import { recorded } from '../audit/entry.ts'
+import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
-import { type CheckedEntry, parseEntry, readEntry } from './entry.ts'
-import { profileAt } from './profile.ts'
-import { putUsers } from './put-users.store.ts'
-import { setPassword } from './user-changes.store.ts'
+import { newId } from '../basics/ids.ts'
+import { type CheckedEntry, parseEntry, readEntry, refuseFaults } from './entry.ts'
+import { type GivenProfile, profileAt } from './profile.ts'
+import { type PutUser, putUsers } from './put-users.store.ts'
 import type { User } from './users.store.ts'
 import * as stored from './users.store.ts'
 import {
   disableUser,
   enableUser,
-  endProofs,
   isInReach,
-  newUserOf,
   recordedChange,
-  refuseAddress,
+  storeChange,
+  storePassword,
   storeUser,
-  taken,
   type UserDependencies,
 } from './users.ts'
 
@@ -27,10 +25,9 @@ import {
  * with the same name or id.
  */
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
-export type Imported = { user: User; created: boolean }
 /** `report` gets the number of entries that are stored. */
 type ImportOptions = { needsExternalId?: boolean; report?: (done: number) => void }
-export type ImportOutcome = { faults: EntryFault[] } | { imported: Imported[] }
+export type ImportOutcome = { faults: EntryFault[] } | { imported: PutUser[] }
 
 /** How many entries wait for the store at the same time. */
 const atOnce = 32
@@ -50,19 +47,13 @@ export async function importUsers(
 ): Promise<ImportOutcome> {
   const read = values.map((value) => readValue(value, needsExternalId))
   const checked = read.map((one) => one.checked)
-  const isSound = read.map((one) => one.faults.length === 0)
   const existing = checked.every(isProfileOnly)
     ? undefined
-    : await inParallel(
-        checked,
-        async (entry, n): Promise<Existing> => (isSound[n] ? existingOf(dependencies, entry) : { user: undefined }),
-      )
+    : await inParallel(read, (one) => existingOf(dependencies, one))
   const faults: EntryFault[] = [
     ...read.flatMap(({ faults: found }, position) => found.map((fault) => ({ position, ...fault }))),
     ...repetitions(checked),
-    ...(existing ?? []).flatMap(({ conflict }, position) =>
-      conflict === undefined ? [] : [{ position, ...conflict }],
-    ),
+    ...(existing ?? []).flatMap(({ isTaken }, position) => (isTaken ? [{ position, ...nameTaken }] : [])),
   ]
   if (faults.length > 0) return { faults: faults.toSorted((a, b) => a.position - b.position) }
   let done = 0
@@ -78,7 +69,11 @@ export async function importUsers(
   return { imported }
 }
 
-function readValue(value: unknown, needsExternalId: boolean): ReturnType<typeof readEntry> {
+const nameTaken = { field: 'username', reason: 'is taken', isTaken: true } as const
+
+type ReadEntry = ReturnType<typeof readEntry>
+
+function readValue(value: unknown, needsExternalId: boolean): ReadEntry {
   const { entry, faults: ofTypes } = parseEntry(value)
   const { checked, faults } = readEntry(entry)
   const isWhole = ofTypes.length === 0
@@ -108,67 +103,84 @@ function isProfileOnly({ username, externalId, disabled }: CheckedEntry): boolea
   return username === null && externalId !== null && disabled === undefined
 }
 
+/** Creates the user with this external id, or changes the given fields of the existing one. Throws INVALID_REQUEST. */
+export async function putUser(
+  dependencies: UserDependencies,
+  externalId: string,
+  given: GivenProfile,
+): Promise<PutUser> {
+  const { checked, faults } = readEntry({ ...given, externalId })
+  refuseFaults(faults)
+  const [put] = await putProfiles(dependencies, [checked])
+  return put as PutUser
+}
+
 /** One transaction for each thousand. */
 async function putProfiles(
   dependencies: UserDependencies,
   entries: readonly CheckedEntry[],
-  report: (done: number) => void,
-): Promise<Imported[]> {
+  report: (done: number) => void = () => {},
+): Promise<PutUser[]> {
   const { store, now, application } = dependencies
-  const imported: Imported[] = []
+  const imported: PutUser[] = []
   for (let from = 0; from < entries.length; from += putAtOnce) {
     const at = now()
     const batch = entries.slice(from, from + putAtOnce)
-    const users = await inParallel(batch, ({ externalId, profile }) =>
-      newUserOf(dependencies, { externalId: externalId ?? '', profile }, at),
-    )
+    const users = await inParallel(batch, (entry) => newUserOf(dependencies, entry, at))
     imported.push(...(await store.write(putUsers, { application, issuer: '', at, users })))
     report(imported.length)
   }
   return imported
 }
 
-type Conflict = Fault & { isTaken: true }
-type Existing = { user: User | undefined; conflict?: Conflict }
+/** The entry for `putUsers`, which turns it into one of a change if the user exists. It then says what changed, for the notice of a new address. */
+async function newUserOf(dependencies: UserDependencies, { externalId: id, profile }: CheckedEntry, at: number) {
+  const { store, application, source = serviceSource } = dependencies
+  const externalId = id ?? ''
+  const wanted = { application, issuer: '', externalId }
+  const before = profile.email === undefined ? undefined : await store.read(stored.findUserByExternalId, wanted)
+  const [change] = (before && recordedChange(dependencies, before, profile).audit) ?? []
+  const { detail = null, formerEmail = null } = change ?? {}
+  const userId = newId(at)
+  const entry = { ...auditEntry(source, { event: 'user-created', at, userId, detail }), formerEmail }
+  return { newId: userId, externalId, ...profileAt(profile, at), entry }
+}
 
-async function existingOf(dependencies: UserDependencies, { username, externalId }: CheckedEntry): Promise<Existing> {
+/** `isTaken`: the username is that of another user. */
+type Existing = { user?: User | undefined; isTaken?: boolean }
+
+/** An entry with faults is not looked up. */
+async function existingOf(dependencies: UserDependencies, { checked, faults }: ReadEntry): Promise<Existing> {
+  if (faults.length > 0) return {}
+  const { username, externalId } = checked
   const { store, application } = dependencies
   const byName = username === null ? undefined : await store.read(stored.findUserByUsername, username)
-  if (externalId === null && (byName === undefined || isInReach(dependencies, byName))) return { user: byName }
-  const user =
-    externalId === null
-      ? undefined
-      : await store.read(stored.findUserByExternalId, { application, issuer: '', externalId })
-  if (byName === undefined || byName.id === user?.id) return { user }
-  return { user, conflict: { field: 'username', reason: 'is taken', isTaken: true } }
+  const named = byName && isInReach(dependencies, byName) ? byName : undefined
+  const wanted = externalId === null ? undefined : { application, issuer: '', externalId }
+  const user = wanted === undefined ? named : await store.read(stored.findUserByExternalId, wanted)
+  return { user, isTaken: byName !== undefined && byName.id !== user?.id }
 }
 
 async function storeEntry(
   dependencies: UserDependencies,
   entry: CheckedEntry,
   existing: User | undefined,
-): Promise<Imported> {
+): Promise<PutUser> {
   const { username, externalId, passwordHash, profile, disabled } = entry
   const user = existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
-  if (existing !== undefined) await change(dependencies, existing, entry)
+  if (existing !== undefined) await changeExisting(dependencies, existing, entry)
   if (disabled === true && user.disabledAt === null) await disableUser(dependencies, { id: user.id })
   if (disabled === false && user.disabledAt !== null) await enableUser(dependencies, { id: user.id })
   return { user: (await dependencies.store.read(stored.findUser, user.id)) ?? user, created: existing === undefined }
 }
 
-async function change(dependencies: UserDependencies, user: User, { username, passwordHash, profile }: CheckedEntry) {
-  const { store } = dependencies
+async function changeExisting(dependencies: UserDependencies, user: User, entry: CheckedEntry): Promise<void> {
+  const { username, passwordHash, profile } = entry
   const renamed = username !== null && username !== user.username
-  if (renamed) await refuseAddress(dependencies, username, user.id)
-  const fields = { ...(renamed && { username }), ...profile }
-  const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
-  const outcome = await store.write(stored.updateUser, { ...changed, ...recordedChange(dependencies, user, fields) })
-  if (outcome === 'username-taken') throw taken('username', username)
-  if (username === null || passwordHash === null || (await store.read(stored.findCredentials, username)) !== undefined)
-    return
-  // Setting a password enables the user.
-  const facts = { event: 'password-changed', userId: user.id, username: user.username } as const
-  await endProofs(dependencies, setPassword, { userId: user.id, passwordHash }, facts)
+  await storeChange(dependencies, user, { ...(renamed && { username }), ...profile })
+  if (username === null || passwordHash === null) return
+  if ((await dependencies.store.read(stored.findCredentials, username)) !== undefined) return
+  await storePassword(dependencies, user, passwordHash)
   if (user.disabledAt !== null) await disableUser(dependencies, { id: user.id })
 }
 

@@ -8,10 +8,9 @@ import type { Site } from '../http/site.ts'
 import type { Store } from '../store/store.ts'
 import { displaySession } from './display-user.ts'
 import { refuseFaults } from './entry.ts'
-import { profileAt, readProfile } from './profile.ts'
+import { readProfile } from './profile.ts'
 import { MeResponse, OwnProfile } from './users.schemas.ts'
-import { updateUser } from './users.store.ts'
-import { eraseUser, findEnabledUser, recordedChange, type UserNeeds } from './users.ts'
+import { eraseUser, findEnabledUser, storeChange, type UserNeeds } from './users.ts'
 
 type Needs = UserNeeds & { store: Store }
 
@@ -40,9 +39,7 @@ export const change = forUser({
     const { profile, faults } = readProfile(request.body)
     refuseFaults(faults)
     const user = await findEnabledUser(dependencies, caller)
-    const { audit } = recordedChange({ ...users, source }, user, profile, caller.signInId)
-    if (audit === undefined) return sendData(reply, displaySession(user, caller))
-    const outcome = await users.store.write(updateUser, { userId: user.id, ...profileAt(profile, users.now()), audit })
+    const outcome = await storeChange({ ...users, source }, user, profile, caller.signInId)
     if (outcome === 'absent') throw notAuthenticated()
     return sendData(reply, displaySession(await findEnabledUser(dependencies, caller), caller))
   },

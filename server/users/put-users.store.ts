@@ -12,8 +12,7 @@ import {
   userColumns,
 } from './users.store.ts'
 
-/** `recorded`: its audit entry was recorded. */
-export type PutUser = { user: User; created: boolean; recorded?: true }
+export type PutUser = { user: User; created: boolean }
 
 type Put = PutUsers['users'][number]
 
@@ -26,8 +25,7 @@ export type PutUsers = {
 
 /**
  * Creates each user whose external id is new for the application and issuer, and updates the others, all in one step. Returns them in the
- * same order, as they are afterwards. An external id that is named twice is one user: the later values count, and `created`
- * is true the first time only. Of calls at the same time, one creates the user.
+ * same order, as they are afterwards. No external id is named twice. Of calls at the same time, one creates the user.
  * Each user may have an audit entry, with the id `newId` and the event of a creation. It is recorded if the user was created; if a
  * field of an existing user changed, it is recorded with that user's id and the event `user-changed`.
  *
@@ -35,55 +33,36 @@ export type PutUsers = {
  */
 export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
   const namespace = namespaceOf(of)
-  const offered = byExternalId(users)
+  const offered = new Map(users.map((user) => [user.externalId, user]))
   yield* lockUsers()
-  const rows = yield* lockOrAdd([...offered.values()], { namespace, at })
+  const rows = yield* lockOrAdd(users.toSorted(byExternalId), { namespace, at })
   const changed: UserRow[] = []
   const inOtherLanguage: string[] = []
   const entries: AuditEntry[] = []
-  const recorded = new Set<string>()
-  const found = new Map<string | null, UserRow>()
+  const put = new Map<string, PutUser>()
   for (const row of rows) {
-    const { entry, newId, ...given } = offered.get(row.externalId ?? '') as Put
+    const { entry, newId, externalId, ...given } = offered.get(row.externalId ?? '') as Put
     const after = { ...row, ...profileAfter(row, given) }
-    found.set(row.externalId, after)
-    const isNew = row.id === newId
+    const created = row.id === newId
     const hasChanged = profileFields.some((field) => after[field] !== row[field])
     if (hasChanged) changed.push(after)
-    if (!isNew && after.locale !== row.locale) inOtherLanguage.push(row.id)
-    if (entry === undefined || !(isNew || hasChanged)) continue
-    entries.push(isNew ? entry : { ...entry, event: 'user-changed', userId: row.id })
-    recorded.add(row.id)
+    if (!created && after.locale !== row.locale) inOtherLanguage.push(row.id)
+    if (entry !== undefined && created) entries.push(entry)
+    else if (entry !== undefined && hasChanged) entries.push({ ...entry, event: 'user-changed', userId: row.id })
+    put.set(externalId, { user: toUser(after), created })
   }
   yield* setProfiles(changed)
   // In the order in which deliveries lock inboxes.
   for (const userId of inOtherLanguage.sort()) yield* changeLanguage(userId)
   yield* record(entries)
-  // The id is an offered one only if this call created the user.
-  const unused = new Set(users.map(({ newId }) => newId))
-  return users.map(({ externalId }) => {
-    const user = toUser(found.get(externalId) as UserRow)
-    return { user, created: unused.delete(user.id), ...(recorded.delete(user.id) && { recorded: true as const }) }
-  })
+  return users.map(({ externalId }) => put.get(externalId) as PutUser)
+}
+
+function byExternalId({ externalId: one }: Put, { externalId: other }: Put): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other))
 }
 
 const profileFields = ['displayName', 'locale', 'email', 'emailVerifiedAt'] as const
-
-/** One for each external id, with the later values and the first new id. */
-function byExternalId(users: readonly Put[]): Map<string, Put> {
-  const merged = new Map<string, Put>()
-  for (const user of users) {
-    const { newId, entry } = merged.get(user.externalId) ?? user
-    merged.set(user.externalId, { ...merged.get(user.externalId), ...givenOf(user), newId, ...(entry && { entry }) })
-  }
-  return new Map([...merged].toSorted(([one], [other]) => Buffer.compare(Buffer.from(one), Buffer.from(other))))
-}
-
-/** Without the fields that are undefined. */
-function givenOf({ externalId, ...user }: Put): Omit<Put, 'newId' | 'entry'> {
-  const profile = Object.fromEntries(Object.entries(user).filter(([, value]) => value !== undefined)) as Profile
-  return { ...profile, externalId }
-}
 
 /** A user can be erased before the lock, and is then added again. */
 function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: string; at: number }): Write<UserRow[]> {

@@ -5,10 +5,10 @@ import { maxKeys } from '../basics/strict-json.ts'
 import { forProducer } from '../http/operation.ts'
 import { sendData, sendPageOf } from '../http/response/send.ts'
 import { displayAccount } from './display-user.ts'
-import { type EntryFault, importUsers } from './import.ts'
+import { type EntryFault, importUsers, putUser } from './import.ts'
 import * as shapes from './users.schemas.ts'
 import { listUsers, type User } from './users.store.ts'
-import { addUser, changeUser, deleteUser, findUser, putUser, type UserNeeds, userKey, usersFor } from './users.ts'
+import { addUser, changeUser, deleteUser, findUser, type UserNeeds, userKey, usersFor } from './users.ts'
 
 /** A profile of the longest texts, each character sent as an escape. */
 const profileLimit = 16 * 1024

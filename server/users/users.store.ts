@@ -70,7 +70,6 @@ export type UserQuery = {
   limit: number
   search?: string
   externalId?: string
-  issuer?: string
   application?: string | undefined
 }
 
@@ -138,26 +137,22 @@ export function* findUsersByEmail(query: { email: string; limit: number; canSign
 /**
  * Lists users ordered by id, which is the order of creation, at most `limit` of them, starting after the id `after`. With
  * `search`, only those whose username, display name, e-mail address or external id contains it; upper and lower case of ASCII
- * letters are the same. With `externalId`, only those with this external id; without `issuer`, of every issuer. With `application`,
- * only its users.
+ * letters are the same. With `externalId`, only those with this external id, of every issuer. With `application`, only its users.
  */
 export function* listUsers(query: UserQuery): Read<User[]> {
   return (yield* rowsOf(query)).map(toUser)
 }
 
 function rowsOf(query: UserQuery): Read<UserRow[]> {
-  const { after, limit, externalId, issuer, application } = query
+  const { after, limit, externalId, application } = query
   const search = lowerCase(query.search ?? '')
   const prefix = prefixOf(application)
-  if (externalId !== undefined) {
-    const namespace = issuer === undefined ? null : namespaceOf({ application, issuer })
+  if (externalId !== undefined)
     return all<UserRow>`
       select ${userColumns} from "user" u
-      where u.external_id = ${externalId} and (cast(${namespace} as text) is null or u.issuer = ${namespace})
-        and ${placeIn}(u.issuer, ${prefix}) = 1 and u.id > ${after}
+      where u.external_id = ${externalId} and ${placeIn}(u.issuer, ${prefix}) = 1 and u.id > ${after}
         and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
       order by u.id limit ${limit}`
-  }
   if (prefix !== '')
     return all<UserRow>`
       select ${userColumns} from "user" u
@@ -172,12 +167,13 @@ function rowsOf(query: UserQuery): Read<UserRow[]> {
 
 /** Adds a user. If the username or the external id is taken, says so and changes nothing. */
 export function* addUser(user: NewUser & Audited): Write<'added' | 'username-taken' | 'external-id-taken'> {
+  const provedAt = user.email ? (user.emailVerifiedAt ?? null) : null
   yield* lockUsers()
   const added = yield* run`
     insert into "user" (id, username, display_name, password_hash, created_at, external_id, issuer, locale, email,
       email_verified_at)
     values (${user.id}, ${user.username}, ${user.displayName}, ${user.passwordHash}, ${user.createdAt},
-      ${user.externalId ?? null}, ${namespaceOf(user)}, ${user.locale ?? null}, ${user.email ?? null}, ${proofOf(user)})
+      ${user.externalId ?? null}, ${namespaceOf(user)}, ${user.locale ?? null}, ${user.email ?? null}, ${provedAt})
     on conflict do nothing`
   if (added > 0) {
     yield* record(user.audit)
@@ -292,9 +288,4 @@ function proofAfter(before: Required<Profile>, email: string | null, given: numb
   if (email === null || given === null) return null
   if (email !== before.email) return given ?? null
   return before.emailVerifiedAt ?? given ?? null
-}
-
-/** When the address of a new user was proved; null if it was not. */
-export function proofOf({ email = null, emailVerifiedAt = null }: Profile): number | null {
-  return email === null ? null : emailVerifiedAt
 }

@@ -1,6 +1,6 @@
-// Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Many users at once
-// are in import.ts.
-import { auditEntry, recorded, type Source, serviceSource, sourceOf } from '../audit/entry.ts'
+// Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Users by their external ids,
+// and many at once, are in import.ts.
+import { recorded, type Source, sourceOf } from '../audit/entry.ts'
 import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { randomGroups } from '../basics/secrets.ts'
@@ -17,8 +17,7 @@ import type { TokenRevocations } from '../tokens/revocations.ts'
 import { type Excepted, erasedKey, type UserChange as StoredChange } from '../tokens/tokens.store.ts'
 import { readEntry, refuseFaults } from './entry.ts'
 import * as erasure from './erasure.store.ts'
-import { externalIdFault, type GivenProfile, profileAt, readProfile } from './profile.ts'
-import { putUsers } from './put-users.store.ts'
+import { type GivenProfile, profileAt, readProfile } from './profile.ts'
 import * as changes from './user-changes.store.ts'
 import { findableUsername, prepareUsername } from './username.ts'
 import type { NewUser as NewUserBody, UserChange } from './users.schemas.ts'
@@ -83,8 +82,8 @@ export async function storeUser(dependencies: UserDependencies, wanted: Stored):
 }
 
 /** A user signs in by a verified address, too: it must not become the username of another one. Throws CONFLICT. */
-export async function refuseAddress(
-  { store }: Pick<UserDependencies, 'store'>,
+async function refuseAddress(
+  { store }: UserDependencies,
   username: string | null | undefined,
   userId?: string,
 ): Promise<void> {
@@ -94,41 +93,8 @@ export async function refuseAddress(
 }
 
 /** Does not say by whom, nor whether it is a name or an address: the caller may be an application, and the user another one's. */
-export function taken(field: 'username' | 'externalId', text: string | null | undefined): CarillonError {
+function taken(field: 'username' | 'externalId', text: string | null | undefined): CarillonError {
   return new CarillonError('CONFLICT', `The ${field} ${text} is taken`, { details: [{ field, reason: 'is taken' }] })
-}
-
-/** Creates the user with this external id, or changes the given fields of the existing one. Throws INVALID_REQUEST. */
-export async function putUser(
-  dependencies: UserDependencies,
-  externalId: string,
-  given: GivenProfile,
-): Promise<{ user: User; created: boolean }> {
-  const { store, now, application } = dependencies
-  const { profile, faults } = readProfile(given)
-  const reason = externalIdFault(externalId)
-  if (reason !== undefined) faults.unshift({ field: 'externalId', reason })
-  refuseFaults(faults)
-  const at = now()
-  const users = [await newUserOf(dependencies, { externalId, profile }, at)]
-  const [put] = await store.write(putUsers, { application, issuer: '', at, users })
-  return put as { user: User; created: boolean }
-}
-
-/** The entry for `putUsers`, which turns it into one of a change if the user exists. It then says what changed, for the notice of a new address. */
-export async function newUserOf(
-  dependencies: UserDependencies,
-  { externalId, profile }: { externalId: string; profile: GivenProfile },
-  at: number,
-) {
-  const { store, application, source = serviceSource } = dependencies
-  const wanted = { application, issuer: '', externalId }
-  const before = profile.email === undefined ? undefined : await store.read(stored.findUserByExternalId, wanted)
-  const [change] = (before && recordedChange(dependencies, before, profile).audit) ?? []
-  const { detail = null, formerEmail = null } = change ?? {}
-  const userId = newId(at)
-  const entry = { ...auditEntry(source, { event: 'user-created', at, userId, detail }), formerEmail }
-  return { newId: userId, externalId, ...profileAt(profile, at), entry }
 }
 
 /** Throws NOT_FOUND. */
@@ -160,19 +126,30 @@ function noSuchUser(key: UserKey): CarillonError {
 
 /** Changes the given fields and returns the user as it is afterwards. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */
 export async function changeUser(dependencies: UserDependencies, key: UserKey, change: UserChange): Promise<User> {
-  const { store } = dependencies
   const user = await findUser(dependencies, key)
   const { profile, faults } = readProfile(change)
   const username = faulting(faults, () => changedUsername(user, change.username))
   refuseFaults(faults)
-  await refuseAddress(dependencies, username, user.id)
-  const fields = { ...(username !== undefined && { username }), ...profile }
-  const changed = { userId: user.id, ...profileAt(fields, dependencies.now()) }
-  const outcome = await store.write(stored.updateUser, { ...changed, ...recordedChange(dependencies, user, fields) })
-  if (outcome === 'username-taken') throw taken('username', username)
+  await storeChange(dependencies, user, { ...(username !== undefined && { username }), ...profile })
   if (change.disabled === true) await disableUser(dependencies, { id: user.id })
   if (change.disabled === false) await enableUser(dependencies, { id: user.id })
   return findUser(dependencies, { id: user.id })
+}
+
+/** `username` is prepared. `signInId`: the sign-in of the user who makes the change. Throws CONFLICT if the username is taken. */
+export async function storeChange(
+  dependencies: UserDependencies,
+  user: User,
+  fields: GivenProfile & { username?: string },
+  signInId: string | null = null,
+): Promise<'done' | 'absent'> {
+  await refuseAddress(dependencies, fields.username, user.id)
+  const change = { userId: user.id, ...profileAt(fields, dependencies.now()) }
+  const audited = recordedChange(dependencies, user, fields, signInId)
+  if (audited.audit === undefined) return 'done'
+  const outcome = await dependencies.store.write(stored.updateUser, { ...change, ...audited })
+  if (outcome === 'username-taken') throw taken('username', fields.username)
+  return outcome
 }
 
 /** The entry names the fields, not their values; there is none if every value stays as it was. */
@@ -205,12 +182,10 @@ export async function setPassword(
   dependencies: UserDependencies,
   wanted: { username: string; password: string; isGenerated?: boolean },
 ): Promise<void> {
-  const { id: userId, username } = await findUser(dependencies, { username: wanted.username })
-  const { password, isGenerated = false } = wanted
-  if (!isGenerated) refuseFaults(await passwordFaults(dependencies, { username: username ?? '', password }))
-  const passwordHash = await dependencies.passwords.hash(password)
-  const facts = { event: 'password-changed', userId, username } as const
-  await endProofs(dependencies, changes.setPassword, { userId, passwordHash }, facts)
+  const { username, password, isGenerated = false } = wanted
+  const user = await findUser(dependencies, { username })
+  if (!isGenerated) refuseFaults(await passwordFaults(dependencies, { username: user.username ?? '', password }))
+  await storePassword(dependencies, user, await dependencies.passwords.hash(password))
 }
 
 /** Sets the password that the user chose: the caller's own sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that sign-in has ended since. */
@@ -218,12 +193,21 @@ export async function changePassword(
   dependencies: UserDependencies,
   wanted: { id: string; username: string; newPassword: string } & Excepted,
 ): Promise<void> {
-  const { id: userId, username, newPassword: password, ...except } = wanted
-  refuseFaults(await passwordFaults(dependencies, { username, password, field: 'newPassword' }))
-  const passwordHash = await dependencies.passwords.hash(password)
-  const facts = { event: 'password-changed', userId, username, signInId: except.exceptSignInId ?? null } as const
-  const outcome = await endProofs(dependencies, changes.setPassword, { userId, passwordHash, ...except }, facts)
+  const { newPassword: password, ...user } = wanted
+  refuseFaults(await passwordFaults(dependencies, { ...user, password, field: 'newPassword' }))
+  const outcome = await storePassword(dependencies, user, await dependencies.passwords.hash(password))
   if (outcome !== 'done') throw notAuthenticated()
+}
+
+/** Ends every session and token of the user, except those of `exceptSignInId`. Enables the user. */
+export function storePassword(
+  dependencies: UserDependencies,
+  { id: userId, username, exceptSignInId, exceptGeneration }: Pick<User, 'id' | 'username'> & Excepted,
+  passwordHash: string,
+): Promise<'done' | 'absent' | 'refused'> {
+  const facts = { event: 'password-changed', userId, username, signInId: exceptSignInId ?? null } as const
+  const change = { userId, passwordHash, exceptSignInId, exceptGeneration }
+  return endProofs(dependencies, changes.setPassword, change, facts)
 }
 
 /** Ends every session and token of the user and refuses every later sign-in. Throws NOT_FOUND. */
@@ -278,9 +262,9 @@ export function makePassphrase(): string {
 }
 
 /** Throws UNAUTHORIZED if the caller's user was disabled or deleted since the proof began. */
-export async function findEnabledUser({ store }: { store: Store }, { userId }: Subject) {
-  const user = await store.read(stored.findUser, userId)
-  if (user === undefined || user.disabledAt !== null) throw notAuthenticated()
+export async function findEnabledUser(dependencies: { store: Store }, caller: Subject): Promise<User> {
+  const user = await readerOf(dependencies, caller)
+  if (user === undefined) throw notAuthenticated()
   return user
 }
 

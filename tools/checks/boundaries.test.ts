@@ -46,7 +46,6 @@ const arrows: { room: string[]; knows: string[] }[] = [
       'server/start/{sealing-secret,database-file}.ts',
       'server/tokens/{key-material,probe-token,signing-keys.store}.ts',
       'server/issuers/key-set.ts',
-      'server/http/response/security-headers.ts',
     ],
   },
   // The process that it starts. What that runs knows the service, and not the other way round.

@@ -41,7 +41,7 @@ export class Follower {
         this.#waiting.abort(this.#errorIn(message))
         break
       case 'lost':
-        this.#tab.onLost?.(this.#errorIn(message))
+        this.#tab.watcher.onLost?.(this.#errorIn(message))
         break
       default:
         return
@@ -80,7 +80,7 @@ export class Follower {
       if (event.type === 'resync' || versionOf(log.position) < versionOf(event.position)) log.add(event)
   }
 
-  #errorIn({ error }: Extract<Message, { kind: 'error' | 'lost' }>): CarillonError {
+  #errorIn({ error }: Extract<Message, { error: unknown }>): CarillonError {
     return new this.#tab.functions.CarillonError(error.code, error.message, error)
   }
 

@@ -31,7 +31,7 @@ export class Leader {
     const watcher = {
       onData: () => (this.#aliveAt = performance.now()),
       onLost: (error: unknown) => {
-        tab.onLost?.(error)
+        tab.watcher.onLost?.(error)
         if (error instanceof CarillonError) channel.postMessage({ kind: 'lost', error: fieldsOf(error) })
       },
     }

@@ -3,7 +3,7 @@ import type { CarillonError } from '../../transport/errors.ts'
 import type { Requests } from '../../transport/requests.ts'
 import type { Position, Proof, StreamEvent } from '../../transport/types.ts'
 import type { ClientFunctions } from '../client-functions.ts'
-import type { Timing } from '../subscription.ts'
+import type { StreamWatcher, Timing } from '../subscription.ts'
 import type { TabLog } from './tab-log.ts'
 
 export const formatVersion = 4
@@ -16,10 +16,8 @@ export type Message =
   /** A follower requests the events after its position, or only a greeting if it has no position. */
   | { kind: 'request'; from: string; position: Position | undefined }
   | { kind: 'response'; to: string; hello: StreamEvent; missed: StreamEvent[] }
-  /** The proof that all tabs share has ended. */
-  | { kind: 'error'; error: Omit<CarillonError, 'cause'> }
-  /** The leader could not connect, and tries again. */
-  | { kind: 'lost'; error: Omit<CarillonError, 'cause'> }
+  /** `error`: the proof that all tabs share has ended. `lost`: the leader could not connect, and tries again. */
+  | { kind: 'error' | 'lost'; error: Omit<CarillonError, 'cause'> }
 
 export type Tab = {
   functions: ClientFunctions
@@ -31,6 +29,6 @@ export type Tab = {
   /** When the server named the user of the inbox, by `performance.now()`. */
   namedAt: number
   log: TabLog
-  onLost?: ((error: unknown) => void) | undefined
+  watcher: StreamWatcher
   channel: Omit<BroadcastChannel, 'postMessage'> & { postMessage(message: Message): void }
 }

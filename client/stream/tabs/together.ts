@@ -1,7 +1,7 @@
 // A tab and the others of its inbox: one holds a Web Lock and leads (leader.ts); the others follow (follower.ts) and wait for
 // the lock.
 import type { Me, StreamEvent } from '../../transport/types.ts'
-import type { SharedStreamWatcher, StreamOptions } from '../subscription.ts'
+import type { StreamOptions } from '../subscription.ts'
 import { Follower, leaderIsSilent } from './follower.ts'
 import { Leader } from './leader.ts'
 import { formatVersion, type Tab } from './messages.ts'
@@ -10,34 +10,30 @@ import { TabLog } from './tab-log.ts'
 /** If a tab waits longer for the lock, another user may have signed in since the tab requested the name of the inbox. */
 const maxNameAgeMs = 1_000
 
-type Shared = Pick<Tab, 'requests' | 'timing' | 'silenceMs' | 'functions'> & { watcher: SharedStreamWatcher }
+type Joining = Omit<Tab, 'proof' | 'namedAt' | 'channel'>
 
 /** Each tab continues from its own position, so a change of leader neither loses nor repeats an event. */
 export function openTogether(
-  { watcher, ...shared }: Shared,
+  shared: Omit<Joining, 'log'>,
   since: StreamOptions['since'],
   signal: AbortSignal,
 ): AsyncGenerator<StreamEvent, void> {
   const log = new TabLog(shared.functions, since)
-  takePart({ ...shared, log, onLost: watcher.onLost }, signal, watcher.onUser).catch((error) => log.end(error))
+  takePart({ ...shared, log }, signal).catch((error) => log.end(error))
   return log.read(signal)
 }
 
 /** Takes part in the group of one inbox after the other, until the stream ends. */
-async function takePart(
-  tab: Omit<Tab, 'proof' | 'namedAt' | 'channel'>,
-  signal: AbortSignal,
-  onUser: SharedStreamWatcher['onUser'],
-): Promise<void> {
-  const { requests, timing, log } = tab
+async function takePart(tab: Joining, signal: AbortSignal): Promise<void> {
+  const { requests, timing, log, watcher } = tab
   const { delayAfter, pause } = tab.functions
   for (let outcome: Outcome = 'moved'; outcome === 'moved'; ) {
     if (log.moves > 1) await pause(delayAfter(undefined, log.moves - 2, timing), signal)
     const { user, proof } = await nameOf(tab, signal)
-    onUser?.(user.id)
+    watcher.onUser?.(user.id)
     signal.throwIfAborted()
     // Tabs with the same name share a stream.
-    const channel = channelNamed(`carillon ${formatVersion} ${proof} ${requests.base} ${user.id}`)
+    const channel = new BroadcastChannel(`carillon ${formatVersion} ${proof} ${requests.base} ${user.id}`)
     const member = { ...tab, proof, channel, namedAt: performance.now() }
     log.last = undefined
     try {
@@ -46,21 +42,6 @@ async function takePart(
     } finally {
       channel.close()
     }
-  }
-}
-
-/** A page whose storage is forbidden has no channels, and a stream of its own. */
-function channelNamed(name: string): Tab['channel'] {
-  try {
-    return new BroadcastChannel(name)
-  } catch {
-    return Object.assign(new EventTarget(), {
-      name,
-      onmessage: null,
-      onmessageerror: null,
-      close() {},
-      postMessage() {},
-    })
   }
 }
 
@@ -96,19 +77,16 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
 }
 
 /** A script cannot read a session cookie, and another sign-in replaces it for all tabs: the server knows the user. */
-async function nameOf(
-  { requests, timing, onLost, functions }: Pick<Tab, 'requests' | 'timing' | 'onLost' | 'functions'>,
-  signal: AbortSignal,
-): Promise<Me> {
-  const { CarillonError, delayAfter, isFinal, pause, requestMe } = functions
+async function nameOf({ requests, timing, watcher, functions }: Joining, signal: AbortSignal): Promise<Me> {
+  const { CarillonError, delayAfter, isFinal, pause } = functions
   for (let failures = 0; ; failures++)
     try {
-      const me = await requestMe(requests, { signal, timeoutMs: timing.connectMs })
+      const me = await requests.me({ signal, timeoutMs: timing.connectMs })
       if (me) return me
       throw new CarillonError('UNAUTHORIZED', 'No user is signed in', { status: 401 })
     } catch (error) {
       if (isFinal(error)) throw error
-      onLost?.(error)
+      watcher.onLost?.(error)
       await pause(delayAfter(error, failures, timing), signal)
     }
 }

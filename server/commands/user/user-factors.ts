@@ -9,7 +9,7 @@ import { findUser as findStoredUser } from '../../users/users.store.ts'
 import { findUser, type UserKey } from '../../users/users.ts'
 import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
-import { aboutUser, identityOf, type KeyOptions, named, nameOf, type Users, withUsers } from './user-key.ts'
+import { aboutUser, identityOf, type KeyOptions, keyOf, named, nameOf, type Users, withUsers } from './user-key.ts'
 
 const resetHelp = `
 For a user who has lost every factor and the recovery codes. Make sure who asks for it: afterwards the password alone signs in. Every
@@ -27,9 +27,9 @@ type ResetOptions = KeyOptions & { yes?: boolean; unreadable?: true }
 
 export function factorsCommand(): Command {
   const factors = new Command('factors').description('List the second factors of a user, or remove them all')
-  named(factors.command('list [name]'))
-    .description('List the second factors of a user, without their secrets')
-    .action(aboutUser(listAll))
+  aboutUser(factors.command('list [name]'), listAll).description(
+    'List the second factors of a user, without their secrets',
+  )
   named(factors.command('reset [name]'))
     .description('Remove every second factor, passkey and recovery code of a user; every session and token ends')
     .option(
@@ -38,12 +38,7 @@ export function factorsCommand(): Command {
     )
     .option('--yes', 'do not ask')
     .addHelpText('after', resetHelp)
-    .action((name, { unreadable, ...options }: ResetOptions, command) => {
-      if (unreadable === undefined) return aboutUser(resetAll)(name, options, command)
-      if (name !== undefined || options.externalId !== undefined || options.id !== undefined)
-        throw new WrongUse('Name a user, or set --unreadable, which is about all users')
-      return withUsers(command, (users) => resetUnreadable(users, options))
-    })
+    .action(reset)
   return factors
 }
 
@@ -63,7 +58,15 @@ async function listAll(users: Users, key: UserKey, options: Output): Promise<voi
   })
 }
 
-async function resetAll(users: Users, key: UserKey, options: Output & { yes?: boolean }): Promise<void> {
+function reset(name: string | undefined, options: ResetOptions, command: Command): Promise<void> {
+  const isNamed = name !== undefined || options.externalId !== undefined || options.id !== undefined
+  if (options.unreadable && isNamed) throw new WrongUse('Name a user, or set --unreadable, which is about all users')
+  if (options.unreadable) return withUsers(command, (users) => resetUnreadable(users, options))
+  const key = keyOf(name, options)
+  return withUsers(command, (users) => resetAll(users, key, options))
+}
+
+async function resetAll(users: Users, key: UserKey, options: ResetOptions): Promise<void> {
   const user = await findUser(users, key)
   await confirm(`Remove every second factor of ${nameOf(user)} (${user.id}) and end every sign-in?`, options)
   const removed = await resetFactors(users, user)

@@ -37,14 +37,15 @@ export function nameOf({ username, externalId, id }: User): string {
 
 export type Users = UserDependencies & Place
 
-/** The action of a command about one user. */
+/** Makes `subcommand` one about the user whom its argument or an option names. */
 export function aboutUser<Options extends KeyOptions>(
+  subcommand: Command,
   work: (users: Users, key: UserKey, options: Options) => Promise<void>,
-) {
-  return (name: string | undefined, options: Options, command: Command) => {
-    const key = keyOf(name, options)
+): Command {
+  return named(subcommand).action((username, options, command) => {
+    const key = keyOf(username, options)
     return withUsers(command, (users) => work(users, key, options))
-  }
+  })
 }
 
 export function withUsers<Result>(command: Command, work: (users: Users) => Promise<Result>): Promise<Result> {

@@ -3,14 +3,12 @@
 /** `url`: of the service, perhaps with a path; without a slash at its end. */
 export type Target = { url: string; now: () => number }
 
-export type ProbeResponse = {
-  status: number
-  headers: Headers
-  /** The body as JSON; undefined if it is something else. */
-  json: Envelope | undefined
+export type ProbeResponse = Parsed & {
   /** The moment halfway between the request and the response, by this machine's clock. */
   at: number
 }
+/** `json` is undefined if the body is something else. */
+type Parsed = { status: number; headers: Headers; json: Envelope | undefined }
 type Envelope = {
   success?: boolean
   data?: Record<string, unknown>
@@ -25,7 +23,7 @@ export async function probe({ url, now }: Target, path: string): Promise<ProbeRe
   const before = now()
   const response = await get(url + path, AbortSignal.timeout(timeoutMs))
   const at = (before + now()) / 2
-  return { status: response.status, headers: response.headers, json: parsed(await response.text()), at }
+  return { ...(await parsed(response)), at }
 }
 
 /** Follows no redirect. */
@@ -33,21 +31,20 @@ export function get(url: string, signal: AbortSignal, headers: Record<string, st
   return fetch(url, { headers: { 'user-agent': 'carillon-doctor', ...headers }, redirect: 'manual', signal })
 }
 
-export function parsed(text: string): Envelope | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
+export async function parsed(response: Response): Promise<Parsed> {
+  const { status, headers } = response
+  const json: unknown = await response.json().catch((error) => {
+    if (!(error instanceof SyntaxError)) throw error
+  })
+  return { status, headers, json: typeof json === 'object' && json !== null ? json : undefined }
 }
 
 /** Whether it has the envelope of an error (docs/inbox.md). A proxy's own page of the same status has not. */
-export function isRefusal({ status, json: response }: ProbeResponse, expected: number): boolean {
-  return status === expected && response?.success === false && typeof response.error?.requestId === 'string'
+export function isRefusal({ status, json }: Parsed, expected: number): boolean {
+  return status === expected && json?.success === false && typeof json.error?.requestId === 'string'
 }
 
-export function described({ status, headers, json: response }: Omit<ProbeResponse, 'at'>): string {
+export function described({ status, headers, json }: Parsed): string {
   const type = headers.get('content-type')?.split(';')[0]
-  return `${status}${response?.error?.code ? ` ${response.error.code}` : type ? ` with ${type}` : ''}`
+  return `${status}${json?.error?.code ? ` ${json.error.code}` : type ? ` with ${type}` : ''}`
 }

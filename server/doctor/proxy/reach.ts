@@ -1,8 +1,7 @@
 // Does an address lead to Carillon, is that service ready, and does it use the database of these settings? Is the address the public URL,
 // does Host arrive as a browser sent it, and do the clocks agree?
 import type { SigningKey } from '../../tokens/signing-keys.store.ts'
-import { type Finding, fault, ok, warning } from '../finding.ts'
-import { clockFinding } from '../machine.ts'
+import { clockFinding, type Finding, fault, ok, warning } from '../finding.ts'
 import { described, isRefusal, type ProbeResponse, probe, type Target } from './probe.ts'
 
 export type Place = Target & {
@@ -12,7 +11,7 @@ export type Place = Target & {
   /** The keys in the database of the settings; undefined if they could not be read. */
   signingKeys: SigningKey[] | undefined
   /** That database is being moved, or was moved. */
-  isMoved?: boolean
+  isMoved?: boolean | undefined
   /** Doctor could not read that database. */
   isDatabaseAway?: boolean
 }

@@ -57,9 +57,9 @@ function heldBack(timeoutMs: number): Finding {
 }
 
 async function refused(response: Response): Promise<Finding> {
-  const { status, headers } = response
-  const json = parsed(await response.text())
-  const found = `not checked: the stream is refused with ${json?.error?.message ?? described({ status, headers, json })}`
+  const { status } = response
+  const refusal = await parsed(response)
+  const found = `not checked: the stream is refused with ${refusal.json?.error?.message ?? described(refusal)}`
   if (status === 401)
     return warning(check, {
       found,

@@ -5,8 +5,7 @@ import { openingFailure, poolingOf, poolingRemedy, refuseOld } from '../../store
 import { openPool } from '../../store/postgres/connection/pool.ts'
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
-import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
-import { clockFinding } from '../machine.ts'
+import { clockFinding, type Finding, fault, faultOf, ok, warning } from '../finding.ts'
 import { type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
 export async function examinePostgres(url: string, now: () => number): Promise<Examined> {
@@ -14,12 +13,14 @@ export async function examinePostgres(url: string, now: () => number): Promise<E
   try {
     const opened = openPool(url)
     pool = opened
+    await refuseOld(pool)
+    const facts = await factsOf(pool, now)
     const findings = [
-      await version(pool),
+      ok('PostgreSQL', facts.version),
       ...(await pooler(pool)),
-      await clock(pool, now),
-      ...(await ground(pool)),
-      await rights(pool),
+      clockFinding('clock', { whose: "the database's clock", aheadMs: facts.aheadMs }),
+      ...ground(facts),
+      rights(facts),
     ]
     const applied = await appliedMigrations(pool)
     const content = await examineContent(async (sql) => (await opened.query(sql)).rows, {
@@ -37,12 +38,6 @@ export async function examinePostgres(url: string, now: () => number): Promise<E
   }
 }
 
-async function version(pool: pg.Pool): Promise<Finding> {
-  const { rows } = await pool.query("select current_setting('server_version') as version")
-  await refuseOld(pool)
-  return ok('PostgreSQL', String(rows[0].version))
-}
-
 /** Empty if there is no pooler. */
 async function pooler(pool: pg.Pool): Promise<Finding[]> {
   const pooling = await poolingOf(pool)
@@ -55,26 +50,26 @@ async function pooler(pool: pg.Pool): Promise<Finding[]> {
   return [fault('pooler', { found, change: poolingRemedy })]
 }
 
-async function clock(pool: pg.Pool, now: () => number): Promise<Finding> {
+type Facts = Record<'replica' | 'readonly' | 'isSuper' | 'creates', boolean> &
+  Record<'version' | 'fsync' | 'commit' | 'encoding' | 'role', string> & { aheadMs: number }
+
+/** The clock, the settings of the server that durability depends on, and the rights, for this role in this database. */
+async function factsOf(pool: pg.Pool, now: () => number): Promise<Facts> {
   const before = now()
-  const { rows } = await pool.query('select extract(epoch from clock_timestamp())::float8 * 1000 as at')
-  return clockFinding('clock', { whose: "the database's clock", aheadMs: rows[0].at - (before + now()) / 2 })
-}
-
-type Ground = Record<'replica' | 'readonly', boolean> & Record<'fsync' | 'commit' | 'encoding', string>
-
-/** The settings of the server that durability depends on, for this role in this database. */
-async function ground(pool: pg.Pool): Promise<Finding[]> {
   const { rows } = await pool.query(`
-    select pg_is_in_recovery() as replica,
+    select current_setting('server_version') as version, pg_is_in_recovery() as replica,
+      extract(epoch from clock_timestamp())::float8 * 1000 as at,
       current_setting('default_transaction_read_only')::boolean as readonly,
       current_setting('fsync') as fsync,
       current_setting('synchronous_commit') as commit,
-      current_setting('server_encoding') as encoding`)
-  return durable(rows[0])
+      current_setting('server_encoding') as encoding,
+      rolname as role, rolsuper as "isSuper",
+      coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates
+    from pg_roles where rolname = current_user`)
+  return { ...rows[0], aheadMs: rows[0].at - (before + now()) / 2 }
 }
 
-function durable({ replica, readonly, fsync, commit, encoding }: Ground): Finding[] {
+function ground({ replica, readonly, fsync, commit, encoding }: Facts): Finding[] {
   const findings: Finding[] = []
   const wrong = (found: string, change: string) => findings.push(fault('database', { found, change }))
   if (replica) wrong('it is a read-only replica', 'name the primary in CARILLON_DATABASE_URL')
@@ -89,12 +84,7 @@ function durable({ replica, readonly, fsync, commit, encoding }: Ground): Findin
   return findings
 }
 
-async function rights(pool: pg.Pool): Promise<Finding> {
-  const { rows } = await pool.query(`
-    select current_user as role, rolsuper as super,
-      coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates
-    from pg_roles where rolname = current_user`)
-  const { role, super: isSuper, creates } = rows[0]
+function rights({ role, isSuper, creates }: Facts): Finding {
   if (isSuper)
     return warning('rights', {
       found: `${role} is a superuser, with more rights than Carillon needs`,

@@ -9,8 +9,7 @@ import { Database, isOurs, notOurs, openingFailure, readHeader } from '../../sto
 import { hasForeignLog } from '../../store/sqlite/file/identity.ts'
 import { appliedMigrations } from '../../store/sqlite/migrate.ts'
 import { readOnlyMount, rightsOf } from '../file-mode.ts'
-import { type Finding, fault, faultOf, ok, warning } from '../finding.ts'
-import { clockFinding } from '../machine.ts'
+import { clockFinding, type Finding, fault, faultOf, ok, warning } from '../finding.ts'
 import { type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
 const mebibyte = 2 ** 20

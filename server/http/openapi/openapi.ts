@@ -198,9 +198,9 @@ class Components {
   /** The schema as it is published. Throws if two different schemas have one name. */
   publish(schema: Schema): Schema {
     const name = schema[componentName]
-    if (name === undefined) return this.#copy(schema) as Schema
+    if (name === undefined) return this.#copy(schema)
     const known = this.#named.get(name)
-    if (known === undefined) this.#named.set(name, { schema, published: this.#copy(schema) as Schema })
+    if (known === undefined) this.#named.set(name, { schema, published: this.#copy(schema) })
     else if (known.schema !== schema) throw new Error(`two schemas have the name ${name}`)
     return { $ref: refTo(name) }
   }
@@ -211,14 +211,9 @@ class Components {
     return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)))
   }
 
-  #copy(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map((item) => this.#part(item))
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, this.#part(part)]))
-  }
-
-  #part(value: unknown): unknown {
-    const isNamed = typeof value === 'object' && value !== null && componentName in value
-    return isNamed ? this.publish(value as Schema) : this.#copy(value)
+  #copy(schema: Schema): Schema {
+    const copyPart = (key: string, part: Schema | null) =>
+      key !== '' && part?.[componentName] !== undefined ? this.publish(part) : part
+    return JSON.parse(JSON.stringify(schema, copyPart))
   }
 }

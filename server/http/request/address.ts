@@ -1,24 +1,17 @@
 // Which client sent this request? The address for the log and for limits comes from here alone; nothing else reads the
 // peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md), except that
-// original-url.ts reads a URL from a trusted proxy.
+// sign-in/verify.routes.ts reads a URL from a trusted proxy.
 import type { IncomingMessage } from 'node:http'
 import { stripBlanks } from '../../basics/blanks.ts'
 import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/ip-addresses.ts'
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 
-/** The fields with which a proxy names the client. */
-export const forwardingFields = ['forwarded', 'x-forwarded-for'] as const
-
-/**
- * RFC 5952 for IPv6, dotted for IPv4; `unknown` if the connection is already closed. The peer of the connection, unless it is a trusted proxy
- * that names the client.
- */
+/** The peer, or the client that a trusted proxy names, in the one spelling of its address; `unknown` if it has left. */
 export function addressOf(request: Request, trustedProxies: AddressRanges): string {
   const peer = peerOf(request.socket)
+  if (!isForwarded(request) || !comesFromTrustedProxy(request, trustedProxies)) return peer
   const { forwarded, 'x-forwarded-for': forwardedFor } = request.headers
-  if (forwarded === undefined && forwardedFor === undefined) return peer
-  if (!comesFromTrustedProxy(request, trustedProxies)) return peer
   const chains = [
     forwarded === undefined ? undefined : forwardedChain(forwarded),
     forwardedFor === undefined ? undefined : forwardedForChain(String(forwardedFor)),
@@ -27,6 +20,11 @@ export function addressOf(request: Request, trustedProxies: AddressRanges): stri
   const [address = peer, other = address] = chains.map((chain) => walk(peer, chain, isTrusted))
   // A proxy that sets one of the two forwards the other as the client sent it, and here is no way to know which one that is.
   return other === address ? address : peer
+}
+
+/** Whether a proxy, or a client that claims to be one, names the client. */
+export function isForwarded({ headers }: Pick<Request, 'headers'>): boolean {
+  return headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined
 }
 
 /** Whether a trusted proxy sent this request: only then is a forwarding header more than the client's claim. */

@@ -4,8 +4,8 @@
 // starts, in 100 ms and 10 MB (decision 0056).
 import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
-import type { FastifyError, FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
-import { CarillonError, type Fault } from '../../basics/errors.ts'
+import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import { CarillonError, type Fault, invalidRequest } from '../../basics/errors.ts'
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import { parseJson, refuseBody } from '../../basics/strict-json.ts'
 import type { Schema } from '../openapi/schema.ts'
@@ -84,55 +84,51 @@ function decodeForm(text: string): string {
   }
 }
 
-type Validate = { (value: unknown): unknown; errors?: unknown[] | null }
-type Compile = (definition: { schema: Schema }) => Validate
-type ValidatorFactory = (schemas: Readonly<Record<string, Schema>>, options?: object) => Compile
+/** What Fastify uses in place of its own compilers. */
+export const compilersFactory = {
+  buildValidator: () => checkOf as never,
+  buildSerializer: () => () => JSON.stringify,
+}
+
+type Part = { schema: Schema; httpPart: 'body' | 'querystring' }
+
+/** The check of one part of a request. Its error is INVALID_REQUEST. */
+function checkOf({ schema, httpPart }: Part) {
+  return (value: unknown) => validatorOf(schema)(value) || { error: invalidRequest(faultsIn(schema, value, httpPart)) }
+}
+
+type SchemaFault = Omit<FastifySchemaValidationError, 'schemaPath'>
+type Validate = { (value: unknown): boolean; errors?: SchemaFault[] | null }
 
 /** AJV without its repairs: nothing is coerced, removed or filled in. It stops at the first fault. */
 const strictness = { allErrors: false, coerceTypes: false, removeAdditional: false, useDefaults: false }
 /** The schemas are our own: schemas.test.ts checks them against the rules of JSON Schema, and no start does. */
 const options = { customOptions: { ...strictness, validateSchema: false } }
+let compile: ((definition: { schema: Schema }) => Validate) | undefined
 
-export const compilersFactory = {
-  buildValidator: validatorsOnDemand as never,
-  buildSerializer: () => () => JSON.stringify,
+/** AJV keeps what it has compiled. */
+function validatorOf(schema: Schema): Validate {
+  compile ??= fastifysCompiler()
+  return compile({ schema })
 }
 
-function validatorsOnDemand(schemas: Readonly<Record<string, Schema>>): Compile {
-  let compile: Compile | undefined
-  return (definition) => {
-    let compiled: Validate | undefined
-    const validate: Validate = (value) => {
-      compile ??= fastifysCompiler()(schemas, options)
-      compiled ??= compile(definition)
-      const isValid = compiled(value)
-      validate.errors = compiled.errors ?? null
-      return isValid
-    }
-    return validate
-  }
-}
-
-/** The package that Fastify depends on. Not a dynamic import: Fastify calls a validator and does not wait. */
-function fastifysCompiler(): ValidatorFactory {
+/** The package that Fastify depends on. Not a dynamic import: Fastify calls a check and does not wait. */
+function fastifysCompiler(): NonNullable<typeof compile> {
   const ofFastify = createRequire(createRequire(import.meta.url).resolve('fastify'))
-  return ofFastify('@fastify/ajv-compiler')()
+  return ofFastify('@fastify/ajv-compiler')()({}, options)
 }
 
 const maxUnknownFields = 8
 
 /** Each field up to its first fault: to find all in 500,000 recipients or 10,000 unknown fields takes up to 3 s. */
-export function faultsOf(error: FastifyError, request: FastifyRequest): Fault[] {
-  const { validation = [], validationContext = 'body' } = error
-  const schema = request.routeOptions.schema?.[validationContext as 'body' | 'querystring'] as Schema | undefined
-  const value = validationContext === 'body' ? request.body : request.query
-  const first = firstOf(validation).map((fault) => faultOf(fault, [], validationContext))
-  if (schema?.properties === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
+function faultsIn(schema: Schema, value: unknown, part: Part['httpPart']): Fault[] {
+  const first = firstFault(schema, value, part)
+  if (schema.properties === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
     return first
-  const ofValues = faultsOfValues(schema, value, request)
+  const ofValues = faultsOfValues(schema, value)
   // A query has no inner fields: the entry of a list is reported under the name of the list.
-  if (validationContext !== 'body') for (const fault of ofValues) fault.field = fault.field.replace(/\.\d+$/, '')
-  const faults = [...faultsOfNames(schema, value, validationContext), ...ofValues]
+  if (part !== 'body') for (const fault of ofValues) fault.field = fault.field.replace(/\.\d+$/, '')
+  const faults = [...faultsOfNames(schema, value, part), ...ofValues]
   return faults.length === 0 ? first : faults
 }
 
@@ -150,16 +146,18 @@ function faultsOfNames({ properties = {}, required = [] }: Schema, value: object
   ]
 }
 
-function faultsOfValues({ properties = {} }: Schema, value: object, request: FastifyRequest): Fault[] {
+function faultsOfValues({ properties = {} }: Schema, value: object): Fault[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     if (!Object.hasOwn(value, name)) return []
-    const validate = request.getValidationFunction(schema) ?? request.compileValidationSchema(schema)
-    if (validate((value as Record<string, unknown>)[name]) !== false) return []
-    return firstOf((validate.errors ?? []) as SchemaFault[]).map((fault) => faultOf(fault, [name], name))
+    return firstFault(schema, (value as Record<string, unknown>)[name], name, [name])
   })
 }
 
-type SchemaFault = Omit<FastifySchemaValidationError, 'schemaPath'>
+/** At most one fault. `whole`: the field of a fault that is in no field of the value. */
+function firstFault(schema: Schema, value: unknown, whole: string, within: readonly string[] = []): Fault[] {
+  const validate = validatorOf(schema)
+  return validate(value) ? [] : firstOf(validate.errors ?? []).map((fault) => faultOf(fault, within, whole))
+}
 
 /** The first fault. If a value fits none of several variants: the first within the variant of its type. */
 function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
@@ -172,7 +170,7 @@ function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
   return [inner ?? unlisted ?? { ...last, keyword: 'type', params: { type: types } }]
 }
 
-function faultOf(fault: SchemaFault, within: string[], whole: string): Fault {
+function faultOf(fault: SchemaFault, within: readonly string[], whole: string): Fault {
   const { instancePath, keyword, params, message = 'is not valid' } = fault
   const named = params.missingProperty ?? params.additionalProperty
   const path = [...within, ...instancePath.split('/').slice(1), ...(named === undefined ? [] : [named])]

@@ -10,13 +10,10 @@ export type Encoding = 'br' | 'gzip' | 'identity'
 
 const compress = promisify(gzip)
 
-/** The first one that the client accepts; the last one is `identity`, which every client accepts. */
-export function acceptedOf(files: readonly EncodedFile[], acceptEncoding: string | undefined): EncodedFile {
-  return files.find(({ encoding }) => accepts(acceptEncoding, encoding)) ?? (files.at(-1) as EncodedFile)
-}
-
-/** 304 if the client has it already. The caller sets the media type, `Cache-Control` and `Vary`. */
-export function sendEncoded(request: FastifyRequest, reply: FastifyReply, { bytes, etag, encoding }: EncodedFile) {
+/** Sends the first that the client accepts, or 304 if it has that. `identity` is the last. The caller sets `Vary`. */
+export function sendEncoded(request: FastifyRequest, reply: FastifyReply, files: readonly EncodedFile[]) {
+  const accepted = files.find((file) => accepts(request.headers['accept-encoding'], file.encoding))
+  const { bytes, etag, encoding } = accepted ?? (files.at(-1) as EncodedFile)
   reply.header('etag', etag)
   if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
   if (encoding !== 'identity') reply.header('content-encoding', encoding)

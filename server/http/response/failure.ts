@@ -1,8 +1,7 @@
 // The one place that turns an error into a response, without internals: the cause goes to the log under its request id.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError, type ErrorCode, invalidRequest, noSuchRoute, statusOf } from '../../basics/errors.ts'
+import { CarillonError, type ErrorCode, noSuchRoute, statusOf } from '../../basics/errors.ts'
 import { isBodyUnread, sendBeforeBody } from '../connections.ts'
-import { faultsOf } from '../request/bodies.ts'
 import type { RequestLog } from './request-log.ts'
 import { jsonType } from './send.ts'
 
@@ -62,7 +61,6 @@ function challenge(request: FastifyRequest): string {
 function asCarillonError(failure: unknown, request: FastifyRequest): CarillonError {
   if (failure instanceof CarillonError) return failure
   const error = failure as Partial<FastifyError>
-  if (error.validation !== undefined) return invalidRequest(faultsOf(error as FastifyError, request))
   const tooLarge = ['PAYLOAD_TOO_LARGE', `The body must be at most ${request.routeOptions.bodyLimit} bytes`] as const
   const { statusCode = 500 } = error
   const [code, message] = statusCode === 413 ? tooLarge : (refusals[statusCode] ?? failed)

@@ -5,29 +5,33 @@ import type { CarillonError } from '../../basics/errors.ts'
 import type { AddressRanges } from '../../basics/ip-addresses.ts'
 import type { Log } from '../../basics/log.ts'
 import { LogWindow } from '../../basics/log-window.ts'
-import { addressOf, comesFromTrustedProxy } from '../request/address.ts'
+import { addressOf, comesFromTrustedProxy, isForwarded } from '../request/address.ts'
 
 export type FailedRequest = { requestId: string; method: string; route: string | undefined }
 
-const countedForMs = 1_000
-const inFullForMs = 60_000
-/** Lines with a stack in each `inFullForMs`: of the same failure on one route, and of all failures. */
+const secondMs = 1_000
+const minuteMs = 60_000
+/** Lines with a stack in a minute: of the same failure on one route, and of all failures. */
 const maxInFull = { same: 5, all: 20 }
 /** Reasons, and origins: a client can send any number of made-up ones. */
 const maxReasons = 8
 const maxOriginLength = 200
-const originsForMs = 60_000
+
+const messages = {
+  overload: 'requests refused because of overload',
+  'failure-repeated': 'requests failed again with an error that is already in the log',
+}
+
+type Counts = Map<string, number>
 
 export class RequestLog {
   readonly #log: Log
-  readonly #overload = new Map<string, number>()
-  readonly #repeated = new Map<string, number>()
-  readonly #inFull = new Map<string, number>()
-  readonly #second = new LogWindow(countedForMs, () => this.#report())
-  readonly #minute = new LogWindow(inFullForMs, () => this.#inFull.clear())
-  readonly #origins = new Map<string, number>()
-  readonly #originsPeriod = new LogWindow(originsForMs, () => this.#reportOrigins())
-  #isPeriodOpen = false
+  readonly #counted = { overload: new Map() as Counts, 'failure-repeated': new Map() as Counts }
+  readonly #inFull: Counts = new Map()
+  readonly #origins: Counts = new Map()
+  readonly #second = new LogWindow(secondMs, () => this.#reportCounted())
+  readonly #minute = new LogWindow(minuteMs, () => this.#inFull.clear())
+  readonly #originsMinute = new LogWindow(minuteMs, () => this.#reportOrigins())
   #isProxyReported = false
 
   constructor(log: Log) {
@@ -37,20 +41,17 @@ export class RequestLog {
   /** `failure` is what was thrown; `error` is what the client receives. */
   note(error: CarillonError, failure: unknown, request: FailedRequest): void {
     const { report, status, message } = error
-    if (report === 'overload') this.#count(this.#overload, message)
+    if (report === 'overload') this.#count('overload', message)
     else if (report === 'nothing' || status < 500) return
     else if (this.#isInFull(`${request.route} ${message} ${(failure as Error)?.message}`))
       this.#log.error({ event: 'failure', ...request, err: failure }, message)
-    else this.#count(this.#repeated, message)
+    else this.#count('failure-repeated', message)
   }
 
-  /**
-   * Counts a request of a page whose origin is not in the setting: the browser shows its developer only a network failure. The first one is
-   * logged at once, others a minute later.
-   */
+  /** Counts a request of an origin that is not in the setting. The first is logged at once, others a minute later. */
   noteOrigin(origin: string): void {
     addTo(this.#origins, origin.slice(0, maxOriginLength))
-    if (!this.#isPeriodOpen) this.#reportOrigins()
+    if (!this.#originsMinute.isOpen) this.#reportOrigins()
   }
 
   /**
@@ -58,7 +59,7 @@ export class RequestLog {
    * client has one address, so that a hundred wrong passwords of one client delay the sign-ins of all others.
    */
   noteForwarded(request: IncomingMessage, trustedProxies: AddressRanges): void {
-    if (this.#isProxyReported || comesFromTrustedProxy(request, trustedProxies)) return
+    if (this.#isProxyReported || !isForwarded(request) || comesFromTrustedProxy(request, trustedProxies)) return
     this.#isProxyReported = true
     this.#log.warn(
       { event: 'proxy-not-trusted', address: addressOf(request, trustedProxies) },
@@ -67,7 +68,7 @@ export class RequestLog {
   }
 
   end(): void {
-    for (const period of [this.#second, this.#minute, this.#originsPeriod]) period.end()
+    for (const period of [this.#second, this.#minute, this.#originsMinute]) period.end()
   }
 
   #isInFull(failure: string): boolean {
@@ -79,38 +80,32 @@ export class RequestLog {
     return true
   }
 
-  #count(counts: Map<string, number>, reason: string): void {
+  #count(event: keyof typeof messages, reason: string): void {
     this.#second.begin()
-    addTo(counts, reason)
+    addTo(this.#counted[event], reason)
   }
 
   #reportOrigins(): void {
-    this.#isPeriodOpen = this.#origins.size > 0
-    if (!this.#isPeriodOpen) return
+    if (this.#origins.size === 0) return
     this.#log.warn(
       { event: 'origin-refused', origins: Object.fromEntries(this.#origins) },
       'pages of an origin that is not in CARILLON_ALLOWED_ORIGINS called the service; add the origin if they may',
     )
     this.#origins.clear()
-    this.#originsPeriod.begin()
+    this.#originsMinute.begin()
   }
 
-  #report(): void {
-    for (const [event, counts] of Object.entries({ overload: this.#overload, 'failure-repeated': this.#repeated })) {
-      if (counts.size === 0) continue
+  #reportCounted(): void {
+    for (const event of ['overload', 'failure-repeated'] as const) {
+      const counts = this.#counted[event]
       const count = counts.values().reduce((sum, one) => sum + one, 0)
-      this.#log.warn({ event, count, reasons: Object.fromEntries(counts) }, messages[event])
+      if (count > 0) this.#log.warn({ event, count, reasons: Object.fromEntries(counts) }, messages[event])
       counts.clear()
     }
   }
 }
 
-function addTo(counts: Map<string, number>, reason: string): void {
+function addTo(counts: Counts, reason: string): void {
   const kept = counts.has(reason) || counts.size < maxReasons ? reason : 'other'
   counts.set(kept, (counts.get(kept) ?? 0) + 1)
-}
-
-const messages: Record<string, string> = {
-  overload: 'requests refused because of overload',
-  'failure-repeated': 'requests failed again with an error that is already in the log',
 }

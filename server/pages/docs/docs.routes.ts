@@ -4,28 +4,19 @@ import { readFileSync } from 'node:fs'
 import { version } from '../../basics/version.ts'
 import { type Document, openApi as openApiOf } from '../../http/openapi/openapi.ts'
 import { forAnyone, forVisitor, type Route } from '../../http/operation.ts'
-import { acceptedOf, KeptTexts, sendEncoded } from '../../http/response/encoded-file.ts'
+import { KeptTexts, sendEncoded } from '../../http/response/encoded-file.ts'
 import { jsonType, sendStyleSheet } from '../../http/response/send.ts'
 import type { View } from '../frame.ts'
 import { type PageNeeds, setPageHeaders, viewOf } from '../page.ts'
 
 /** `kept`: the document as JSON and the variants of its page. */
-export type Documentation = { document: () => Document; style: () => string; kept: KeptTexts }
+export type Documentation = { document: () => Document; kept: KeptTexts }
 
 export function documentationOf(
   routes: readonly Route[],
   { url, cookieName }: { url: () => string; cookieName: string },
 ): Documentation {
-  return {
-    document: once(() => openApiOf(routes, { version, url: url(), cookieName })),
-    style: once(() => readFileSync(new URL('documentation.css', import.meta.url), 'utf8')),
-    kept: new KeptTexts(),
-  }
-}
-
-function once<Value extends string | object>(make: () => Value): () => Value {
-  let made: Value | undefined
-  return () => (made ??= make())
+  return { document: () => openApiOf(routes, { version, url: url(), cookieName }), kept: new KeptTexts() }
 }
 
 const headers = { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' }
@@ -43,8 +34,7 @@ export const docs = forVisitor({
     const { document, kept } = dependencies.documentation
     const files = await kept.get(variant, () => render(view, document()))
     setPageHeaders(reply)
-    reply.header('cache-control', 'no-cache')
-    return sendEncoded(request, reply, acceptedOf(files, request.headers['accept-encoding']))
+    return sendEncoded(request, reply.header('cache-control', 'no-cache'), files)
   },
 })
 
@@ -74,7 +64,7 @@ export const openApi = forAnyone({
   async handle({ documentation }: Needs, request, reply) {
     reply.headers({ 'cache-control': 'no-cache', vary: 'Origin, Accept-Encoding' }).type(jsonType)
     const files = await documentation.kept.get('json', () => JSON.stringify(documentation.document(), null, 2))
-    return sendEncoded(request, reply, acceptedOf(files, request.headers['accept-encoding']))
+    return sendEncoded(request, reply, files)
   },
 })
 
@@ -83,10 +73,13 @@ export function docsPath(publicUrl: string): string {
   return `${new URL(publicUrl).pathname.replace(/\/$/, '')}/docs`
 }
 
+let css: string | undefined
+
 export const style = forAnyone({
   summary: 'The style sheet of the page of this description',
   responses: { 200: 'css' },
-  async handle({ documentation }: Needs, _, reply) {
-    return sendStyleSheet(reply, documentation.style())
+  async handle(_, _request, reply) {
+    css ??= readFileSync(new URL('documentation.css', import.meta.url), 'utf8')
+    return sendStyleSheet(reply, css)
   },
 })

@@ -1,5 +1,6 @@
 // The texts of the service's own pages, notices and mails: a section for each page with a script, and `service` for what the server alone
-// displays, in each language. The scripts of the pages load the section and language that they need. languages.ts has those of the elements.
+// displays, in each language; and the language of a reader. The scripts of the pages load the section and language that they need. languages.ts
+// has those of the elements.
 import { type Plurals, pluralsOf } from './plurals.ts'
 
 export const pageLanguages = ['en', 'de', 'fr'] as const
@@ -39,4 +40,18 @@ export async function textsOf<Name extends SectionName>(name: Name, language: Pa
 export function pageLanguageOf(tags: readonly string[]): PageLanguage {
   const wanted = tags.map((tag) => tag.trim().toLowerCase().split('-', 1)[0])
   return wanted.flatMap((one) => pageLanguages.filter((language) => language === one))[0] ?? 'en'
+}
+
+/** The user's `locale`, else what the browser prefers, by `Accept-Language` (RFC 9110, section 12.5.4). */
+export function languageFor(acceptLanguage: string | undefined, locale: string | null | undefined): PageLanguage {
+  return pageLanguageOf([...(locale ? [locale] : []), ...preferred(acceptLanguage)])
+}
+
+/** The most preferred first; a language with the weight 0 is not wanted. */
+function preferred(acceptLanguage = ''): string[] {
+  const ranges = acceptLanguage.split(',').flatMap((range) => {
+    const [, tag, weight = '1'] = /^\s*([a-z-]{1,35})(?:\s*;\s*q=([\d.]{1,5}))?\s*$/i.exec(range) ?? []
+    return tag === undefined || Number(weight) === 0 ? [] : [{ tag, weight: Number(weight) }]
+  })
+  return ranges.toSorted((one, other) => other.weight - one.weight).map(({ tag }) => tag)
 }

@@ -74,7 +74,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'listUsers', run: listUsers({ after: '', limit: 1 }), path: byId },
   {
     of: 'listUsers',
-    run: listUsers({ after: '', limit: 1, externalId: 'e', issuer: '' }),
+    run: listUsers({ after: '', limit: 1, externalId: 'e' }),
     path: `${byExternalId}, sorted`,
   },
   {

@@ -24,16 +24,10 @@ export function* recordsOf(userId: string): Read<Record<string, object[]>> {
   }
 }
 
+type After = { userId: string; seq: number; limit: number }
+
 /** Notifications as JSON text, in the order of their sequence numbers, at most `limit` of them, starting after `seq`. */
-export function* notificationsAfter({
-  userId,
-  seq,
-  limit,
-}: {
-  userId: string
-  seq: number
-  limit: number
-}): Read<{ seq: number; text: string }[]> {
+export function* notificationsAfter({ userId, seq, limit }: After): Read<{ seq: number; text: string }[]> {
   return yield* all`
     select n.seq, ${notificationText} as text from notification n
     where n.user_id = ${userKey(userId)} and n.seq > ${seq} order by n.seq limit ${limit}`

@@ -74,15 +74,52 @@ test('each step has at most two screens on a phone, and fits its width, in each 
     walk.opened.expects(/^401 GET .*\/other-server\/me$/)
     for (const id of stepIds) {
       await walk.next(id)
-      const [width, height] = await page.evaluate(() => {
-        const { scrollWidth, scrollHeight } = document.documentElement
-        return [scrollWidth, scrollHeight]
-      })
-      assert.equal(width, 390, `${language} ${id}`)
-      assert.ok(Number(height) <= 2 * 844, `${language} ${id}: ${height} px`)
+      await fitsPhone(walk, `${language} ${id}`)
     }
   }
 })
+
+const putAway = {
+  en: ['Archive one', 'Snooze one'],
+  de: ['Eine archivieren', 'Eine zurückstellen'],
+  fr: ['En archiver une', 'En reporter une'],
+}
+for (const [language, names] of Object.entries(putAway))
+  test(`in the inbox, the reader archives one and snoozes one in each lane, and sees both lists (${language})`, async () => {
+    await using walk = await open('/demonstration', refusedElsewhere)
+    await walk.page.setViewportSize({ width: 390, height: 844 })
+    await walk.speak(language)
+    for (const id of stepIds) await walk.next(id)
+    for (const [at, name] of names.entries()) {
+      await walk.page.getByRole('button', { name, exact: true }).click()
+      await walk
+        .lane('token')
+        .getByText(`/${['archive', 'snooze'][at]}`)
+        .first()
+        .waitFor({ state: 'attached' })
+      for (const lane of lanes) await isPutAway(walk, lane)
+      assert.equal(await walk.page.locator('.listed b').count(), 2, 'one of each lane, in one inbox')
+      await fitsPhone(walk, `${language} ${name}`)
+    }
+    await walk.opened.isAccessible(`demonstration-inbox-away-${language}`)
+  })
+
+async function isPutAway(walk: WalkPage, lane: (typeof lanes)[number]): Promise<void> {
+  assert.deepEqual(await walk.statuses(lane), [204, 200], lane)
+  const messages = await walk.displayed(lane)
+  for (const [at, message] of messages.entries())
+    assert.ok(proxy.saw(at % 2 === 0 ? 'to server' : 'to client', message), message.head.join('\n'))
+  assert.match(String(messages[2]?.head[0]), /\?status=(archived|snoozed) HTTP/)
+}
+
+async function fitsPhone({ page }: WalkPage, name: string): Promise<void> {
+  const [width, height] = await page.evaluate(() => {
+    const { scrollWidth, scrollHeight } = document.documentElement
+    return [scrollWidth, scrollHeight]
+  })
+  assert.equal(width, 390, name)
+  assert.ok(Number(height) <= 2 * 844, `${name}: ${height} px`)
+}
 
 test('only the session needs the database; the signature is checked, with its algorithm and key, by both servers', async () => {
   await using walk = await open('/demonstration#with-proof', refusedElsewhere)

@@ -92,9 +92,7 @@ const signIn: Texts['signIn'] = {
   passkeyFailed:
     'Die Anmeldung mit dem Passkey ist fehlgeschlagen. Versuchen Sie es gleich noch einmal oder melden Sie sich auf andere Weise an.',
   forgotten: {
-    title: 'Passwort vergessen?',
     intro: 'Wir senden einen Link an die E-Mail-Adresse Ihres Kontos. Damit wählen Sie ein neues Passwort.',
-    label: 'Benutzername oder E-Mail-Adresse',
     submit: 'Link senden',
     empty: 'Geben Sie Ihren Benutzernamen oder Ihre E-Mail-Adresse ein.',
     sentTitle: 'Prüfen Sie Ihr Postfach',
@@ -179,8 +177,6 @@ export const texts = (plurals: Plurals): Texts => ({
       newLink: 'Einen neuen Link bekommen Sie von der Person, die Sie eingeladen hat.',
     },
     username: 'Ihr Benutzername:',
-    show: 'Passwort anzeigen',
-    hide: 'Passwort verbergen',
     submit: 'Passwort festlegen',
     progress: 'Das Passwort wird festgelegt …',
     doneTitle: 'Ihr Passwort ist festgelegt',

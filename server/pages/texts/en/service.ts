@@ -96,9 +96,7 @@ const signIn = {
   passkeyUnknown: 'This passkey does not belong to an account here. Sign in in another way.',
   passkeyFailed: 'Signing in with the passkey failed. Try again in a moment, or sign in in another way.',
   forgotten: {
-    title: 'Forgot your password?',
     intro: 'We send a link to the e-mail address of your account. With it, you choose a new password.',
-    label: 'Username or e-mail address',
     submit: 'Send the link',
     empty: 'Enter your username or e-mail address.',
     sentTitle: 'Check your e-mail',
@@ -189,8 +187,6 @@ export const texts = (plurals: Plurals) => ({
       newLink: 'To get a new link, ask the person who invited you.',
     },
     username: 'Your username:',
-    show: 'Show password',
-    hide: 'Hide password',
     submit: 'Set the password',
     progress: 'Setting the password…',
     doneTitle: 'Your password is set',

@@ -88,10 +88,8 @@ const signIn: Texts['signIn'] = {
   passkeyFailed:
     'La connexion avec la clé d’accès a échoué. Réessayez dans un instant, ou connectez-vous d’une autre manière.',
   forgotten: {
-    title: 'Mot de passe oublié ?',
     intro:
       'Nous envoyons un lien à l’adresse e-mail de votre compte. Il vous permet de choisir un nouveau mot de passe.',
-    label: 'Nom d’utilisateur ou adresse e-mail',
     submit: 'Envoyer le lien',
     empty: 'Saisissez votre nom d’utilisateur ou votre adresse e-mail.',
     sentTitle: 'Consultez votre messagerie',
@@ -176,8 +174,6 @@ export const texts = (plurals: Plurals): Texts => ({
       newLink: 'Pour obtenir un nouveau lien, adressez-vous à la personne qui vous a invité.',
     },
     username: 'Votre nom d’utilisateur :',
-    show: 'Afficher le mot de passe',
-    hide: 'Masquer le mot de passe',
     submit: 'Enregistrer le mot de passe',
     progress: 'Enregistrement du mot de passe…',
     doneTitle: 'Votre mot de passe est enregistré',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { languageFor } from './language.ts'
+import { languageFor } from './texts.ts'
 
 test("a page has the language of the user's setting, else the one that the browser prefers most, else English", () => {
   const cases: [acceptLanguage: string | undefined, locale: string | null | undefined, language: string][] = [
