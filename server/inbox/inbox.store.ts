@@ -1,6 +1,7 @@
 // Reads one user's inbox: its state, one notification, counts. Pages and changes are the most frequent, so each engine reads them in a form of its own.
-import type { ReadForms } from '../store/operations.ts'
+
 import { all, get, Part, type Read, userKey } from '../store/statements.ts'
+import type { ReadForms } from '../store/store.ts'
 import {
   type Changes,
   type ChangesQuery,

@@ -195,9 +195,6 @@ create index notification_marked_unread on notification (user_id, unread_version
 -- What is archived or snoozed alone has no kept_version, and is in none of the indexes of lists but that of changes: it is read.
 create index notification_away on notification (user_id, away, seq) where away is not null;
 create index notification_away_by_category on notification (user_id, away, category, seq) where away is not null and category is not null;
--- What an archive-read kept has indexes of its own, so that a list of one passes over none of the other.
-create index notification_kept_unread on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is null;
-create index notification_kept_read on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is not null;
 create index notification_to_wake on notification (away_at) where away = 'snoozed';
 create index notification_by_expiry on notification (expires_at) where expires_at is not null;
 
@@ -208,7 +205,8 @@ create index notification_by_id on notification (substr(id, 1, 13), user_id);
 -- postgres:
 create unique index notification_by_id on notification (id, user_id);
 
--- On SQLite the indexes of lists contain each column that a list filters by: it would otherwise read each row that a list passes over.
+-- The indexes of lists. What an archive-read kept has indexes of its own, so that a list of one passes over none of the other. On SQLite they
+-- contain each column that a list filters by: it would otherwise read each row that a list passes over.
 -- sqlite:
 create index notification_unread on notification (user_id, seq, read_at, kept_version) where read_at is null and kept_version is null;
 create index notification_read on notification (user_id, seq, read_at, away, kept_version)
@@ -217,6 +215,8 @@ create index notification_unread_by_category on notification (user_id, category,
   where read_at is null and kept_version is null;
 create index notification_read_by_category on notification (user_id, category, seq, read_at, away, kept_version)
   where read_at is not null and away is null and category is not null and kept_version is null;
+create index notification_kept_unread on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is null;
+create index notification_kept_read on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is not null;
 -- postgres:
 create index notification_unread on notification (user_id, seq) include (category) where read_at is null and kept_version is null;
 create index notification_read on notification (user_id, seq)
@@ -225,6 +225,8 @@ create index notification_unread_by_category on notification (user_id, category,
   where read_at is null and kept_version is null;
 create index notification_read_by_category on notification (user_id, category, seq)
   where read_at is not null and away is null and category is not null and kept_version is null;
+create index notification_kept_unread on notification (user_id, kept_version, seq) where kept_version is not null and read_at is null;
+create index notification_kept_read on notification (user_id, kept_version, seq) where kept_version is not null and read_at is not null;
 
 -- One row for each read-all that changed something: every notification up to through_seq was read at that time. What an undo restores:
 -- before_through and before_version, what read_version and read_through of the inbox were, and made_read, how many notifications it made read.

@@ -61,7 +61,7 @@ export class Database {
   }
 
   async one(name: string, text: string, values: Value[]): Promise<Row | undefined> {
-    return this.#call(async () => (await this.#query(queryOf(name, text, values))).rows[0])
+    return this.#call(async () => (await this.#query<Row>(queryOf(name, text, values))).rows[0])
   }
 
   /** Runs a read that is written once for both engines. */
@@ -102,7 +102,7 @@ export class Database {
   /** Runs the call together with others of its kind. With `alone`, nothing of it was done and the caller runs it. */
   async together<Call, Result>(kind: Together<Call, Result>, call: Call): Promise<Result | typeof alone> {
     const known = this.#gatherings.get(kind) as Gathering<Call, Result> | undefined
-    const gathering = known ?? new Gathering(kind, async (...query) => (await this.#query(queryOf(...query))).rows)
+    const gathering = known ?? new Gathering(kind, async (...query) => (await this.#query<Row>(queryOf(...query))).rows)
     if (known === undefined) this.#gatherings.set(kind, gathering as Gathering<unknown, unknown>)
     return this.#call(() => gathering.add(call))
   }
@@ -117,9 +117,7 @@ export class Database {
     return this.#closing
   }
 
-  async #query(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult<Row & unknown[]>>
-  async #query(query: pg.QueryConfig): Promise<pg.QueryResult>
-  async #query(query: pg.QueryConfig): Promise<pg.QueryResultBase & { rows: unknown[] }> {
+  async #query<Row>(query: pg.QueryConfig | pg.QueryArrayConfig): Promise<{ rows: Row[] }> {
     const client = await this.#connect()
     try {
       const result = await client.query(query)

@@ -61,9 +61,9 @@ async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
     while (!(await client.query(`select pg_try_advisory_lock(${turn}) as is_ours`)).rows[0].is_ours) await sleep(100)
     const pending = plan.known.slice((await appliedMigrations(pool)).length)
     for (const name of pending) {
-      const after = plan.functions !== undefined && name === pending.at(-1) ? [creationOf(plan.functions)] : []
+      const functions = plan.functions !== undefined && name === pending.at(-1) ? [creationOf(plan.functions)] : []
       const text = onPostgres(textOf(name, 'postgres', plan.from), plan.partitions)
-      await applyOne(client, { name, text, after })
+      await applyOne(client, { text, after: [...entryOf(name, now), ...functions] })
     }
     return pending
   } finally {
@@ -72,17 +72,14 @@ async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
   }
 }
 
-/** Applies one migration, and the statements `after` in the same transaction. */
-async function applyOne(
-  client: PoolClient,
-  { name, text, after }: { name: string; text: string; after: readonly string[] },
-): Promise<void> {
+/** Applies the text of one migration, and the statements `after` in the same transaction. */
+async function applyOne(client: PoolClient, { text, after }: { text: string; after: string[] }): Promise<void> {
   for (let retries = 0; ; retries++) {
     const timeout = retries % longTry === longTry - 1 ? longLockTimeout : lockTimeoutMs
     const statements = [
       ...['begin', lockMigrations, oneConnectionToEachNode],
       `select set_config('lock_timeout', (${timeout})::text, true)`,
-      ...[...lockStatement(text), ...statementsOf(withIndexesBuilt(text)), ...entryOf(name, now), ...after],
+      ...[...lockStatement(text), ...statementsOf(withIndexesBuilt(text)), ...after],
       'commit',
     ]
     try {
@@ -106,9 +103,8 @@ async function changeInChunks(client: PoolClient, text: string): Promise<void> {
 // with requests at each try.
 function lockStatement(text: string): string[] {
   const tables = /^-- locks: (.+)/m.exec(text)?.[1]?.split(', ') ?? []
-  const place = (table: string) => (lockOrder.includes(table) ? lockOrder.indexOf(table) : lockOrder.length)
-  const sorted = tables.sort((one, other) => place(one) - place(other))
-  return tables.length === 0 ? [] : [`lock table ${sorted.map((table) => `"${table}"`)}`]
+  const sorted = new Set([...lockOrder.filter((table) => tables.includes(table)), ...tables])
+  return tables.length === 0 ? [] : [`lock table ${[...sorted].map((table) => `"${table}"`)}`]
 }
 
 /**
