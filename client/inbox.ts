@@ -135,16 +135,16 @@ export function inboxOf(requests: Requests): Inbox {
     unread: patch('unread'),
     archive: patch('archive'),
     unarchive: patch('unarchive'),
-    snooze: (id, until, options) => patch('snooze')(id, { ...options, body: JSON.stringify({ until }) }),
+    snooze: (id, until, options) => patch('snooze')(id, { ...options, body: { until } }),
     remove: async (id, options) => requests.nothing({ ...options, method: 'DELETE', path: pathOf(id) }),
     readAll: ({ signal, ...query } = {}) => post('read-all', { query, signal }),
     archiveRead: (options) => post('archive-read', options),
-    seen: (throughSeq, options) => post('seen', { ...options, body: JSON.stringify({ throughSeq }) }),
+    seen: (throughSeq, options) => post('seen', { ...options, body: { throughSeq } }),
     undo: (options) => post('undo', options),
     changes: ({ signal, ...query }) => requests.data({ path: 'api/notifications/changes', query, signal }),
     preferences: (options) => requests.data({ ...options, path: preferences }),
     setPreferences: (change, options) =>
-      requests.nothing({ ...options, method: 'PUT', path: preferences, body: JSON.stringify(change) }),
+      requests.nothing({ ...options, method: 'PUT', path: preferences, body: change }),
     subscribe: (options) => openSharedStream(requests, options),
   }
 }

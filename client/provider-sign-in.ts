@@ -48,7 +48,7 @@ export async function finishSignIn({
   sessionStorage.removeItem(key)
   if (kept === null) return null
   const { path, verifier } = JSON.parse(kept)
-  return new Requests(connection, 'cookie').signIn({ signal, path, body: JSON.stringify({ code, verifier }) })
+  return new Requests(connection, 'cookie').signIn({ signal, path, body: { code, verifier } })
 }
 
 function base64url(bytes: Uint8Array): string {

@@ -84,7 +84,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const { live, changes, deliveries } = notifications
   proofs.revocations.onRevocation((userId) => live.checkProofs(userId))
   proofs.keys.onDropped(() => live.checkEveryProof())
-  const signInLog = new SignInLog({ log, rows: { store, now }, nameHash: nameHasher(sealing) })
+  const signInLog = new SignInLog({ log, store, now, nameHash: nameHasher(sealing) })
   const { sendMail: mail, ...mails } = linksAndMails(config, { users, guesses, signInLog, publicUrl: url, log })
   const notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
   const upkeep = new Upkeep({ store: unlimited, wall: clock.wall, log, limits: config })
@@ -93,13 +93,12 @@ export async function compose(store: Store, config: Config, environment: Environ
   const settings = pageSettings(config)
   const published = own === undefined ? routesWith(settings.prefix) : apiOf(routesWith(settings.prefix))
   const parts: Parts = {
-    ...{ site, store, readiness, producerKeys, users, guesses, signInLog, notices },
+    ...{ site, store, sealing, readiness, producerKeys, users, guesses, signInLog, notices },
     ...proofs,
     ...notifications,
     ...mails,
     devices: new DeviceTokens(sealing),
-    factors: { store, sealing, guesses, now, publicUrl: url },
-    providers: composeProviders(store, config, { ...environment, sealing }),
+    providers: composeProviders(config, environment),
     pages: {
       ...settings,
       scripts: new ServedScripts(),
@@ -108,13 +107,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     },
     documentation: documentationOf(published, { url, cookieName: site.cookie.name }),
   }
-  const app = createApp<Parts>({
-    routes: published,
-    parts,
-    site,
-    log,
-    ...(own === undefined && { failurePage: (error, exchange) => failurePage(parts, error, exchange) }),
-  })
+  const app = createApp<Parts>({ routes: published, parts, site, log, ...(own === undefined && { failurePage }) })
   demonstration?.addTo(app, settings.prefix, site)
   return {
     ...{ app, readiness, users, deliveries, upkeep, keys: proofs.keys, sessions: proofs.sessions },

@@ -60,12 +60,12 @@ export function producerOf(requests: Requests, backoff = defaultBackoff, attempt
   const categoryPath = (name: string) => `api/categories/${nameInPath(name, 'a category')}`
   return {
     users: usersOf(requests),
-    updateByKey: (key, change, options) => byKey(key, { ...options, method: 'PATCH', body: JSON.stringify(change) }),
+    updateByKey: (key, change, options) => byKey(key, { ...options, method: 'PATCH', body: change }),
     removeByKey: (key, options) => byKey(key, { ...options, method: 'DELETE' }),
     resolveByKey: (key, options) => byKey(key, { ...options, method: 'POST' }, '/resolve'),
     categories: {
       put: async (name, category, options) =>
-        requests.nothing({ ...options, method: 'PUT', path: categoryPath(name), body: JSON.stringify(category) }),
+        requests.nothing({ ...options, method: 'PUT', path: categoryPath(name), body: category }),
       get: async (name, options) => requests.data({ ...options, path: categoryPath(name) }),
     },
     async send(delivery, { idempotencyKey = crypto.randomUUID(), attempts = 6, signal } = {}) {

@@ -54,20 +54,19 @@ export type Users = {
 export function usersOf(requests: Requests): Users {
   return {
     put: async (externalId, profile = {}, options) =>
-      requests.data({ ...options, method: 'PUT', path: pathOf({ externalId }), body: JSON.stringify(profile) }),
+      requests.data({ ...options, method: 'PUT', path: pathOf({ externalId }), body: profile }),
     async putAll(users, options) {
-      const call = { ...options, method: 'PUT', path: 'api/users', body: JSON.stringify({ users }) } as const
+      const call = { ...options, method: 'PUT', path: 'api/users', body: { users } } as const
       return (await requests.data<{ results: UserPut[] }>(call)).results
     },
-    create: async (user, options) =>
-      requests.data({ ...options, method: 'POST', path: 'api/users', body: JSON.stringify(user) }),
+    create: async (user, options) => requests.data({ ...options, method: 'POST', path: 'api/users', body: user }),
     list: ({ signal, ...query } = {}) => requests.data({ path: 'api/users', query, signal }),
     get: async (user, options) => requests.data({ ...options, path: pathOf(user) }),
     update: async (user, change, options) =>
-      requests.data({ ...options, method: 'PATCH', path: pathOf(user), body: JSON.stringify(change) }),
+      requests.data({ ...options, method: 'PATCH', path: pathOf(user), body: change }),
     delete: async (user, options) => requests.nothing({ ...options, method: 'DELETE', path: pathOf(user) }),
     issueToken: async (user, { lifetime, signal } = {}) => {
-      const body = JSON.stringify({ scope: 'inbox', lifetime })
+      const body = { scope: 'inbox', lifetime }
       return requests.data({ method: 'POST', path: `${pathOf(user)}/tokens`, body, signal })
     },
     revokeTokens: async (user, options) =>

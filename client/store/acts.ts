@@ -29,7 +29,8 @@ export class Acts {
   pending: readonly PendingAct[] = []
   /** Ends a wait early. */
   wake = () => {}
-  #isSending = false
+  /** The acts before. */
+  #sent: Promise<void> = Promise.resolve()
 
   constructor(host: ActsHost) {
     this.#host = host
@@ -40,10 +41,11 @@ export class Acts {
     const settled = new Promise<void>((resolve, reject) => {
       this.pending = [...this.pending, { ...act, resolve, reject }]
     })
+    const added = this.pending.at(-1) as PendingAct
     // An application may ignore the promise: the list shows the outcome.
     settled.catch(() => {})
     this.#host.show()
-    void this.#send()
+    this.#sent = this.#sent.then(() => this.#send(added))
     return settled
   }
 
@@ -56,14 +58,15 @@ export class Acts {
     this.pending = []
   }
 
-  async #send(): Promise<void> {
-    if (this.#isSending) return
-    this.#isSending = true
-    let failures = 0
-    for (let act = this.#next(); act; act = this.#next()) {
+  /** Tries until the act is done or refused. An act of another user is not pending any more. */
+  async #send(act: PendingAct): Promise<void> {
+    for (let failures = 0; !act.isDone && this.pending.includes(act); ) {
       try {
-        await this.#sendOne(act, failures > 0)
-        failures = 0
+        await this.#host.confirm(failures > 0)
+        if (!this.pending.includes(act)) return
+        await this.#host.transmit(act)
+        act.isDone = true
+        act.resolve()
       } catch (error) {
         // A retry of a refused act would fail in the same way.
         if (isFinal(error, true)) {
@@ -74,19 +77,5 @@ export class Acts {
       }
       this.#host.show()
     }
-    this.#isSending = false
-  }
-
-  #next(): PendingAct | undefined {
-    return this.pending.find(({ isDone }) => !isDone)
-  }
-
-  async #sendOne(act: PendingAct, isRetry: boolean): Promise<void> {
-    await this.#host.confirm(isRetry)
-    // It was an act of another user.
-    if (!this.pending.includes(act)) return
-    await this.#host.transmit(act)
-    act.isDone = true
-    act.resolve()
   }
 }

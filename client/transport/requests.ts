@@ -41,7 +41,8 @@ export type Call = CallOptions & {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** A list is sent as one field for each entry. */
   query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
-  body?: string
+  /** An object is sent as JSON; a text is JSON already. */
+  body?: string | object
   headers?: Readonly<Record<string, string>>
   /** The route needs no proof: the request carries no token. */
   isOpen?: boolean
@@ -153,7 +154,7 @@ export class Requests {
       for (const one of [value ?? []].flat()) url.searchParams.append(name, String(one))
     const init: RequestInit = {
       method,
-      body: body ?? null,
+      body: typeof body === 'object' ? JSON.stringify(body) : (body ?? null),
       signal: signal as AbortSignal,
       headers: headersOf({
         ...headers,

@@ -69,6 +69,6 @@ export function writeLine(log: Log, entry: AuditEntry, { isCount = entry.count >
 }
 
 /** `sign-in-refused`: "sign-in refused". */
-export function messageOf(event: string): string {
+function messageOf(event: string): string {
   return event.replaceAll(/(?<!\bsign)-/g, ' ')
 }

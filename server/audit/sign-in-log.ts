@@ -1,6 +1,6 @@
 // Refused sign-ins: one log line and one row of the audit log each, with the user, the client's address, the route and the request.
 // Their number is limited, since a client needs no proof to cause one: the rest are counted (SECURITY.md, L1, L2, A16).
-import type { CarillonError } from '../basics/errors.ts'
+import { type CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
@@ -37,18 +37,10 @@ const maxUserAgent = 128
 const maxWaiting = 1_000
 const retryMs = 1_000
 
-type Options = {
-  log: Log
-  nameHash: (name: string) => string
-  /** Where the rows go, in batches; without it there are only lines. */
-  rows?: { store: Store; now: () => number }
-}
+type Options = { log: Log; nameHash: (name: string) => string; store: Store; now: () => number }
 
 export class SignInLog {
-  readonly #log: Log
-  readonly #store: Store | undefined
-  readonly #now: () => number
-  readonly #nameHash: (name: string) => string
+  readonly #options: Options
   readonly #pairs = new Map<string, Pair>()
   readonly #minute = new LogWindow(minuteMs, () => this.#writeCounts())
   readonly #second = new LogWindow(secondMs, () => {
@@ -62,18 +54,16 @@ export class SignInLog {
   #rows: AuditEntry[] = []
   #storing: Promise<void> | undefined
 
-  constructor({ log, nameHash, rows }: Options) {
-    this.#log = log
-    this.#nameHash = nameHash
-    this.#store = rows?.store
-    this.#now = rows?.now ?? (() => 0)
+  constructor(options: Options) {
+    this.#options = options
   }
 
   refused(source: RefusedSource, { name, user }: NamedAccount, refusal: Refusal): void {
     const { event = 'sign-in-refused', code, variant } = refusal
     const { address, route } = source
     this.#minute.begin()
-    const named = user === undefined ? { nameHash: this.#nameHash(name) } : { userId: user.id, username: user.username }
+    const named =
+      user === undefined ? { nameHash: this.#options.nameHash(name) } : { userId: user.id, username: user.username }
     const pair = this.#pairOf(named, { address, event })
     if (pair === undefined) this.#others++
     else if (pair.inMinute++ >= maxLines.samePerMinute || this.#lines >= maxLines.atOnce) pair.unlogged++
@@ -83,7 +73,7 @@ export class SignInLog {
       const detail = { code, ...(variant !== undefined && { variant }), ...(route !== undefined && { route }) }
       const userAgent = source.userAgent?.slice(0, maxUserAgent) ?? null
       const from = { actor: 'user', ...source, userAgent }
-      this.#record(auditEntry(from, { event, at: this.#now(), ...named, detail }))
+      this.#record(auditEntry(from, { event, at: this.#options.now(), ...named, detail }))
     }
   }
 
@@ -106,8 +96,8 @@ export class SignInLog {
   }
 
   #record(entry: AuditEntry, { isCount = false } = {}): void {
-    writeLine(this.#log, entry, { isCount })
-    if (this.#store === undefined || this.#rows.length >= maxWaiting) return
+    writeLine(this.#options.log, entry, { isCount })
+    if (this.#rows.length >= maxWaiting) return
     this.#rows.push(entry)
     this.#storing ??= this.#storeSoon()
   }
@@ -118,8 +108,8 @@ export class SignInLog {
       while (this.#rows.length > 0) await this.#storeRows()
       this.#storing = undefined
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      this.#log.warn({ event: 'audit-not-stored', reason }, 'refusals could not be stored in the audit log; retrying')
+      const facts = { event: 'audit-not-stored', reason: messageOf(error) }
+      this.#options.log.warn(facts, 'refusals could not be stored in the audit log; retrying')
       const again = () => {
         this.#storing = this.#storeSoon()
       }
@@ -132,7 +122,7 @@ export class SignInLog {
     if (rows.length === 0) return
     this.#rows = []
     try {
-      await this.#store?.write(recordLogged, rows)
+      await this.#options.store.write(recordLogged, rows)
     } catch (error) {
       this.#rows = [...rows, ...this.#rows].slice(0, maxWaiting)
       throw error
@@ -166,7 +156,7 @@ export class SignInLog {
     { address, count }: Pick<AuditEntry, 'address' | 'count'>,
   ): void {
     const source = { actor: 'user', address, userAgent: null, requestId: null }
-    this.#record({ ...auditEntry(source, { ...facts, at: this.#now() }), count }, { isCount: true })
+    this.#record({ ...auditEntry(source, { ...facts, at: this.#options.now() }), count }, { isCount: true })
   }
 }
 

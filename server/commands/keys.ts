@@ -6,8 +6,8 @@ import { CarillonError, conflict } from '../basics/errors.ts'
 import { sealingSecrets } from '../start/sealing-secret.ts'
 import { makeSigningKey, sealingOf } from '../tokens/key-material.ts'
 import { lastOf, publishedAheadMs, type Scheduled, scheduleOf } from '../tokens/key-schedule.ts'
-import { addSigningKey, dropSigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
-import { rotated } from '../tokens/signing-keys.ts'
+import { dropSigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
+import { publishKey } from '../tokens/signing-keys.ts'
 import { type Place, withSettings, withStore } from './settings.ts'
 import { type Output, print, readDuration, table } from './terminal/output.ts'
 
@@ -73,12 +73,11 @@ async function rotate(options: Output & { after: string }, command: Command): Pr
     const { store, source } = place
     const { keys, sealing } = await openKeys(place)
     const at = place.now()
-    const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at + aheadMs })
-    const audit = [rotated(source, { at, ...key })]
-    const outcome = await store.write(addSigningKey, { key, after: lastOf(keys)?.kid ?? null, audit })
-    if (outcome === 'refused')
+    const next = { at, startsAt: at + aheadMs, after: lastOf(keys)?.kid ?? null, source }
+    const published = await publishKey({ store, sealing }, next)
+    if (published === undefined)
       throw conflict('Another key was added at the same moment', 'Look at it with: carillon keys list')
-    return key
+    return { kid: published, startsAt: next.startsAt }
   })
   print(options, { kid, startsAt: iso(startsAt) }, () => [
     `Published the signing key ${kid}`,

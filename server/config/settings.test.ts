@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { CarillonError, type Fault } from '../basics/errors.ts'
-import { configPage } from './page.ts'
 import { type Flags, readConfig } from './read.ts'
-import { type Config, settings } from './settings.ts'
+import { type Config, configPage, settings } from './settings.ts'
 import type { Environment } from './values.ts'
 
 const day = 24 * 60 * 60 * 1000

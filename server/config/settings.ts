@@ -1,5 +1,5 @@
-// All settings, in one table: name, default, meaning, and how the text is read. read.ts applies it to an environment, page.ts
-// makes docs/config.md of it. Only serve.ts and the commands know it; they pass values on.
+// All settings, in one table: name, default, meaning, and how the text is read. read.ts applies it to an environment, and
+// docs/config.md is made of it. Only serve.ts and the commands know it; they pass values on.
 import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import { readProviders } from './providers.ts'
@@ -379,3 +379,17 @@ export const settings = Object.entries(table).map(([name, row]): Setting => {
     .replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
   return { name: name as Name, key: key as keyof Config, commands: ['serve'], ...row }
 })
+
+const head = '|---|---|---|---|\n'
+
+/** Makes docs/config.md, and a test compares the two. `page`: that file, whose text above its table stays. */
+export function configPage(page: string): string {
+  return `${page.slice(0, page.indexOf(head))}${head}${settings.map(pageRow).join('\n')}\n`
+}
+
+function pageRow(setting: Setting): string {
+  const initial = setting.default === undefined ? (setting.absent ?? 'not set') : `\`${setting.default}\``
+  const meaning = setting.secret ? `${setting.meaning} Secret: never displayed or logged.` : setting.meaning
+  const users = setting.commands.map((command) => `\`${command}\``).join(', ')
+  return `| \`${setting.name}\` | ${initial} | ${meaning} | ${users} |`
+}

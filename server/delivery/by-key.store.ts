@@ -1,9 +1,9 @@
 // Changes the notifications that have a key, in all inboxes: replaces members, removes them, or marks them as read and archives them. Each
 // write reaches a few inboxes. A change of more is a row of key_change until it has reached the last one, so a kill does not end it.
 import { iso } from '../basics/clock.ts'
-import { archiveFound, removeAll } from '../inbox/moves.ts'
 import { type Content, contentOf, givenOf } from '../inbox/notification-json.ts'
 import { type Found, foundColumns } from '../inbox/notification-state.ts'
+import { archiveFound, removeAll } from '../inbox/places.store.ts'
 import { lockInboxes, maxAtOnce } from '../inbox/retention.store.ts'
 import {
   all,

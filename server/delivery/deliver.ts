@@ -4,25 +4,22 @@ import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { contentOf } from '../inbox/notification-json.ts'
+import type { Sender } from '../producers/producer-key.ts'
 import type { Store } from '../store/store.ts'
+import { findableUsername } from '../users/username.ts'
 import { type ContentRules, contentFaults } from './content-faults.ts'
 import type { DeliveryBody, WithoutNulls } from './delivery.schemas.ts'
 import { deliver, removeOldDeliveries } from './delivery.store.ts'
 import type { Delivery, DeliveryOutcome, Recipient, UnknownRecipients } from './delivery.ts'
 
 export type DeliveryRequest = WithoutNulls<Omit<DeliveryBody, 'recipients'>> & { recipients: Recipient[] }
-/** `createsUsers`: an unknown external id becomes a user. */
 type DeliveryOptions = {
   idempotencyKey?: string | undefined
-  createsUsers?: boolean
-  checkedKey?: CheckedKey
+  /** Whose key was checked. With the scope `users`, an unknown external id becomes a user. Without a sender, every user is a recipient. */
+  sender?: Sender
   /** The id of the delivery in the outcome, unless the idempotency key was used before. */
   deliveryId?: string
-  /** The application of the producer; without one, every user is a recipient. */
-  application?: string
 }
-/** The producer's key as it was checked. `checkAgain` is called if it has changed since, and throws if it is not valid any more. */
-type CheckedKey = { secretHash: string; checkAgain: () => Promise<{ secretHash: string }> }
 
 /** Each time the key was rotated between its check and the commit. */
 const maxChecksAgain = 3
@@ -36,8 +33,6 @@ type DeliveryDependencies = {
   /** `now` is for lifetimes and never goes back; `wall` is the clock that users see. */
   now: () => number
   wall: () => number
-  /** The username in its stored form, or undefined if no user can have it. */
-  prepareUsername: (username: string) => string | undefined
   /** The hosts of absolute image URLs. */
   imageHosts: readonly string[]
   /** The issuers that the service is set up for. `ownIds`: false if the ids that an issuer gives are plain ones of its application. */
@@ -84,7 +79,9 @@ export class Deliveries {
   async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {
     const { store, now, wall } = this.#dependencies
     const at = wall()
-    const { idempotencyKey: key, createsUsers = false, application = '', checkedKey, deliveryId = newId(at) } = options
+    const { idempotencyKey: key, sender, deliveryId = newId(at) } = options
+    const application = sender?.application ?? ''
+    const createsUsers = sender?.scopes.includes('users')
     const { recipients, again, unknownRecipients, category = null, key: notificationKey = null } = request
     const delivery: Delivery = {
       id: deliveryId,
@@ -103,11 +100,11 @@ export class Deliveries {
       })),
       unknownRecipients,
       at: now(),
-      secretHash: checkedKey?.secretHash,
+      secretHash: sender?.secretHash,
     }
     let outcome = await store.write(deliver, delivery)
     for (let n = 0; outcome === 'refused' && n < maxChecksAgain; n++)
-      outcome = await store.write(deliver, { ...delivery, secretHash: (await checkedKey?.checkAgain())?.secretHash })
+      outcome = await store.write(deliver, { ...delivery, secretHash: (await sender?.checkAgain())?.secretHash })
     if (outcome === 'refused')
       throw new CarillonError('UNAVAILABLE', 'The producer key changes too often', {
         remedy: 'Send the request again.',
@@ -116,12 +113,12 @@ export class Deliveries {
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
         remedy: 'Use a new key.',
       })
-    if ('unknown' in outcome) throw this.#unknownRecipientsError(request, outcome, { createsUsers, application })
+    if ('unknown' in outcome) throw this.#unknownRecipientsError(request, outcome, sender)
     return outcome
   }
 
   #prepared(to: Recipient, application: string): Recipient {
-    if ('username' in to) return { username: this.#dependencies.prepareUsername(to.username) ?? '' }
+    if ('username' in to) return { username: findableUsername(to.username) ?? '' }
     if ('externalId' in to && this.#issuerOf(to, application)?.ownIds === false) return { externalId: to.externalId }
     return to
   }
@@ -146,8 +143,9 @@ export class Deliveries {
   #unknownRecipientsError(
     { recipients, unknownRecipients }: DeliveryRequest,
     { unknown }: UnknownRecipients,
-    { createsUsers, application }: { createsUsers: boolean; application: string },
+    sender: Sender | undefined,
   ): CarillonError {
+    const application = sender?.application ?? ''
     const details = unknown.map((n) => {
       const to = recipients[n]
       const isForeign = to !== undefined && 'externalId' in to && !this.#isCreatable(to, application)
@@ -159,7 +157,8 @@ export class Deliveries {
         ? 'Not every recipient is a user, so nothing was delivered'
         : 'No recipient is a user'
     const isMissingScope =
-      !createsUsers && unknown.some((n) => recipients[n] && this.#isCreatable(recipients[n], application))
+      !sender?.scopes.includes('users') &&
+      unknown.some((n) => recipients[n] && this.#isCreatable(recipients[n], application))
     const remedy = isMissingScope
       ? 'A key with the scope users creates the users that it names by externalId.'
       : undefined

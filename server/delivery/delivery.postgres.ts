@@ -2,8 +2,8 @@
 // runs alone as on SQLite (delivery.store.ts): a repeated idempotency key, a key of notifications, a new user, many recipients, Citus.
 import type { Database } from '../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../store/postgres/connection/gathering.ts'
-import { namespaceOf, prefixOf } from '../users/users.store.ts'
-import { type Delivery, type DeliveryOutcome, maxUnknown, type Recipient, type UnknownRecipients } from './delivery.ts'
+import { namespaceOf } from '../users/users.store.ts'
+import { type Delivery, type DeliveryOutcome, maxUnknown, type UnknownRecipients } from './delivery.ts'
 
 type Outcome = DeliveryOutcome | 'refused' | UnknownRecipients
 
@@ -54,16 +54,11 @@ function batchOf(deliveries: readonly Delivery[]) {
         ...('username' in to && { username: to.username }),
         ...('userId' in to && { user_id: to.userId }),
         ...('externalId' in to && { external_id: to.externalId }),
-        issuer: namespaceOfRecipient(delivery, to),
+        // If a username or an id names the user, what the namespace of the user has to begin with.
+        issuer: namespaceOf({ application: delivery.application, issuer: 'issuer' in to ? to.issuer : undefined }),
         is_new: newUserId !== undefined && 'externalId' in to,
         id: notificationId,
       })),
     ),
   }
-}
-
-/** The namespace of an external id. If a username or an id names the user, what the user's namespace has to begin with. */
-function namespaceOfRecipient({ application }: Delivery, to: Recipient): string | undefined {
-  if ('externalId' in to) return namespaceOf({ application, issuer: to.issuer })
-  return application ? prefixOf(application) : undefined
 }

@@ -24,18 +24,12 @@ export const send = operationFor<Sender>()({
   refusals: ['CONFLICT', 'UNPROCESSABLE'],
   async handle({ deliveries }: { deliveries: Deliveries }, request, reply) {
     const { caller, body, raw } = request
-    const idempotencyKey = idempotencyKeyOf(raw)
+    const options = { idempotencyKey: idempotencyKeyOf(raw), sender: caller }
     const { recipients: named, ...content } = body as DeliveryBody
     const recipients = named.map(withoutNulls)
     refuseInvalid(recipients)
     const delivery = { recipients: recipients as Recipient[], ...withoutNulls(content) }
-    const outcome = await deliveries.deliver(caller.id, delivery, {
-      idempotencyKey,
-      createsUsers: caller.scopes.includes('users'),
-      application: caller.application,
-      checkedKey: caller,
-    })
-    return sendData(reply.code(201), outcome)
+    return sendData(reply.code(201), await deliveries.deliver(caller.id, delivery, options))
   },
 })
 

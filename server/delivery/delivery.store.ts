@@ -2,7 +2,6 @@
 // its own (delivery.postgres.ts). Both take their locks in one order, so that they cannot deadlock: idempotency keys, users who are created,
 // inboxes, each sorted.
 
-import { makeNewest } from '../inbox/moves.ts'
 import {
   countMade,
   type Found,
@@ -14,6 +13,7 @@ import {
   recount,
   standingOf,
 } from '../inbox/notification-state.ts'
+import { makeNewest } from '../inbox/places.store.ts'
 import {
   all,
   digitsOf,
@@ -208,7 +208,7 @@ function* deliverToUsers(delivery: Sent, users: readonly (string | null)[]): Wri
   const newest: Arrived[] = []
   for (const one of earlier) {
     yield* replace(delivery, one)
-    if (delivery.again && one.mutes) newest.push({ userId: one.userId, id: one.id, seq: one.last_seq + 1 })
+    if (delivery.again && one.mutes) newest.push({ userId: one.userId, id: one.id, seq: one.lastSeq + 1 })
   }
   // Usually there are none.
   if (arrived.length + newest.length > 0)
@@ -340,7 +340,7 @@ export function* replace(
   const { seq, category: from } = found
   const version = found.version + 1
   const before = yield* standingOf(found)
-  const isKept = !again && from !== to && seq <= found.category_through
+  const isKept = !again && from !== to && seq <= found.categoryThrough
   if (isKept) yield* keepReadState(found)
   if (again) yield* leaveUndo(found)
   const isMade =
@@ -352,7 +352,7 @@ export function* replace(
       count = count + ${again ? 1 : 0}
     where user_id = ${user} and seq = ${seq}`
   if (again) yield* makeNewest(found)
-  const newest = { place: 'list', isUnread: true, seq: found.last_seq + 1 } as const
+  const newest = { place: 'list', isUnread: true, seq: found.lastSeq + 1 } as const
   yield* recount(found, before, { ...before, ...(again && newest), category: to })
   if (!isMade) return
   yield* countMade({ user, category: from, more: -1 })

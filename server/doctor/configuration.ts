@@ -32,15 +32,14 @@ export function examineSettings({ host, publicUrl }: Settings, databaseTls?: Dat
     const change = 'CARILLON_HOST=127.0.0.1 (in a container: publish the port to the proxy alone)'
     findings.push(warning('CARILLON_HOST', { found, change }))
   }
-  return databaseTls === undefined ? findings : [...findings, databaseFinding(databaseTls)]
-}
-
-function databaseFinding(tls: DatabaseTls): Finding {
-  const found =
-    tls === 'unverified'
-      ? 'the certificate of PostgreSQL is not checked: another machine can act as the server'
-      : 'PostgreSQL on another machine without TLS: the network in between can read its data'
-  return warning('database URL', { found, change: 'CARILLON_DATABASE_URL with sslmode=verify-full' })
+  if (databaseTls !== undefined) {
+    const found =
+      databaseTls === 'unverified'
+        ? 'the certificate of PostgreSQL is not checked: another machine can act as the server'
+        : 'PostgreSQL on another machine without TLS: the network in between can read its data'
+    findings.push(warning('database URL', { found, change: 'CARILLON_DATABASE_URL with sslmode=verify-full' }))
+  }
+  return findings
 }
 
 function publicUrlFinding(host: string, publicUrl: string | undefined): Finding {
@@ -53,14 +52,9 @@ function publicUrlFinding(host: string, publicUrl: string | undefined): Finding 
 }
 
 export function examineIssuers(issuers: readonly IssuerSetting[]): Promise<Finding[]> {
-  return Promise.all(issuers.map(examineIssuer))
-}
-
-async function examineIssuer(issuer: IssuerSetting): Promise<Finding> {
-  try {
+  const examined = issuers.map(async (issuer) => {
     await readKeySet(issuer)
     return ok('issuer', `the keys of ${issuer.issuer} for ${issuer.algorithms.join(', ')} can be read`)
-  } catch (error) {
-    return faultOf('issuer', error, 'CARILLON_ISSUERS')
-  }
+  })
+  return Promise.all(examined.map((one) => one.catch((error) => faultOf('issuer', error, 'CARILLON_ISSUERS'))))
 }

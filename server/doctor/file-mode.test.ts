@@ -4,17 +4,17 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readOnlyFinding, readOnlyMount, rightsOf } from './file-mode.ts'
+import { readOnlyMount, rightsOf } from './file-mode.ts'
 
 test('advises to change the mount for a read-only file system, and chmod for a file without write permission', () => {
-  const finding = readOnlyFinding('folder', '/srv/data', 'EROFS')
+  const finding = readOnlyMount('folder', '/srv/data', 'EROFS')
   assert.deepEqual(
     [finding?.state, finding?.found],
     ['fault', '/srv/data is on a file system that is mounted read-only'],
   )
   assert.match(finding?.change ?? '', /^mount -o remount,rw "\$\(findmnt -no TARGET -T \/srv\/data\)" /)
   assert.doesNotMatch(finding?.change ?? '', /ch(mod|own)/)
-  for (const code of ['EACCES', 'EPERM', undefined]) assert.equal(readOnlyFinding('folder', '/srv', code), undefined)
+  for (const code of ['EACCES', 'EPERM', undefined]) assert.equal(readOnlyMount('folder', '/srv', code), undefined)
 
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   try {

@@ -27,13 +27,8 @@ export function rightsOf(check: string, path: string): Finding[] {
   return [others, ...foreign(check, path, status.uid)]
 }
 
-/** The fault of a file or folder on a read-only file system, where neither owner nor mode helps. */
-export function readOnlyMount(check: string, path: string): Finding | undefined {
-  return readOnlyFinding(check, path, codeOfWriting(path))
-}
-
-/** `code` is the error code of a failed write. */
-export function readOnlyFinding(check: string, path: string, code: string | undefined): Finding | undefined {
+/** The fault of a file or folder on a read-only file system, where neither owner nor mode helps. `code`: that of a failed write. */
+export function readOnlyMount(check: string, path: string, code = codeOfWriting(path)): Finding | undefined {
   if (code !== 'EROFS') return undefined
   return fault(check, {
     found: `${path} is on a file system that is mounted read-only`,

@@ -32,8 +32,8 @@ export async function examineSecret(settings: Settings): Promise<Finding[]> {
 
 function notSet(signingKeys: SigningKey[] = []): Finding {
   const found = 'none is set, and a PostgreSQL database has no folder to keep one in'
-  if (signingKeys.length > 0) return fault(check, { found, change: sealedAdvice })
-  return fault(check, { found, change: 'CARILLON_SECRET_FILE=/a/file/with/the/output/of/openssl-rand-hex-32' })
+  const howToMake = 'CARILLON_SECRET_FILE=/a/file/with/the/output/of/openssl-rand-hex-32'
+  return fault(check, { found, change: signingKeys.length > 0 ? sealedAdvice : howToMake })
 }
 
 /** If the keys could not be read, another finding already says why. */

@@ -4,7 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { equalSecrets, hashOf, type Sealing } from '../basics/secrets.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
-import type { Site } from '../http/site.ts'
+import type { Cookie, Site } from '../http/site.ts'
 
 /** Kept with a code or a challenge. `flow`: the cookie that is needed. `origin`: the page's, if it is not that of the service. */
 export type Bond = { flow?: string; stateHash?: string; challenge?: string | undefined; origin?: string | undefined }
@@ -13,19 +13,30 @@ export type Bond = { flow?: string; stateHash?: string; challenge?: string | und
 export const flowLifetimeMs = 10 * 60_000
 
 type CookieNeeds = { site: Pick<Site, 'cookie'> }
+export type FlowNeeds = CookieNeeds & { sealing: Sealing }
 
 export async function isBound(
-  dependencies: CookieNeeds & { factors: { sealing: Sealing } },
-  { raw: { headers } }: FastifyRequest,
+  dependencies: FlowNeeds,
+  request: FastifyRequest,
   { bond, verifier }: { bond: Bond; verifier?: string | undefined },
 ): Promise<boolean> {
-  const { challenge, origin, flow, stateHash = '' } = bond
-  if (origin !== undefined && headers.origin !== origin) return false
+  const { challenge, origin, flow: id, stateHash = '' } = bond
+  if (origin !== undefined && request.raw.headers.origin !== origin) return false
   if (challenge !== undefined && (verifier === undefined || !equalSecrets(hashOf(verifier), challenge))) return false
-  if (flow === undefined) return challenge !== undefined
-  const sealed = sessionSecret(headers.cookie, flowCookie(dependencies, flow).name)
-  const text = sealed === null ? undefined : await dependencies.factors.sealing.open('provider-sign-ins', sealed)
-  return text !== undefined && equalSecrets(hashOf((JSON.parse(text) as { state: string }).state), stateHash)
+  if (id === undefined) return challenge !== undefined
+  const flow = await readFlow(dependencies, request, id)
+  return flow !== undefined && equalSecrets(hashOf(flow.state), stateHash)
+}
+
+/** What the cookie of a flow says; undefined without one that was made here. `id`: see `flowId`. */
+export async function readFlow<Flow extends { state: string }>(
+  { site, sealing }: FlowNeeds,
+  { raw }: FastifyRequest,
+  id: string,
+): Promise<Flow | undefined> {
+  const sealed = sessionSecret(raw.headers.cookie, flowCookie({ site }, id).name)
+  const text = sealed === null ? undefined : await sealing.open('provider-sign-ins', sealed)
+  return text === undefined ? undefined : JSON.parse(text)
 }
 
 /** Removes the cookie of the flow, if there is one. */
@@ -33,11 +44,7 @@ export function forgetFlow(dependencies: CookieNeeds, reply: FastifyReply, id: s
   if (id !== undefined) setCookie(reply, flowCookie(dependencies, id), '')
 }
 
-export function flowPrefix({ site }: CookieNeeds): string {
-  return `${site.cookie.name}-with-`
-}
-
-/** `id`: see `flowId`. */
-export function flowCookie(dependencies: CookieNeeds, id: string) {
-  return { ...dependencies.site.cookie, name: flowPrefix(dependencies) + id, lifetimeMs: flowLifetimeMs }
+/** With '' as `id`, its name is the beginning of the names of all such cookies. */
+export function flowCookie({ site: { cookie } }: CookieNeeds, id: string): Cookie {
+  return { ...cookie, name: `${cookie.name}-with-${id}`, lifetimeMs: flowLifetimeMs }
 }

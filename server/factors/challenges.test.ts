@@ -18,7 +18,7 @@ test('a challenge is found for its own purpose and for no other (A18)', async ()
   replaceOperation(store, findStoredChallenge, async (key) =>
     added.find((one) => one.userId === key.userId && one.hash === key.hash),
   )
-  const dependencies = { store, now: () => 1_000 }
+  const dependencies = { store, users: { now: () => 1_000 } }
   const userId = newId(1_000)
   const challenge = await makeChallenge(dependencies, {
     userId,

@@ -11,30 +11,29 @@ const challengeLifetimeMs = 5 * 60_000
 /** Before it is known who signs in, there is no user id in front of the dot. */
 const shape = /^([0-9a-f-]{36})?\.[\w-]{43}$/
 
-type Dependencies = { store: Store; now: () => number }
-export type FoundChallenge = { key: ChallengeKey; data: unknown }
+export type ChallengeNeeds = { store: Store; users: { now: () => number } }
 
 /** `userId`: '' before it is known. `data` must be JSON and no secret. `lifetimeMs`: five minutes if absent. */
 export async function makeChallenge(
-  { store, now }: Dependencies,
+  { store, users }: ChallengeNeeds,
   wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number; audit?: readonly AuditEntry[] },
 ): Promise<string> {
   const { userId, purpose, data, lifetimeMs = challengeLifetimeMs, audit } = wanted
   const challenge = `${userId}.${randomBytes(32).toString('base64url')}`
-  const kept = { userId, hash: hashOf(challenge), purpose, data: JSON.stringify(data), expiresAt: now() + lifetimeMs }
-  await store.write(addChallenge, { ...kept, audit })
+  const kept = { userId, hash: hashOf(challenge), purpose, data: JSON.stringify(data), audit }
+  await store.write(addChallenge, { ...kept, expiresAt: users.now() + lifetimeMs })
   return challenge
 }
 
 /** Undefined if it is unknown, used or expired, or was made for another purpose. The caller uses `key` up together with the factor. */
 export async function findChallenge(
-  { store, now }: Dependencies,
+  { store, users }: ChallengeNeeds,
   challenge: string,
   purpose: string,
-): Promise<FoundChallenge | undefined> {
+): Promise<{ key: ChallengeKey; data: unknown } | undefined> {
   const match = shape.exec(challenge)
   if (match === null) return undefined
   const key = { userId: match[1] ?? '', hash: hashOf(challenge) }
-  const found = await store.read(findStoredChallenge, { ...key, at: now() })
+  const found = await store.read(findStoredChallenge, { ...key, at: users.now() })
   return found?.purpose === purpose ? { key, data: JSON.parse(found.data) } : undefined
 }

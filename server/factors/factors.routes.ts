@@ -1,20 +1,25 @@
-import { sourceOf } from '../audit/entry.ts'
+// The second factors of a user: list, add and confirm an authenticator app, remove, and new recovery codes. Passkeys are added in passkeys/.
+import { auditEntry, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
+import { CarillonError, conflict, wrongSecondFactor } from '../basics/errors.ts'
+import { newId } from '../basics/ids.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { findEnabledUser } from '../users/users.ts'
 import * as shapes from './factors.schemas.ts'
-import { type Factor, factorsOf } from './factors.store.ts'
-import { addTotp, confirmTotp, removeFactor, renewRecoveryCodes } from './factors.ts'
+import type { Factor } from './factors.store.ts'
+import * as stored from './factors.store.ts'
+import { maxFactors, newRecoveryCodes, secretOf, tooManyFactors } from './factors.ts'
 import type { FactorNeeds } from './second-factor.routes.ts'
+import { newTotp, stepOfCode } from './totp.ts'
 
 export const list = forUser({
   summary: 'The second factors of the signed-in user, without their secrets',
   responses: { 200: shapes.FactorListResponse },
-  async handle({ factors }: Pick<FactorNeeds, 'factors'>, { caller }, reply) {
-    const found = await factors.store.read(factorsOf, caller.userId)
-    return sendData(reply, { items: found.factors.map(displayFactor), recoveryCodesLeft: found.recoveryCodesLeft })
+  async handle({ store }: Pick<FactorNeeds, 'store'>, { caller }, reply) {
+    const { factors, recoveryCodesLeft } = await store.read(stored.factorsOf, caller.userId)
+    return sendData(reply, { items: factors.map(displayFactor), recoveryCodesLeft })
   },
 })
 
@@ -23,10 +28,20 @@ export const startTotp = forUser({
   body: shapes.NewTotpBody,
   responses: { 201: shapes.TotpResponse },
   refusals: ['CONFLICT'],
+  /** Not counted before a first code: a user whose app did not take the secret must not be locked out. */
   async handle(dependencies: FactorNeeds, request, reply) {
-    const { label } = request.body ?? {}
+    const { label = 'Authenticator app' } = request.body ?? {}
     const user = await findEnabledUser(dependencies, request.caller)
-    return sendData(reply.code(201), await addTotp(dependencies.factors, user, label))
+    const { store, sealing, users, site } = dependencies
+    const at = users.now()
+    const id = newId(at)
+    const account = user.username ?? user.externalId ?? user.id
+    const totp = await newTotp({ issuer: new URL(site.publicUrl()).hostname, account })
+    const sealedSecret = await sealing.seal('factors', JSON.stringify({ factorId: id, secret: totp.secret }))
+    const factor = { id, kind: 'totp', label, sealedSecret, createdAt: at, confirmedAt: null } as const
+    const outcome = await store.write(stored.addFactor, { userId: user.id, factor, maxFactors, recoveryCodeHashes: [] })
+    if (outcome !== 'done') throw tooManyFactors()
+    return sendData(reply.code(201), { id, ...totp })
   },
 })
 
@@ -36,13 +51,26 @@ export const endTotp = forUser({
   responses: { 200: shapes.FactorAddedResponse },
   refusals: ['INVALID_CREDENTIALS', 'FACTOR_UNREADABLE', 'NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
-    const { id, code } = request.body
+    const { code } = request.body
+    const factorId = request.body.id.toLowerCase()
     const { userId } = request.caller
+    const { store, users } = dependencies
     const source = sourceOf(dependencies, request)
-    const first = { id: id.toLowerCase(), code, source }
-    const { factor, recoveryCodes } = await confirmTotp(dependencies.factors, userId, first)
+    const { factors } = await store.read(stored.factorsOf, userId)
+    const factor = factors.find(({ id, kind }) => id === factorId && kind === 'totp')
+    if (factor === undefined) throw noSuchFactor()
+    if (factor.confirmedAt !== null) throw confirmedAlready()
+    const at = users.now()
+    const step = await stepOfCode(await secretOf(dependencies, factor), code, at)
+    if (step === undefined) throw wrongSecondFactor()
+    const { codes, hashes } = newRecoveryCodes()
+    const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail: { factorId, kind: 'totp' } })]
+    const change = { userId, factorId, step, at, recoveryCodeHashes: hashes, audit }
+    const outcome = await store.write(stored.confirmFactor, change)
+    if (outcome === 'absent') throw noSuchFactor()
+    if (outcome === 'refused') throw confirmedAlready()
     await renewOwnCookie(dependencies, { request, reply })
-    return sendData(reply, { ...displayFactor(factor), ...(recoveryCodes && { recoveryCodes }) })
+    return sendData(reply, displayAdded({ ...factor, confirmedAt: at, lastUsedAt: at }, outcome, codes))
   },
 })
 
@@ -50,9 +78,18 @@ export const remove = forUser({
   summary: 'Removes a second factor; with the last one, the recovery codes end',
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
-    const id = request.params.id.toLowerCase()
+    const factorId = request.params.id.toLowerCase()
+    const { userId } = request.caller
+    const { store, users } = dependencies
     const source = sourceOf(dependencies, request)
-    await removeFactor(dependencies.factors, request.caller.userId, { id, source })
+    const audit = [auditEntry(source, { event: 'factor-removed', at: users.now(), userId, detail: { factorId } })]
+    const outcome = await store.write(stored.removeFactor, { userId, factorId, audit })
+    if (outcome === 'absent') throw noSuchFactor()
+    if (outcome === 'last')
+      throw conflict(
+        'This passkey is the only way to sign in to this account',
+        'First add another passkey, set a password, or link an account at a provider.',
+      )
     await renewOwnCookie(dependencies, { request, reply })
   },
 })
@@ -62,14 +99,32 @@ export const recoveryCodes = forUser({
   responses: { 201: shapes.RecoveryCodesResponse },
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
-    const source = sourceOf(dependencies, request)
-    const codes = await renewRecoveryCodes(dependencies.factors, request.caller.userId, source)
+    const { userId } = request.caller
+    const { store, users } = dependencies
+    const at = users.now()
+    const { codes, hashes } = newRecoveryCodes()
+    const audit = [auditEntry(sourceOf(dependencies, request), { event: 'recovery-codes-created', at, userId })]
+    const outcome = await store.write(stored.replaceRecoveryCodes, { userId, at, recoveryCodeHashes: hashes, audit })
+    if (outcome === 'refused') throw conflict('There is no second factor to recover', 'Add one first.')
     await renewOwnCookie(dependencies, { request, reply })
     return sendData(reply.code(201), { recoveryCodes: codes })
   },
 })
 
-export function displayFactor({ id, kind, label, confirmedAt, createdAt, lastUsedAt }: Factor) {
+/** The recovery codes come with the first factor only. */
+export function displayAdded(factor: Factor, outcome: 'done' | 'first', codes: readonly string[]) {
+  return { ...displayFactor(factor), ...(outcome === 'first' && { recoveryCodes: codes }) }
+}
+
+function displayFactor({ id, kind, label, confirmedAt, createdAt, lastUsedAt }: Factor) {
   const used = lastUsedAt === null ? null : iso(lastUsedAt)
   return { id, kind, label, confirmed: confirmedAt !== null, createdAt: iso(createdAt), lastUsedAt: used }
+}
+
+function noSuchFactor(): CarillonError {
+  return new CarillonError('NOT_FOUND', 'You have no such factor')
+}
+
+function confirmedAlready(): CarillonError {
+  return new CarillonError('CONFLICT', 'This factor is confirmed already')
 }

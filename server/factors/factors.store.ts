@@ -132,22 +132,24 @@ export function* removeFactor(remove: RemoveFactor): Write<'done' | 'absent' | '
     select kind = 'passkey' and confirmed_at is not null as "signsIn" from factor
     where user_id = ${userId} and id = ${factorId}`
   if (factor === undefined) return 'absent'
-  if (factor.signsIn && !(yield* hasOtherWay(userId, factorId))) return 'last'
+  if (factor.signsIn) {
+    const account = yield* get`select 1 from provider_account where owner_id = ${userId} limit 1`
+    if (account === undefined && !(yield* hasPasswordOrPasskey(userId, factorId))) return 'last'
+  }
   yield* send`delete from factor where user_id = ${userId} and id = ${factorId}`
   if (!(yield* hasFactor(userId))) yield* send`delete from recovery_code where user_id = ${userId}`
   yield* record(audit)
   return 'done'
 }
 
-/** A way to sign in without the factor: a password, another passkey, or an account at a provider. */
-function* hasOtherWay(userId: string, factorId: string): Read<boolean> {
-  const other = yield* get`
+/** Whether the user can sign in with a password, or with a passkey other than `factorId`. */
+export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<boolean> {
+  const way = yield* get`
     select 1 from "user" u where u.id = ${userId} and (
       (u.username is not null and u.password_hash is not null)
       or exists (select 1 from factor f
-        where f.user_id = ${userId} and f.id <> ${factorId} and f.kind = 'passkey' and f.confirmed_at is not null)
-      or exists (select 1 from provider_account a where a.owner_id = ${userId}))`
-  return other !== undefined
+        where f.user_id = ${userId} and f.id <> ${factorId} and f.kind = 'passkey' and f.confirmed_at is not null))`
+  return way !== undefined
 }
 
 type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
@@ -158,36 +160,32 @@ type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
  * of the same code, step or challenge at the same time, one succeeds.
  */
 export function* useFactor(use: UseFactor): Write<FactorOutcome> {
-  const { userId, factorId, at, step = null, signCount = null, challenge } = use
-  if (!(yield* isOpen(challenge, at))) return 'no-challenge'
-  const changed = yield* run`
+  const { userId, factorId, at, step = null, signCount = null } = use
+  const change = run`
     update factor set last_used_at = ${at}, last_step = coalesce(${step}, last_step),
       sign_count = coalesce(${signCount}, sign_count)
     where user_id = ${userId} and id = ${factorId} and confirmed_at is not null
       and (kind = 'totp' and coalesce(last_step, -1) < ${step}
         or kind = 'passkey' and (sign_count < ${signCount} or sign_count = 0 and cast(${signCount} as bigint) = 0))`
-  return changed === 0 ? 'refused' : yield* complete(use)
+  return yield* useUp(use, change)
 }
 
 /** Uses a recovery code once. As `useFactor`. */
 export function* useRecoveryCode(use: Use & { codeHash: string }): Write<FactorOutcome> {
-  const { userId, codeHash, at, challenge } = use
-  if (!(yield* isOpen(challenge, at))) return 'no-challenge'
-  const changed = yield* run`
+  const { userId, codeHash, at } = use
+  const change = run`
     update recovery_code set used_at = ${at} where user_id = ${userId} and code_hash = ${codeHash} and used_at is null`
-  return changed === 0 ? 'refused' : yield* complete(use)
+  return yield* useUp(use, change)
 }
 
 /** A second use of the same challenge waits for the first one, and then finds none. */
-function* isOpen(challenge: ChallengeKey | undefined, at: number): Write<boolean> {
-  if (challenge === undefined) return true
-  const { userId, hash } = challenge
-  const open = yield* lock`
-    select 1 from challenge where user_id = ${userId} and hash = ${hash} and expires_at > ${at}`
-  return open !== undefined
-}
-
-function* complete({ challenge, audit }: Pick<UseFactor, 'challenge' | 'audit'>): Write<'done'> {
+function* useUp({ at, challenge, audit }: Use, change: Write<number>): Write<FactorOutcome> {
+  if (challenge !== undefined) {
+    const open = yield* lock`
+      select 1 from challenge where user_id = ${challenge.userId} and hash = ${challenge.hash} and expires_at > ${at}`
+    if (open === undefined) return 'no-challenge'
+  }
+  if ((yield* change) === 0) return 'refused'
   if (challenge !== undefined)
     yield* send`delete from challenge where user_id = ${challenge.userId} and hash = ${challenge.hash}`
   yield* record(audit)

@@ -6,16 +6,15 @@ import { CarillonError, invalidField, wrongSecondFactor } from '../basics/errors
 import type { Site } from '../http/site.ts'
 import type { SecondFactorBody } from './factors.schemas.ts'
 import { type FactorOutcome, factorsOf, type Use, useFactor, useRecoveryCode } from './factors.store.ts'
-import { type FactorDependencies, secretOf } from './factors.ts'
+import { hashOfRecoveryCode, secretOf } from './factors.ts'
 import { type Assertion, relyingPartyFor } from './passkeys/ceremonies.ts'
-import { provePasskey, usePasskey } from './passkeys/passkeys.ts'
-import { hashOfRecoveryCode } from './recovery-codes.ts'
+import { type PasskeyNeeds, provePasskey, usePasskey } from './passkeys/passkeys.ts'
 import { stepOfCode } from './totp.ts'
 
 export type PresentedFactor =
   | { method: 'totp' | 'recovery-code'; code: string }
   | { method: 'passkey'; passkey: Assertion }
-type Needs = { factors: FactorDependencies; site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
+type Needs = PasskeyNeeds & { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
 type Proving = Pick<Use, 'userId' | 'challenge' | 'audit'> & {
   source: RequestSource
   /** A known device of this user: the guesses of others do not delay it. It proves no factor. */
@@ -42,23 +41,22 @@ export async function proveFactor(
   { source, device, ...of }: Proving,
   request: FastifyRequest,
 ): Promise<void> {
-  const { factors } = dependencies
   const { userId, challenge, audit } = of
   const { address } = source
   if (presented.method === 'passkey') {
     const relyingParty = relyingPartyFor(dependencies, request)
-    const proven = await provePasskey(factors, presented.passkey, { relyingParty, userId, address })
-    const used = await usePasskey(factors, proven, { secondFactor: challenge, source, audit })
+    const proven = await provePasskey(dependencies, presented.passkey, { relyingParty, userId, address })
+    const used = await usePasskey(dependencies, proven, { secondFactor: challenge, source, audit })
     if (used === 'no-challenge') throw challengeEnded()
     return
   }
-  const guess = await factors.guesses.begin({ account: userId, address, device }, 'second-factor')
+  const guess = await dependencies.guesses.begin({ account: userId, address, device }, 'second-factor')
   const { method, code } = presented
-  const use = { ...of, at: factors.now() }
+  const use = { ...of, at: dependencies.users.now() }
   const outcome =
     method === 'totp'
-      ? await useCode(factors, code, use)
-      : await factors.store.write(useRecoveryCode, { ...use, codeHash: hashOfRecoveryCode(code) })
+      ? await useCode(dependencies, code, use)
+      : await dependencies.store.write(useRecoveryCode, { ...use, codeHash: hashOfRecoveryCode(code) })
   if (outcome === 'no-challenge') throw challengeEnded()
   if (outcome === 'refused') throw wrongSecondFactor()
   await guess.succeed()
@@ -71,7 +69,7 @@ export function challengeEnded(): CarillonError {
   })
 }
 
-async function useCode(dependencies: FactorDependencies, code: string, use: Use): Promise<FactorOutcome> {
+async function useCode(dependencies: Needs, code: string, use: Use): Promise<FactorOutcome> {
   const { store } = dependencies
   let unreadable: unknown
   for (const factor of (await store.read(factorsOf, use.userId)).factors) {

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { auditEntry, sourceOf } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'
 import { type CarillonError, type SecondFactorKind, secondFactorRequired } from '../basics/errors.ts'
+import type { Sealing } from '../basics/secrets.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
 import { forAnyone } from '../http/operation.ts'
 import { sendObject } from '../http/response/send.ts'
@@ -17,10 +18,9 @@ import {
 import { Login } from '../sessions/sessions.schemas.ts'
 import { findUser, type User } from '../users/users.store.ts'
 import { type Bond, forgetFlow, isBound } from './bond.ts'
-import { findChallenge, makeChallenge } from './challenges.ts'
+import { type ChallengeNeeds, findChallenge, makeChallenge } from './challenges.ts'
 import { SecondFactorBody } from './factors.schemas.ts'
 import { offeredFactors } from './factors.store.ts'
-import type { FactorDependencies } from './factors.ts'
 import { challengeEnded, presentedFactor, proveFactor } from './proofs.ts'
 
 /** The purpose of its challenge, and what the challenge says of the first step. */
@@ -28,8 +28,8 @@ const purpose = 'second-factor'
 type Facts = SignInFacts & { bond?: Bond }
 type FirstStep = { variant: Variant; generation: number; bond?: Bond }
 
-/** What a sign-in with factors needs. */
-export type FactorNeeds = SessionNeeds & { factors: FactorDependencies; signInLog: SignInLog }
+/** What a sign-in with factors needs. `sealing`: for the secrets of authenticator apps, so that a reader of the database computes no codes. */
+export type FactorNeeds = SessionNeeds & { sealing: Sealing; signInLog: SignInLog }
 
 /** For a user whose password was right; `bond` says who may use the challenge. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
 export async function continueSignIn(dependencies: FactorNeeds, user: User, facts: Facts, exchange: Exchange) {
@@ -40,15 +40,15 @@ export async function continueSignIn(dependencies: FactorNeeds, user: User, fact
 
 /** Makes a challenge that completes the sign-in with one of the factors. */
 export async function demandSecondFactor(
-  { factors }: Pick<FactorNeeds, 'factors'>,
+  dependencies: ChallengeNeeds,
   user: User,
   { facts, offered }: { facts: Facts; offered: readonly SecondFactorKind[] },
 ): Promise<CarillonError> {
   const { source, method, variant, bond } = facts
-  const detail = { variant, method }
-  const entry = auditEntry(source, { event: 'second-factor-required', at: factors.now(), userId: user.id, detail })
+  const about = { at: dependencies.users.now(), userId: user.id, detail: { variant, method } }
+  const entry = auditEntry(source, { event: 'second-factor-required', ...about })
   const data: FirstStep = { variant, generation: user.credentialGeneration, ...(bond && { bond }) }
-  const challenge = await makeChallenge(factors, { userId: user.id, purpose, data, audit: [entry] })
+  const challenge = await makeChallenge(dependencies, { userId: user.id, purpose, data, audit: [entry] })
   return secondFactorRequired({ challenge, factors: offered })
 }
 
@@ -102,14 +102,14 @@ export async function signInByFactor(
   }
 }
 
-type WaitingNeeds = Pick<FactorNeeds, 'factors' | 'store' | 'site'>
+type WaitingNeeds = Pick<FactorNeeds, 'sealing' | 'store' | 'site' | 'users'>
 
 /**
  * Throws UNAUTHORIZED for a challenge that has ended, also by a new password, or because the user was disabled or erased; and for one that
  * another browser got by a sign-in with a provider.
  */
 export async function findWaiting(dependencies: WaitingNeeds, text: string, request: FastifyRequest) {
-  const found = await findChallenge(dependencies.factors, text, purpose)
+  const found = await findChallenge(dependencies, text, purpose)
   const user = found === undefined ? undefined : await dependencies.store.read(findUser, found.key.userId)
   if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()
   const { variant, generation, bond } = found.data as FirstStep

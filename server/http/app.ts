@@ -2,12 +2,13 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { CarillonError } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { endAndDrop, endSlowReaders, hasResponse, isDropping, noteEarlyResponse } from './connections.ts'
-import type { Operation, Route, Tag } from './operation.ts'
+import type { FailurePage, Operation, Route, Tag } from './operation.ts'
 import { acceptBodies, compilersFactory } from './request/bodies.ts'
 import { addRoute, checkRequests, parseQuery, requestIds, targetToRoute } from './requests.ts'
-import { type BoundFailurePage, rawFailure, sendFailure } from './response/failure.ts'
+import { rawFailure, sendFailure } from './response/failure.ts'
 import { RequestLog } from './response/request-log.ts'
 import { acceptsHtml } from './response/send.ts'
 import type { Site } from './site.ts'
@@ -21,8 +22,6 @@ declare module 'fastify' {
     operation?: Operation<never, never>
     /** Another process has the request, and refuses those of other sites itself. */
     isPassedOn?: true
-    /** The page of a failure on this route. */
-    failurePage?: BoundFailurePage | undefined
   }
 }
 
@@ -33,7 +32,7 @@ type AppOptions<Needs> = {
   site: Site
   log: Log
   /** The page of a failure on a route that has none of its own. Without it, every failure is JSON. */
-  failurePage?: BoundFailurePage
+  failurePage?: FailurePage<NoInfer<Needs>>
 }
 
 /** Milliseconds (SECURITY.md, I8). `request` + `checkEvery` < `idleSocket`, at which Node closes without a response. */
@@ -111,10 +110,11 @@ export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppO
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     noteEarlyResponse(request)
     reply.headers(headers)
-    const { tag, failurePage: ofRoute } = request.routeOptions.config ?? {}
+    const { tag, operation } = request.routeOptions.config ?? {}
+    const ofRoute = operation?.failurePage as FailurePage<Needs> | undefined
     const isForBrowsers = tag === 'pages' || ofRoute !== undefined || (request.is404 && request.method === 'GET')
-    const page =
-      failurePage !== undefined && isForBrowsers && acceptsHtml(request) ? (ofRoute ?? failurePage) : undefined
+    const pageOf = failurePage && isForBrowsers && acceptsHtml(request) ? (ofRoute ?? failurePage) : undefined
+    const page = pageOf && ((cause: CarillonError) => pageOf(parts, cause, { request, reply }))
     sendFailure(requestLog, error, { request, reply, page })
   }
 

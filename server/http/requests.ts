@@ -64,7 +64,7 @@ export function addRoute<Needs>(
   { method, path, tag, guard, operation }: Route<Needs>,
   parts: Needs,
 ) {
-  const { query, bodyLimit, shallowBody, body, failurePage } = operation
+  const { query, bodyLimit, shallowBody, body } = operation
   const handle = (request: FastifyRequest, reply: FastifyReply) =>
     operation.handle(parts, request as GuardedRequest, reply)
   const handleEmpty = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -75,11 +75,7 @@ export function addRoute<Needs>(
     method,
     url: path,
     schema: { ...(body && { body: shallowBody ?? body }), ...(query && { querystring: query }) },
-    config: {
-      tag,
-      operation,
-      failurePage: failurePage && ((error, exchange) => failurePage(parts, error, exchange)),
-    },
+    config: { tag, operation },
     ...(bodyLimit && { bodyLimit }),
     // The caller of an open route is null, as that of every request before its guard.
     ...(guard.name !== 'open' && {
@@ -306,10 +302,7 @@ function isWithinFreeText(path: string, route: string): boolean {
 /** More than any route takes: a list takes 20 categories and 3 other fields. */
 const maxFields = 32
 
-/**
- * Parses a query without Fastify's repairs. A repeated name has an array of its values. If the text cannot be parsed, the refusal is returned
- * as `cause`: the router has no way to refuse, so `readQuery` does.
- */
+/** A repeated name has an array of its values. The router cannot refuse a text, so `readQuery` throws `cause`. */
 export function parseQuery(text: string): Record<string, unknown> {
   if (text === '') return {}
   try {

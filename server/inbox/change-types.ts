@@ -31,6 +31,6 @@ export function marksSql(engine: 'sqlite' | 'postgres') {
     ) m left join notification n on n.user_id = ${user} and n.seq = m.through_seq
     order by m.version limit ${limit}`,
     archiveReads: rowsOf('archive_mark', 'version, through_seq, at'),
-    removals: rowsOf('removal', 'version, id, reason', isPostgres ? `$3 + ${maxRemoved}` : `${maxRemoved + 1}`),
+    removals: rowsOf('removal', 'version, id, reason, at', isPostgres ? `$3 + ${maxRemoved}` : `${maxRemoved + 1}`),
   }
 }

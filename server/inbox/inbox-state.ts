@@ -135,7 +135,7 @@ export function toInbox(row: readonly unknown[]): InboxState {
 
 export type ChangeRow = [version: number, type: NotificationChange, notification: string]
 export type ArchiveReadRow = [version: number, throughSeq: number, at: string]
-export type RemovedRow = [version: number, id: string, reason: RemovalReason]
+export type RemovedRow = [version: number, id: string, reason: RemovalReason, at: string]
 /** `categories` is JSON text. */
 export type ReadAllRow = [
   version: number,
@@ -151,17 +151,19 @@ type ChangeRows = {
   removed: readonly RemovedRow[]
 }
 
-/** A client that has missed more removals begins again: it reads its list faster. */
+/** If more were removed within `atOnceMs`, a client that has missed them begins again: it reads its list faster. */
 export const maxRemoved = 1_000
+const atOnceMs = 60_000
 
-/** `removed` may have more than `maxRemoved`. */
+/** `removed` may have more than `limit`, so that many at once are noticed. */
 export function toChanges(
   inbox: InboxState,
   { version: since, limit }: ChangesQuery,
   rows: Partial<ChangeRows>,
 ): Changes | 'reset' {
   const { notifications = [], readAlls = [], archiveReads = [], removed = [] } = rows
-  if (removed.length > maxRemoved) return 'reset'
+  const [first, next] = [removed[0], removed[maxRemoved]]
+  if (first && next && Date.parse(next[3]) - Date.parse(first[3]) < atOnceMs) return 'reset'
   const all: Change[] = notifications.map(([version, type, notification]) => ({ version, type, notification }))
   for (const [version, throughSeq, throughId, at, categories] of readAlls) {
     const only = categories !== null && { categories: JSON.parse(categories) }

@@ -3,6 +3,7 @@ import { parseTime } from '../basics/clock.ts'
 import { CarillonError, invalidField } from '../basics/errors.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'
 import { isKnown, sendData, sendJson } from '../http/response/send.ts'
+import type { WriteOperation } from '../store/store.ts'
 import {
   CountsResponse,
   ListQuery,
@@ -13,8 +14,8 @@ import {
   SnoozeBody,
 } from './inbox.schemas.ts'
 import type { Inbox } from './inbox.ts'
-import type { Filter } from './inbox-state.ts'
-import { markRead, markUnread } from './marks.store.ts'
+import type { Filter, MarkRead } from './inbox-state.ts'
+import { markAllRead, markRead, markUnread } from './marks.store.ts'
 import * as places from './places.store.ts'
 
 type Needs = { inbox: Inbox }
@@ -54,11 +55,11 @@ export const counts = forUser({
 })
 
 /** The route of a change of one notification. */
-const changeOfOne = (summary: string, operation: Parameters<Inbox['change']>[0]) =>
+const changeOfOne = (summary: string, operation: WriteOperation<MarkRead, 'done' | 'absent'>) =>
   forUser({
     summary,
     async handle({ inbox }: Needs, request) {
-      await inbox.change(operation, request.caller, notificationId(request))
+      await inbox.change(operation, request.caller, { id: notificationId(request) })
     },
   })
 
@@ -78,7 +79,7 @@ export const readAll = forUser({
     if (through !== undefined && throughSeq !== undefined)
       throw invalidField('through', 'takes the place of throughSeq: send one of the two')
     const covered = { throughId: through?.toLowerCase() ?? null, ...(throughSeq && { throughSeq }) }
-    await inbox.readAll(caller, { ...covered, categories: category && [...new Set(category)] })
+    await inbox.change(markAllRead, caller, { ...covered, categories: category && [...new Set(category)] })
   },
 })
 
@@ -103,7 +104,7 @@ export const remove = changeOfOne('Delete one; repeating changes nothing', place
 export const archiveRead = forUser({
   summary: 'Archive all that are read now',
   async handle({ inbox }: Needs, { caller }) {
-    await inbox.archiveRead(caller)
+    await inbox.change(places.archiveRead, caller, {})
   },
 })
 
@@ -111,7 +112,7 @@ export const seen = forUser({
   summary: 'Say what the user has seen: `unseen` counts what came after',
   body: SeenBody,
   async handle({ inbox }: Needs, { caller, body }) {
-    await inbox.seen(caller, body.throughSeq)
+    await inbox.change(places.markSeen, caller, body)
   },
 })
 

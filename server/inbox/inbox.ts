@@ -3,11 +3,10 @@ import { BoundedCache } from '../basics/bounded-cache.ts'
 import { CarillonError, invalidField } from '../basics/errors.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
 import { readCounts, readNotification, readPage } from './inbox.store.ts'
-import type { MarkRead, Page, PageRequest } from './inbox-state.ts'
+import type { Page, PageRequest } from './inbox-state.ts'
 import { inLanguageOf } from './language.ts'
-import { markAllRead } from './marks.store.ts'
 import { mayHaveTexts, newestIdIn } from './notification-json.ts'
-import { archiveRead, markSeen, snooze } from './places.store.ts'
+import { snooze } from './places.store.ts'
 import { undo } from './undo.store.ts'
 
 /** A user and, if it was read together with the proof, the version of the inbox. */
@@ -20,7 +19,7 @@ export type Reader = { userId: string; inboxVersion?: number }
 export type RenderedPage = { version: number; json: string | Buffer; etag: string }
 type Rendered = RenderedPage & { json: string }
 
-type Covered = { throughId: string | null; throughSeq?: number; categories?: readonly string[] | undefined }
+type Change<More> = WriteOperation<More & { userId: string; at: number }, unknown>
 
 const longestSnooze = 366 * 24 * 3_600_000
 /** Kept pages of a user. With one more, they are forgotten. */
@@ -82,18 +81,9 @@ export class Inbox {
     return { total, unread, unseen, archived, snoozed, categories }
   }
 
-  /** Changes one notification, such as by `markRead`. Repeating changes nothing. Throws NOT_FOUND. */
-  async change(operation: WriteOperation<MarkRead, 'done' | 'absent'>, { userId }: Reader, id: string): Promise<void> {
-    if ((await this.#store.write(operation, { userId, id, at: this.#now() })) === 'absent') throw notFound()
-  }
-
-  /**
-   * Marks all as read, or all up to `throughSeq` or the notification `throughId`; with `categories`, only those of these. Throws
-   * NOT_FOUND if that one does not exist.
-   */
-  async readAll({ userId }: Reader, covered: Covered): Promise<void> {
-    const outcome = await this.#store.write(markAllRead, { userId, ...covered, at: this.#now() })
-    if (outcome === 'absent') throw notFound()
+  /** Changes the inbox, such as by `markAllRead`. Repeating changes nothing. Throws NOT_FOUND for a notification that does not exist. */
+  async change<More>(operation: Change<More>, { userId }: Reader, more: More): Promise<void> {
+    if ((await this.#store.write(operation, { ...more, userId, at: this.#now() })) === 'absent') throw notFound()
   }
 
   /** `until` in milliseconds (NaN is refused), in the future and at most a year away. Throws INVALID_REQUEST or NOT_FOUND. */
@@ -102,16 +92,6 @@ export class Inbox {
     if (!(until > at && until <= at + longestSnooze))
       throw invalidField('until', 'must be in the future and at most a year away')
     if ((await this.#store.write(snooze, { userId, id, until, at })) === 'absent') throw notFound()
-  }
-
-  /** Archives everything in the list that is read. */
-  async archiveRead({ userId }: Reader): Promise<void> {
-    await this.#store.write(archiveRead, { userId, at: this.#now() })
-  }
-
-  /** The user has seen the list up to and including a sequence number. A lower one than before changes nothing. */
-  async seen({ userId }: Reader, throughSeq: number): Promise<void> {
-    await this.#store.write(markSeen, { userId, throughSeq })
   }
 
   /**

@@ -7,11 +7,6 @@ import { coversSql } from './read-at.ts'
 /** `hasAway`: some notifications are or were archived, or are snoozed. Otherwise a list has everything. */
 export type Shape = { status: Filter['status']; hasCategories: boolean; hasCategoryMarks: boolean; hasAway: boolean }
 
-/** Whether the list has nothing that is archived or snoozed. */
-export function hasNoneAway({ status, hasAway }: Shape): boolean {
-  return !hasAway || status === 'inbox' || status === 'unread' || status === 'read'
-}
-
 /** `categories`: reads those of the filter. `each` and `countEach`: the rows of a run for each category in `wanted`. */
 type Dialect = {
   categories: string

@@ -6,8 +6,8 @@ import type { WriteForms } from '../store/store.ts'
 import type { MarkAllRead, MarkRead, OneNotification } from './inbox-state.ts'
 import {
   byId,
+  changeOne,
   type Found,
-  findOne,
   isUncovered,
   keptIn,
   type LockedInbox,
@@ -31,21 +31,19 @@ export const markRead: WriteForms<MarkRead, 'done' | 'absent'> = {
   postgres: markReadTogether,
 }
 
-function* markReadAlone({ userId, id, at }: MarkRead): Write<'done' | 'absent'> {
-  const found = yield* findOne(userId, id)
-  if (found === undefined) return 'absent'
-  const before = yield* standingOf(found)
-  if (!before.isUnread) {
-    yield* keepRead(found)
-    return 'done'
-  }
-  const { user, seq, version } = found
-  yield* send`
-    update notification set read_at = ${iso(at)}, unread_version = null, changed_version = ${version + 1}
-    where user_id = ${user} and seq = ${seq}`
-  yield* recount(found, before, { ...before, isUnread: false })
-  yield* signal({ about: 'inbox', userId })
-  return 'done'
+function markReadAlone({ at, ...one }: MarkRead): Write<'done' | 'absent'> {
+  return changeOne(one, function* (found) {
+    const before = yield* standingOf(found)
+    if (!before.isUnread) {
+      yield* keepRead(found)
+      return false
+    }
+    yield* send`
+      update notification set read_at = ${iso(at)}, unread_version = null, changed_version = ${found.version + 1}
+      where user_id = ${found.user} and seq = ${found.seq}`
+    yield* recount(found, before, { ...before, isUnread: false })
+    return true
+  })
 }
 
 /** An undo leaves it read. The difference is invisible until then, so this is no change. */
@@ -68,21 +66,19 @@ export const markUnread: WriteForms<OneNotification, 'done' | 'absent'> = {
   postgres: markUnreadTogether,
 }
 
-function* markUnreadAlone({ userId, id }: OneNotification): Write<'done' | 'absent'> {
-  const found = yield* findOne(userId, id)
-  if (found === undefined) return 'absent'
-  const before = yield* standingOf(found)
-  if (before.isUnread) return 'done'
-  yield* leaveUndo(found)
-  const { user, seq } = found
-  const version = found.version + 1
-  yield* send`
-    update notification set read_at = null, unread_version = ${version}, changed_version = ${version}, away = null, away_at = null,
-      kept_version = ${keptIn(found)}
-    where user_id = ${user} and seq = ${seq}`
-  yield* recount(found, before, { ...before, place: 'list', isUnread: true })
-  yield* signal({ about: 'inbox', userId })
-  return 'done'
+function markUnreadAlone(one: OneNotification): Write<'done' | 'absent'> {
+  return changeOne(one, function* (found) {
+    const before = yield* standingOf(found)
+    if (before.isUnread) return false
+    yield* leaveUndo(found)
+    const version = found.version + 1
+    yield* send`
+      update notification set read_at = null, unread_version = ${version}, changed_version = ${version}, away = null, away_at = null,
+        kept_version = ${keptIn(found)}
+      where user_id = ${found.user} and seq = ${found.seq}`
+    yield* recount(found, before, { ...before, place: 'list', isUnread: true })
+    return true
+  })
 }
 
 /**
@@ -136,7 +132,12 @@ function* markAll({ inbox, through, at }: ReadAll): Write<boolean> {
     values (${user}, ${version}, ${through}, ${at}, ${readThrough}, ${readVersion}, ${inbox.unread - stillUnread})`
   if (isRaised) yield* recountCategories(user, { after: through, stillUnread })
   else yield* lowerCategories({ inbox, through })
-  if (stillMarked > 0) yield* keepMarked({ inbox, after: through })
+  // Without this the new read-all would make them read: their versions are lower than its own.
+  if (stillMarked > 0)
+    yield* send`
+      update notification as n set unread_version = ${version}
+      where n.user_id = ${user} and n.unread_version >= ${readVersion} and n.seq + 0 > ${through} and n.seq + 0 <= ${readThrough}
+        and ${isUncovered}`
   return true
 }
 
@@ -224,14 +225,6 @@ function* countMarked({ inbox, after }: { inbox: LockedInbox; after: number }): 
     where n.user_id = ${inbox.user} and n.unread_version >= ${inbox.readVersion} and n.seq + 0 > ${after}
       and n.seq + 0 <= ${inbox.readThrough} and ${isUncovered}`
   return found?.count ?? 0
-}
-
-/** Without this the new read-all would make them read: their versions are lower than its own. */
-function* keepMarked({ inbox, after }: { inbox: LockedInbox; after: number }): Write<void> {
-  yield* send`
-    update notification as n set unread_version = ${inbox.version + 1}
-    where n.user_id = ${inbox.user} and n.unread_version >= ${inbox.readVersion} and n.seq + 0 > ${after}
-      and n.seq + 0 <= ${inbox.readThrough} and ${isUncovered}`
 }
 
 type Rest = { after: number; stillUnread: number }

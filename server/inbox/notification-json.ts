@@ -5,7 +5,7 @@ import { iso } from '../basics/clock.ts'
 import { Part } from '../store/statements.ts'
 import { content } from './inbox.schemas.ts'
 import type { ArchiveRead, ReadAll } from './inbox-state.ts'
-import { anyPlaceSql, readAtByAnyMarkSql } from './read-at.ts'
+import { anyPlaceSql, inTheList, type Place, readAtByAnyMarkSql } from './read-at.ts'
 
 /** What a delivery may give besides the title: a column for each, null if it was not given. */
 type Member = keyof typeof content
@@ -138,12 +138,6 @@ const jsonOf = {
   sqlite: (text: string) => `json_quote(${text})`,
   postgres: (text: string) => `to_json(${text})::text`,
 }
-
-/** Where the notification `n` is, as SQL: expressions of a time, or null. */
-export type Place = { archivedAt: string; snoozedUntil: string }
-
-/** In the list: neither archived nor snoozed. */
-export const inTheList: Place = { archivedAt: 'null', snoozedUntil: 'null' }
 
 /**
  * The JSON text of a row `n` of notification, as SQL. `readAt` is an expression, null for an unread notification. Texts in several languages

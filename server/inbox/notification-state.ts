@@ -1,13 +1,22 @@
 // What every write has to know about a notification: whether it is unread (decision 0030), where it is, what it counts for, and whether an
 // undo would change it.
 import { iso } from '../basics/clock.ts'
-import { get, lock, onPostgres, Part, send, type UserKey, userKey, type Write } from '../store/statements.ts'
-import { type InboxState, inboxFields, undoableFor } from './inbox-state.ts'
+import { get, lock, onPostgres, Part, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import { type InboxState, inboxFields, type OneNotification, undoableFor } from './inbox-state.ts'
 import { anyPlaceSql, coversSql, readAtByAnyMarkSql } from './read-at.ts'
 
-/** A notification, with the columns of its inbox that say whether it is unread and where it is. */
-export type Found = {
+export type LockedInbox = InboxState & {
   user: UserKey
+  archiveThrough: number
+  seenThrough: number
+  undoVersion: number | null
+}
+const lockedFields = `${inboxFields}, i.archive_through as "archiveThrough", i.seen_through as "seenThrough",
+  i.undo_version as "undoVersion"`
+const lockedColumns = new Part(lockedFields)
+
+/** A notification with its inbox, which says whether it is unread and where it is. */
+export type Found = LockedInbox & {
   id: string
   seq: number
   category: string | null
@@ -16,37 +25,16 @@ export type Found = {
   away: 'archived' | 'snoozed' | null
   away_at: string | null
   kept_version: number | null
-  version: number
-  first_seq: number
-  last_seq: number
-  read_through: number
-  read_version: number
-  undo_version: number | null
-  category_through: number
-  archive_through: number
-  archive_version: number
-  seen_through: number
 }
-
 /** The columns of `Found`, of a notification `n` and its inbox `i`. */
-export const foundColumns =
-  new Part(`n.id, n.seq, n.category, n.read_at, n.unread_version, n.away, n.away_at, n.kept_version,
-  i.version, i.first_seq, i.last_seq, i.read_through, i.read_version, i.undo_version, i.category_through, i.archive_through,
-  i.archive_version, i.seen_through`)
-
-export type LockedInbox = InboxState & {
-  user: UserKey
-  archiveThrough: number
-  seenThrough: number
-  undoVersion: number | null
-}
-const lockedFields = new Part(`${inboxFields}, i.archive_through as "archiveThrough", i.seen_through as "seenThrough",
-  i.undo_version as "undoVersion"`)
+export const foundColumns = new Part(
+  `n.id, n.seq, n.category, n.read_at, n.unread_version, n.away, n.away_at, n.kept_version, ${lockedFields}`,
+)
 
 /** The inbox stays locked until the end of the transaction. */
 export function* lockInbox(userId: string): Write<LockedInbox | undefined> {
   const user = userKey(userId)
-  const inbox = yield* lock<Omit<LockedInbox, 'user'>>`select ${lockedFields} from inbox i where i.user_id = ${user}`
+  const inbox = yield* lock<Omit<LockedInbox, 'user'>>`select ${lockedColumns} from inbox i where i.user_id = ${user}`
   return inbox && { ...inbox, user }
 }
 
@@ -66,6 +54,17 @@ export function* findOne(userId: string, id: string): Write<Found | undefined> {
   return found && { ...found, user }
 }
 
+/** Changes one notification of a user, whose inbox stays locked. `change`: whether it has changed, which is signalled. */
+export function* changeOne(
+  { userId, id }: OneNotification,
+  change: (found: Found) => Write<boolean>,
+): Write<'done' | 'absent'> {
+  const found = yield* findOne(userId, id)
+  if (found === undefined) return 'absent'
+  if (yield* change(found)) yield* signal({ about: 'inbox', userId })
+  return 'done'
+}
+
 /** When the notification `n` was read, in a statement of one user's notification. */
 export const readAt = new Part(readAtByAnyMarkSql('n.user_id'))
 
@@ -77,15 +76,15 @@ export const isUncovered = new Part(`not exists (select 1 from category_read_mar
 
 /** Whether a notification is unread, by its own columns, the high-water mark, and the read-alls of its category. */
 export function* isUnreadNow(found: Found): Write<boolean> {
-  const { seq, read_at, unread_version, read_through, read_version } = found
-  const isAbove = seq > read_through || (unread_version ?? -1) >= read_version
+  const { seq, read_at, unread_version, readThrough, readVersion } = found
+  const isAbove = seq > readThrough || (unread_version ?? -1) >= readVersion
   return read_at === null && isAbove && !(yield* isCoveredByCategory(found))
 }
 
 /** Whether a read-all of its category covers it, other than the one at the version `except`. */
 function* isCoveredByCategory(found: Found, except = -1): Write<boolean> {
-  const { user, category, seq, unread_version, category_through } = found
-  if (category === null || seq > category_through) return false
+  const { user, category, seq, unread_version, categoryThrough } = found
+  if (category === null || seq > categoryThrough) return false
   const mark = yield* get`
     select 1 as is_there from category_read_mark
     where user_id = ${user} and category = ${category} and through_seq >= ${seq}
@@ -99,57 +98,57 @@ type Mark = { version: number; through_seq: number; at: string; before_through: 
 
 /** The time of the last read-all, if an undo would make this notification unread. */
 export function* readByLastReadAll(found: Found): Write<string | undefined> {
-  const { user, seq, read_at, unread_version, undo_version } = found
-  if (!undo_version || read_at !== null) return undefined
+  const { user, seq, read_at, unread_version, undoVersion } = found
+  if (!undoVersion || read_at !== null) return undefined
   const mark = yield* get<Mark>`
     select version, through_seq, at, before_through, before_version, categories from read_mark
-    where user_id = ${user} and version = ${undo_version}`
-  if (mark === undefined || (yield* isCoveredByCategory(found, undo_version))) return undefined
+    where user_id = ${user} and version = ${undoVersion}`
+  if (mark === undefined || (yield* isCoveredByCategory(found, undoVersion))) return undefined
   const isCovered =
     mark.categories === null
-      ? seq <= mark.through_seq && (unread_version ?? 0) < undo_version
+      ? seq <= mark.through_seq && (unread_version ?? 0) < undoVersion
       : yield* isCoveredByCategory(found)
   const wasUnread = seq > mark.before_through || (unread_version ?? -1) >= mark.before_version
   return isCovered && wasUnread ? mark.at : undefined
 }
 
 /** Whether the last read-all or archive-read can be undone at a time. The clock may go back by an hour. */
-export function* isUndoable({ user, undo_version }: Found, at: number): Write<boolean> {
-  if (!undo_version) return false
+export function* isUndoable({ user, undoVersion }: Found, at: number): Write<boolean> {
+  if (!undoVersion) return false
   const since = iso(at - undoableFor - 3_600_000)
   const mark = yield* get`
-    select 1 as is_there from read_mark where user_id = ${user} and version = ${undo_version} and at >= ${since}
+    select 1 as is_there from read_mark where user_id = ${user} and version = ${undoVersion} and at >= ${since}
     union all
-    select 1 from archive_mark where user_id = ${user} and version = ${undo_version} and at >= ${since}`
+    select 1 from archive_mark where user_id = ${user} and version = ${undoVersion} and at >= ${since}`
   return mark !== undefined
 }
 
 /** Takes the notification out of the undo of the last read-all or archive-read: that leaves it as it is. */
 export function* leaveUndo(found: Found): Write<void> {
-  const { user, category, undo_version, seq, seen_through } = found
+  const { user, category, undoVersion, seq, seenThrough } = found
   if (!(yield* isArchivedByLast(found))) {
     if ((yield* readByLastReadAll(found)) !== undefined) yield* leaveReadAll(found)
     return
   }
   yield* send`
-    update archive_mark set made = made - 1, made_unseen = made_unseen - ${seq > seen_through ? 1 : 0}
-    where user_id = ${user} and version = ${undo_version}`
+    update archive_mark set made = made - 1, made_unseen = made_unseen - ${seq > seenThrough ? 1 : 0}
+    where user_id = ${user} and version = ${undoVersion}`
   yield* countMade({ user, category, more: -1 })
 }
 
 /** An undo of the read-all leaves a notification that `readByLastReadAll` found. */
-export function* leaveReadAll({ user, category, undo_version }: Found): Write<void> {
+export function* leaveReadAll({ user, category, undoVersion }: Found): Write<void> {
   yield* send`
-    update read_mark set made_read = made_read - 1 where user_id = ${user} and version = ${undo_version}`
+    update read_mark set made_read = made_read - 1 where user_id = ${user} and version = ${undoVersion}`
   yield* countMade({ user, category, more: -1 })
 }
 
 /** Whether the last archive-read archived it, and an undo would put it back. */
 export function* isArchivedByLast(found: Found): Write<boolean> {
-  const { user, seq, away, kept_version, undo_version, archive_version } = found
-  if (away !== null || placeOf(found) !== 'archived' || undo_version !== archive_version) return false
+  const { user, seq, away, kept_version, undoVersion, archiveVersion } = found
+  if (away !== null || placeOf(found) !== 'archived' || undoVersion !== archiveVersion) return false
   const mark = yield* get`
-    select 1 as is_there from archive_mark where user_id = ${user} and version = ${undo_version}
+    select 1 as is_there from archive_mark where user_id = ${user} and version = ${undoVersion}
       and (before_through < ${seq} or before_version = ${kept_version ?? -1})`
   return mark !== undefined
 }
@@ -157,13 +156,13 @@ export function* isArchivedByLast(found: Found): Write<boolean> {
 export type Place = 'list' | 'archived' | 'snoozed'
 
 /** Where a notification is: an archive-read covers it without a change of its row. */
-export function placeOf({ seq, away, kept_version, archive_through, archive_version }: Found): Place {
-  return away ?? (seq <= archive_through && kept_version !== archive_version ? 'archived' : 'list')
+export function placeOf({ seq, away, kept_version, archiveThrough, archiveVersion }: Found): Place {
+  return away ?? (seq <= archiveThrough && kept_version !== archiveVersion ? 'archived' : 'list')
 }
 
 /** The `kept_version` of a notification that is in the list. */
-export function keptIn({ seq, archive_through, archive_version }: Found): number | null {
-  return seq <= archive_through ? archive_version : null
+export function keptIn({ seq, archiveThrough, archiveVersion }: Found): number | null {
+  return seq <= archiveThrough ? archiveVersion : null
 }
 
 /** What a notification counts for. */
@@ -180,43 +179,56 @@ export function* recount(found: Found, before: Standing, after: Standing): Write
   yield* recountAll(found, [{ before, after }])
 }
 
+type Counts = Readonly<Record<'total' | 'unread' | 'archived' | 'snoozed', number>>
+/** How many more have a property than before. */
+type Difference = (isCounted: (one: Standing) => boolean) => number
+
+const countsOf = (difference: Difference): Counts => ({
+  total: difference(isListed),
+  unread: difference(({ isUnread }) => isUnread),
+  archived: difference(({ place }) => place === 'archived'),
+  snoozed: difference(({ place }) => place === 'snoozed'),
+})
+
+function isListed({ place }: Standing): boolean {
+  return place === 'list'
+}
+
 /** Does what `recount` does for several notifications of the inbox of `found`. One without `after` is removed. */
 export function* recountAll(found: Found, changes: readonly { before: Standing; after?: Standing }[]): Write<void> {
-  const { user, read_through, seen_through, first_seq } = found
-  const difference = (counts: (one: Standing) => boolean) =>
+  const { user, readThrough, seenThrough, firstSeq } = found
+  const difference: Difference = (isCounted) =>
     changes.reduce(
-      (sum, { before, after }) => sum + Number(after !== undefined && counts(after)) - Number(counts(before)),
+      (sum, { before, after }) => sum + Number(after !== undefined && isCounted(after)) - Number(isCounted(before)),
       0,
     )
-  const isListed = ({ place }: Standing) => place === 'list'
-  const total = difference(isListed)
-  const archived = difference(({ place }) => place === 'archived')
-  const snoozed = difference(({ place }) => place === 'snoozed')
+  const { total, unread, archived, snoozed } = countsOf(difference)
   yield* send`
-    update inbox set version = version + ${changes.length}, total = total + ${total}, archived = archived + ${archived},
-      snoozed = snoozed + ${snoozed}, unread = unread + ${difference(({ isUnread }) => isUnread)},
-      marked_unread = marked_unread + ${difference(({ isUnread, seq }) => isUnread && seq <= read_through)},
-      unseen = unseen + ${difference((one) => isListed(one) && one.seq > seen_through)},
-      last_seq = ${Math.max(found.last_seq, ...changes.map(({ after }) => after?.seq ?? 0))}
+    update inbox set version = version + ${changes.length}, total = total + ${total}, unread = unread + ${unread},
+      archived = archived + ${archived}, snoozed = snoozed + ${snoozed},
+      marked_unread = marked_unread + ${difference(({ isUnread, seq }) => isUnread && seq <= readThrough)},
+      unseen = unseen + ${difference((one) => isListed(one) && one.seq > seenThrough)},
+      last_seq = ${Math.max(found.lastSeq, ...changes.map(({ after }) => after?.seq ?? 0))}
     where user_id = ${user}`
-  if (changes.some(({ before, after }) => before.seq === first_seq && after?.seq !== first_seq))
+  if (changes.some(({ before, after }) => before.seq === firstSeq && after?.seq !== firstSeq))
     yield* send`
       update inbox set first_seq = coalesce((select min(seq) from notification where user_id = ${user}), last_seq + 1)
       where user_id = ${user}`
   for (const category of new Set(changes.flatMap(({ before, after }) => [before.category, after?.category])))
     if (category != null)
-      yield* countIn(user, category, (counts) => difference((one) => one.category === category && counts(one)))
+      yield* countIn(
+        { user, category },
+        countsOf((isCounted) => difference((one) => one.category === category && isCounted(one))),
+      )
   const moved = changes.filter(({ before, after }) => before.category !== after?.category)
   for (const category of new Set(moved.map(({ before }) => before.category)))
     yield* send`
       delete from inbox_category where user_id = ${user} and category = ${category} and total + archived + snoozed = 0`
 }
 
-function* countIn(user: UserKey, category: string, count: (of: (one: Standing) => boolean) => number): Write<void> {
-  const total = count(({ place }) => place === 'list')
-  const unread = count(({ isUnread }) => isUnread)
-  const archived = count(({ place }) => place === 'archived')
-  const snoozed = count(({ place }) => place === 'snoozed')
+type OfCategory = { user: UserKey; category: string }
+
+function* countIn({ user, category }: OfCategory, { total, unread, archived, snoozed }: Counts): Write<void> {
   if (total === 0 && unread === 0 && archived === 0 && snoozed === 0) return
   yield* send`
     insert into inbox_category (user_id, category, total, unread, archived, snoozed)

@@ -1,81 +1,137 @@
-// What users do to move notifications between the list, the archive and the snoozed ones, and to remove them. What is archived or snoozed is
-// read. Each change of an inbox raises its version by 1. moves.ts has the steps.
+// Moves notifications between the list, the archive and the snoozed ones, and removes them. What is archived or snoozed is read. Each change of
+// an inbox raises its version by 1.
 import { iso } from '../basics/clock.ts'
-import { get, Part, send, signal, userKey, type Write } from '../store/statements.ts'
-import type { MarkRead, OneNotification, Snooze } from './inbox-state.ts'
-import { archiveFound, removeAll, snoozeFound, wakeFound } from './moves.ts'
+import { get, inNumbers, Part, rowsOf, send, signal, userKey, type Write } from '../store/statements.ts'
+import type { MarkRead, OneNotification, RemovalReason, Snooze } from './inbox-state.ts'
 import {
   archivedAt,
+  changeOne,
+  type Found,
   findOne,
+  isArchivedByLast,
   isUncovered,
+  isUndoable,
   keptIn,
   keptRead,
   keptUnread,
   type LockedInbox,
   leaveUndo,
   lockInbox,
+  placeOf,
   readAt,
   recount,
+  recountAll,
+  type Standing,
   standingOf,
 } from './notification-state.ts'
 
-type Outcome = 'done' | 'absent'
-
 /** Archives one notification of this user and marks it as read. Repeating the call changes nothing, and says that an undo is to leave it. */
-export function* archive({ userId, id, at }: MarkRead): Write<Outcome> {
-  const found = yield* findOne(userId, id)
-  if (found === undefined) return 'absent'
-  if (yield* archiveFound(found, at)) yield* signal({ about: 'inbox', userId })
-  return 'done'
+export function archive({ at, ...one }: MarkRead): Write<'done' | 'absent'> {
+  return changeOne(one, (found) => archiveFound(found, at))
+}
+
+/** Archives a notification that was found, and whose inbox is locked. False if it was archived before. */
+export function* archiveFound(found: Found, at: number): Write<boolean> {
+  const isArchived = placeOf(found) === 'archived'
+  if (isArchived && !(yield* isArchivedByLast(found))) return false
+  const before = yield* standingOf(found)
+  yield* leaveUndo(found)
+  yield* moveAway(found, { to: 'archived', at, changedVersion: isArchived ? null : found.version + 1 })
+  if (!isArchived) yield* recount(found, before, { ...before, place: 'archived', isUnread: false })
+  return !isArchived
+}
+
+type Move = { to: 'archived' | 'snoozed'; at: number; until?: string; changedVersion: number | null }
+
+function* moveAway({ user, seq }: Found, { to, at, until, changedVersion }: Move): Write<void> {
+  yield* send`
+    update notification as n set away = ${to}, away_at = coalesce(${until ?? null}, ${archivedAt}, ${iso(at)}),
+      read_at = coalesce(${readAt}, ${iso(at)}), unread_version = null, kept_version = null,
+      changed_version = coalesce(${changedVersion}, changed_version)
+    where n.user_id = ${user} and n.seq = ${seq}`
 }
 
 /** Snoozes one notification of this user: until a time it is in no list but that of the snoozed ones; then it is the newest, and unread. */
-export function* snooze({ userId, id, until, at }: Snooze): Write<Outcome> {
-  const found = yield* findOne(userId, id)
-  if (found === undefined) return 'absent'
-  if (found.away === 'snoozed' && found.away_at === iso(until)) return 'done'
-  yield* snoozeFound(found, { until, at })
-  yield* signal({ about: 'inbox', userId })
-  return 'done'
+export function snooze({ until, at, ...one }: Snooze): Write<'done' | 'absent'> {
+  return changeOne(one, function* (found) {
+    if (found.away === 'snoozed' && found.away_at === iso(until)) return false
+    const before = yield* standingOf(found)
+    yield* leaveUndo(found)
+    yield* moveAway(found, { to: 'snoozed', at, until: iso(until), changedVersion: found.version + 1 })
+    yield* recount(found, before, { ...before, place: 'snoozed', isUnread: false })
+    return true
+  })
 }
 
 /** Puts one that was archived or snoozed back at its place in the list. It stays read. Repeating the call changes nothing. */
-export function* unarchive({ userId, id }: OneNotification): Write<Outcome> {
-  const found = yield* findOne(userId, id)
-  if (found === undefined) return 'absent'
-  const before = yield* standingOf(found)
-  if (before.place === 'list') return 'done'
-  yield* leaveUndo(found)
-  const version = found.version + 1
-  yield* send`
-    update notification set away = null, away_at = '', kept_version = ${keptIn(found)}, changed_version = ${version}
-    where user_id = ${found.user} and seq = ${found.seq}`
-  yield* recount(found, before, { ...before, place: 'list' })
-  yield* signal({ about: 'inbox', userId })
-  return 'done'
+export function unarchive(one: OneNotification): Write<'done' | 'absent'> {
+  return changeOne(one, function* (found) {
+    const before = yield* standingOf(found)
+    if (before.place === 'list') return false
+    yield* leaveUndo(found)
+    yield* send`
+      update notification set away = null, away_at = '', kept_version = ${keptIn(found)}, changed_version = ${found.version + 1}
+      where user_id = ${found.user} and seq = ${found.seq}`
+    yield* recount(found, before, { ...before, place: 'list' })
+    return true
+  })
 }
 
 /** Ends a snooze whose time has come: the notification is the newest, and unread. False if it is not snoozed, or for longer. */
 export function* wake({ userId, id, at }: MarkRead): Write<boolean> {
   const found = yield* findOne(userId, id)
   if (found?.away !== 'snoozed' || (found.away_at ?? '') > iso(at)) return false
-  yield* wakeFound(found)
+  const before = yield* standingOf(found)
+  yield* makeNewest(found)
+  yield* recount(found, before, { ...before, place: 'list', isUnread: true, seq: found.lastSeq + 1 })
   yield* signal({ about: 'inbox', userId })
   return true
 }
 
+/** Gives it the next sequence number and makes it unread. The caller counts it. */
+export function* makeNewest({ user, seq, version, lastSeq }: Found): Write<void> {
+  yield* send`
+    update notification set seq = ${lastSeq + 1}, version = ${version + 1}, read_at = null, unread_version = null,
+      changed_version = null, away = null, away_at = null, kept_version = null
+    where user_id = ${user} and seq = ${seq}`
+}
+
 /** Removes one notification of this user. Repeating the call changes nothing. */
-export function* remove({ userId, id, at }: MarkRead): Write<Outcome> {
+export function* remove({ userId, id, at }: MarkRead): Write<'done' | 'absent'> {
   const found = yield* findOne(userId, id)
-  if (found === undefined) return (yield* wasRemoved(userId, id)) ? 'done' : 'absent'
+  if (found === undefined) {
+    const removal = yield* get`select 1 as is_there from removal where user_id = ${userKey(userId)} and id = ${id}`
+    return removal === undefined ? 'absent' : 'done'
+  }
   yield* removeAll([found], { at, reason: 'deleted' })
   yield* signal({ about: 'inbox', userId })
   return 'done'
 }
 
-function* wasRemoved(userId: string, id: string): Write<boolean> {
-  const row = yield* get`select 1 as is_there from removal where user_id = ${userKey(userId)} and id = ${id}`
-  return row !== undefined
+/** The newest of an inbox that changes send: a client that is behind more changes begins again. */
+const maxRemovals = 10_000
+
+type Removal = { at: number; reason: RemovalReason }
+
+/** Removes notifications of one inbox. */
+export function* removeAll(found: readonly Found[], { at, reason }: Removal): Write<void> {
+  const [first] = found
+  if (first === undefined) return
+  const { user, version } = first
+  const canUndo = yield* isUndoable(first, at)
+  const changes: { before: Standing }[] = []
+  for (const one of found) {
+    changes.push({ before: yield* standingOf(one) })
+    if (canUndo) yield* leaveUndo(one)
+  }
+  yield* send`delete from notification where user_id = ${user} and seq ${inNumbers(found.map(({ seq }) => seq))}`
+  yield* recountAll(first, changes)
+  const rows = found.map(({ id }, n) => ({ id, version: version + n + 1 }))
+  yield* send`
+    insert into removal (user_id, version, id, at, reason)
+    select ${user}, cast(given.value ->> 'version' as bigint), given.value ->> 'id', ${iso(at)}, ${reason} from ${rowsOf(rows)}`
+  if (version > maxRemovals)
+    yield* send`delete from removal where user_id = ${user} and version <= ${version - maxRemovals}`
 }
 
 type Counted = { count: number }

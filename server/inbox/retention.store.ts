@@ -19,7 +19,6 @@ import {
   type Write,
 } from '../store/statements.ts'
 import { countOf } from './inbox-state.ts'
-import { removeAll } from './moves.ts'
 import {
   byId,
   type Found,
@@ -29,7 +28,7 @@ import {
   type LockedInbox,
   lockInbox,
 } from './notification-state.ts'
-import { wake } from './places.store.ts'
+import { removeAll, wake } from './places.store.ts'
 
 /** How many notifications a write changes, so that others wait little for its locks. */
 export const maxAtOnce = 50

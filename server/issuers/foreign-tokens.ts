@@ -13,7 +13,6 @@ import { externalIdFault } from '../users/profile.ts'
 import { putUsers } from '../users/put-users.store.ts'
 import { findUserByExternalId, type User } from '../users/users.store.ts'
 import { IssuerKeys } from './issuer-keys.ts'
-import { readKeySet } from './key-set.ts'
 import { type ReadForeignToken, readForeignToken } from './read-foreign-token.ts'
 
 /** In characters: about 15,000 tokens of a usual provider. */
@@ -38,31 +37,28 @@ type Dependencies = {
 export type ForeignSubject = Subject & SignIn
 type Verified = { subject: ForeignSubject; checkAgainAt: number }
 type Signed = { token: string; key: CryptoKey; issuer: IssuerSetting }
-type Source = { keys: IssuerKeys; checks: SignatureChecks<Signed> }
+/** One queue for each issuer, so that forged tokens of one do not delay the tokens of another. */
+type Issuer = IssuerSetting & { keys: IssuerKeys; checks: SignatureChecks<Signed> }
 
 export class ForeignTokens {
   readonly #dependencies: Dependencies
-  readonly #issuers: ReadonlyMap<string, IssuerSetting>
-  /** One queue for each issuer, so that forged tokens of one do not delay the tokens of another. */
-  readonly #sources: ReadonlyMap<IssuerSetting, Source>
+  readonly #issuers: ReadonlyMap<string, Issuer>
   readonly #verified = new BoundedCache<Verified>(maxVerified)
 
   constructor(dependencies: Dependencies) {
     const { issuers, now, onFailure } = dependencies
     this.#dependencies = dependencies
-    this.#issuers = new Map(issuers.map((issuer) => [issuer.issuer, issuer]))
-    this.#sources = new Map(
+    this.#issuers = new Map(
       issuers.map((issuer) => {
-        const onKeyFailure = (error: unknown) => onFailure(issuer.issuer, error)
-        const keys = new IssuerKeys({ read: () => readKeySet(issuer), now, onFailure: onKeyFailure })
-        return [issuer, { keys, checks: new SignatureChecks(isSigned) }]
+        const keys = new IssuerKeys({ issuer, now, onFailure })
+        return [issuer.issuer, { ...issuer, keys, checks: new SignatureChecks(isSigned) }]
       }),
     )
   }
 
   /** Reads the keys of every issuer, so that a wrong setting is in the log before the first token arrives. */
   async prefetch(): Promise<void> {
-    await Promise.all(this.#sources.values().map(({ keys }) => keys.prefetch()))
+    await Promise.all(this.#issuers.values().map(({ keys }) => keys.prefetch()))
   }
 
   /** The user of a token that was verified before and can be used without another check; undefined for any other token. */
@@ -95,12 +91,11 @@ export class ForeignTokens {
     return this.cached(token) ?? null
   }
 
-  async #isGenuine(token: string, { issuer, header }: ReadForeignToken): Promise<boolean> {
-    const { keys, checks } = this.#sources.get(issuer) as Source
-    const key = await keys.find(header)
+  async #isGenuine(token: string, { issuer, header }: ReadForeignToken<Issuer>): Promise<boolean> {
+    const key = await issuer.keys.find(header)
     if (key === null) return false
     // An earlier check in the queue may have had the same token.
-    return checks.enqueue(async (check) => this.cached(token) !== undefined || check({ token, key, issuer }))
+    return issuer.checks.enqueue(async (check) => this.cached(token) !== undefined || check({ token, key, issuer }))
   }
 
   async #userOf({ issuer: from, externalId }: ReadForeignToken, mayCreate: boolean): Promise<User | null> {

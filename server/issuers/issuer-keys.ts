@@ -1,8 +1,10 @@
 // The cached keys of one issuer, as a key set of jose: when are they read again? An unknown key id and an unreachable issuer cause a
 // limited number of requests, whatever clients send, and keys that were read before stay usable for a day while the issuer cannot be
 // reached. jose counts neither failed requests nor time by our clock, so this file decides, and jose joins requests and selects the key.
-import { type CryptoKey, createRemoteJWKSet, customFetch, errors, type JSONWebKeySet } from 'jose'
-import { CarillonError, overloaded } from '../basics/errors.ts'
+import { type CryptoKey, createRemoteJWKSet, customFetch, errors } from 'jose'
+import { CarillonError } from '../basics/errors.ts'
+import type { IssuerSetting } from '../config/issuers.ts'
+import { readKeySet } from './key-set.ts'
 import type { ReadForeignToken } from './read-foreign-token.ts'
 
 const maxAgeMs = 10 * 60_000
@@ -11,15 +13,14 @@ const maxStaleMs = 24 * 3_600_000
 /** How many attempts may follow each other at once, and how often there is another one. */
 const maxAttempts = 3
 const attemptEveryMs = 10_000
-const maxWaiting = 1_000
 const logEveryMs = 60_000
 
 type Dependencies = {
-  read: () => Promise<JSONWebKeySet>
+  issuer: IssuerSetting
   /** In milliseconds; never goes back. */
   now: () => number
   /** Called at most once a minute. */
-  onFailure: (error: unknown) => void
+  onFailure: (issuer: string, error: unknown) => void
 }
 
 export class IssuerKeys {
@@ -31,11 +32,10 @@ export class IssuerKeys {
   #loggedAt = Number.NEGATIVE_INFINITY
   /** When all attempts are there again. */
   #restedAt = Number.NEGATIVE_INFINITY
-  #waiting = 0
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
-    // `read` knows the address. With a cool-down of 0, jose reads the set again for each unknown key id, if `#read` does.
+    // `#read` knows the address. With a cool-down of 0, jose reads the set again for each unknown key id, if that does.
     this.#keys = createRemoteJWKSet(new URL('https://issuer.invalid'), {
       cacheMaxAge: Number.POSITIVE_INFINITY,
       cooldownDuration: 0,
@@ -50,23 +50,19 @@ export class IssuerKeys {
 
   /** The key that verifies such a token; null if the issuer has none, or several. Throws UNAVAILABLE if that cannot be known now. */
   async find(header: ReadForeignToken['header']): Promise<CryptoKey | null> {
-    if (this.#waiting >= maxWaiting) throw overloaded('Too many tokens wait for the keys of their issuer')
-    this.#waiting++
+    if (this.#age() >= maxAgeMs) {
+      const reading = this.prefetch()
+      // Once a read has failed, tokens no longer wait for the next one, and the keys that are there stay in use.
+      if (this.#failure === undefined || this.#age() >= maxStaleMs) await reading
+      if (this.#age() >= maxStaleMs) throw this.#unavailable()
+    }
     try {
-      if (this.#age() >= maxAgeMs) {
-        const reading = this.prefetch()
-        // Once a read has failed, tokens no longer wait for the next one, and the keys that are there stay in use.
-        if (this.#failure === undefined || this.#age() >= maxStaleMs) await reading
-        if (this.#age() >= maxStaleMs) throw this.#unavailable()
-      }
       return await this.#keys(header)
     } catch (error) {
       if (error instanceof errors.JWKSMultipleMatchingKeys) return null
       const isUnknown = error instanceof errors.JWKSNoMatchingKey || error === noAttempt
       if (isUnknown && this.#failure === undefined) return null
       throw this.#unavailable()
-    } finally {
-      this.#waiting--
     }
   }
 
@@ -75,12 +71,12 @@ export class IssuerKeys {
   }
 
   async #read(): Promise<Response> {
-    const { read, now, onFailure } = this.#dependencies
+    const { issuer, now, onFailure } = this.#dependencies
     const at = now()
     if (this.#restedAt > at + (maxAttempts - 1) * attemptEveryMs) throw noAttempt
     this.#restedAt = Math.max(this.#restedAt, at) + attemptEveryMs
     try {
-      const set = await read()
+      const set = await readKeySet(issuer)
       this.#readAt = now()
       this.#failure = undefined
       return Response.json(set)
@@ -88,7 +84,7 @@ export class IssuerKeys {
       this.#failure = error
       if (now() >= this.#loggedAt + logEveryMs) {
         this.#loggedAt = now()
-        onFailure(error)
+        onFailure(issuer.issuer, error)
       }
       throw error
     }

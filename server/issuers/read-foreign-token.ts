@@ -10,8 +10,8 @@ const maxLifeSeconds = 86_400
 /** How far the issuer's clock may be ahead of ours. */
 const leewaySeconds = 60
 
-export type ReadForeignToken = {
-  issuer: IssuerSetting
+export type ReadForeignToken<Issuer = IssuerSetting> = {
+  issuer: Issuer
   header: { alg: IssuerAlgorithm; kid?: string }
   /** The value of the claim that names the user; not yet checked as an external id. */
   externalId: string
@@ -32,10 +32,10 @@ const refusedHeaders = ['crit', 'b64', 'jwk', 'jku', 'x5u', 'x5c']
 const refusedClaims = ['events', 'cnf']
 
 /** Null if no configured issuer can have issued this token for this service, or if it is expired or not valid yet. */
-export function readForeignToken(
+export function readForeignToken<Issuer extends IssuerSetting>(
   token: string,
-  { issuers, now }: { issuers: ReadonlyMap<string, IssuerSetting>; now: number },
-): ReadForeignToken | null {
+  { issuers, now }: { issuers: ReadonlyMap<string, Issuer>; now: number },
+): ReadForeignToken<Issuer> | null {
   if (token.length > maxLength) return null
   const [, headerPart = '', payloadPart = '', signature = ''] = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(token) ?? []
   const claims = objectIn(payloadPart)

@@ -14,20 +14,15 @@ type MailerOptions = {
 /** Much less than the 15 minutes that a link lives. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 }
 
-export class Mailer {
-  readonly #options: MailerOptions
-  #transporter: Promise<Transporter> | undefined
-
-  constructor(options: MailerOptions) {
-    this.#options = options
-  }
-
-  /** Resolves when the server has accepted the mail. The message of an error has neither the mail nor the password of the server. */
-  async send({ to, subject, text, html }: Mail): Promise<void> {
-    const { sender } = this.#options
-    this.#transporter ??= this.#connect()
-    const transporter = await this.#transporter
-    await transporter.sendMail({
+/**
+ * Returns what sends a mail. That resolves when the server has accepted the mail; the message of an error has neither the mail nor the
+ * password of the server.
+ */
+export function mailer({ server, sender, needsTls }: MailerOptions): (mail: Mail) => Promise<void> {
+  let transporter: Promise<Transporter> | undefined
+  return async ({ to, subject, text, html }) => {
+    transporter ??= connect(server, needsTls)
+    await (await transporter).sendMail({
       from: sender,
       // As objects: a text would be parsed, and could name other addresses, such as `a:eve@example.org`.
       to: { name: '', address: to },
@@ -39,22 +34,20 @@ export class Mailer {
       headers: { 'auto-submitted': 'auto-generated' },
     })
   }
+}
 
-  async #connect(): Promise<Transporter> {
-    const { createTransport } = await import('nodemailer')
-    const { server, needsTls } = this.#options
-    const { host, port, isTls, auth } = server
-    return createTransport({
-      host,
-      port,
-      secure: isTls,
-      requireTLS: needsTls && !isTls,
-      tls: { rejectUnauthorized: needsTls },
-      ...(auth && { auth }),
-      ...timeouts,
-      // A mail contains nothing but the texts above.
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    })
-  }
+async function connect({ host, port, isTls, auth }: MailerOptions['server'], needsTls: boolean): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
+    host,
+    port,
+    secure: isTls,
+    requireTLS: needsTls && !isTls,
+    tls: { rejectUnauthorized: needsTls },
+    ...(auth && { auth }),
+    ...timeouts,
+    // A mail contains nothing but the texts above.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
 }

@@ -64,7 +64,7 @@ type Mailed = { userId: string; locale: string | null; to: string; count: number
 export class Notices {
   readonly #options: NoticeOptions
   /** The mails that wait, by user and address. */
-  readonly #waiting = new Map<string, { mailed: Mailed; timer: NodeJS.Timeout }>()
+  readonly #waiting = new Map<string, Mailed>()
 
   constructor(options: NoticeOptions) {
     this.#options = options
@@ -122,8 +122,7 @@ export class Notices {
   async end(): Promise<void> {
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
-    for (const { timer } of waiting) clearTimeout(timer)
-    await Promise.all(waiting.map(({ mailed }) => this.#sendMail(mailed)))
+    await Promise.all(waiting.map((mailed) => this.#sendMail(mailed)))
   }
 
   async #send(userId: string, kind: NoticeKind, entry: AuditEntry): Promise<void> {
@@ -145,8 +144,7 @@ export class Notices {
   /** Five an hour for a user; the other changes of the hour wait for one mail at its end. Never throws. */
   async #mail(mailed: Mailed): Promise<void> {
     if (this.#options.mail === undefined) return
-    const waiting = this.#waiting.get(keyOf(mailed))
-    if (waiting !== undefined) return append(waiting.mailed, mailed)
+    if (this.#append(mailed)) return
     try {
       await this.#options.guesses.beginNoticeMail(mailed)
     } catch (error) {
@@ -158,16 +156,28 @@ export class Notices {
   }
 
   #wait(mailed: Mailed, seconds: number): void {
-    const key = keyOf(mailed)
-    const sendLater = () => {
-      this.#waiting.delete(key)
-      void this.#mail(mailed)
-    }
     // Another change may have begun to wait since.
-    const waiting = this.#waiting.get(key)
-    if (waiting !== undefined) append(waiting.mailed, mailed)
-    else if (this.#waiting.size >= maxWaiting.users) this.#logFailed(mailed, 'too many mails wait')
-    else this.#waiting.set(key, { mailed, timer: setTimeout(sendLater, seconds * 1_000).unref() })
+    if (this.#append(mailed)) return
+    if (this.#waiting.size >= maxWaiting.users) {
+      this.#logFailed(mailed, 'too many mails wait')
+      return
+    }
+    const key = keyOf(mailed)
+    this.#waiting.set(key, mailed)
+    const sendLater = () => {
+      if (this.#waiting.delete(key)) void this.#mail(mailed)
+    }
+    setTimeout(sendLater, seconds * 1_000).unref()
+  }
+
+  /** Adds the changes to the mail that waits; false if none does. Beyond the maximum the newest takes the last place: it may matter most. */
+  #append(mailed: Mailed): boolean {
+    const waiting = this.#waiting.get(keyOf(mailed))
+    if (waiting === undefined) return false
+    if (waiting.changes.length >= maxWaiting.changes) waiting.changes.pop()
+    waiting.changes.push(...mailed.changes)
+    waiting.count += mailed.count
+    return true
   }
 
   async #sendMail(mailed: Mailed): Promise<void> {
@@ -190,13 +200,6 @@ export class Notices {
 }
 
 const keyOf = ({ userId, to }: Mailed) => `${userId} ${to}`
-
-/** Beyond the maximum the newest takes the last place: it may be the one that matters. */
-function append(waiting: Mailed, { changes }: Mailed): void {
-  if (waiting.changes.length >= maxWaiting.changes) waiting.changes.pop()
-  waiting.changes.push(...changes)
-  waiting.count += changes.length
-}
 
 /** Empty for an entry that is about no credential. A first password is nothing that changed. */
 function kindsOf({ event, detail }: AuditEntry): NoticeKind[] {

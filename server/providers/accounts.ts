@@ -3,7 +3,6 @@
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import type { Sealing } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { readProfile } from '../users/profile.ts'
 import type { User } from '../users/users.store.ts'
@@ -11,24 +10,19 @@ import type { Linking } from './flow.ts'
 import type { Identity, Provider } from './provider.ts'
 import * as stored from './provider-accounts.store.ts'
 
-export type ProviderDependencies = {
-  store: Store
-  now: () => number
-  sealing: Sealing
-  /** By name, in the order of the setting. */
-  all: ReadonlyMap<string, Provider>
-}
+/** By name, in the order of the setting. */
+export type Providers = ReadonlyMap<string, Provider>
+type Needs = { store: Store; users: { now: () => number } }
 type SignedIn = { provider: Provider; identity: Identity; source: Source }
 
 /** The user who signs in, created if the provider's setting says so; may be disabled. Undefined for an unknown account. */
 export async function userOfAccount(
-  { store, now }: ProviderDependencies,
-  signedIn: SignedIn,
+  { store, users }: Needs,
+  { provider, identity, source }: SignedIn,
 ): Promise<User | undefined> {
-  const { provider, identity, source } = signedIn
-  const { createUsers, name } = provider.setting
-  const { issuer, subject } = identity
-  const at = now()
+  const { createUsers, issuer, name } = provider.setting
+  const { subject } = identity
+  const at = users.now()
   const known = await store.write(stored.useProviderAccount, { issuer, subject, at })
   if (known !== undefined || !createUsers) return known
   const id = newId(at)
@@ -46,15 +40,14 @@ export function noActiveUser({ setting }: Provider): CarillonError {
 
 /** Throws CONFLICT if the account, or another one of this provider, is linked already; FORBIDDEN if the user's sign-in has ended. */
 export async function linkAccount(
-  { store, now }: ProviderDependencies,
-  signedIn: SignedIn,
+  { store, users }: Needs,
+  { provider, identity, source }: SignedIn,
   linking: Linking,
 ): Promise<void> {
-  const { provider, identity, source } = signedIn
-  const { displayName, name } = provider.setting
-  const { userId, generation: checkedGeneration = 0, signInId } = linking
-  const { issuer, subject } = identity
-  const at = now()
+  const { displayName, issuer, name } = provider.setting
+  const { userId, generation: checkedGeneration, signInId } = linking
+  const { subject } = identity
+  const at = users.now()
   const { email } = await newProfile(identity)
   const audit = [auditEntry(source, { event: 'provider-linked', at, userId, signInId, detail: { provider: name } })]
   const change = { issuer, subject, userId, checkedGeneration, email, at, audit }
@@ -71,23 +64,6 @@ export function signInEnded(): CarillonError {
   return new CarillonError('FORBIDDEN', 'The sign-in that began to link an account has ended', {
     remedy: 'Sign in and begin again.',
   })
-}
-
-/** Throws NOT_FOUND if none is linked; CONFLICT if it is the last way to sign in. */
-export async function unlinkAccount(
-  { store, now, all }: ProviderDependencies,
-  { userId, signInId, provider, source }: { userId: string; signInId: string; provider: Provider; source: Source },
-): Promise<void> {
-  const { issuer, name, displayName } = provider.setting
-  const detail = { provider: name }
-  const audit = [auditEntry(source, { event: 'provider-unlinked', at: now(), userId, signInId, detail })]
-  const issuers = [...all.values()].map(({ setting }) => setting.issuer)
-  const outcome = await store.write(stored.unlinkProviderAccount, { userId, issuer, issuers, audit })
-  if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
-  if (outcome === 'last')
-    throw new CarillonError('CONFLICT', `Your account at ${displayName} is your only way to sign in`, {
-      remedy: 'Set up another way first, such as a passkey.',
-    })
 }
 
 /** A name or an address that Carillon would not accept is left out: it must not stop the sign-in. */

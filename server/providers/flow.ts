@@ -1,13 +1,15 @@
 // A sign-in with a provider that has begun in this browser. It is kept in a sealed cookie of that browser, so that nobody else can
 // finish it (RFC 6749, section 10.12), and nothing is stored before the provider has said who signs in.
 import { randomBytes } from 'node:crypto'
-import { equalSecrets, hashOf, type Sealing } from '../basics/secrets.ts'
-import { type Bond, flowLifetimeMs } from '../factors/bond.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { equalSecrets, hashOf } from '../basics/secrets.ts'
+import { type Bond, type FlowNeeds, flowCookie, flowLifetimeMs, readFlow } from '../factors/bond.ts'
+import { setCookie } from '../http/request/credentials.ts'
 import type { SignIn } from '../tokens/revocations.ts'
 import type { Checks } from './provider.ts'
 
 /** The signed-in user who links an account, instead of a sign-in. */
-export type Linking = Required<Pick<SignIn, 'userId' | 'signInId' | 'signedInAt' | 'generation'>> & {
+export type Linking = Pick<SignIn, 'userId' | 'signInId' | 'generation'> & {
   proof: 'session' | 'access-token'
 }
 
@@ -41,18 +43,18 @@ export function bondOf({ state, challenge, origin }: Flow): Bond {
   return isOfPage ? { challenge, origin } : { flow: flowId(state), stateHash: hashOf(state), challenge, origin }
 }
 
-export function sealFlow(sealing: Sealing, flow: Flow): Promise<string> {
-  return sealing.seal('provider-sign-ins', JSON.stringify(flow))
+export async function keepFlow(dependencies: FlowNeeds, reply: FastifyReply, flow: Flow): Promise<void> {
+  const sealed = await dependencies.sealing.seal('provider-sign-ins', JSON.stringify(flow))
+  setCookie(reply, flowCookie(dependencies, flowId(flow.state)), sealed)
 }
 
-/** Undefined if the cookie was not made here, or is too old, or belongs to another flow or provider. */
-export async function openFlow(
-  sealing: Sealing,
-  sealed: string,
+/** Undefined without the cookie of this flow, or if it is too old, or belongs to another flow or provider. */
+export async function findFlow(
+  dependencies: FlowNeeds,
+  request: FastifyRequest,
   { state, provider, now }: { state: string; provider: string; now: number },
 ): Promise<Flow | undefined> {
-  const text = await sealing.open('provider-sign-ins', sealed)
-  const flow: Flow | undefined = text === undefined ? undefined : JSON.parse(text)
+  const flow = await readFlow<Flow>(dependencies, request, flowId(state))
   const isThis = flow !== undefined && flow.provider === provider && equalSecrets(flow.state, state)
   return isThis && now < flow.expiresAt ? flow : undefined
 }

@@ -1,20 +1,20 @@
-import { sourceOf } from '../audit/entry.ts'
+import { auditEntry, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { findEnabledUser } from '../users/users.ts'
-import { unlinkAccount } from './accounts.ts'
-import { providerAccounts } from './provider-accounts.store.ts'
+import { providerAccounts, unlinkProviderAccount } from './provider-accounts.store.ts'
 import { begin, type ProviderNeeds, providerOf, readReturnTo } from './providers.routes.ts'
 import { ProviderAccountsResponse, ProviderLinkBody, ProviderLinkResponse } from './providers.schemas.ts'
 
 export const list = forUser({
   summary: 'The accounts at providers with which the signed-in user can sign in',
   responses: { 200: ProviderAccountsResponse },
-  async handle({ providers }: Pick<ProviderNeeds, 'providers'>, { caller }, reply) {
-    const settings = new Map([...providers.all.values()].map(({ setting }) => [setting.issuer, setting]))
-    const accounts = await providers.store.read(providerAccounts, caller.userId)
+  async handle({ store, providers }: Pick<ProviderNeeds, 'store' | 'providers'>, { caller }, reply) {
+    const settings = new Map([...providers.values()].map(({ setting }) => [setting.issuer, setting]))
+    const accounts = await store.read(providerAccounts, caller.userId)
     const items = accounts.map(({ issuer, email, createdAt, lastUsedAt }) => {
       const { name = null, displayName = issuer } = settings.get(issuer) ?? {}
       return { provider: name, displayName, email, createdAt: iso(createdAt), lastUsedAt: iso(lastUsedAt) }
@@ -34,8 +34,7 @@ export const link = forUser({
     const returnTo = readReturnTo(dependencies, 'returnTo', request.body.returnTo)
     const { id: userId, credentialGeneration: generation } = await findEnabledUser(dependencies, caller)
     const { signInId, proof } = caller
-    const signedInAt = 'signedInAt' in caller ? (caller.signedInAt as number) : 0
-    const linking = { userId, signInId, signedInAt, generation, proof }
+    const linking = { userId, signInId, generation, proof }
     const begun = { provider: provider.setting.name, variant: 'stateful' as const, returnTo, linking }
     const url = await begin(dependencies, { provider, begun }, { request, reply })
     return sendData(reply.code(201), { url })
@@ -47,9 +46,18 @@ export const unlink = forUser({
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { userId, signInId } = request.caller
-    const provider = providerOf(dependencies, request)
+    const { issuer, name, displayName } = providerOf(dependencies, request).setting
     const source = sourceOf(dependencies, request)
-    await unlinkAccount(dependencies.providers, { userId, signInId, provider, source })
+    const facts = { at: dependencies.users.now(), userId, signInId, detail: { provider: name } }
+    const audit = [auditEntry(source, { event: 'provider-unlinked', ...facts })]
+    const issuers = [...dependencies.providers.values()].map(({ setting }) => setting.issuer)
+    const outcome = await dependencies.store.write(unlinkProviderAccount, { userId, issuer, issuers, audit })
+    if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
+    if (outcome === 'last')
+      throw conflict(
+        `Your account at ${displayName} is your only way to sign in`,
+        'Set up another way first, such as a passkey.',
+      )
     await renewOwnCookie(dependencies, { request, reply })
   },
 })

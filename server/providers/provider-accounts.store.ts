@@ -1,6 +1,7 @@
 // The accounts that users have at providers of OpenID Connect, found by issuer and subject and by nothing else: an e-mail address may
 // belong to another person tomorrow. The user's row is locked before an account is linked or removed, so that two calls for one user
 // take turns. The column owner_id is not named user_id: an account is found without its user.
+import { hasPasswordOrPasskey } from '../factors/factors.store.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, lockUsers, type Read, record, run, send, type Write } from '../store/statements.ts'
 import { toUser, type User, type UserRow, userColumns } from '../users/users.store.ts'
@@ -85,19 +86,10 @@ export function* unlinkProviderAccount(unlink: UnlinkProviderAccount): Write<'do
   const accounts = yield* providerAccounts(userId)
   if (!accounts.some((account) => account.issuer === issuer)) return 'absent'
   const hasOtherAccount = accounts.some((account) => account.issuer !== issuer && issuers.includes(account.issuer))
-  if (!hasOtherAccount && !(yield* signsInWithout(userId))) return 'last'
+  if (!hasOtherAccount && !(yield* hasPasswordOrPasskey(userId))) return 'last'
   yield* send`delete from provider_account where owner_id = ${userId} and issuer = ${issuer}`
   yield* record(audit)
   return 'done'
-}
-
-/** With a password or a passkey. */
-function* signsInWithout(userId: string): Read<boolean> {
-  const way = yield* get`
-    select 1 from "user" u where u.id = ${userId} and (
-      (u.username is not null and u.password_hash is not null)
-      or exists (select 1 from factor f where f.user_id = ${userId} and f.kind = 'passkey' and f.confirmed_at is not null))`
-  return way !== undefined
 }
 
 type NewAccount = ProviderAccountKey & { email: string | null; at: number; ownerId: string }

@@ -10,7 +10,6 @@ export type Checks = { state: string; nonce: string; verifier: string }
 
 /** What the provider says about the user. `email` only if the provider verified it. */
 export type Identity = {
-  issuer: string
   subject: string
   profile: () => Promise<{ displayName: string | null; email: string | null }>
 }
@@ -32,8 +31,7 @@ const clockToleranceSeconds = 60
 export class Provider {
   readonly setting: ProviderSetting
   readonly #dependencies: Dependencies
-  #metadata: { configuration: Promise<Configuration>; readAt: number } | undefined
-  #failedAt = Number.NEGATIVE_INFINITY
+  #metadata: { configuration: Promise<Configuration>; until: number } | undefined
   #loggedAt = Number.NEGATIVE_INFINITY
   #waiting = 0
 
@@ -81,23 +79,22 @@ export class Provider {
       const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined
       const profile = () =>
         this.#guarded(async () => profileOf(hasUserInfo ? { ...claims, ...(await userInfo()) } : claims))
-      return { issuer: this.setting.issuer, subject, profile }
+      return { subject, profile }
     })
   }
 
-  /** Joins a running read. */
+  /** Joins a running read, and one that failed a moment ago. */
   #configuration(): Promise<Configuration> {
-    const at = this.#dependencies.now()
-    if (this.#metadata !== undefined && at < this.#metadata.readAt + metadataKeptForMs)
-      return this.#metadata.configuration
-    if (at < this.#failedAt + attemptEveryMs) throw this.#unavailable()
+    const { now } = this.#dependencies
+    const at = now()
+    if (this.#metadata !== undefined && at < this.#metadata.until) return this.#metadata.configuration
     const configuration = this.#discover().catch((error: unknown) => {
       throw ownErrorIn(error) ?? providerFault(`discovery fails: ${reasonOf(error)}`)
     })
-    this.#metadata = { configuration, readAt: at }
+    const metadata = { configuration, until: at + metadataKeptForMs }
+    this.#metadata = metadata
     configuration.catch(() => {
-      this.#metadata = undefined
-      this.#failedAt = this.#dependencies.now()
+      metadata.until = now() + attemptEveryMs
     })
     return configuration
   }
@@ -182,8 +179,8 @@ export class Provider {
     this.#dependencies.onFailure(this.setting.name, reason)
   }
 
-  #unavailable(reason?: string): CarillonError {
-    if (reason !== undefined) this.#note(reason)
+  #unavailable(reason: string): CarillonError {
+    this.#note(reason)
     return new CarillonError('UNAVAILABLE', `${this.setting.displayName} cannot be used for a sign-in now`, {
       remedy: 'Try again in a moment, or sign in in another way; the log of the service has the reason.',
       retryAfter: attemptEveryMs / 1000,

@@ -2,14 +2,14 @@
 // that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.routes.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
-import { CarillonError, invalidField, type SecondFactor } from '../basics/errors.ts'
-import { type Bond, flowCookie, flowLifetimeMs, flowPrefix, forgetFlow, isBound } from '../factors/bond.ts'
+import { CarillonError, invalidField } from '../basics/errors.ts'
+import { type Bond, flowCookie, flowLifetimeMs, forgetFlow, isBound } from '../factors/bond.ts'
 import { findChallenge, makeChallenge } from '../factors/challenges.ts'
 import { useChallenge } from '../factors/factors.store.ts'
 import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
 import { visitor } from '../guards/guards.ts'
 import { forAnyone, type GuardedRequest } from '../http/operation.ts'
-import { cookiePairs, sessionSecret, setCookie } from '../http/request/credentials.ts'
+import { cookiePairs, setCookie } from '../http/request/credentials.ts'
 import { sendObject } from '../http/response/send.ts'
 import { html } from '../pages/html.ts'
 import { commonSentence, type PageNeeds, viewOf, writePage } from '../pages/page.ts'
@@ -19,8 +19,8 @@ import { renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import { findUser, type User } from '../users/users.store.ts'
-import { linkAccount, noActiveUser, type ProviderDependencies, signInEnded, userOfAccount } from './accounts.ts'
-import { beginFlow, bondOf, type Flow, flowId, type Linking, openFlow, sealFlow } from './flow.ts'
+import { linkAccount, noActiveUser, type Providers, signInEnded, userOfAccount } from './accounts.ts'
+import { beginFlow, bondOf, type Flow, findFlow, flowId, keepFlow, type Linking } from './flow.ts'
 import type { Provider } from './provider.ts'
 import { ProviderCodeBody, ProviderForm, ProviderList, ProviderQuery } from './providers.schemas.ts'
 
@@ -29,13 +29,13 @@ const codeLifetimeMs = 60_000
 const maxFlows = 4
 const purpose = 'provider'
 
-export type ProviderNeeds = FactorNeeds & PageNeeds & { providers: ProviderDependencies }
+export type ProviderNeeds = FactorNeeds & PageNeeds & { providers: Providers }
 
 export const list = forAnyone({
   summary: 'The providers with which users can sign in, for the buttons of a page',
   responses: { 200: ProviderList },
   async handle({ providers, site }: Pick<ProviderNeeds, 'providers' | 'site'>, _, reply) {
-    const items = [...providers.all.values()].map(({ setting: { name, displayName } }) => {
+    const items = [...providers.values()].map(({ setting: { name, displayName } }) => {
       return { name, displayName, url: `${site.publicUrl()}/login/with/${name}` }
     })
     return sendObject(reply, { items })
@@ -102,13 +102,14 @@ function unknownPage(origin = 'no origin'): CarillonError {
 async function failurePage(dependencies: ProviderNeeds, error: CarillonError, { request, reply }: Exchange) {
   const view = await viewOf(dependencies, request)
   const { provider: texts } = (await view.textsOf('service')).signIn
-  const { provider: wanted } = request.params as { provider: string }
-  const name = dependencies.providers.all.get(wanted)?.setting.displayName
+  const provider = dependencies.providers.get((request.params as { provider: string }).provider)
+  const name = provider?.setting.displayName
   const title = name === undefined ? view.texts.failureTitle : texts.title(name)
   const sentences: Readonly<Record<string, string | ((name: string) => string) | undefined>> = name ? texts : {}
   const found = sentences[error.code]
   const sentence = typeof found === 'function' ? found(name ?? '') : (found ?? commonSentence(view, error))
-  const back = (await placeOfFlow(dependencies, request)) ?? pagePath(dependencies, 'sign-in')
+  const flow = provider && (await flowOf(dependencies, request, provider))
+  const back = flow?.returnTo ?? pagePath(dependencies, 'sign-in')
   const main = html`<div class="card narrow">
 <h1>${title}</h1>
 <p class="fault" role="alert">${sentence}</p>
@@ -121,18 +122,14 @@ type Begin = { provider: Provider; begun: Parameters<typeof beginFlow>[0] }
 
 /** Sets the cookie of a new flow, and returns the address at the provider. */
 export async function begin(dependencies: ProviderNeeds, { provider, begun }: Begin, { request, reply }: Exchange) {
-  const flow = beginFlow(begun, dependencies.providers.now())
+  const flow = beginFlow(begun, dependencies.users.now())
   const address = await provider.authorizationUrl(redirectUri(dependencies, provider), flow)
+  const names = cookiePairs(request.raw.headers.cookie ?? '').map(({ name }) => name)
+  const ofFlows = names.filter((name) => name.startsWith(flowCookie(dependencies, '').name) && /^[\w-]+$/.test(name))
   // Browsers send older cookies first (RFC 6265bis, section 5.8.3).
-  for (const name of flowCookies(dependencies, request).slice(0, 1 - maxFlows))
-    setCookie(reply, { ...dependencies.site.cookie, name }, '')
+  for (const name of ofFlows.slice(0, 1 - maxFlows)) setCookie(reply, { ...dependencies.site.cookie, name }, '')
   await keepFlow(dependencies, reply, flow)
   return address
-}
-
-async function keepFlow(dependencies: ProviderNeeds, reply: FastifyReply, flow: Flow): Promise<void> {
-  const sealed = await sealFlow(dependencies.providers.sealing, flow)
-  setCookie(reply, flowCookie(dependencies, flowId(flow.state)), sealed)
 }
 
 /** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the inbox. */
@@ -156,19 +153,22 @@ export const callback = forAnyone({
     const { signInLog } = dependencies
     const provider = providerOf(dependencies, request)
     const source = sourceFrom(dependencies, provider, request)
+    const flow = await flowOf(dependencies, request, provider)
+    if (flow === undefined) throw notBegunHere(dependencies, provider)
     const { search } = new URL(request.url, 'http://localhost')
     const response = new URL(redirectUri(dependencies, provider) + search)
-    const flow = await flowOf(dependencies, { request, provider, state: oneState(response) })
     const forget = () => forgetFlow(dependencies, reply, flowId(flow.state))
     let user: User | undefined
     try {
       const signedIn = { provider, identity: await provider.identify(response, flow), source }
-      if (flow.linking === undefined) user = await userOfAccount(dependencies.providers, signedIn)
+      if (flow.linking === undefined) user = await userOfAccount(dependencies, signedIn)
       const next = await finishFlow(dependencies, { flow, user, signedIn }, { request, reply })
       // The cookie proves later that this browser may use the code or the challenge. The user has five minutes for a second factor.
       if (next === undefined || bondOf(flow).flow === undefined) forget()
       else await keepFlow(dependencies, reply, flow)
-      return reply.redirect(landing(flow.returnTo, next), 303)
+      // In the fragment, which browsers send to no server.
+      const place = next && `${flow.returnTo.replace(/#.*$/, '')}#${new URLSearchParams(next)}`
+      return reply.redirect(place ?? flow.returnTo, 303)
     } catch (error) {
       forget()
       throw signInLog.noted(error, source, { account: { name: source.actor, user }, variant: flow.variant })
@@ -186,23 +186,22 @@ type Finished = {
   user: User | undefined
   signedIn: Parameters<typeof userOfAccount>[1] & { source: RequestSource }
 }
-/** What the page at `returnTo` needs to complete the sign-in; undefined if it is complete. */
-type Next = { code?: string; secondFactor?: SecondFactor } | undefined
 
+/** Returns what the page at `returnTo` needs to complete the sign-in; undefined if it is complete. */
 async function finishFlow(
   dependencies: ProviderNeeds,
   { flow, user, signedIn }: Finished,
   exchange: Exchange,
-): Promise<Next> {
+): Promise<Record<string, string> | undefined> {
   if (flow.linking !== undefined) {
     const { request, reply } = exchange
     const caller = await callerOf(dependencies, request, flow.linking)
-    await linkAccount(dependencies.providers, signedIn, flow.linking)
+    await linkAccount(dependencies, signedIn, flow.linking)
     if (caller !== null) await renewOwnCookie(dependencies, { request: { caller, raw: request.raw }, reply })
     return undefined
   }
   if (user === undefined || user.disabledAt !== null) throw noActiveUser(signedIn.provider)
-  if (flow.variant === 'stateless') return { code: await newCode(dependencies, user, flow) }
+  if (flow.variant === 'stateless') return { 'sign-in-code': await newCode(dependencies, user, flow) }
   const { source } = signedIn
   try {
     const facts = { variant: 'stateful', method: 'provider', source, bond: bondOf(flow) } as const
@@ -210,21 +209,10 @@ async function finishFlow(
     return undefined
   } catch (error) {
     const { secondFactor, code } = error as Partial<CarillonError>
-    if (secondFactor !== undefined) return { secondFactor }
+    if (secondFactor !== undefined)
+      return { challenge: secondFactor.challenge, factors: secondFactor.factors.join(' ') }
     throw code === 'INVALID_CREDENTIALS' ? noActiveUser(signedIn.provider) : error
   }
-}
-
-/** In the fragment, which browsers send to no server. */
-function landing(place: string, next: Next): string {
-  const { code, secondFactor } = next ?? {}
-  const facts = new URLSearchParams()
-  if (code !== undefined) facts.set('sign-in-code', code)
-  if (secondFactor !== undefined) {
-    facts.set('challenge', secondFactor.challenge)
-    facts.set('factors', secondFactor.factors.join(' '))
-  }
-  return facts.size === 0 ? place : `${place.replace(/#.*$/, '')}#${facts}`
 }
 
 export const exchangeCode = forAnyone({
@@ -252,14 +240,14 @@ type Coded = { provider: Provider; request: GuardedRequest<null, unknown, Provid
 /** Uses the code up. Throws INVALID_CREDENTIALS. */
 async function userOfCode(dependencies: ProviderNeeds, { provider, request, reply }: Coded) {
   const { code, verifier } = request.body
-  const { store, now } = dependencies.providers
-  const found = await findChallenge(dependencies.providers, code, purpose)
+  const { store, users } = dependencies
+  const found = await findChallenge(dependencies, code, purpose)
   const data = found?.data as CodeData | undefined
   if (found === undefined || data?.provider !== provider.setting.name) throw invalidCode()
   if (!(await isBound(dependencies, request, { bond: data, verifier }))) throw invalidCode()
   const user =
-    (await store.write(useChallenge, { ...found.key, at: now() })) &&
-    (await dependencies.store.read(findUser, found.key.userId))
+    (await store.write(useChallenge, { ...found.key, at: users.now() })) &&
+    (await store.read(findUser, found.key.userId))
   if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
   forgetFlow(dependencies, reply, data.flow)
   return user
@@ -267,9 +255,9 @@ async function userOfCode(dependencies: ProviderNeeds, { provider, request, repl
 
 type CodeData = Bond & { provider: string; generation: number }
 
-function newCode({ providers }: Pick<ProviderNeeds, 'providers'>, user: User, flow: Flow): Promise<string> {
+function newCode(dependencies: ProviderNeeds, user: User, flow: Flow): Promise<string> {
   const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...bondOf(flow) }
-  return makeChallenge(providers, { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs })
+  return makeChallenge(dependencies, { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs })
 }
 
 /** The same for every code that is not valid here and now. */
@@ -280,7 +268,7 @@ function invalidCode(): CarillonError {
 
 /** Throws NOT_FOUND. */
 export function providerOf({ providers }: Pick<ProviderNeeds, 'providers'>, { params }: FastifyRequest): Provider {
-  const provider = providers.all.get((params as { provider: string }).provider)
+  const provider = providers.get((params as { provider: string }).provider)
   if (provider === undefined)
     throw new CarillonError('NOT_FOUND', 'There is no such provider', { remedy: 'GET /login/providers lists them.' })
   return provider
@@ -290,39 +278,21 @@ function redirectUri({ site }: Pick<ProviderNeeds, 'site'>, { setting }: Provide
   return `${site.publicUrl()}/login/with/${setting.name}/callback`
 }
 
-/** '' without one, or with several. */
-function oneState({ searchParams }: URL): string {
-  const [state = '', ...others] = searchParams.getAll('state')
-  return others.length === 0 ? state : ''
+/** The flow that this response of the provider continues; undefined if another browser began it, or nobody did. */
+function flowOf(
+  dependencies: ProviderNeeds,
+  request: FastifyRequest,
+  { setting }: Provider,
+): Promise<Flow | undefined> {
+  const [state = '', ...others] = new URL(request.url, 'http://localhost').searchParams.getAll('state')
+  const expected = { state: others.length === 0 ? state : '', provider: setting.name, now: dependencies.users.now() }
+  return findFlow(dependencies, request, expected)
 }
 
-type Wanted = { request: FastifyRequest; provider: Provider; state: string }
-
-/** Throws INVALID_REQUEST without the cookie of this flow: another browser began it, or nobody did. */
-async function flowOf(dependencies: ProviderNeeds, { request, provider, state }: Wanted): Promise<Flow> {
-  const { sealing, now } = dependencies.providers
-  const sealed = sessionSecret(request.raw.headers.cookie, flowCookie(dependencies, flowId(state)).name)
-  const expected = { state, provider: provider.setting.name, now: now() }
-  const flow = sealed === null ? undefined : await openFlow(sealing, sealed, expected)
-  if (flow !== undefined) return flow
+function notBegunHere({ site }: ProviderNeeds, { setting }: Provider): CarillonError {
   const problem = `This sign-in did not begin in this browser in the last ${flowLifetimeMs / 60_000} minutes`
-  const remedy = `Begin again at ${dependencies.site.publicUrl()}/login/with/${provider.setting.name}.`
-  throw new CarillonError('INVALID_REQUEST', problem, { remedy })
-}
-
-/** The names of the cookies of flows that the browser sends, in its order. */
-function flowCookies(dependencies: ProviderNeeds, { raw }: FastifyRequest): string[] {
-  const names = cookiePairs(raw.headers.cookie ?? '').map(({ name }) => name)
-  return names.filter((name) => name.startsWith(flowPrefix(dependencies)) && /^[\w-]+$/.test(name))
-}
-
-/** Where the sign-in of this callback began, for a way back; undefined if that is not known. */
-async function placeOfFlow(dependencies: ProviderNeeds, request: FastifyRequest): Promise<string | undefined> {
-  const provider = dependencies.providers.all.get((request.params as { provider: string }).provider)
-  if (provider === undefined) return undefined
-  const state = oneState(new URL(request.url, 'http://localhost'))
-  const flow = await flowOf(dependencies, { request, provider, state }).catch(() => undefined)
-  return flow?.returnTo
+  const remedy = `Begin again at ${site.publicUrl()}/login/with/${setting.name}.`
+  return new CarillonError('INVALID_REQUEST', problem, { remedy })
 }
 
 /** The session that began to link an account; null if it was a token. Throws FORBIDDEN if that sign-in has ended since. */

@@ -1,7 +1,6 @@
 // The routes of access tokens: renewal, a token for the owner of a session, tokens that an application issues for its users, and
 // the public keys. A sign-in by token is in sign-in.ts.
 import type { FastifyReply } from 'fastify'
-import { recorded } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
@@ -13,8 +12,9 @@ import type { AccessTokens, IssuedToken, TokenSubject } from '../tokens/access-t
 import { keySetMaxAgeMs } from '../tokens/key-schedule.ts'
 import { maxTokenLifeSeconds } from '../tokens/read-token.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
+import { revokeIssuedTokens } from '../tokens/tokens.store.ts'
 import { displayUser } from '../users/display-user.ts'
-import { findEnabledUser, findUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
+import { endProofs, findEnabledUser, findUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
 import type { SessionNeeds } from './finish-sign-in.ts'
 import { IssueBody, KeySet, StatelessLogin, TokenResponse } from './sessions.schemas.ts'
 
@@ -87,8 +87,7 @@ export const revoke = forProducer({
   async handle(dependencies: IssueNeeds, request) {
     const users = usersFor(dependencies, request)
     const { id, username } = await findUser(users, userKey(request))
-    const { audit } = recorded(users, { event: 'tokens-revoked', userId: id, username })
-    await dependencies.accessTokens.revokeIssued(id, audit)
+    await endProofs(users, revokeIssuedTokens, { userId: id }, { event: 'tokens-revoked', userId: id, username })
   },
 })
 

@@ -21,7 +21,7 @@ import { endSignIn, signInByPassword } from './sign-in.routes.ts'
 import { SignInForm } from './sign-in.schemas.ts'
 import type { SecondStep, SignInView } from './sign-in-page.ts'
 
-type Needs = PageNeeds & { providers: { all: ReadonlyMap<string, { setting: { name: string; displayName: string } }> } }
+type Needs = PageNeeds & { providers: ReadonlyMap<string, { setting: { name: string; displayName: string } }> }
 
 export const signInPage = forVisitor({
   summary:
@@ -230,7 +230,7 @@ function providerLinks(dependencies: Needs, root: string, place: string | undefi
   const whole = place === undefined ? back : `${back}&return_to=${encodeURIComponent(place)}`
   const wanted = whole.length <= maxReturnToLength ? whole : (place as string)
   const query = new URLSearchParams({ variant: 'stateful', return_to: wanted })
-  return [...dependencies.providers.all.values()].map(({ setting: { name, displayName } }) => {
+  return [...dependencies.providers.values()].map(({ setting: { name, displayName } }) => {
     return { name: displayName, href: `${root}login/with/${name}?${query}` }
   })
 }

@@ -12,7 +12,6 @@ import { Live } from '../live/live.ts'
 import { StreamLimits } from '../live/stream-limits.ts'
 import { type Notice, type NoticeOptions, Notices } from '../mail/notices.ts'
 import type { Store } from '../store/store.ts'
-import { findableUsername } from '../users/username.ts'
 
 type Surroundings = { log: Log; clock: Clock; random: () => number; url: () => string }
 
@@ -27,11 +26,7 @@ export function composeNotifications(store: Store, config: Config, { log, clock,
     live: new Live({ store, now, streamLimits, random, onFailure }),
     changes: new ChangesSince({ store, streamLimits }),
     byKey: { store, wall, imageHosts: config.imageHosts },
-    deliveries: new Deliveries({
-      ...{ store, now, wall, prepareUsername: findableUsername },
-      issuers: config.issuers,
-      imageHosts: config.imageHosts,
-    }),
+    deliveries: new Deliveries({ store, now, wall, issuers: config.issuers, imageHosts: config.imageHosts }),
   }
 }
 

@@ -7,7 +7,7 @@ import type { Config } from '../config/settings.ts'
 import { isLoopback } from '../config/values.ts'
 import { type ForgottenOptions, ForgottenPasswords } from '../links/forgotten.ts'
 import type { LinkSettings } from '../links/links.ts'
-import { Mailer } from '../mail/mail.ts'
+import { mailer } from '../mail/mail.ts'
 import { renderUserMail, type UserMail } from '../mail/user-mail.ts'
 import type { BreachOptions } from '../passwords/breaches.ts'
 
@@ -40,12 +40,12 @@ function mailerOf(config: Config, publicUrl: () => string): ((mail: UserMail) =>
   const { smtpUrl: server, mailFrom, insecureSmtp, pagesName } = config
   if (server === undefined) return undefined
   const needsTls = !insecureSmtp && !isLoopback(server.host)
-  let mailer: Mailer | undefined
+  let send: ReturnType<typeof mailer> | undefined
   return async (mail) => {
     // The public URL is known only after the service listens.
     const { name = '', address } = mailFrom ?? { address: addressAt(publicUrl()) }
-    mailer ??= new Mailer({ server, sender: { name: name || pagesName, address }, needsTls })
-    await mailer.send(await renderUserMail(pagesName, mail))
+    send ??= mailer({ server, sender: { name: name || pagesName, address }, needsTls })
+    await send(await renderUserMail(pagesName, mail))
   }
 }
 

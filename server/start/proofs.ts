@@ -5,7 +5,6 @@ import type { Log } from '../basics/log.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import type { Config } from '../config/settings.ts'
 import { ForeignTokens } from '../issuers/foreign-tokens.ts'
-import type { ProviderDependencies } from '../providers/accounts.ts'
 import { Provider } from '../providers/provider.ts'
 import { Sessions } from '../sessions/sessions.ts'
 import { SignIns } from '../sessions/sign-ins.ts'
@@ -58,13 +57,8 @@ export async function composeProofs(
   return { keys, revocations, sessions, signIns, accessTokens: observed('accessTokens', tokens) }
 }
 
-export function composeProviders(
-  store: Store,
-  { providers }: Config,
-  { log, clock: { now }, sealing }: Pick<Surroundings, 'log' | 'clock' | 'sealing'>,
-): ProviderDependencies {
+export function composeProviders({ providers }: Config, { log, clock: { now } }: Pick<Surroundings, 'log' | 'clock'>) {
   const onFailure = (provider: string, reason: string) =>
     log.warn({ event: 'provider-failed', provider, reason }, 'a sign-in with a provider failed')
-  const all = providers.map((setting) => [setting.name, new Provider(setting, { now, onFailure })] as const)
-  return { store, now, sealing, all: new Map(all) }
+  return new Map(providers.map((setting) => [setting.name, new Provider(setting, { now, onFailure })]))
 }

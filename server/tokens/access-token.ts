@@ -5,7 +5,6 @@ import { BoundedCache } from '../basics/bounded-cache.ts'
 import { insufficientScope, invalidCredentials, notAuthenticated } from '../basics/errors.ts'
 import { madeAt, newId } from '../basics/ids.ts'
 import type { Subject } from '../http/callers.ts'
-import type { AuditEntry } from '../store/events.ts'
 import { signToken } from './key-material.ts'
 import {
   ageOf,
@@ -126,13 +125,6 @@ export class AccessTokens {
     await this.#options.revocations.revoke({ userId, signInId, at, expiresAt, audit })
   }
 
-  /** Revokes the tokens that were issued for a user; they are refused on this node when it resolves. */
-  async revokeIssued(userId: string, audit?: readonly AuditEntry[]): Promise<'done' | 'absent'> {
-    const at = this.#options.now()
-    const revocationExpiresAt = at + revocationKeptForMs
-    return this.#options.revocations.revokeIssued({ userId, at, revocationExpiresAt, audit })
-  }
-
   /**
    * `user` is the user's current row, whose generation the new token gets. Throws UNAUTHORIZED if the sign-in is too old, or if the
    * row has another generation and the revocation that raised it did not spare the sign-in: this node may not have received that
@@ -157,16 +149,16 @@ export class AccessTokens {
     return this.#sign({ ...renewable, confirmedAt: this.#options.now() }, endsAt)
   }
 
-  async #renewable(subject: TokenSubject, user: { credentialGeneration: number }): Promise<TokenSubject> {
-    const { credentialGeneration: generation } = user
-    const isTooOld = !subject.isOfSession && this.#options.now() >= subject.signedInAt + this.#options.chainMs
-    if (isTooOld || !(await this.#isOf(subject, generation))) throw notAuthenticated()
-    return { ...subject, generation }
-  }
-
-  async #isOf(subject: TokenSubject, generation: number): Promise<boolean> {
+  async #renewable(
+    subject: TokenSubject,
+    { credentialGeneration: generation }: { credentialGeneration: number },
+  ): Promise<TokenSubject> {
+    const { now, chainMs, revocations } = this.#options
     const { generation: known } = subject
-    return known === generation || (known < generation && this.#options.revocations.isExcepted(subject, generation))
+    if (!subject.isOfSession && now() >= subject.signedInAt + chainMs) throw notAuthenticated()
+    const isOf = known === generation || (known < generation && (await revocations.isExcepted(subject, generation)))
+    if (!isOf) throw notAuthenticated()
+    return { ...subject, generation }
   }
 
   #endOf({ signedInAt }: SignIn): number {

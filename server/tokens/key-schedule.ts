@@ -15,16 +15,16 @@ export const acceptedAfterMs = maxTokenLifeMs + clockLeewaySeconds * 1000 + relo
 type Times = Pick<SigningKey, 'kid' | 'createdAt' | 'startsAt' | 'retiredAt'>
 export type KeyState = 'next' | 'signing' | 'accepted' | 'retired'
 /** `until`: when the key stops being accepted; null for the key that starts last. */
-export type Scheduled<Key extends Times = SigningKey> = { key: Key; state: KeyState; until: number | null }
+export type Scheduled = { key: SigningKey; state: KeyState; until: number | null }
 
 /** In the order in which they start. There is one key that signs, unless every key is retired or there is none. */
-export function scheduleOf<Key extends Times>(keys: readonly Key[], now: number): Scheduled<Key>[] {
+export function scheduleOf(keys: readonly SigningKey[], now: number): Scheduled[] {
   const inOrder = keys.toSorted(byStart)
   const signing = signingOf(inOrder, now)
   return inOrder.map((key, i) => {
     const successor = inOrder[i + 1]
     const until = successor === undefined ? null : successor.startsAt + acceptedAfterMs
-    return { key, until, state: stateOf({ key, until, isSigning: key === signing }, now) }
+    return { key, until, state: key === signing ? 'signing' : stateOf(key, until, now) }
   })
 }
 
@@ -53,13 +53,9 @@ function signingOf<Key extends Times>(inOrder: readonly Key[], now: number): Key
   return usable.findLast(({ startsAt }) => startsAt <= now) ?? usable[0]
 }
 
-function stateOf(
-  { key, until, isSigning }: { key: Times; until: number | null; isSigning: boolean },
-  now: number,
-): KeyState {
-  if (isSigning) return 'signing'
-  if (key.retiredAt !== null) return 'retired'
-  if (key.startsAt > now) return 'next'
+function stateOf({ startsAt, retiredAt }: Times, until: number | null, now: number): KeyState {
+  if (retiredAt !== null) return 'retired'
+  if (startsAt > now) return 'next'
   return until !== null && until <= now ? 'retired' : 'accepted'
 }
 

@@ -1,41 +1,31 @@
 // Reads something again after change signals: at once, but on a busy service at most a tenth of the time is spent on it, and again
 // after a failure until it succeeds.
+import { setTimeout as sleep } from 'node:timers/promises'
 
 const shortReloadMs = 2
 const retryMs = 1_000
 
-export class Reloads {
-  readonly #reload: () => Promise<void>
-  readonly #onFailure: (error: unknown) => void
-  #isReloading = false
-  #isDue = false
-
-  constructor(reload: () => Promise<void>, onFailure: (error: unknown) => void) {
-    this.#reload = reload
-    this.#onFailure = onFailure
-  }
-
-  soon(): void {
-    this.#isDue = true
-    if (this.#isReloading) return
-    this.#isReloading = true
-    this.#isDue = false
-    const startedAt = performance.now()
-    const next = () => {
-      this.#isReloading = false
-      if (this.#isDue) this.soon()
-    }
-    this.#reload().then(
-      () => {
+/** What it returns never throws, and can be called at any time: calls during a reload cause one more. */
+export function reloader(reload: () => Promise<void>, onFailure: (error: unknown) => void): () => Promise<void> {
+  let isReloading = false
+  let isDue = false
+  return async function reloadSoon() {
+    isDue = true
+    if (isReloading) return
+    isReloading = true
+    while (isDue) {
+      isDue = false
+      const startedAt = performance.now()
+      try {
+        await reload()
         const tookMs = performance.now() - startedAt
-        if (tookMs < shortReloadMs) next()
-        else setTimeout(next, tookMs * 9).unref()
-      },
-      (error: unknown) => {
-        this.#onFailure(error)
-        this.#isDue = true
-        setTimeout(next, retryMs).unref()
-      },
-    )
+        if (tookMs >= shortReloadMs) await sleep(tookMs * 9, undefined, { ref: false })
+      } catch (error) {
+        onFailure(error)
+        isDue = true
+        await sleep(retryMs, undefined, { ref: false })
+      }
+    }
+    isReloading = false
   }
 }

@@ -2,17 +2,15 @@
 // at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
 import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { Reloads } from './reloads.ts'
+import { reloader } from './reloads.ts'
 import {
   erasedKey,
   isErasedKey,
   issuedSignIns,
   type NewRevocation,
-  revokeIssuedTokens,
   revokeTokens,
   type TokenRevocation,
   tokenRevocations,
-  type UserChange,
 } from './tokens.store.ts'
 
 type Dependencies = {
@@ -46,9 +44,11 @@ export class TokenRevocations {
 
   static async load(dependencies: Dependencies, onFailure: (error: unknown) => void): Promise<TokenRevocations> {
     const revocations = new TokenRevocations(dependencies)
-    await revocations.#reload()
-    const reloads = new Reloads(() => revocations.#reload(), onFailure)
-    dependencies.store.onChange(() => reloads.soon(), ['token-revocation'])
+    await revocations.refresh()
+    dependencies.store.onChange(
+      reloader(() => revocations.refresh(), onFailure),
+      ['token-revocation'],
+    )
     return revocations
   }
 
@@ -58,21 +58,9 @@ export class TokenRevocations {
     this.note(revocation)
   }
 
-  /** Revokes the tokens that were issued for a user. */
-  async revokeIssued(change: UserChange): Promise<'done' | 'absent'> {
-    const outcome = await this.#dependencies.store.write(revokeIssuedTokens, change)
-    if (outcome === 'done') await this.refresh()
-    return outcome
-  }
-
   /** For a revocation that is stored: it applies on this node at once. */
   note({ userId, signInId, expiresAt }: NewRevocation): void {
     this.#add({ userId, signInId, expiresAt, firstGeneration: 0, exceptSignInId: null })
-  }
-
-  /** When it resolves, everything that was revoked before the call applies on this node. */
-  refresh(): Promise<void> {
-    return this.#reload()
   }
 
   /** Calls `listener` for each later revocation, also of another node; with the `erasedKey` if the user was erased. */
@@ -106,7 +94,8 @@ export class TokenRevocations {
     return everySignIn.exceptSignInId === signInId
   }
 
-  async #reload(): Promise<void> {
+  /** When it resolves, everything that was revoked before the call applies on this node. */
+  async refresh(): Promise<void> {
     const { store, now, wall } = this.#dependencies
     // If the wall clock was set back, other processes write their rows with the earlier time.
     for (const revocation of await store.read(tokenRevocations, Math.min(now(), wall()))) this.#add(revocation)

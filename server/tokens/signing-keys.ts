@@ -3,7 +3,7 @@
 // rotation refuses no token. A dropped key is refused on every node at once.
 import type { KeyObject } from 'node:crypto'
 import type { JWK } from 'jose'
-import { auditEntry, serviceSource } from '../audit/entry.ts'
+import { auditEntry, type Source, serviceSource } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
 import type { Sealing, Secrets } from '../basics/secrets.ts'
@@ -17,7 +17,7 @@ import {
   sealedWithAnother,
 } from './key-material.ts'
 import { lastOf, nextKeyOf, reloadEveryMs, scheduleOf } from './key-schedule.ts'
-import { Reloads } from './reloads.ts'
+import { reloader } from './reloads.ts'
 import { addSigningKey, retireSigningKeys, type SigningKey, signingKeys } from './signing-keys.store.ts'
 
 type Dependencies = {
@@ -60,23 +60,18 @@ export class SigningKeys {
 
   /** Opens the keys of the store, or makes the first one. Throws UNAVAILABLE if they were sealed with another secret. */
   static async open(dependencies: Dependencies): Promise<SigningKeys> {
-    const { store, sealing, now, onFailure } = dependencies
+    const { store, now, onFailure } = dependencies
     const keys = new SigningKeys(dependencies)
     if ((await store.read(signingKeys)).length === 0) {
       const at = now()
-      const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at })
       // If another node was faster, its key is used.
-      await store.write(addSigningKey, {
-        key,
-        after: null,
-        audit: [rotated(serviceSource, { at, kid: key.kid, startsAt: at })],
-      })
+      await publishKey(dependencies, { at, startsAt: at, after: null })
     }
     await keys.#reload()
     if (keys.#signers.length === 0) throw sealedWithAnother()
-    const reloads = new Reloads(() => keys.#reload(), onFailure)
-    store.onChange(() => reloads.soon(), ['signing-key'])
-    keys.#timer = setInterval(() => reloads.soon(), reloadEveryMs).unref()
+    const reloadSoon = reloader(() => keys.#reload(), onFailure)
+    store.onChange(reloadSoon, ['signing-key'])
+    keys.#timer = setInterval(reloadSoon, reloadEveryMs).unref()
     return keys
   }
 
@@ -134,18 +129,15 @@ export class SigningKeys {
 
   /** Publishes the next key if it is due, and retires those whose last token has expired. Of all nodes, one adds the key. */
   async tend(): Promise<void> {
-    const { store, sealing, now, lifetimeMs } = this.#dependencies
+    const { store, now, lifetimeMs } = this.#dependencies
     const at = now()
     const keys = await store.read(signingKeys)
     const retired = scheduleOf(keys, at).filter(({ key, state }) => state === 'retired' && key.retiredAt === null)
     if (retired.length > 0) await store.write(retireSigningKeys, { kids: retired.map(({ key }) => key.kid), at })
     const next = nextKeyOf(keys, { now: at, lifetimeMs })
     const after = lastOf(keys)?.kid
-    if (next !== undefined && next.publishAt <= at && after !== undefined) {
-      const { startsAt } = next
-      const key = await makeSigningKey(sealing, { createdAt: at, startsAt })
-      await store.write(addSigningKey, { key, after, audit: [rotated(serviceSource, { at, kid: key.kid, startsAt })] })
-    }
+    if (next !== undefined && next.publishAt <= at && after !== undefined)
+      await publishKey(this.#dependencies, { at, startsAt: next.startsAt, after })
     await this.#reload()
   }
 
@@ -165,7 +157,8 @@ export class SigningKeys {
     if (read < this.#applied) return
     this.#applied = read
     const isOneDropped = [...this.#accepted.keys()].some((kid) => !rows.some((row) => row.kid === kid))
-    this.#accepted = new Map(usable.map(({ key, until }) => [key.kid, this.#acceptedOf(key, until)]))
+    const accepted = usable.map(({ key, until }) => ({ ...(this.#accepted.get(key.kid) ?? openPublic(key)), until }))
+    this.#accepted = new Map(accepted.map((key) => [key.kid, key]))
     this.#signers = signers
     this.#nextAt = nextKeyOf(rows, { now: now(), lifetimeMs })?.publishAt ?? Number.POSITIVE_INFINITY
     this.#dependencies.sealing.use(signers.some(({ secret }) => secret === 'previous') ? 'previous' : 'current')
@@ -187,25 +180,28 @@ export class SigningKeys {
     }
     // If the first read opens none, `open` refuses to start: the same in the log would be said twice.
     const isRefused = signers.length === 0 && this.#accepted.size === 0
-    if (unopened !== undefined && !isRefused) this.#reportUnopened(unopened)
+    if (unopened !== undefined && !isRefused && unopened.sealedPrivateJwk !== this.#unopened) {
+      this.#unopened = unopened.sealedPrivateJwk
+      const problem = `Signing key ${unopened.kid}: ${sealedWithAnother().message}`
+      this.#dependencies.onFailure(new CarillonError('UNAVAILABLE', problem))
+    }
     return signers
-  }
-
-  #reportUnopened({ kid, sealedPrivateJwk }: SigningKey): void {
-    if (this.#unopened === sealedPrivateJwk) return
-    this.#unopened = sealedPrivateJwk
-    this.#dependencies.onFailure(new CarillonError('UNAVAILABLE', `Signing key ${kid}: ${sealedWithAnother().message}`))
-  }
-
-  #acceptedOf(key: SigningKey, until: number | null): Accepted {
-    return { ...(this.#accepted.get(key.kid) ?? openPublic(key)), until }
   }
 }
 
-/** The audit entry of a new signing key. `kid` names it; tokens are signed with it from `startsAt`. */
-export function rotated(
-  source: Parameters<typeof auditEntry>[0],
-  { at, kid, startsAt }: { at: number; kid: string; startsAt: number },
-) {
-  return auditEntry(source, { event: 'signing-key-rotated', at, detail: { kid, startsAt: iso(startsAt) } })
+type NewKey = { at: number; startsAt: number; after: string | null; source?: Source }
+
+/**
+ * Adds a key with which nodes sign from `startsAt`, if `after` is still the key that starts last. Returns its id; undefined if another
+ * key was added since.
+ */
+export async function publishKey(
+  { store, sealing }: { store: Store; sealing: Sealing },
+  { at, startsAt, after, source = serviceSource }: NewKey,
+): Promise<string | undefined> {
+  const key = await makeSigningKey(sealing, { createdAt: at, startsAt })
+  const detail = { kid: key.kid, startsAt: iso(startsAt) }
+  const audit = [auditEntry(source, { event: 'signing-key-rotated', at, detail })]
+  const outcome = await store.write(addSigningKey, { key, after, audit })
+  return outcome === 'added' ? key.kid : undefined
 }

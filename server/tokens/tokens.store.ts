@@ -41,13 +41,11 @@ export const issuedSignIns = 'issued'
 
 const dayMs = 24 * 3_600_000
 
-type RevokeTokens = NewRevocation & Audited
-
 /**
  * Revokes the access tokens of one sign-in, and ends the session that the sign-in belongs to, in one step. Of two revocations of the
  * same sign-in the one that expires later counts.
  */
-export function* revokeTokens(revocation: RevokeTokens): Write<void> {
+export function* revokeTokens(revocation: NewRevocation & Audited): Write<void> {
   yield* revoke(revocation)
   yield* record(revocation.audit)
 }
@@ -62,26 +60,29 @@ export function* revokeIssuedTokens(change: UserChange): Write<'done' | 'absent'
   const user = yield* get<{ generation: number }>`
     update "user" set issued_generation = issued_generation + 1 where id = ${userId} returning issued_generation as generation`
   if (user === undefined) return 'absent'
-  yield* revoke({ userId, signInId: issuedSignIns, at, expiresAt: revocationExpiresAt })
-  yield* send`
-    update token_cutoff set first_generation = ${user.generation}
-    where user_id = ${userId} and sign_in_id = ${issuedSignIns}`
+  const { generation: firstGeneration } = user
+  yield* revoke({ userId, signInId: issuedSignIns, at, expiresAt: revocationExpiresAt, firstGeneration })
   yield* record(change.audit)
   return 'done'
 }
 
+type Revocation = NewRevocation & { firstGeneration?: number; exceptSignInId?: string | null }
+
 /**
  * With the tokens of a sign-in, the session that it belongs to ends. The session is locked first, as everywhere. With '' as the sign-in,
- * it revokes those of every sign-in of the user; the caller sets the generation.
+ * it revokes those of every sign-in of the user with a generation below `firstGeneration`, but for `exceptSignInId`.
  */
-export function* revoke({ userId, signInId, at, expiresAt }: Omit<RevokeTokens, 'audit'>): Write<void> {
+export function* revoke(revocation: Revocation): Write<void> {
+  const { userId, signInId, at, expiresAt, firstGeneration = 0, exceptSignInId = null } = revocation
   const ended =
     signInId === '' ? 0 : yield* run`delete from session where user_id = ${userId} and sign_in_id = ${signInId}`
   if (ended > 0) yield* signal({ about: 'session', userId })
   yield* removeExpired(at)
   yield* send`
-    insert into token_cutoff (user_id, sign_in_id, expires_at) values (${userId}, ${signInId}, ${expiresAt})
-    on conflict (user_id, sign_in_id) do update set expires_at =
+    insert into token_cutoff (user_id, sign_in_id, expires_at, first_generation, except_sign_in_id)
+    values (${userId}, ${signInId}, ${expiresAt}, ${firstGeneration}, ${exceptSignInId})
+    on conflict (user_id, sign_in_id) do update set
+      first_generation = excluded.first_generation, except_sign_in_id = excluded.except_sign_in_id, expires_at =
       case when excluded.expires_at > token_cutoff.expires_at then excluded.expires_at else token_cutoff.expires_at end`
   yield* signal({ about: 'token-revocation' })
 }
@@ -137,10 +138,8 @@ export function* endProofs(change: UserChange & Excepted & { generation: number 
   yield* send`
     delete from session where user_id = ${userId} and (cast(${spared} as text) is null or sign_in_id <> ${spared})`
   yield* signal({ about: 'session', userId })
-  yield* revoke({ userId, signInId: '', at, expiresAt: revocationExpiresAt })
-  yield* send`
-    update token_cutoff set first_generation = ${generation}, except_sign_in_id = ${spared}
-    where user_id = ${userId} and sign_in_id = ''`
+  const expiresAt = revocationExpiresAt
+  yield* revoke({ userId, signInId: '', at, expiresAt, firstGeneration: generation, exceptSignInId: spared })
 }
 
 const erased = 'erased-'

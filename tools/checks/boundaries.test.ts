@@ -42,9 +42,8 @@ const arrows: { room: string[]; knows: string[] }[] = [
   {
     room: ['server/doctor/**'],
     knows: [
-      'server/store/*.ts',
-      'server/start/{sealing-secret,database-file}.ts',
-      'server/tokens/{key-material,probe-token,signing-keys.store}.ts',
+      'server/start/sealing-secret.ts',
+      'server/tokens/{key-material,signing-keys.store}.ts',
       'server/issuers/key-set.ts',
     ],
   },

@@ -4,6 +4,7 @@ import type { Position, StreamEvent } from '../../transport/types.ts'
 import type { Message, Tab } from './messages.ts'
 
 export const leaderIsSilent = Symbol()
+const fromLeader: readonly Message['kind'][] = ['leading', 'event', 'response', 'error', 'lost']
 
 export class Follower {
   readonly #tab: Tab
@@ -28,25 +29,12 @@ export class Follower {
   }
 
   #receive(message: Message): void {
-    switch (message.kind) {
-      case 'leading':
-        break
-      case 'event':
-        this.#follow(message.event, message.after)
-        break
-      case 'response':
-        if (message.to === this.#id) this.#catchUp(message.hello, message.missed)
-        break
-      case 'error':
-        this.#waiting.abort(this.#errorIn(message))
-        break
-      case 'lost':
-        this.#tab.watcher.onLost?.(this.#errorIn(message))
-        break
-      default:
-        return
-    }
-    this.#watchLeader()
+    const { kind } = message
+    if (kind === 'event') this.#follow(message.event, message.after)
+    else if (kind === 'error') this.#waiting.abort(this.#errorIn(message))
+    else if (kind === 'lost') this.#tab.watcher.onLost?.(this.#errorIn(message))
+    else if (kind === 'response' && message.to === this.#id) this.#catchUp(message.hello, message.missed)
+    if (fromLeader.includes(kind)) this.#watchLeader()
   }
 
   /** Adds an event that is next, skips a known one, and sends a request if events are missing in between. */

@@ -84,9 +84,10 @@ function unreachable(error: unknown, { url, direct }: Place): Finding {
 function ready(response: ProbeResponse, { isDatabaseAway = false }: Place): Finding {
   if (response.status === 200 && response.json?.data?.status === 'ready') return ok('ready', 'it accepts requests')
   const found = response.json?.error?.message ?? `the response to GET /readyz is ${described(response)}`
-  if (isDatabaseAway)
-    return fault('ready', { found, change: 'start the database, or the network to it: the service then continues' })
-  return fault('ready', { found, change: 'start it again: npx carillon serve; the reason is in its log' })
+  const change = isDatabaseAway
+    ? 'start the database, or the network to it: the service then continues'
+    : 'start it again: npx carillon serve; the reason is in its log'
+  return fault('ready', { found, change })
 }
 
 const afterMove = 'start the service again once CARILLON_DATABASE_URL names the database in use'

@@ -19,24 +19,23 @@ export async function examineStream(
       found: 'not checked: a stream needs a token, which doctor makes with the database and the secret of the service',
       change: 'run doctor where the service runs, with its settings',
     })
-  const ending = new AbortController()
-  const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(timeoutMs)])
   const fields = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
   try {
-    const response = await get(`${url}/api/notifications/stream`, signal, fields)
+    const response = await get(`${url}/api/notifications/stream`, AbortSignal.timeout(timeoutMs), fields)
     if (response.status !== 200) return await refused(response)
     const type = response.headers.get('content-type') ?? ''
-    if (!type.startsWith('text/event-stream'))
+    if (!type.startsWith('text/event-stream')) {
+      await response.body?.cancel()
       return fault(check, { found: `it arrives as ${type || 'a response without a type'}`, change: keepType })
+    }
     return (await isGreeted(response)) ? ok(check, 'events arrive at once') : heldBack(timeoutMs)
   } catch (error) {
     if ((error as Error).name !== 'TimeoutError') throw error
     return heldBack(timeoutMs)
-  } finally {
-    ending.abort()
   }
 }
 
+/** Leaving the loop closes the stream. */
 async function isGreeted({ body }: Response): Promise<boolean> {
   let text = ''
   for await (const part of body?.pipeThrough<string>(new TextDecoderStream() as ReadableWritablePair) ?? []) {

@@ -49,11 +49,9 @@ function room(file: string): Finding {
   const free = bavail * bsize
   const size = filesOf(file).reduce((sum, name) => sum + statSync(name).size, 0)
   const found = `${sizeOf(free)} free, the database has ${sizeOf(size)}`
+  const change = `make room on the disk of ${dirname(resolve(file))}`
   if (free >= enoughFree) return ok('disk', found)
-  return (free < minFree ? fault : warning)('disk', {
-    found,
-    change: `make room on the disk of ${dirname(resolve(file))}`,
-  })
+  return (free < minFree ? fault : warning)('disk', { found, change })
 }
 
 function sizeOf(bytes: number): string {

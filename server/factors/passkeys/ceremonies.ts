@@ -20,17 +20,15 @@ export type { Assertion, Registration }
 /** `origins`: pages that may use a passkey, exactly as browsers send them. */
 export type RelyingParty = { id: string; origins: readonly string[] }
 
-type Names = {
-  publicUrl: string
-  host: string | undefined
-  allowedOrigins: readonly string[]
-}
-
 /**
- * Throws UNPROCESSABLE if browsers refuse passkeys here: they need a host name, and HTTPS or this machine. If the public URL is an
- * address of this machine, as it is without a setting, the passkeys belong to `localhost`.
+ * The relying party of the host that the request names. Throws UNPROCESSABLE if browsers refuse passkeys here: they need a host name, and
+ * HTTPS or this machine. If the public URL is an address of this machine, as it is without a setting, the passkeys belong to `localhost`.
  */
-export function relyingPartyOf({ publicUrl, host, allowedOrigins }: Names): RelyingParty {
+export function relyingPartyFor(
+  { site }: { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> },
+  { headers: { host } }: Pick<FastifyRequest, 'headers'>,
+): RelyingParty {
+  const publicUrl = site.publicUrl()
   const url = new URL(publicUrl)
   if (isAddress(url.hostname) && isLoopback(url.hostname)) {
     url.hostname = 'localhost'
@@ -38,40 +36,32 @@ export function relyingPartyOf({ publicUrl, host, allowedOrigins }: Names): Rely
   }
   if (isAddress(url.hostname)) throw noHostName(publicUrl, 'a public URL with a host name (CARILLON_PUBLIC_URL)')
   if (url.protocol !== 'https:' && !/^(.+\.)?localhost$/.test(url.hostname))
-    throw new CarillonError('UNPROCESSABLE', `Passkeys need HTTPS, and the public URL is ${publicUrl}`, {
-      remedy: 'Set CARILLON_PUBLIC_URL to an https URL. Browsers allow http on localhost only.',
-    })
-  return { id: url.hostname, origins: [url.origin, ...allowedOrigins] }
+    throw refusal(
+      `Passkeys need HTTPS, and the public URL is ${publicUrl}`,
+      'Set CARILLON_PUBLIC_URL to an https URL. Browsers allow http on localhost only.',
+    )
+  return { id: url.hostname, origins: [url.origin, ...site.allowedOrigins] }
 }
 
 function noHostName(publicUrl: string, instead: string): CarillonError {
-  const problem = `Passkeys need a host name, and ${new URL(publicUrl).origin} has an address`
-  return new CarillonError('UNPROCESSABLE', problem, { remedy: `Use ${instead} instead.` })
+  return refusal(
+    `Passkeys need a host name, and ${new URL(publicUrl).origin} has an address`,
+    `Use ${instead} instead.`,
+  )
 }
 
 function isAddress(hostname: string): boolean {
   return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0
 }
 
-/** The relying party of the host that the request names. Throws UNPROCESSABLE if browsers accept no passkeys here. */
-export function relyingPartyFor(
-  { site }: { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> },
-  { headers }: FastifyRequest,
-): RelyingParty {
-  const { publicUrl, allowedOrigins } = site
-  return relyingPartyOf({ publicUrl: publicUrl(), host: headers.host, allowedOrigins })
-}
-
 // What did the browser say about the page that used the passkey? The authenticator signs these words of the browser (section 5.8.1). They
 // are checked before the store is read, so their refusals reveal nothing about any account.
-
-export type Ceremony = 'create' | 'get'
 
 /**
  * Returns the challenge, as it was given. Throws UNPROCESSABLE if the words are not those of this ceremony, or are of a page that may
  * not use the passkeys of this service.
  */
-export function readClientData(encoded: string, ceremony: Ceremony, { origins }: RelyingParty): string {
+export function readClientData(encoded: string, ceremony: Purpose['ceremony'], { origins }: RelyingParty): string {
   const { type, challenge, origin, crossOrigin, topOrigin } = parse(encoded)
   // A signature for one purpose must not be used for the other.
   if (type !== `webauthn.${ceremony}`)
@@ -214,12 +204,11 @@ export async function verifyAssertion(
   { credential, ...wish }: Wish & { credential: Credential },
 ): Promise<number | undefined> {
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
-  const { credentialId: id, publicKey } = credential
   const checked = await verifyAuthenticationResponse({
     response,
     ...expected(wish),
     // The store compares the counters, after the signature is known to be right: only then a low one means a copy.
-    credential: { id, publicKey: bytesOf(publicKey), counter: 0 },
+    credential: { id: credential.credentialId, publicKey: bytesOf(credential.publicKey), counter: 0 },
   }).catch(() => undefined)
   return checked?.verified ? checked.authenticationInfo.newCounter : undefined
 }

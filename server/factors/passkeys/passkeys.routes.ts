@@ -7,21 +7,29 @@ import { renewOwnCookie } from '../../sessions/own-sign-in.ts'
 import { Login } from '../../sessions/sessions.schemas.ts'
 import { findUser } from '../../users/users.store.ts'
 import { findEnabledUser } from '../../users/users.ts'
-import { displayFactor } from '../factors.routes.ts'
+import { displayAdded } from '../factors.routes.ts'
 import { FactorAddedResponse } from '../factors.schemas.ts'
+import { factorsOf } from '../factors.store.ts'
 import { type FactorNeeds, findWaiting, passkeyLimits } from '../second-factor.routes.ts'
-import { type Assertion, type Registration, relyingPartyFor } from './ceremonies.ts'
+import type { Assertion, Registration } from './ceremonies.ts'
+import * as ceremonies from './ceremonies.ts'
 import * as shapes from './passkeys.schemas.ts'
-import { addPasskey, namedUser, offerCreation, offerUse, provePasskey, usePasskey } from './passkeys.ts'
+import { addPasskey, namedUser, passkeysIn, provePasskey, usePasskey } from './passkeys.ts'
 
 export const creationOptions = forUser({
   summary: 'What a browser needs to create a passkey: parseCreationOptionsFromJSON() reads it',
   responses: { 200: shapes.PasskeyCreationOptionsResponse },
   refusals: ['UNPROCESSABLE'],
   async handle(dependencies: FactorNeeds, request, reply) {
-    const relyingParty = relyingPartyFor(dependencies, request)
-    const user = await findEnabledUser(dependencies, request.caller)
-    return sendData(reply, await offerCreation(dependencies.factors, user, relyingParty))
+    const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
+    const { id, username, email, displayName } = await findEnabledUser(dependencies, request.caller)
+    const { store, sealing, users } = dependencies
+    // What an authenticator displays beside the passkey; a user of an application may have no name at all here.
+    const name = username ?? email ?? displayName ?? id
+    const challenge = ceremonies.newChallenge(sealing, { ceremony: 'create', userId: id }, users.now())
+    const existing = passkeysIn(await store.read(factorsOf, id))
+    const user = { id, name, displayName: displayName ?? name }
+    return sendData(reply, await ceremonies.creationOptions({ relyingParty, challenge, user, existing }))
   },
 })
 
@@ -34,11 +42,11 @@ export const add = forUser({
   async handle(dependencies: FactorNeeds, request, reply) {
     const { response, label } = request.body
     const { userId } = request.caller
-    const relyingParty = relyingPartyFor(dependencies, request)
+    const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
     const of = { userId, label, relyingParty, source: sourceOf(dependencies, request) }
-    const { factor, recoveryCodes } = await addPasskey(dependencies.factors, response as Registration, of)
+    const { factor, outcome, codes } = await addPasskey(dependencies, response as Registration, of)
     await renewOwnCookie(dependencies, { request, reply })
-    return sendData(reply.code(201), { ...displayFactor(factor), ...(recoveryCodes && { recoveryCodes }) })
+    return sendData(reply.code(201), displayAdded(factor, outcome, codes))
   },
 })
 
@@ -49,10 +57,13 @@ export const requestOptions = forAnyone({
   refusals: ['UNAUTHORIZED', 'UNPROCESSABLE', 'UNAVAILABLE'],
   /** Anyone may request it. It stores nothing, and it says something of a user only to a client that knows the password. */
   async handle(dependencies: FactorNeeds, request, reply) {
-    const { challenge } = request.body ?? {}
-    const relyingParty = relyingPartyFor(dependencies, request)
-    const waiting = challenge === undefined ? undefined : await findWaiting(dependencies, challenge, request)
-    return sendObject(reply, await offerUse(dependencies.factors, { relyingParty, userId: waiting?.user.id }))
+    const { challenge: waitingFor } = request.body ?? {}
+    const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
+    const { store, sealing, users } = dependencies
+    const waiting = waitingFor === undefined ? undefined : await findWaiting(dependencies, waitingFor, request)
+    const allowed = waiting === undefined ? [] : passkeysIn(await store.read(factorsOf, waiting.user.id))
+    const challenge = ceremonies.newChallenge(sealing, { ceremony: 'get' }, users.now())
+    return sendObject(reply, await ceremonies.requestOptions({ relyingParty, challenge, allowed }))
   },
 })
 
@@ -65,12 +76,11 @@ export const login = forAnyone({
   async handle(dependencies: FactorNeeds, request, reply) {
     const { variant = dependencies.site.variant, ...body } = request.body
     const response = body.response as Assertion
-    const { factors } = dependencies
     const source = sourceOf(dependencies, request)
     try {
-      const relyingParty = relyingPartyFor(dependencies, request)
-      const proven = await provePasskey(factors, response, { relyingParty, address: source.address })
-      await usePasskey(factors, proven, { source })
+      const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
+      const proven = await provePasskey(dependencies, response, { relyingParty, address: source.address })
+      await usePasskey(dependencies, proven, { source })
       const facts = { variant, method: 'passkey', source } as const
       return sendObject(reply, await finishSignIn(dependencies, proven.user, facts, { request, reply }))
     } catch (error) {

@@ -4,18 +4,17 @@ import { recordAudit } from '../../audit/audit.store.ts'
 import { auditEntry, type Source } from '../../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
 import { newId } from '../../basics/ids.ts'
-import type { Guess } from '../../guessing/guesses.ts'
+import type { Sealing } from '../../basics/secrets.ts'
+import type { Guess, Guesses } from '../../guessing/guesses.ts'
 import type { Audited } from '../../store/events.ts'
+import type { Store } from '../../store/store.ts'
 import { findUser, type User } from '../../users/users.store.ts'
 import type { ChallengeKey, Factor, FactorOutcome } from '../factors.store.ts'
 import * as stored from '../factors.store.ts'
-import { type FactorDependencies, maxFactors, tooManyFactors } from '../factors.ts'
-import { newRecoveryCodes } from '../recovery-codes.ts'
+import { maxFactors, newRecoveryCodes, tooManyFactors } from '../factors.ts'
 import {
   type Assertion,
   type Credential,
-  creationOptions,
-  newChallenge,
   type Purpose,
   type Registration,
   type RelyingParty,
@@ -23,47 +22,32 @@ import {
   readClientData,
   refusal,
   refuseUnverified,
-  requestOptions,
   type SpentChallenge,
   verifyAssertion,
   verifyRegistration,
 } from './ceremonies.ts'
 
+export type PasskeyNeeds = { store: Store; sealing: Sealing; guesses: Guesses; users: { now: () => number } }
+
 /** A user who proved a passkey, of which nothing is recorded yet. */
 export type ProvenPasskey = { user: User; factorId: string; signCount: number; challenge: SpentChallenge; guess: Guess }
-
-export async function offerCreation(
-  { store, sealing, now }: FactorDependencies,
-  user: User,
-  relyingParty: RelyingParty,
-): Promise<object> {
-  const { id, username, email, displayName } = user
-  // What an authenticator displays beside the passkey; a user of an application may have no name at all here.
-  const name = username ?? email ?? displayName ?? id
-  return creationOptions({
-    relyingParty,
-    challenge: newChallenge(sealing, { ceremony: 'create', userId: id }, now()),
-    user: { id, name, displayName: displayName ?? name },
-    existing: passkeysIn(await store.read(stored.factorsOf, id)),
-  })
-}
 
 type Addition = { userId: string; label?: string | undefined; relyingParty: RelyingParty; source: Source }
 
 /**
- * Adds what the browser created. `recoveryCodes` come with the first factor only. Throws UNPROCESSABLE with the reason if it is not a new
+ * Adds what the browser created. `codes` are recovery codes for the first factor. Throws UNPROCESSABLE with the reason if it is not a new
  * passkey for this user and this service, and CONFLICT if the user has it already or has too many factors.
  */
 export async function addPasskey(
-  dependencies: FactorDependencies,
+  dependencies: PasskeyNeeds,
   response: Registration,
   { userId, label = 'Passkey', relyingParty, source }: Addition,
-): Promise<{ factor: Factor; recoveryCodes?: string[] }> {
+): Promise<{ factor: Factor; outcome: 'done' | 'first'; codes: readonly string[] }> {
   const challenge = readClientData(response.response.clientDataJSON, 'create', relyingParty)
   const given = refuseStrange(dependencies, challenge, { ceremony: 'create', userId })
   const credential = await verifyRegistration(response, { relyingParty, challenge })
   await spend(dependencies, userId, given)
-  const at = dependencies.now()
+  const at = dependencies.users.now()
   const factor = { id: newId(at), kind: 'passkey', label, createdAt: at, confirmedAt: at, ...credential } as const
   const { codes, hashes } = newRecoveryCodes()
   const detail = { factorId: factor.id, kind: factor.kind }
@@ -73,17 +57,7 @@ export async function addPasskey(
   if (outcome === 'full') throw tooManyFactors()
   if (outcome === 'taken') throw new CarillonError('CONFLICT', 'You have this passkey already')
   if (outcome === 'absent') throw notAuthenticated()
-  const added = { ...factor, lastUsedAt: null, sealedSecret: null, lastStep: null }
-  return outcome === 'first' ? { factor: added, recoveryCodes: codes } : { factor: added }
-}
-
-/** `userId`: whose passkeys the browser offers; without it, every passkey for this service. */
-export async function offerUse(
-  { store, sealing, now }: FactorDependencies,
-  { relyingParty, userId }: { relyingParty: RelyingParty; userId?: string | undefined },
-): Promise<object> {
-  const allowed = userId === undefined ? [] : passkeysIn(await store.read(stored.factorsOf, userId))
-  return requestOptions({ relyingParty, challenge: newChallenge(sealing, { ceremony: 'get' }, now()), allowed })
+  return { factor: { ...factor, lastUsedAt: null, sealedSecret: null, lastStep: null }, outcome, codes }
 }
 
 /**
@@ -92,7 +66,7 @@ export async function offerUse(
  * user, a passkey of another user, a wrong signature, and a disabled user.
  */
 export async function provePasskey(
-  dependencies: FactorDependencies,
+  dependencies: PasskeyNeeds,
   response: Assertion,
   { relyingParty, userId, address }: { relyingParty: RelyingParty; userId?: string | undefined; address: string },
 ): Promise<ProvenPasskey> {
@@ -124,13 +98,13 @@ type Use = {
  * section 6.1.1). 'no-challenge' as of `useFactor`.
  */
 export async function usePasskey(
-  dependencies: FactorDependencies,
+  dependencies: PasskeyNeeds,
   { user, factorId, signCount, challenge, guess }: ProvenPasskey,
   { secondFactor, audit, source }: Use,
 ): Promise<Exclude<FactorOutcome, 'refused'>> {
-  const { store, now } = dependencies
+  const { store, users } = dependencies
   const { id: userId } = user
-  const at = now()
+  const at = users.now()
   await spend(dependencies, userId, challenge)
   const outcome = await store.write(stored.useFactor, {
     userId,
@@ -155,15 +129,15 @@ function wrongPasskey(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The passkey is not one of an active user, or its signature is wrong')
 }
 
-function refuseStrange({ sealing, now }: FactorDependencies, challenge: string, purpose: Purpose): SpentChallenge {
-  const given = readChallenge(sealing, purpose, { challenge, at: now() })
+function refuseStrange({ sealing, users }: PasskeyNeeds, challenge: string, purpose: Purpose): SpentChallenge {
+  const given = readChallenge(sealing, purpose, { challenge, at: users.now() })
   if (given === undefined)
     throw refusal('The challenge is not one of this service, or older than 5 minutes', 'Request new options.')
   return given
 }
 
 /** After everything else is known to be right, so that only a user with a passkey can write to the store. */
-async function spend({ store }: FactorDependencies, userId: string, challenge: SpentChallenge): Promise<void> {
+async function spend({ store }: PasskeyNeeds, userId: string, challenge: SpentChallenge): Promise<void> {
   if (!(await store.write(stored.spendChallenge, { userId, ...challenge })))
     throw refusal('The challenge was used already', 'Request new options.')
 }
@@ -176,7 +150,7 @@ export function namedUser({ response: { userHandle } }: Assertion): string | und
 
 const userIdShape = /^[0-9a-f-]{36}$/
 
-function passkeysIn({ factors }: { factors: readonly Factor[] }): (Credential & { factorId: string })[] {
+export function passkeysIn({ factors }: { factors: readonly Factor[] }): (Credential & { factorId: string })[] {
   return factors.flatMap(({ id: factorId, credentialId, publicKey, signCount, transports }) =>
     credentialId === null || publicKey === null
       ? []

@@ -1,10 +1,10 @@
 // Which host do passkeys belong to, and which pages may use them?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { relyingPartyOf } from './ceremonies.ts'
+import { relyingPartyFor } from './ceremonies.ts'
 
 const of = (publicUrl: string, host?: string, allowedOrigins: string[] = []) =>
-  relyingPartyOf({ publicUrl, host, allowedOrigins })
+  relyingPartyFor({ site: { publicUrl: () => publicUrl, allowedOrigins } }, { headers: { host } })
 
 test('passkeys belong to the host of the public URL, and its pages and those of the allowed origins may use them', () => {
   assert.deepEqual(of('https://carillon.example', 'carillon.example'), {

@@ -22,13 +22,11 @@ export function envelope(error: CarillonError, requestId: string): string {
   })
 }
 
-export type BoundFailurePage = (error: CarillonError, exchange: Pick<Failed, 'request' | 'reply'>) => Promise<string>
-
 type Failed = {
   request: FastifyRequest
   reply: FastifyReply
   /** The body in place of the envelope. */
-  page?: BoundFailurePage | undefined
+  page?: ((error: CarillonError) => Promise<string>) | undefined
 }
 
 export function sendFailure(log: RequestLog, failure: unknown, { request, reply, page }: Failed): void {
@@ -48,7 +46,7 @@ export function sendFailure(log: RequestLog, failure: unknown, { request, reply,
     reply.type(jsonType)
     send(envelope(error, request.id))
   } else
-    page(error, { request, reply })
+    page(error)
       .then(send)
       .catch((cause: unknown) => sendFailure(log, cause, { request, reply }))
 }

@@ -133,7 +133,7 @@ export function retentionPromises(promise: PromiseOf): void {
   )
 
   promise(
-    'lists up to 1,000 removals to a client that is behind; one that is behind more gets a reset',
+    'lists up to 1,000 removals of one moment to a client that is behind; one that is behind more gets a reset',
     async (world) => {
       const ann = await world.addUser('ann')
       await world.sendTimes(1_001, ann)
@@ -148,6 +148,23 @@ export function retentionPromises(promise: PromiseOf): void {
       assert.equal(rest !== 'reset' && rest.changes.length, 1_000)
     },
   )
+
+  promise('lists more than 1,000 removals of several moments in pages', async (world) => {
+    const ann = await world.addUser('ann')
+    const ids: string[] = []
+    await world.sendTimes(1_200, ann)
+    let version = await versionOf(world, ann)
+    const before = version
+    for (const inboxMax of [600, 0]) await upkeep(world, inboxMax === 0 ? 1 + 60 : 1, { inboxMax }).sweep()
+    for (let more = true; more; ) {
+      const found = await world.store.read(changesSince, { userId: ann.id, version, limit: 500 })
+      assert.ok(found !== 'reset')
+      for (const change of found.changes) if (change.type === 'removed') ids.push(change.id)
+      version = found.changes.at(-1)?.version ?? Number.NaN
+      more = found.more
+    }
+    assert.deepEqual([new Set(ids).size, version], [1_200, before + 1_200])
+  })
 
   promise('retention against list: every page that is read meanwhile has what its counters say', async (world) => {
     const ann = await world.addUser('ann')

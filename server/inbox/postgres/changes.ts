@@ -12,22 +12,26 @@ import {
   toChanges,
   toInbox,
 } from '../inbox-state.ts'
-import { inboxField, readAtByAnyMark, readAtText, textReadAt, withInbox } from './pages.ts'
+import { notificationJsonSql } from '../notification-json.ts'
+import { anyPlaceSql } from '../read-at.ts'
+import { inboxField, readAtByAnyMark, readAtText, withInbox } from './pages.ts'
 
-type Texts = { readAt: string; isUnread: string }
+type Texts = { text: string; isUnread: string }
+
+const textAt = (readAt: string) => notificationJsonSql('postgres', readAt, anyPlaceSql('$1'))
 
 const plain: Texts = {
   // Above the high-water mark no read-all covers a notification, so none is searched for.
-  readAt: `case when n.seq > ${inboxField('read_through')} then n.read_at else ${readAtText} end`,
+  text: textAt(`case when n.seq > ${inboxField('read_through')} then n.read_at else ${readAtText} end`),
   isUnread: `n.read_at is null and (n.seq > ${inboxField('read_through')} or n.unread_version >= ${inboxField('read_version')})`,
 }
-const byAnyMark: Texts = { readAt: readAtByAnyMark, isUnread: `${readAtByAnyMark} is null` }
+const byAnyMark: Texts = { text: textAt(readAtByAnyMark), isUnread: `${readAtByAnyMark} is null` }
 
 const marks = marksSql('postgres')
 
 // At most as many notifications arrived, or were sent again, as there were changes. If that is more than $3, halving finds
 // where they begin: versions rise with seq.
-const textOf = ({ readAt, isUnread }: Texts) => `
+const textOf = ({ text, isUnread }: Texts) => `
   with recursive ${withInbox}, halving (low, high) as (
     select greatest(last_seq - version + $2::bigint, first_seq - 1), last_seq from box where version - $2::bigint <= $4
     union all
@@ -40,13 +44,13 @@ const textOf = ({ readAt, isUnread }: Texts) => `
     where high - low > $3
   )
   select box.*, array(
-    select json_build_array(n.version, ${arrivalType}, ${textReadAt(readAt)})::text from notification n
+    select json_build_array(n.version, ${arrivalType}, ${text})::text from notification n
     where n.user_id = $1 and n.seq > (select max(low) from halving) and n.version > $2
     order by n.seq limit $3
   ), array(
     select json_build_array(n.changed_version, case
       when n.replaced_version > greatest($2, n.version) then 'replaced'
-      ${laterType(isUnread)} end, ${textReadAt(readAt)})::text from notification n
+      ${laterType(isUnread)} end, ${text})::text from notification n
     where n.user_id = $1 and n.changed_version > $2 order by n.changed_version limit $3
   ), array(${marks.readAlls}), array(${marks.archiveReads}), array(${marks.removals}) from box`
 const statements = {

@@ -11,23 +11,20 @@ import {
   type PageRequest,
   toInbox,
 } from '../inbox-state.ts'
-import { countSql, hasNoneAway, listSql, type Shape } from '../lists.ts'
-import { inTheList, notificationJsonSql, type Place } from '../notification-json.ts'
-import { anyPlaceSql, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
+import { countSql, listSql, type Shape } from '../lists.ts'
+import { notificationJsonSql } from '../notification-json.ts'
+import { placeIn, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
 
 export const readAtText = readAtSql('$1')
 export const readAtByAnyMark = readAtByAnyMarkSql('$1')
 
-/** The JSON text of the notification `n`, which was read at `readAt`; wherever it is, unless the place is given. */
-export function textReadAt(readAt: string, place: Place = anyPlaceSql('$1')): string {
-  return notificationJsonSql('postgres', readAt, place)
-}
-
-/** The user's inbox as the table `box` of one row; all zeros if the user has none yet. */
+const orEmpty = Object.values(emptyInbox).map(
+  (value, n) => `coalesce(${inboxColumns[n]}, ${value}) as ${inboxColumns[n]}`,
+)
+/** The user's inbox as the table `box` of one row; that of `emptyInbox` if the user has none yet. */
 export const withInbox = `box as (
-  select ${inboxColumns}, archive_through from inbox where user_id = $1
-  union all
-  select ${Object.values(emptyInbox)}, 0 where not exists (select 1 from inbox where user_id = $1)
+  select ${orEmpty}, coalesce(archive_through, 0) as archive_through
+  from (select 1) one left join inbox on user_id = $1
 )`
 
 /** A field of `box` as a value, not as a join: a plan that was made without values then always reads a range of the index. */
@@ -93,7 +90,7 @@ function filteredSql(shape: Shape, { text, below, skipped }: Rows): string {
 
 function textOf(shape: PageShape): string {
   const { hasCategories, isNumbered, hasCategoryMarks } = shape
-  const text = textReadAt(hasCategoryMarks ? readAtByAnyMark : readAtText, hasNoneAway(shape) ? inTheList : undefined)
+  const text = notificationJsonSql('postgres', hasCategoryMarks ? readAtByAnyMark : readAtText, placeIn(shape, '$1'))
   const [below, skipped] = isNumbered
     ? ['(select below from place)', '(select skipped from place)']
     : ['$3::bigint', '0']

@@ -14,9 +14,17 @@ import {
   type PageRequest,
   toInbox,
 } from '../inbox-state.ts'
-import { countSql, hasNoneAway, listSql, type Shape } from '../lists.ts'
-import { inTheList, type Place as NotificationPlace, noItems, notificationJsonSql } from '../notification-json.ts'
-import { anyPlaceSql, readAllOver, readAtAgain, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
+import { countSql, listSql, type Shape } from '../lists.ts'
+import { noItems, notificationJsonSql } from '../notification-json.ts'
+import {
+  anyPlaceSql,
+  type Place as NotificationPlace,
+  placeIn,
+  readAllAgain,
+  readAllOver,
+  readAtByAnyMarkSql,
+  readAtSql,
+} from '../read-at.ts'
 
 export const readAt = readAtSql('?1')
 export const readAtByAnyMark = readAtByAnyMarkSql('?1')
@@ -45,9 +53,9 @@ export const anyPlace = anyPlaceSql('?1')
 // read-all that covers the lowest notification of a page covers the whole page: one look-up for all instead of one for each.
 const readAtInRange = `coalesce(n.read_at, case
   when n.seq > ?2 then null
-  when n.unread_version is not null then ${readAtAgain('?1')}
-  when n.seq <= ${readAllOver('?1', '?3 + 1', 'through_seq')} then ${readAllOver('?1', '?3 + 1', 'at')}
-  else ${readAllOver('?1', 'n.seq', 'at')}
+  when n.unread_version is not null then ${readAllAgain('?1', 'm.at')}
+  when n.seq <= ${readAllOver('?1', '?3 + 1', 'm.through_seq')} then ${readAllOver('?1', '?3 + 1', 'm.at')}
+  else ${readAllOver('?1', 'n.seq', 'm.at')}
 end)`
 
 /** `at`: when a notification was read; `isChosen`: see `itemsSql`. */
@@ -80,7 +88,7 @@ export function statementsOf(shape: Shape) {
   const { status, hasCategoryMarks } = shape
   const items = {
     at: hasCategoryMarks ? readAtByAnyMark : readAtInRange,
-    place: hasNoneAway(shape) ? inTheList : anyPlace,
+    place: placeIn(shape, '?1'),
   }
   return {
     chosen: itemsSql({ ...items, isChosen: true }),

@@ -13,7 +13,7 @@ import { deliver } from '../../delivery/delivery.store.ts'
 import { addFactor } from '../../factors/factors.store.ts'
 import { clearGuesses, reserveGuess } from '../../guessing/guesses.store.ts'
 import { Inbox } from '../../inbox/inbox.ts'
-import { markRead, markUnread } from '../../inbox/marks.store.ts'
+import { markAllRead, markRead, markUnread } from '../../inbox/marks.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
 import { openStore } from '../../open-store.ts'
 import { changeMutes, putCategory } from '../../preferences/preferences.store.ts'
@@ -152,9 +152,9 @@ test('a list of an unchanged inbox costs one round trip, with a token', async ()
 
 test('read, unread, read-all and a delivery cost one round trip each, including the commit', async () => {
   const [reader, id] = [{ userId: user.id }, newId(now())]
-  assert.deepEqual(await statementsOf(() => inbox.change(markRead, reader, id).catch(() => {})), ['markTogether'])
-  assert.deepEqual(await statementsOf(() => inbox.readAll(reader, { throughId: null })), ['markTogether'])
-  assert.deepEqual(await statementsOf(() => inbox.change(markUnread, reader, id).catch(() => {})), ['markTogether'])
+  assert.deepEqual(await statementsOf(() => inbox.change(markRead, reader, { id }).catch(() => {})), ['markTogether'])
+  assert.deepEqual(await statementsOf(() => inbox.change(markAllRead, reader, { throughId: null })), ['markTogether'])
+  assert.deepEqual(await statementsOf(() => inbox.change(markUnread, reader, { id }).catch(() => {})), ['markTogether'])
   assert.deepEqual(await statementsOf(() => deliverOne()), ['deliverTogether'])
 })
 

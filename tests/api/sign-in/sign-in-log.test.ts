@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, suite, test } from 'node:test'
 
 import { pino } from 'pino'
+import { recordLogged } from '../../../server/audit/audit.store.ts'
 import { SignInLog } from '../../../server/audit/sign-in-log.ts'
 import { nameHasher, Sealing } from '../../../server/basics/secrets.ts'
+import { replaceOperation, stubStore } from '../../../server/store/testing/operations.ts'
 import { startTestService, variants } from '../../support/service.ts'
 
 const written: string[] = []
@@ -122,7 +124,11 @@ suite('refusals are bounded', () => {
 
   function signInLog() {
     const out: string[] = []
+    const store = stubStore()
+    replaceOperation(store, recordLogged, async () => {})
     const own = new SignInLog({
+      store,
+      now: () => 0,
       log: pino({ base: null }, { write: (line: string) => out.push(line) }),
       nameHash: nameHasher(new Sealing({ current: 'a secret' })),
     })

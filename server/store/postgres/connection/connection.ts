@@ -16,7 +16,6 @@ import { runRead, Transaction } from './transaction.ts'
 const maxWaiting = 5_000
 /** How often a write runs that a deadlock or a lost connection ended. */
 const maxAttempts = 3
-
 const maxMarks = 100_000
 
 /** Whether an inbox had a read-all of a category, and whether some of its notifications are or were archived, or are snoozed. */

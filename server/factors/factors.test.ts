@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hashOf } from '../basics/secrets.ts'
-import { hashOfRecoveryCode, newRecoveryCodes } from './recovery-codes.ts'
+import { hashOfRecoveryCode, newRecoveryCodes } from './factors.ts'
 
 test('ten codes of 24 characters in readable groups, none of them twice (A18)', () => {
   const all = Array.from({ length: 20 }, () => newRecoveryCodes().codes).flat()
