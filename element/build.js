@@ -55,10 +55,7 @@ function assets() {
 export async function bundleAll() {
   /** @type {Record<string, Script[]>} */
   const scripts = {}
-  for (const [name, input] of Object.entries(entries))
-    if (existsSync(input)) scripts[`${name}.js`] = await bundle({ [name]: input })
-  // The package of the service has no sources of pages, only what was built of them.
-  if (!existsSync(pagesFolder)) return scripts
+  for (const [name, input] of Object.entries(entries)) scripts[`${name}.js`] = await bundle({ [name]: input })
   const ofPages = await bundle(pages)
   for (const name of Object.keys(pages)) scripts[`${name}.js`] = withLoaded(name, ofPages)
   for (const one of assets()) scripts[one.name.replace(/-[\da-f]{8}/, '')] = [one]
@@ -141,33 +138,30 @@ function smallCss(style) {
  */
 export async function build(folder) {
   const scripts = await bundleAll()
-  mkdirSync(folder, { recursive: true })
-  const kept = new Set(['manifest.json'])
+  /** @type {Map<string, Buffer>} */
+  const files = new Map()
   for (const { name, code } of Object.values(scripts).flat()) {
     const bytes = Buffer.from(code)
-    put(folder, name, bytes, kept)
-    put(folder, `${name}.gz`, gzipSync(bytes, { level: 9 }), kept)
-    put(folder, `${name}.br`, brotliCompressSync(bytes), kept)
+    files.set(name, bytes)
+    files.set(`${name}.gz`, gzipSync(bytes, { level: 9 }))
+    files.set(`${name}.br`, brotliCompressSync(bytes))
   }
-  const names = Object.entries(scripts).map(([entry, files]) => [entry, files.map(({ name }) => name)])
-  put(folder, 'manifest.json', Buffer.from(`${JSON.stringify(Object.fromEntries(names), null, 2)}\n`), kept)
-  removeOld(folder, kept)
+  const names = Object.entries(scripts).map(([entry, chunks]) => [entry, chunks.map(({ name }) => name)])
+  files.set('manifest.json', Buffer.from(`${JSON.stringify(Object.fromEntries(names), null, 2)}\n`))
+  mkdirSync(folder, { recursive: true })
+  for (const [name, bytes] of files) put(join(folder, name), bytes)
+  for (const name of readdirSync(folder)) if (!files.has(name)) removeOld(join(folder, name))
   return scripts
 }
 
-/** Files of the last minute may belong to a build that runs at the same time. @param {string} folder @param {Set<string>} kept */
-function removeOld(folder, kept) {
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name)
-    const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(path, { throwIfNoEntry: false }) ?? {}
-    if (!kept.has(name) && Date.now() - mtimeMs > 60_000) rmSync(path, { force: true })
-  }
+/** A file of the last minute may belong to a build that runs at the same time. @param {string} path */
+function removeOld(path) {
+  const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  if (Date.now() - mtimeMs > 60_000) rmSync(path, { force: true })
 }
 
-/** Leaves an equal file as it is. @param {string} folder @param {string} name @param {Buffer} bytes @param {Set<string>} kept */
-function put(folder, name, bytes, kept) {
-  const path = join(folder, name)
-  kept.add(name)
+/** Leaves an equal file as it is. @param {string} path @param {Buffer} bytes */
+function put(path, bytes) {
   if (existsSync(path) && readFileSync(path).equals(bytes)) return
   const unfinished = `${path}.${process.pid}`
   writeFileSync(unfinished, bytes)

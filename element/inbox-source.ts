@@ -21,10 +21,11 @@ export class InboxSource implements ReactiveController {
   strings: Strings = englishStrings
   /** A list in the panel of a bell has that of the bell: the page of one bell has one live region. */
   announcer: Announcer
+  /** Undefined for an element that is not in the page. */
+  client: Carillon | undefined
   readonly #host: CarillonElement
   readonly #lists = new Map<Tab, InboxList>()
   readonly #unsubscribes: (() => void)[] = []
-  #client: Carillon | undefined
   #settings: readonly unknown[] = []
   readonly #languages: MutationObserver
   #language = ''
@@ -36,10 +37,6 @@ export class InboxSource implements ReactiveController {
     this.announcer = new Announcer(host)
     this.#languages = new MutationObserver(() => host.requestUpdate())
     host.addController(this)
-  }
-
-  get client(): Carillon | undefined {
-    return this.#client
   }
 
   hostConnected(): void {
@@ -55,10 +52,10 @@ export class InboxSource implements ReactiveController {
     this.strings = strings ? { ...this.#loaded, ...strings } : this.#loaded
     this.#showBadge()
     const settings = [server, auth, carillon, limit, category]
-    if (this.#client && settings.every((value, index) => value === this.#settings[index])) return
+    if (this.client && settings.every((value, index) => value === this.#settings[index])) return
     this.#close()
     this.#settings = settings
-    this.#client = carillon ?? sharedClient({ server: server || undefined, auth })
+    this.client = carillon ?? sharedClient({ server: server || undefined, auth })
   }
 
   /** An element that is moved is removed first: it closes its lists only if it is not in the page afterwards. */
@@ -70,10 +67,10 @@ export class InboxSource implements ReactiveController {
   /** Opens the list at the first call. Undefined for an element that is not in the page. */
   list(tab: Tab): InboxList | undefined {
     const opened = this.#lists.get(tab)
-    if (opened || !this.#client) return opened
+    if (opened || !this.client) return opened
     const { limit, category } = this.#host
     const categories = category?.split(/\s+/).filter(Boolean)
-    const list = this.#client.inbox.open({
+    const list = this.client.inbox.open({
       ...(tab !== 'inbox' && { status: tab }),
       ...(limit && { limit }),
       ...(categories?.length && { category: categories }),
@@ -107,7 +104,7 @@ export class InboxSource implements ReactiveController {
   }
 
   #announceArrivals({ items, newer }: InboxSnapshot): void {
-    const client = this.#client as Carillon
+    const client = this.client as Carillon
     const newest = (newer[0] ?? items[0])?.seq ?? 0
     const before = announced.get(client)
     if (before !== undefined && newest <= before) return
@@ -146,7 +143,7 @@ export class InboxSource implements ReactiveController {
     for (const unsubscribe of this.#unsubscribes.splice(0)) unsubscribe()
     for (const list of this.#lists.values()) list.close()
     this.#lists.clear()
-    this.#client = undefined
+    this.client = undefined
     this.#unread = undefined
   }
 }

@@ -11,7 +11,7 @@ export const sentences: typeof english = {
     'without-proof': 'Achten Sie auf den Umschlag: Er ist leer. Nichts darin sagt, wer fragt.',
     'sign-in': 'Sehen Sie, was zurückbleibt: für die Sitzung eine Zeile in der Datenbank, für das Token keine.',
     'with-proof': 'Sehen Sie, wer ihn prüfen kann. Der andere Server hat nur den öffentlichen Schlüssel.',
-    inbox: 'Achten Sie auf die Datenbank: Jetzt brauchen sie beide, denn dort liegen die Nachrichten.',
+    inbox: 'Achten Sie auf die Datenbank: Jetzt brauchen sie beide, denn dort liegen die Mitteilungen.',
     experiments: 'Sieben Dinge, die vorkommen. Sagen Sie erst, wie sie ausgehen. Dann laufen sie wirklich.',
     stolen: 'Ein Dieb hat Ihren Nachweis kopiert. Sehen Sie: anderer Browser, andere Adresse, derselbe Umschlag.',
     signOut: 'Sie melden sich ab, und der Dieb versucht es noch einmal. Sehen Sie, wer von der Abmeldung weiß.',

@@ -178,7 +178,7 @@ export const labels = {
     ended: ['After 12 hours', 'Nach 12 Stunden', 'Après 12 heures'],
     unused: ['8 days unused', '8 Tage unbenutzt', '8 jours sans usage'],
     during: ['During the outage', 'Während des Ausfalls', 'Pendant la panne'],
-    duringList: ['The inbox, meanwhile', 'Die Nachrichten, unterdessen', 'Les notifications, pendant ce temps'],
+    duringList: ['The inbox, meanwhile', 'Die Mitteilungen, unterdessen', 'Les notifications, pendant ce temps'],
     after: ['Afterwards', 'Danach', 'Ensuite'],
   },
   listed: {

@@ -3,8 +3,6 @@
 import { html, nothing, render } from 'lit'
 import type { CarillonBell, CarillonInbox } from '../carillon-inbox.ts'
 import '../carillon-inbox.ts'
-import type { OpenOptions } from '../../client/store/inbox-list.ts'
-import type { PreferencesChange } from '../../client/transport/types.ts'
 import { GivenInbox } from './given-inbox.ts'
 import { type State, states } from './states.ts'
 
@@ -90,12 +88,5 @@ function ordersView() {
 function carillonOf(state: State) {
   const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(languageOf(state), Date.now()))
   inboxes.set(state.name, inbox)
-  return {
-    inbox: {
-      open: (options?: OpenOptions) => inbox.open(options),
-      seen: (seq: number) => inbox.seen(seq),
-      preferences: () => inbox.preferences(),
-      setPreferences: (change: PreferencesChange) => inbox.setPreferences(change),
-    },
-  }
+  return { inbox }
 }

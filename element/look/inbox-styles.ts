@@ -116,8 +116,7 @@ const items = css`
   cursor: pointer;
 }
 [part~='day'] { padding: 1em 1.1539em 0.375em; color: var(--_muted); font-size: 0.8667em; font-weight: 600; }
-[part~='item'] + [part~='day'] { border-block-start: 1px solid var(--_border); }
-[part~='item'] + [part~='item'] { border-block-start: 1px solid var(--_border); }
+[part~='item'] + :is([part~='day'], [part~='item']) { border-block-start: 1px solid var(--_border); }
 [part~='item-unread'] { background: var(--_unread); }
 [part~='item']:hover { background: var(--_hover); }
 [part~='item-content'] { flex: 1; min-inline-size: 0; }
@@ -165,6 +164,7 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   align-items: center;
   gap: 0.25em 0.625em;
   margin-block-start: 0.375em;
+  padding-inline-end: 4.5em;
   color: var(--_muted);
   font-size: 0.8667em;
 }
@@ -186,7 +186,6 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
 }
 /* Over the end of the last line, which leaves room for them. */
 [part~='item-acts'] { display: flex; align-self: end; margin-block: -0.375em; margin-inline-end: -0.375em; }
-[part~='item-details'] { padding-inline-end: 4.5em; }
 [part~='item']:has([part~='item-details']) [part~='item-acts'] { inline-size: 0; justify-content: end; margin-inline: -0.375em -0.375em; }
 @media (pointer: coarse) { [part~='item-details'] { padding-inline-end: 96px; min-block-size: 32px; } }
 [part~='unread-dot'] { inline-size: 0.75em; block-size: 0.75em; border: 2px solid var(--_muted); border-radius: 50%; }
@@ -225,13 +224,14 @@ const states = css`
 [part~='state-title'] { color: var(--_text); font-weight: 650; }
 [part~='sign-in'], [part~='retry'] { margin-block-start: 0.75em; }
 [part~='offline'], [part~='error'] {
+  position: sticky;
+  inset-block-end: 0;
   padding: 0.625em 1em;
   background: var(--_hover);
-  border-block-end: 1px solid var(--_border);
+  border-block-start: 1px solid var(--_border);
   font-size: 0.9333em;
 }
 [part~='list']:not(:has(article)) :is([part~='error'], [part~='offline']) { background: none; border: 0; font-size: 1em; }
-[part~='offline'], [part~='error'] { position: sticky; inset-block-end: 0; border-block: 1px solid var(--_border); border-block-end: 0; }
 /* Over the end of the list, which it does not move, and still before the list for the keyboard. */
 [part~='undo'] {
   position: sticky;

@@ -1,23 +1,12 @@
 // What templates may set on the elements, for the typings of React, Vue and Svelte beside this file.
+import type { LitElement } from 'lit'
 import type { CarillonBell } from '../bell/carillon-bell.ts'
 import type { CarillonElement } from '../carillon-element.ts'
 
 type Optional<Type, Name extends keyof Type> = { [Key in Name]?: Type[Key] | undefined }
 
-type Shared =
-  | 'server'
-  | 'lang'
-  | 'theme'
-  | 'signInUrl'
-  | 'allUrl'
-  | 'limit'
-  | 'category'
-  | 'titleBadge'
-  | 'appBadge'
-  | 'auth'
-  | 'carillon'
-  | 'strings'
-  | 'renderItem'
+/** The properties of both elements, which `lang` of every element belongs to. */
+type Shared = 'lang' | Exclude<keyof CarillonElement, keyof LitElement | 'signInLink' | 'signOut' | 'source'>
 
 export type InboxProperties = Optional<CarillonElement, Shared>
 export type BellProperties = InboxProperties & Optional<CarillonBell, 'placement' | 'badge'>

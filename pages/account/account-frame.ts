@@ -3,11 +3,10 @@
 import type { Me } from 'carillon-client'
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { type PageLanguage, pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
-import { type Account, PageElement } from './account-section.ts'
+import { type Account, faultOf, PageElement } from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
-import { faultOf } from './failures.ts'
 import { Failure, isFailure, type Sending, send } from './requests.ts'
-import { sections } from './sections.ts'
+import { sectionIds, sections } from './sections.ts'
 
 /** The attributes of the element in which the service starts the page. */
 type Place = Pick<Account, 'root' | 'pages' | 'passwordMinLength' | 'offered'>
@@ -138,14 +137,14 @@ class AccountFrame extends PageElement {
     if (!account) return nothing
     const { texts, me } = account
     return html`<nav class="sections" aria-label=${texts.sections}><ul>
-${sections.map(({ id }) => html`<li><a href="#${id}">${texts[id].title}</a></li>`)}
+${sectionIds.map((id) => html`<li><a href="#${id}">${texts[id].title}</a></li>`)}
 </ul></nav>
 <div>
 ${me.passwordChangeRequired ? html`<p class="card demand" role="alert">${texts.passwordDemanded} <a href="#password">${texts.passwordLink}</a></p>` : nothing}
-${sections.map(
-  ({ id, view }) => html`<section id=${id} class="card" aria-labelledby="${id}-title">
+${sectionIds.map(
+  (id) => html`<section id=${id} class="card" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${texts[id].title}</h2>
-${view(account)}
+${sections[id](account)}
 </section>`,
 )}
 </div>
@@ -153,7 +152,7 @@ ${view(account)}
   }
 
   #failed({ error, words }: NonNullable<AccountFrame['failure']>): TemplateResult {
-    return html`<p class="fault" role="alert">${faultOf(error, words, this.#place.pages)}</p>
+    return html`<p class="fault" role="alert">${faultOf(error, { words, pages: this.#place.pages })}</p>
 <button type="button" @click=${() => this.#start()}>${words.tryAgain}</button>`
   }
 }

@@ -1,10 +1,10 @@
 // What the sections of the account page have in common: the account, and an act with its outcome. A base class, because Lit finds
 // reactive properties by inheritance. The sections are in the document itself and not in shadow roots, so that page.css styles them.
 import type { Me } from 'carillon-client'
-import { html, LitElement, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
+import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
 import type { PageLanguage, TextsOf } from '../../server/pages/texts/texts.ts'
-import { faultOf } from './failures.ts'
-import type { Sending } from './requests.ts'
+import { isFailure, type Sending } from './requests.ts'
+import { sentenceOf } from './sentences.ts'
 
 /** What the page gives each section. The page replaces it if anything in it changes. */
 export type Account = {
@@ -107,7 +107,17 @@ export abstract class AccountSection extends PageElement {
   }
 
   protected faultText(failure: unknown) {
-    const { words, pages } = this.account
-    return faultOf(failure, words, pages)
+    return faultOf(failure, this.account)
   }
+}
+
+/** The user closed a dialog that the request needed: nothing has happened, and nothing is said. */
+export class Cancelled extends Error {}
+
+/** A sentence, with a link that leads back here if the sign-in has ended. `pages`: the prefix of the pages, relative to this one. */
+export function faultOf(error: unknown, { words, pages }: Pick<Account, 'words' | 'pages'>) {
+  if (error === undefined || error instanceof Cancelled) return nothing
+  if (!isFailure(error, 'UNAUTHORIZED')) return sentenceOf(error, words)
+  const signIn = `${pages}sign-in?return_to=${encodeURIComponent(location.pathname)}`
+  return html`${words.failures.UNAUTHORIZED} <a href=${signIn}>${words.signInAgain}</a>`
 }

@@ -1,8 +1,7 @@
 // <confirm-dialog>: what changes how a user signs in needs a sign-in of the last ten minutes. The dialog makes it fresh again, by a second
 // factor, or by the password of a user without one (POST /api/me/confirm).
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { type Account, PageElement } from './account-section.ts'
-import { Cancelled, faultOf } from './failures.ts'
+import { type Account, Cancelled, faultOf, PageElement } from './account-section.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from './passkeys.ts'
 import { isFailure, send } from './requests.ts'
 
@@ -135,11 +134,10 @@ autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fau
   }
 
   #faultText(failure: unknown) {
-    const { texts, words, pages } = this.account
-    const { faults } = texts.confirm
+    const { faults } = this.account.texts.confirm
     if (failure instanceof PasskeyRefused || isFailure(failure, 'UNPROCESSABLE')) return faults.passkey
     if (isFailure(failure, 'INVALID_CREDENTIALS', 'INVALID_REQUEST')) return faults[this.way]
-    return faultOf(failure, words, pages)
+    return faultOf(failure, this.account)
   }
 }
 

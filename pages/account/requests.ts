@@ -1,4 +1,4 @@
-// One request of a page to its service, and how it fails. The sentences for failures are in failures.ts.
+// One request of a page to its service, and how it fails. The sentences for failures are in sentences.ts.
 import type { ErrorCode, Fault } from 'carillon-client'
 
 /** `code`: of the service, or NETWORK without a response, UNREADABLE if the response is not from Carillon. */

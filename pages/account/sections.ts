@@ -1,12 +1,11 @@
 // Which sections does the account page have, and in which order? A section has an anchor, such as account#password.
-import { html, type TemplateResult } from 'lit'
+import { html } from 'lit'
 import type { Account } from './account-section.ts'
 import { ActivitySection } from './security/activity-section.ts'
 import { AddApp } from './security/add-app.ts'
 import { AddPasskey } from './security/add-passkey.ts'
 import { FactorsSection } from './security/factors-section.ts'
 import { ProvidersSection } from './security/providers-section.ts'
-import { QuestionDialog } from './security/question-dialog.ts'
 import { RecoveryCodes } from './security/recovery-codes.ts'
 import { SessionsSection } from './security/sessions-section.ts'
 import { DataSection } from './self/data-section.ts'
@@ -15,26 +14,19 @@ import { PasswordSection } from './self/password-section.ts'
 import { PreferencesSection } from './self/preferences-section.ts'
 import { ProfileSection } from './self/profile-section.ts'
 
-/** The texts of the page have the title of each, under its id. */
-type Section = {
-  id: 'profile' | 'password' | 'factors' | 'sessions' | 'notifications' | 'preferences' | 'activity' | 'data'
-  view: (account: Account) => TemplateResult
-}
-
-export const sections: readonly Section[] = [
-  { id: 'profile', view: (account) => html`<account-profile .account=${account}></account-profile>` },
-  { id: 'password', view: (account) => html`<account-password .account=${account}></account-password>` },
-  {
-    id: 'factors',
-    view: (account) => html`<account-factors .account=${account}></account-factors>
+/** By their ids, under which the texts of the page have their titles. */
+export const sections = {
+  profile: (account: Account) => html`<account-profile .account=${account}></account-profile>`,
+  password: (account: Account) => html`<account-password .account=${account}></account-password>`,
+  factors: (account: Account) => html`<account-factors .account=${account}></account-factors>
 <account-providers .account=${account}></account-providers>`,
-  },
-  { id: 'sessions', view: (account) => html`<account-sessions .account=${account}></account-sessions>` },
-  { id: 'notifications', view: (account) => html`<account-notifications .account=${account}></account-notifications>` },
-  { id: 'preferences', view: (account) => html`<account-preferences .account=${account}></account-preferences>` },
-  { id: 'activity', view: (account) => html`<account-activity .account=${account}></account-activity>` },
-  { id: 'data', view: (account) => html`<account-data .account=${account}></account-data>` },
-]
+  sessions: (account: Account) => html`<account-sessions .account=${account}></account-sessions>`,
+  notifications: (account: Account) => html`<account-notifications .account=${account}></account-notifications>`,
+  preferences: (account: Account) => html`<account-preferences .account=${account}></account-preferences>`,
+  activity: (account: Account) => html`<account-activity .account=${account}></account-activity>`,
+  data: (account: Account) => html`<account-data .account=${account}></account-data>`,
+}
+export const sectionIds = Object.keys(sections) as (keyof typeof sections)[]
 
 customElements.define('account-profile', ProfileSection)
 customElements.define('account-password', PasswordSection)
@@ -47,5 +39,4 @@ customElements.define('account-activity', ActivitySection)
 customElements.define('account-data', DataSection)
 customElements.define('add-app', AddApp)
 customElements.define('add-passkey', AddPasskey)
-customElements.define('question-dialog', QuestionDialog)
 customElements.define('recovery-codes', RecoveryCodes)

@@ -9,24 +9,27 @@ function themeOf(text: string | null): Theme {
   return themes.find((theme) => theme === text) ?? 'auto'
 }
 
-/** A browser that blocks the storage of a site throws. */
-export function keptTheme(): Theme {
+/** Uses the storage of this site. False if the browser blocks it, and throws. */
+export function attempt(use: () => void): boolean {
   try {
-    return themeOf(localStorage.getItem(name))
-  } catch {
-    return 'auto'
-  }
-}
-
-/** False if the browser keeps nothing for this site. */
-export function keepTheme(theme: Theme): boolean {
-  try {
-    if (theme === 'auto') localStorage.removeItem(name)
-    else localStorage.setItem(name, theme)
+    use()
     return true
   } catch {
     return false
   }
+}
+
+export function keptTheme(): Theme {
+  let kept: string | null = null
+  attempt(() => {
+    kept = localStorage.getItem(name)
+  })
+  return themeOf(kept)
+}
+
+/** False if the browser keeps nothing for this site. */
+export function keepTheme(theme: Theme): boolean {
+  return attempt(() => (theme === 'auto' ? localStorage.removeItem(name) : localStorage.setItem(name, theme)))
 }
 
 /** Calls `listen` when another tab changes the theme. */

@@ -1,36 +1,28 @@
 // Does this browser keep the cookie of a sign-in, and has another tab ended it? It is HttpOnly, so a script sees only what follows from it.
 
+import { attempt } from '../look/preferences.ts'
+
 const mark = 'carillon-signed-in'
 /** Longer than a sign-in and its redirects take; shorter than it takes to come back on purpose. */
 const recentMs = 30_000
 
 export function beginWatch(): void {
-  try {
-    sessionStorage.setItem(mark, String(Date.now()))
-  } catch {
-    // cookieFault() has said so.
-  }
+  attempt(() => sessionStorage.setItem(mark, String(Date.now())))
 }
 
 /** Just before a sign-out is sent: the browser has kept the cookie. */
 export function endWatch(): void {
-  try {
-    sessionStorage.removeItem(mark)
-  } catch {
-    // cookieFault() has said so.
-  }
+  attempt(() => sessionStorage.removeItem(mark))
 }
 
 const signOutMark = 'carillon-signed-out'
 
-/** The page after a sign-out tells the other tabs of this browser. */
+/** The page after a sign-out tells the other tabs of this browser. Without a storage, each learns of it with its next request. */
 export function tellSignOut(): void {
-  try {
+  attempt(() => {
     localStorage.setItem(signOutMark, '')
     localStorage.removeItem(signOutMark)
-  } catch {
-    // Each tab learns of it with its next request.
-  }
+  })
 }
 
 export function onSignOut(listen: () => void): void {
@@ -39,15 +31,14 @@ export function onSignOut(listen: () => void): void {
 
 /** `isSignedOut`: the page asks for the password, and nothing was refused. */
 export function cookieFault(isSignedOut: boolean): 'cookiesBlocked' | 'stillSignedOut' | undefined {
-  if (!navigator.cookieEnabled) return 'cookiesBlocked'
-  try {
-    const age = Date.now() - Number(sessionStorage.getItem(mark) ?? 0)
+  let began = 0
+  const isAllowed = attempt(() => {
+    began = Number(sessionStorage.getItem(mark) ?? 0)
     sessionStorage.removeItem(mark)
-    return isSignedOut && age < recentMs && isFromSignIn() ? 'stillSignedOut' : undefined
-  } catch {
-    // Chromium and Firefox forbid the storage of a site with its cookies.
-    return 'cookiesBlocked'
-  }
+  })
+  // Chromium and Firefox forbid the storage of a site with its cookies.
+  if (!navigator.cookieEnabled || !isAllowed) return 'cookiesBlocked'
+  return isSignedOut && Date.now() - began < recentMs && isFromSignIn() ? 'stillSignedOut' : undefined
 }
 
 /** The sign-in led somewhere that led back here at once. A link on another page of this service was followed on purpose. */

@@ -51,12 +51,9 @@ function toEntry({ detail, ...entry }: Row): AuditEntry {
   return { ...entry, detail: detail === null ? null : JSON.parse(detail) }
 }
 
-/**
- * Removes at most 1,000 entries that are older than `before`. Returns how many it removed.
- *
- * Two statements, because Citus locks no rows of a subquery that reads every node.
- */
+/** Removes at most 1,000 entries that are older than `before`. Returns how many it removed. */
 export function* removeOldAudit(before: number): Write<number> {
+  // Two statements, because Citus locks no rows of a subquery that reads every node.
   const oldest = yield* get<{ last: string | null }>`
     select max(id) as last from (select id from audit where id < ${firstIdAt(before)} order by id limit 1000) oldest`
   return oldest?.last ? yield* run`delete from audit where id <= ${oldest.last}` : 0

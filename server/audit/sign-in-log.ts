@@ -160,10 +160,7 @@ export class SignInLog {
   }
 }
 
-/**
- * Undefined for a failure of the service or of a provider, for a client that left, and for a sign-in that waits for its second factor: none
- * is a refusal of this sign-in.
- */
+/** Undefined for what refuses no sign-in: a failure of the service, a client that left, a sign-in that waits for its second factor. */
 export function refusalCode(error: unknown): string | undefined {
   const { code, status = 500 } = error as Partial<CarillonError>
   return status >= 500 || code === 'TIMEOUT' || code === 'SECOND_FACTOR_REQUIRED' ? undefined : code

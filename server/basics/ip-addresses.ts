@@ -61,12 +61,10 @@ export function networkOf(address: string, prefix: number): string {
   return (isIPv6(address) ? ipaddr.IPv6 : ipaddr.IPv4).networkAddressFromCIDR(`${address}/${prefix}`).toString()
 }
 
-/** The client's network: a host usually has a whole /64 of IPv6, and can take a new address from it at any time. */
-export function networkOfClient(address: string): string {
-  return networksOfClient(address)[0]
-}
-
-/** The networks that limits count, from narrow to wide: a customer has a /64, a /56 or a /48 of IPv6 (RFC 6177), or an address of IPv4. */
+/**
+ * The networks of a client, from narrow to wide: a customer has a /64, a /56 or a /48 of IPv6 (RFC 6177), or an address of IPv4. A host usually
+ * has a whole /64, and can take a new address from it at any time.
+ */
 export function networksOfClient(address: string): [string, ...string[]] {
   const within = (prefix: number) => `${networkOf(address, prefix)}/${prefix}`
   return isIPv6(address) ? [within(64), within(56), within(48)] : [address]

@@ -2,26 +2,25 @@
 import { Command } from 'commander'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import { configOf, directUrl, withSettings } from './settings.ts'
-import { print, WrongUse } from './terminal/output.ts'
+import { type Output, print, WrongUse } from './terminal/output.ts'
 
 const timeoutMs = 3_000
 
 export function healthcheckCommand(): Command {
   const command = new Command('healthcheck').description('Exit with 0 if the service on this machine is ready, else 1')
-  return withSettings(command).action(async (options) => {
-    const url = directUrl(configOf(command))
-    if (url === undefined) throw new WrongUse('CARILLON_PORT is 0: name the port on which the service listens')
-    await refuseUnready(`${url}/readyz`)
-    print(options, { status: 'ready' }, () => 'ready')
-  })
+  return withSettings(command).action(healthcheck)
 }
 
-async function refuseUnready(url: string): Promise<void> {
+/** Throws UNAVAILABLE with the reason if the service is not ready. */
+async function healthcheck(options: Output, command: Command): Promise<void> {
+  const url = directUrl(configOf(command))
+  if (url === undefined) throw new WrongUse('CARILLON_PORT is 0: name the port on which the service listens')
   try {
-    const { status } = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' })
+    const { status } = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' })
     if (status !== 200) throw new Error(`the response is ${status}`)
   } catch (error) {
     const { cause = error } = error as Error
-    throw new CarillonError('UNAVAILABLE', `${url} is not ready: ${messageOf(cause)}`, { cause: error })
+    throw new CarillonError('UNAVAILABLE', `${url}/readyz is not ready: ${messageOf(cause)}`, { cause: error })
   }
+  print(options, { status: 'ready' }, () => 'ready')
 }

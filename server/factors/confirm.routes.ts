@@ -13,7 +13,6 @@ import { checkCredentials } from '../users/credentials.ts'
 import { findCredentials, type User } from '../users/users.store.ts'
 import { findEnabledUser } from '../users/users.ts'
 import { ConfirmationBody } from './factors.schemas.ts'
-import { offeredFactors } from './factors.store.ts'
 import { presentedFactor, proveFactor } from './proofs.ts'
 import { demandSecondFactor, type FactorNeeds, factorRefusals, passkeyLimits } from './second-factor.routes.ts'
 
@@ -61,15 +60,12 @@ type Proving = { user: User; caller: Subject; source: RequestSource; signal: Abo
  */
 async function provePassword(dependencies: FactorNeeds, password: string, proving: Proving): Promise<void> {
   const { user, caller, source, signal, device } = proving
-  const { store } = dependencies
   const name = user.username ?? ''
-  const found = await store.read(findCredentials, name)
+  const found = await dependencies.store.read(findCredentials, name)
   // A user without a password, or a name that has become another user's meanwhile.
   if (found?.id !== user.id) throw invalidCredentials()
   const { address } = source
   await checkCredentials(dependencies, { name, user: found }, { password, address, signal, device })
-  const offered = await store.read(offeredFactors, user.id)
-  if (offered.length === 0) return
   const variant = caller.proof === 'session' ? 'stateful' : 'stateless'
-  throw await demandSecondFactor(dependencies, user, { facts: { variant, method: 'password', source }, offered })
+  await demandSecondFactor(dependencies, user, { variant, method: 'password', source })
 }

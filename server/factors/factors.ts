@@ -11,6 +11,13 @@ export function tooManyFactors(): CarillonError {
   return conflict(`A user has at most ${maxFactors} second factors`, 'Remove one first: DELETE /api/me/factors/:id.')
 }
 
+/** The same error for a challenge that was used, has expired, or never was: one that was ended by a new password included. */
+export function challengeEnded(): CarillonError {
+  return new CarillonError('UNAUTHORIZED', 'The challenge was used, or is older than 5 minutes', {
+    remedy: 'Sign in again.',
+  })
+}
+
 /** The secret of the factor as base32. Throws FACTOR_UNREADABLE if it was sealed with a secret that the service no longer has. */
 export async function secretOf({ sealing }: { sealing: Sealing }, factor: Factor): Promise<string> {
   const opened = await sealing.open('factors', factor.sealedSecret ?? '')

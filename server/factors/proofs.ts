@@ -2,13 +2,13 @@
 // counted (A9), in a count of its own: a right password allows no more guesses of a code.
 import type { FastifyRequest } from 'fastify'
 import type { RequestSource } from '../audit/entry.ts'
-import { CarillonError, invalidField, wrongSecondFactor } from '../basics/errors.ts'
+import { invalidField, wrongSecondFactor } from '../basics/errors.ts'
 import type { Site } from '../http/site.ts'
 import type { SecondFactorBody } from './factors.schemas.ts'
 import { type FactorOutcome, factorsOf, type Use, useFactor, useRecoveryCode } from './factors.store.ts'
-import { hashOfRecoveryCode, secretOf } from './factors.ts'
+import { challengeEnded, hashOfRecoveryCode, secretOf } from './factors.ts'
 import { type Assertion, relyingPartyFor } from './passkeys/ceremonies.ts'
-import { type PasskeyNeeds, provePasskey, usePasskey } from './passkeys/passkeys.ts'
+import { type PasskeyNeeds, usePasskey } from './passkeys/passkeys.ts'
 import { stepOfCode } from './totp.ts'
 
 export type PresentedFactor =
@@ -32,8 +32,8 @@ export function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFact
 
 /**
  * Throws INVALID_CREDENTIALS for a wrong code and one that was used, FACTOR_UNREADABLE if an app could not be checked, UNAUTHORIZED if the
- * challenge has ended, and TOO_MANY_REQUESTS, before anything is compared, after too many failures. For a passkey, throws as `provePasskey`
- * and `usePasskey` do: the guesses of others never delay it.
+ * challenge has ended, and TOO_MANY_REQUESTS, before anything is compared, after too many failures. For a passkey, throws as
+ * `usePasskey`: the guesses of others never delay it.
  */
 export async function proveFactor(
   dependencies: Needs,
@@ -45,9 +45,7 @@ export async function proveFactor(
   const { address } = source
   if (presented.method === 'passkey') {
     const relyingParty = relyingPartyFor(dependencies, request)
-    const proven = await provePasskey(dependencies, presented.passkey, { relyingParty, userId, address })
-    const used = await usePasskey(dependencies, proven, { secondFactor: challenge, source, audit })
-    if (used === 'no-challenge') throw challengeEnded()
+    await usePasskey(dependencies, presented.passkey, { relyingParty, userId, secondFactor: challenge, source, audit })
     return
   }
   const guess = await dependencies.guesses.begin({ account: userId, address, device }, 'second-factor')
@@ -60,13 +58,6 @@ export async function proveFactor(
   if (outcome === 'no-challenge') throw challengeEnded()
   if (outcome === 'refused') throw wrongSecondFactor()
   await guess.succeed()
-}
-
-/** The same error for a challenge that was used, has expired, or never was: one that was ended by a new password included. */
-export function challengeEnded(): CarillonError {
-  return new CarillonError('UNAUTHORIZED', 'The challenge was used, or is older than 5 minutes', {
-    remedy: 'Sign in again.',
-  })
 }
 
 async function useCode(dependencies: Needs, code: string, use: Use): Promise<FactorOutcome> {

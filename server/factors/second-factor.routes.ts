@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import { auditEntry, sourceOf } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'
-import { type CarillonError, type SecondFactorKind, secondFactorRequired } from '../basics/errors.ts'
+import { secondFactorRequired } from '../basics/errors.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
 import { forAnyone } from '../http/operation.ts'
@@ -21,7 +21,8 @@ import { type Bond, forgetFlow, isBound } from './bond.ts'
 import { type ChallengeNeeds, findChallenge, makeChallenge } from './challenges.ts'
 import { SecondFactorBody } from './factors.schemas.ts'
 import { offeredFactors } from './factors.store.ts'
-import { challengeEnded, presentedFactor, proveFactor } from './proofs.ts'
+import { challengeEnded } from './factors.ts'
+import { presentedFactor, proveFactor } from './proofs.ts'
 
 /** The purpose of its challenge, and what the challenge says of the first step. */
 const purpose = 'second-factor'
@@ -31,25 +32,25 @@ type FirstStep = { variant: Variant; generation: number; bond?: Bond }
 /** What a sign-in with factors needs. `sealing`: for the secrets of authenticator apps, so that a reader of the database computes no codes. */
 export type FactorNeeds = SessionNeeds & { sealing: Sealing; signInLog: SignInLog }
 
-/** For a user whose password was right; `bond` says who may use the challenge. Throws SECOND_FACTOR_REQUIRED if the user has a factor. */
+/** For a user whose password was right. Throws as `demandSecondFactor`. */
 export async function continueSignIn(dependencies: FactorNeeds, user: User, facts: Facts, exchange: Exchange) {
-  const offered = await dependencies.store.read(offeredFactors, user.id)
-  if (offered.length === 0) return finishSignIn(dependencies, user, facts, exchange)
-  throw await demandSecondFactor(dependencies, user, { facts, offered })
+  await demandSecondFactor(dependencies, user, facts)
+  return finishSignIn(dependencies, user, facts, exchange)
 }
 
-/** Makes a challenge that completes the sign-in with one of the factors. */
+/** If the user has a factor, throws SECOND_FACTOR_REQUIRED with a challenge that completes the sign-in. `bond` says who may use it. */
 export async function demandSecondFactor(
   dependencies: ChallengeNeeds,
   user: User,
-  { facts, offered }: { facts: Facts; offered: readonly SecondFactorKind[] },
-): Promise<CarillonError> {
-  const { source, method, variant, bond } = facts
+  { source, method, variant, bond }: Facts,
+): Promise<void> {
+  const offered = await dependencies.store.read(offeredFactors, user.id)
+  if (offered.length === 0) return
   const about = { at: dependencies.users.now(), userId: user.id, detail: { variant, method } }
   const entry = auditEntry(source, { event: 'second-factor-required', ...about })
   const data: FirstStep = { variant, generation: user.credentialGeneration, ...(bond && { bond }) }
   const challenge = await makeChallenge(dependencies, { userId: user.id, purpose, data, audit: [entry] })
-  return secondFactorRequired({ challenge, factors: offered })
+  throw secondFactorRequired({ challenge, factors: offered })
 }
 
 /** For a body with a passkey: what browsers return has 20 keys, and with an RSA key 3 KB. */
@@ -104,10 +105,7 @@ export async function signInByFactor(
 
 type WaitingNeeds = Pick<FactorNeeds, 'sealing' | 'store' | 'site' | 'users'>
 
-/**
- * Throws UNAUTHORIZED for a challenge that has ended, also by a new password, or because the user was disabled or erased; and for one that
- * another browser got by a sign-in with a provider.
- */
+/** Throws UNAUTHORIZED if the challenge has ended, also with the password or the user, or belongs to a sign-in of another browser. */
 export async function findWaiting(dependencies: WaitingNeeds, text: string, request: FastifyRequest) {
   const found = await findChallenge(dependencies, text, purpose)
   const user = found === undefined ? undefined : await dependencies.store.read(findUser, found.key.userId)

@@ -40,7 +40,7 @@ export type Guard<Needs, Caller> = {
 
 /** The document of a failure, for a browser. Sets the header fields that the document needs. */
 export type FailurePage<Needs> = (needs: Needs, error: CarillonError, exchange: AnyExchange) => Promise<string>
-type AnyExchange = { request: FastifyRequest; reply: FastifyReply }
+export type AnyExchange = { request: FastifyRequest; reply: FastifyReply }
 
 export type Operation<Needs, Caller, Query = unknown, Body = unknown> = {
   summary: string

@@ -17,10 +17,7 @@ import { type ReadForeignToken, readForeignToken } from './read-foreign-token.ts
 
 /** In characters: about 15,000 tokens of a usual provider. */
 const maxVerified = 20_000_000
-/**
- * How long a verified token is used without another check of key and user. It is shorter than a revocation is kept, so that the
- * revocation of a disabled or deleted user still exists then.
- */
+/** How long a verified token is used without another check. Revocations, also of a disabled or deleted user, are kept for longer. */
 const checkedForMs = 5 * 60_000
 /** In place of the id of a sign-in here, so that no revocation of a sign-in fits. */
 const signInId = 'foreign'

@@ -1,5 +1,5 @@
 // The page for a forgotten password: a form, which works without a script, that requests the mail with the link.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { type CarillonError, invalidField } from '../basics/errors.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import type { Page, View } from '../pages/frame.ts'
@@ -7,6 +7,7 @@ import { type Html, html } from '../pages/html.ts'
 import { commonSentence, type PageNeeds, type Reader, sendPage, viewOf, writePage } from '../pages/page.ts'
 import { pagePath } from '../pages/places.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
+import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { type ForgotNeeds, requestReset } from './passwords.routes.ts'
 import { ForgotForm } from './passwords.schemas.ts'
 
@@ -39,18 +40,19 @@ export const forgot = forAnyone({
   },
 })
 
-async function failedPage(dependencies: PageNeeds, error: CarillonError, { request, reply }: Failed) {
+async function failedPage(dependencies: PageNeeds, error: CarillonError, { request, reply }: Exchange) {
   return writePage(reply, await pageFor(dependencies, request, { error }))
 }
 
-type Failed = { request: FastifyRequest; reply: FastifyReply }
 type Shown = { user?: Reader | undefined; isSent?: boolean; error?: CarillonError }
 
 async function pageFor(dependencies: PageNeeds, request: FastifyRequest, { user, isSent, error }: Shown) {
   const view = await viewOf(dependencies, request, user)
   const given = { view, texts: (await view.textsOf('service')).signIn }
-  if (!dependencies.pages.hasMail) return { view, page: withoutMailPage(given) }
-  if (isSent) return { view, page: sentPage(given) }
+  const { noMail, sentTitle, sent, notSent } = given.texts.forgotten
+  if (!dependencies.pages.hasMail) return { view, page: framed(given, given.texts.forgot, html`<p>${noMail}</p>`) }
+  const sentMain = html`<p role="status">${sent}</p>\n<p class="hint">${notSent}</p>`
+  if (isSent) return { view, page: framed(given, sentTitle, sentMain) }
   const isEmpty = error?.code === 'INVALID_REQUEST' && request.body != null
   const fault = error && (isEmpty ? given.texts.forgotten.empty : commonSentence(view, error))
   return { view, page: formPage(given, fault) }
@@ -71,15 +73,6 @@ function formPage(given: Given, fault = ''): Page {
 <p><button type="submit" class="primary whole">${texts.forgotten.submit}</button></p>
 </form>`,
   )
-}
-
-function sentPage(given: Given): Page {
-  const { forgotten: texts } = given.texts
-  return framed(given, texts.sentTitle, html`<p role="status">${texts.sent}</p>\n<p class="hint">${texts.notSent}</p>`)
-}
-
-function withoutMailPage(given: Given): Page {
-  return framed(given, given.texts.forgot, html`<p>${given.texts.forgotten.noMail}</p>`)
 }
 
 function framed({ view, texts }: Given, title: string, main: Html): Page {

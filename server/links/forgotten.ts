@@ -1,6 +1,8 @@
 // "I forgot my password": sends a link by e-mail. The request has its response before any of this runs, so that neither the response nor
 // its time says whether there is such a user. What waits is bounded, and is finished before the process ends.
-import type { Source } from '../audit/entry.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RequestSource } from '../audit/entry.ts'
+import type { NamedAccount, SignInLog } from '../audit/sign-in-log.ts'
 import { displayTime } from '../basics/clock.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
@@ -14,9 +16,7 @@ import { createLink, type LinkSettings } from './links.ts'
 
 /** Whose password was forgotten. Users who share an address get one mail each. */
 export type Forgotten = { username: string } | { email: string }
-type RequestSource = Source & { address: string; requestId: string }
 type Request = { forgotten: Forgotten; source: RequestSource; acceptLanguage: string | undefined }
-type Account = { name: string; user: User | undefined }
 
 type ResetMail = {
   to: string
@@ -33,8 +33,7 @@ export type ForgottenOptions = {
   guesses: Guesses
   send: (mail: ResetMail) => Promise<void>
   log: Log
-  /** Called if an account or an address has had too many mails. */
-  onLimit: (source: RequestSource, account: Account) => void
+  signInLog: Pick<SignInLog, 'refused'>
 }
 
 const maxWaiting = 1_000
@@ -68,10 +67,7 @@ export class ForgottenPasswords {
 
   /** Resolves when every mail is sent, or after five seconds: a mail that is not sent by then is dropped, and the log says so. */
   async end(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, maxEndMs)
-    await Promise.race([this.#allDone(), promise])
-    clearTimeout(timer)
+    await Promise.race([this.#allDone(), sleep(maxEndMs, undefined, { ref: false })])
     this.#drop(this.#waiting.splice(0).length + this.#running.size)
     this.#second.end()
   }
@@ -149,12 +145,12 @@ export class ForgottenPasswords {
   }
 
   /** Undefined if it is beyond a limit. */
-  async #within(begun: Promise<Guess>, source: RequestSource, account: Account): Promise<Guess | undefined> {
+  async #within(begun: Promise<Guess>, source: RequestSource, account: NamedAccount): Promise<Guess | undefined> {
     try {
       return await begun
     } catch (error) {
       if (!(error instanceof CarillonError) || error.code !== 'TOO_MANY_REQUESTS') throw error
-      this.#options.onLimit(source, account)
+      this.#options.signInLog.refused(source, account, { event: 'link-refused', code: error.code })
       return undefined
     }
   }

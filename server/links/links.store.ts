@@ -1,6 +1,7 @@
 // One-time links. Each use locks the user's row first, so that of two uses of one link the second finds no link.
 import type { Audited } from '../store/events.ts'
 import { get, lock, lockUsers, type Read, record, send, type Write } from '../store/statements.ts'
+import type { UserChange } from '../tokens/tokens.store.ts'
 import { changePassword } from '../users/user-changes.store.ts'
 
 /** `invite` for the first password of a user, `reset` for another one. Both do the same. */
@@ -51,21 +52,15 @@ export function* findLink(tokenHash: string): Read<Link | undefined> {
     select user_id as "userId", purpose, expires_at as "expiresAt", email from one_time_link where token_hash = ${tokenHash}`
 }
 
-type ResetPassword = {
-  userId: string
-  tokenHash: string
-  passwordHash: string
-  at: number
-  revocationExpiresAt: number
-} & Audited
-
 /**
  * Uses a link: sets the password as `setPassword` does, which voids every link of the user, and raises the device generation, in one
  * step. If the link was sent to the address that the user still has, the address is verified from then on. Of calls at the same
  * time, also on other processes, one succeeds. If the user has no such link, it has expired at `at`, or the user is disabled, it
  * changes nothing and returns 'refused'.
  */
-export function* resetPassword(change: ResetPassword): Write<'done' | 'refused'> {
+export function* resetPassword(
+  change: UserChange & { tokenHash: string; passwordHash: string },
+): Write<'done' | 'refused'> {
   const { userId, tokenHash, at } = change
   if (!(yield* lockEnabled(userId))) return 'refused'
   const link = yield* get<{ email: string | null }>`

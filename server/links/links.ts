@@ -17,20 +17,19 @@ export type LinkSettings = {
   pageOf: (purpose: LinkPurpose) => string
 }
 
-export type MadeLink = { url: string; expiresAt: number; user: User & { username: string } }
-/** `email`: the address that the link is sent to. */
-type Wanted = { purpose: LinkPurpose; email?: string }
-
 /** 32 bytes as base64url. */
 const tokenShape = /^[\w-]{43}$/
 
-/** Voids the user's links of the same purpose but the last two before it. Throws NOT_FOUND, or CONFLICT for a user who cannot sign in with a password. */
+/**
+ * Voids the user's links of the same purpose but the last two before it. `email`: the address that the link is sent to. Throws NOT_FOUND, or CONFLICT for
+ * a user who cannot sign in with a password.
+ */
 export async function createLink(
   dependencies: UserDependencies,
   { lifetimeMs, pageOf }: LinkSettings,
   key: UserKey,
-  { purpose, email }: Wanted,
-): Promise<MadeLink> {
+  { purpose, email }: { purpose: LinkPurpose; email?: string },
+): Promise<{ url: string; expiresAt: number; user: User & { username: string } }> {
   const user = await findUser(dependencies, key)
   const { id: userId, username } = user
   if (username === null)
@@ -64,8 +63,6 @@ export async function findLiveLink({ store, now }: UserDependencies, token: stri
   return link !== undefined && now() < link.expiresAt ? link : undefined
 }
 
-export type NewByLink = { token: string; newPassword: string; attempt: Attempt }
-
 /**
  * Sets the password of the link's user and uses every link of the user up. Ends every session and token of the user. Throws INVALID_REQUEST
  * for a password that is not acceptable, which leaves the links as they are, and LINK_INVALID if it was used since. Returns the user before
@@ -74,7 +71,7 @@ export type NewByLink = { token: string; newPassword: string; attempt: Attempt }
 export async function resetPassword(
   dependencies: UserDependencies,
   { userId, purpose }: Link,
-  { token, newPassword, attempt }: NewByLink,
+  { token, newPassword, attempt }: { token: string; newPassword: string; attempt: Attempt },
 ): Promise<{ before: User; user: User }> {
   const before = await dependencies.store.read(findStoredUser, userId)
   if (before === undefined) throw linkInvalid()

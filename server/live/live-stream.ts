@@ -6,6 +6,7 @@ import { endText, type StreamEvent } from './events.ts'
 export type Watcher = { userId: string; validUntil: () => Promise<number | null> }
 
 const maxUnread = 1024 * 1024
+/** A batch is at most one event larger. */
 const replayBytesAtOnce = 256 * 1024
 
 export class LiveStream {
@@ -61,10 +62,17 @@ export class LiveStream {
 
   /** Sends missed events of any size; resolves when the client has taken enough for more to be sent. */
   async replay(events: readonly StreamEvent[], version: number): Promise<void> {
-    for (const bytes of inBatches(events)) {
+    let batch: StreamEvent[] = []
+    let length = 0
+    for (const event of events) {
+      batch.push(event)
+      length += event.text.length
+      if (length < replayBytesAtOnce && event !== events.at(-1)) continue
       if (this.hasEnded) return
-      this.#sink.send(bytes)
+      this.#sink.send(bytesOf(batch))
       await this.#sink.untilTaken()
+      batch = []
+      length = 0
     }
     this.position = version
   }
@@ -109,19 +117,4 @@ export class LiveStream {
 
 export function bytesOf(events: readonly StreamEvent[]): Buffer {
   return Buffer.from(events.map(({ text }) => text).join(''))
-}
-
-/** The text of all events, in batches that are at most one event larger than `replayBytesAtOnce`. */
-function* inBatches(events: readonly StreamEvent[]): Generator<Buffer> {
-  let batch: StreamEvent[] = []
-  let length = 0
-  for (const event of events) {
-    batch.push(event)
-    length += event.text.length
-    if (length < replayBytesAtOnce) continue
-    yield bytesOf(batch)
-    batch = []
-    length = 0
-  }
-  if (length > 0) yield bytesOf(batch)
 }

@@ -235,18 +235,13 @@ export class Live {
     if (subscription.version !== reachedBefore) return
     const isUndo = history === subscription.history && reachedBefore < inbox.resetVersion
     subscription.follow(history)
-    const bytes = Buffer.from(resyncText(inbox, subscription.inboxTag))
-    if (isUndo) return this.#restartAfterUndo(subscription, inbox, bytes)
-    subscription.version = inbox.version
-    for (const stream of subscription.streams) stream.restart(inbox.version, bytes)
-  }
-
-  /** A stream that began after the undo has had its resync, and gets only the changes since the undo. */
-  #restartAfterUndo(subscription: Subscription, { version, resetVersion }: InboxState, resync: Buffer): void {
-    subscription.version = resetVersion
+    subscription.version = isUndo ? inbox.resetVersion : inbox.version
+    const resync = Buffer.from(resyncText(inbox, subscription.inboxTag))
     for (const stream of subscription.streams)
-      if (stream.isLive && stream.position < resetVersion) stream.resync(version, resync)
-    if (version > resetVersion) this.#reading.add(subscription)
+      if (!isUndo) stream.restart(inbox.version, resync)
+      // A stream that began after the undo has had its resync, and gets only the changes since the undo.
+      else if (stream.isLive && stream.position < inbox.resetVersion) stream.resync(inbox.version, resync)
+    if (inbox.version > subscription.version) this.#reading.add(subscription)
   }
 
   async #checkProofsOf(subscription: Subscription): Promise<void> {

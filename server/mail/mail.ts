@@ -14,10 +14,7 @@ type MailerOptions = {
 /** Much less than the 15 minutes that a link lives. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 }
 
-/**
- * Returns what sends a mail. That resolves when the server has accepted the mail; the message of an error has neither the mail nor the
- * password of the server.
- */
+/** What it returns resolves when the server has accepted the mail. Its errors have neither the mail nor the password of the server. */
 export function mailer({ server, sender, needsTls }: MailerOptions): (mail: Mail) => Promise<void> {
   let transporter: Promise<Transporter> | undefined
   return async ({ to, subject, text, html }) => {

@@ -86,10 +86,7 @@ export class Notices {
     await this.#briefly(sent, { event: 'change-not-notified', userId, kinds })
   }
 
-  /**
-   * Resolves soon, whatever happens to the notice. The device becomes known only after it was delivered: if it cannot be, the log says so,
-   * and the next sign-in from the device sends one.
-   */
+  /** Resolves soon. If the notice cannot be delivered, the log says so, the device stays unknown, and its next sign-in sends one. */
   async noteDevice(device: NewDevice): Promise<void> {
     const { userId, signInId } = device
     await this.#briefly(this.#sendDevice(device), { event: 'new-device-not-notified', userId, signInId })

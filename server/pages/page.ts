@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
 import type { Subject } from '../http/callers.ts'
+import type { AnyExchange } from '../http/operation.ts'
 import { sessionSecrets } from '../http/request/credentials.ts'
 import { pathOf } from '../http/requests.ts'
 import { sendCompressed } from '../http/response/encoded-file.ts'
@@ -124,11 +125,7 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
 }
 
 /** The page of a failure on a route that has none of its own. */
-export async function failurePage(
-  needs: PageNeeds,
-  error: CarillonError,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-): Promise<string> {
+export async function failurePage(needs: PageNeeds, error: CarillonError, { request, reply }: AnyExchange) {
   // The store may be what failed, so the user is not read.
   const canSignOut = sessionSecrets(request.raw.headers.cookie, needs.site.cookie.name).length > 0
   const view = { ...(await viewOf(needs, request)), canSignOut }

@@ -82,10 +82,7 @@ export class ProducerKeys {
     return isValid(remembered.producer, { ...presented, at }) ? remembered.producer : null
   }
 
-  /**
-   * A new secret for the same key; the one before is accepted for `overlapMs` more. A secret before that one is refused at once.
-   * Throws NOT_FOUND if the key is unknown or revoked.
-   */
+  /** A new secret; the one before is accepted for `overlapMs` more, and none before that. Throws NOT_FOUND, also for a revoked key. */
   async rotate(producerId: string, overlapMs: number): Promise<{ key: string; previousUntil: number }> {
     const { store, now } = this.#dependencies
     const secret = randomBytes(32).toString('base64url')

@@ -61,10 +61,7 @@ export function* revokeProducer(revocation: { producerId: string; at: number } &
   return 'done'
 }
 
-/**
- * Gives a producer a new secret; the one before becomes the previous one, and one before that is forgotten. If the producer is
- * unknown or revoked, it changes nothing and returns 'absent'.
- */
+/** The secret before becomes the previous one. Changes nothing and returns 'absent' if the producer is unknown or revoked. */
 export function* rotateProducer(
   rotation: { producerId: string; secretHash: string; previousUntil: number } & Audited,
 ): Write<'done' | 'absent'> {

@@ -5,7 +5,7 @@ import { auditEntry, deviceLabel, type RequestSource, type Source } from '../aud
 import { iso } from '../basics/clock.ts'
 import { CarillonError, invalidCredentials } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import { networkOfClient } from '../basics/ip-addresses.ts'
+import { networksOfClient } from '../basics/ip-addresses.ts'
 import { type DeviceTokens, presentedDevices } from '../guessing/device-tokens.ts'
 import type { Guesses } from '../guessing/guesses.ts'
 import { presentedTokens, sessionSecrets, setCookie } from '../http/request/credentials.ts'
@@ -64,8 +64,8 @@ export async function finishSignIn(
 ): Promise<object> {
   const { devices, site, users } = dependencies
   const { raw } = exchange.request
-  const presentedTo = presentedDevices(dependencies, exchange.request)
-  const isKnownDevice = devices.knownDevice(presentedTo, user) !== undefined
+  const deviceTokens = presentedDevices(dependencies, exchange.request)
+  const isKnownDevice = devices.knownDevice(deviceTokens, user) !== undefined
   if (method === 'password' && user.passwordReportedAt !== null && !isKnownDevice) throw passwordReported()
   const at = users.now()
   const signInId = newId(at)
@@ -76,7 +76,7 @@ export async function finishSignIn(
   const from = { ...deviceOf(dependencies, source, isKnownDevice), deviceGeneration: user.deviceGeneration }
   const device = from.label || null
   const presented = { secrets: sessionSecrets(raw.headers.cookie, site.cookie.name), tokens: presentedTokens(raw) }
-  const deviceToken = devices.afterSignIn(presentedTo, user)
+  const deviceToken = devices.afterSignIn(deviceTokens, user)
   const issue = variant === 'stateless' ? issueToken : issueSession
   const signIn = { reply: exchange.reply, entry, signInId, from, device, presented, deviceToken }
   const { familiarity, ...issued } = await issue(dependencies, user, signIn)
@@ -93,7 +93,7 @@ export function deviceOf(
   isKnown: boolean,
 ): SeenDevice {
   const label = deviceLabel(source.userAgent) ?? ''
-  const network = networkOfClient(source.address)
+  const [network] = networksOfClient(source.address)
   return { label, network, isKnown: isKnown || !notices.ofNewDevices, keep: maxKnownDevices }
 }
 

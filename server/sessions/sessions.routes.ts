@@ -1,5 +1,4 @@
-import { auditEntry, sourceOf } from '../audit/entry.ts'
-import type { EventName } from '../audit/events.ts'
+import { sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
@@ -9,12 +8,11 @@ import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
 import { findEnabledUser } from '../users/users.ts'
 import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
-import { ownSignIn, refuseStale } from './own-sign-in.ts'
+import { refuseStale } from './own-sign-in.ts'
 import { DisownedResponse, SessionsQuery, UserSessionPageResponse } from './sessions.schemas.ts'
-import type { OwnSignIn, SignIns } from './sign-ins.ts'
+import type { Own, SignIns } from './sign-ins.ts'
 
 type Needs = SessionNeeds & { signIns: SignIns }
-type Request = GuardedRequest<Subject>
 
 export const list = forUser({
   summary:
@@ -23,7 +21,7 @@ export const list = forUser({
   responses: { 200: UserSessionPageResponse },
   async handle(dependencies: Needs, request, reply) {
     const { limit = 100, after } = request.query
-    const { own } = ownOf(dependencies, request)
+    const own = ownOf(dependencies, request)
     const { items, next } = await dependencies.signIns.list(own, { after, limit })
     const displayed = items.map(({ createdAt, lastSeenAt, expiresAt, ...one }) => {
       return { ...one, createdAt: iso(createdAt), lastSeenAt: iso(lastSeenAt), expiresAt: iso(expiresAt) }
@@ -37,12 +35,13 @@ export const end = forUser({
   refusals: ['NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED', 'TOO_MANY_REQUESTS'],
   /** A stolen sign-in must not end its owner's, which began before it (S18). The id has the time of the sign-in, whether there is one or not. */
   async handle(dependencies: Needs, request, reply) {
-    const { own, audit } = ownOf(dependencies, request)
+    const { caller } = request
+    const own = ownOf(dependencies, request)
     const signInId = request.params.id.toLowerCase()
-    const isNewer = isIdShaped(signInId) && madeAt(signInId) > own.signedInAt
-    if (!isNewer && signInId !== own.signInId) refuseStale(request.caller, dependencies.users.now())
-    await dependencies.signIns.end(own, { signInId, audit: audit('session-ended', signInId) })
-    if (own.proof === 'session' && signInId === own.signInId) setCookie(reply, dependencies.site.cookie, '')
+    const isNewer = isIdShaped(signInId) && madeAt(signInId) > madeAt(caller.signInId)
+    if (!isNewer && signInId !== caller.signInId) refuseStale(caller, dependencies.users.now())
+    await dependencies.signIns.end(own, signInId)
+    if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, dependencies.site.cookie, '')
   },
 })
 
@@ -51,8 +50,7 @@ export const endOthers = forUser({
     'End every other sign-in of the user, with tokens and streams; also the tokens that applications got for the user',
   refusals: ['TOO_MANY_REQUESTS'],
   async handle(dependencies: Needs, request) {
-    const { own, excepted, audit } = ownOf(dependencies, request)
-    await dependencies.signIns.endOthers(own, { ...excepted, audit: audit('sessions-ended', own.signInId) })
+    await dependencies.signIns.endOthers(ownOf(dependencies, request))
   },
 })
 
@@ -62,28 +60,19 @@ export const disown = forUser({
   refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: Needs, request, reply) {
     const { devices, signIns, site } = dependencies
-    const { own, source, audit } = ownOf(dependencies, request)
+    const { caller } = request
+    const own = ownOf(dependencies, request)
     const signInId = request.params.id.toLowerCase()
-    const disowned = deviceOf(dependencies, source, true)
-    await signIns.end(own, { signInId, audit: audit('sign-in-disowned', signInId), disowned })
-    if (own.proof === 'session' && signInId === own.signInId) setCookie(reply, site.cookie, '')
+    await signIns.end(own, signInId, deviceOf(dependencies, own.source, true))
+    if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, site.cookie, '')
     // The device tokens from before are void; the caller's device stays known.
-    const user = await findEnabledUser(dependencies, request.caller)
+    const user = await findEnabledUser(dependencies, caller)
     const deviceToken = devices.afterSignIn(presentedDevices(dependencies, request), user)
-    if (own.proof === 'session') setCookie(reply, site.deviceCookie, deviceToken)
-    return sendData(reply, { passwordChangeRequired: true, ...(own.proof === 'access-token' && { deviceToken }) })
+    if (caller.proof === 'session') setCookie(reply, site.deviceCookie, deviceToken)
+    return sendData(reply, { passwordChangeRequired: true, ...(caller.proof === 'access-token' && { deviceToken }) })
   },
 })
 
-/** The caller's own sign-in, which others it leaves, who sends the request, and what the audit log says of it. */
-function ownOf(dependencies: Needs, request: Request) {
-  const source = sourceOf(dependencies, request)
-  const { userId, proof } = request.caller
-  const { userAgent, address } = source
-  const excepted = ownSignIn(request.caller)
-  const { exceptSignInId: signInId } = excepted
-  const own: OwnSignIn = { userId, signInId, proof, userAgent, address, signedInAt: madeAt(signInId) }
-  const at = dependencies.users.now()
-  const audit = (event: EventName, ended: string) => [auditEntry(source, { event, at, userId, signInId: ended })]
-  return { own, source, excepted, audit }
+function ownOf(dependencies: Needs, request: GuardedRequest<Subject>): Own {
+  return { caller: request.caller, source: sourceOf(dependencies, request) }
 }

@@ -49,14 +49,15 @@ function liveSessionOf(userId: string, row: SessionRow): LiveSession {
   return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion }
 }
 
-/** The columns of a SessionRow. */
 const columns = `s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
     coalesce(i.version, 0)`
 
-export const sessionWithInbox = `
+const sessionText = (inboxUser: string, user: string, hash: string) => `
   select ${columns}
-  from session s left join inbox i on i.user_id = ?
-  where s.user_id = ? and s.secret_hash = ?`
+  from session s left join inbox i on i.user_id = ${inboxUser}
+  where s.user_id = ${user} and s.secret_hash = ${hash}`
+
+export const sessionWithInbox = sessionText('?', '?', '?')
 
 async function findOnSqlite(reader: Reader, key: SessionKey): Promise<LiveSession | undefined> {
   const { userId, secretHash } = key
@@ -64,13 +65,10 @@ async function findOnSqlite(reader: Reader, key: SessionKey): Promise<LiveSessio
   return row && liveSessionOf(userId, row)
 }
 
-const sessionText = `
-  select ${columns}
-  from session s left join inbox i on i.user_id = $1
-  where s.user_id = $1 and s.secret_hash = $2`
+const onPostgres = sessionText('$1', '$1', '$2')
 
 async function findOnPostgres(db: Database, { userId, secretHash }: SessionKey): Promise<LiveSession | undefined> {
-  const row = await db.one('session', sessionText, [userId, secretHash])
+  const row = await db.one('session', onPostgres, [userId, secretHash])
   return row && liveSessionOf(userId, row as unknown as SessionRow)
 }
 

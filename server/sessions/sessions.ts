@@ -25,8 +25,10 @@ const copyGraceMs = 10_000
 /** The cookie's value: the user's id, which is no secret and makes the look-up cheap, and 32 random bytes as base64url. */
 const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
-/** What a session keeps of its sign-in, beside the user. */
-export type SignInDetail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'audit'>
+/** `replaces`: secrets. */
+type NewSignIn = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'audit'> & {
+  replaces: readonly string[]
+}
 
 type SessionOptions = {
   store: Store
@@ -51,13 +53,12 @@ export class Sessions {
   }
 
   /**
-   * Stores a new session with a new secret and ends the sessions with the secrets in `replaces`. Says how well the device `from`
-   * was known, if it is given. Throws INVALID_CREDENTIALS if
-   * the user was disabled or the password was changed since the user was read.
+   * Stores a new session with a new secret and ends those in `replaces`. Says how well the device `from` was known, if it is given.
+   * Throws INVALID_CREDENTIALS if the user was disabled or the password was changed since the user was read.
    */
   async issue(
     user: Pick<User, 'id' | 'credentialGeneration'>,
-    { replaces, ...detail }: SignInDetail & { replaces: readonly string[] },
+    { replaces, ...detail }: NewSignIn,
   ): Promise<{ secret: string; expiresAt: number; familiarity: Familiarity | undefined }> {
     const { store, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
     const secret = newSecretOf(user.id)

@@ -1,6 +1,5 @@
 // What the settings say about links to set a password, mail and stolen passwords; for the service and for the commands.
 import { isIP } from 'node:net'
-import type { SignInLog } from '../audit/sign-in-log.ts'
 import { messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
@@ -20,18 +19,13 @@ export function linkSettings(config: Config, publicUrl: () => string): LinkSetti
   return { lifetimeMs, pageOf: (purpose) => pages[purpose] ?? `${publicUrl()}${pagesPrefix}/${purpose}` }
 }
 
-type Surroundings = Pick<ForgottenOptions, 'users' | 'guesses' | 'log'> & {
-  publicUrl: () => string
-  signInLog: Pick<SignInLog, 'refused'>
-}
+type Surroundings = Pick<ForgottenOptions, 'users' | 'guesses' | 'log' | 'signInLog'> & { publicUrl: () => string }
 
 /** `forgotten` and `sendMail` are undefined without a mail server. */
-export function linksAndMails(config: Config, { signInLog, publicUrl, ...given }: Surroundings) {
+export function linksAndMails(config: Config, { publicUrl, ...given }: Surroundings) {
   const links = linkSettings(config, publicUrl)
   const sendMail = mailerOf(config, publicUrl)
-  const onLimit: ForgottenOptions['onLimit'] = (source, account) =>
-    signInLog.refused(source, account, { event: 'link-refused', code: 'TOO_MANY_REQUESTS' })
-  const forgotten = sendMail && new ForgottenPasswords({ ...given, links, onLimit, send: sendMail })
+  const forgotten = sendMail && new ForgottenPasswords({ ...given, links, send: sendMail })
   return { links, forgotten, sendMail }
 }
 

@@ -93,8 +93,8 @@ export class AccessTokens {
   }
 
   /**
-   * The token's user, or null if the token is neither ours nor of a configured issuer, has expired or is revoked. Reads the
-   * store only for a foreign token that is not cached, and for a key that this node does not know. Throws UNAVAILABLE if the keys of its issuer cannot be read.
+   * The token's user, or null if the token is neither ours nor of a configured issuer, has expired or is revoked. Reads the store only for a
+   * foreign token that is not cached, and for an unknown key. Throws UNAVAILABLE if the keys of its issuer cannot be read.
    */
   async verify(token: string): Promise<TokenSubject | null> {
     const { foreign } = this.#options
@@ -126,10 +126,9 @@ export class AccessTokens {
   }
 
   /**
-   * `user` is the user's current row, whose generation the new token gets. Throws UNAUTHORIZED if the sign-in is too old, or if the
-   * row has another generation and the revocation that raised it did not spare the sign-in: this node may not have received that
-   * revocation, or a backup was restored. Throws FORBIDDEN for a
-   * token of a session: a renewed one would outlive the session.
+   * `user` is the user's current row, whose generation the new token gets. Throws UNAUTHORIZED if the sign-in is too old, or if the row has
+   * another generation and the revocation that raised it did not spare the sign-in: this node may not have received that revocation, or a
+   * backup was restored. Throws FORBIDDEN for a token of a session: a renewed one would outlive the session.
    */
   async renew(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
     if (subject.isOfSession)
@@ -139,10 +138,7 @@ export class AccessTokens {
     return this.#sign(await this.#renewable(subject, user), this.#endOf(subject))
   }
 
-  /**
-   * A token of the same sign-in for a user who has just proved a password or a factor: `auth_time` is now. That of a session ends with
-   * the presented one. Throws UNAUTHORIZED as `renew`.
-   */
+  /** A token of the same sign-in after another proof: `auth_time` is now. That of a session ends with the presented one. Throws as `renew`. */
   async confirm(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
     const renewable = await this.#renewable(subject, user)
     const endsAt = subject.isOfSession ? subject.expiresAt : this.#endOf(subject)

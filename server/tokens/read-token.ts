@@ -40,10 +40,7 @@ export type ReadToken = {
   signature: string
 }
 
-/**
- * What claims are made from. `isOfSession`: the sign-in is that of a session. `confirmedAt`: when the user last proved a password or a
- * factor, in milliseconds; the time of the sign-in if absent.
- */
+/** `confirmedAt`: when the user last proved a password or a factor, in milliseconds; the time of the sign-in if absent. */
 export type Claimed = SignIn & { username: string | null; isOfSession?: boolean; confirmedAt?: number }
 
 /** `at` and `endsAt` are in milliseconds, the claims in seconds. An issued token does not name the user (decision 0018). */

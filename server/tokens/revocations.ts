@@ -82,10 +82,7 @@ export class TokenRevocations {
     return generation < everySignIn.firstGeneration
   }
 
-  /**
-   * Whether the revocation that raised the user's generation to this one spared the sign-in: it then gets tokens with the new
-   * generation. Loads the revocations if this node has not received that one yet.
-   */
+  /** Whether the revocation that raised the generation to this one spared the sign-in. Loads it if this node has not received it yet. */
   async isExcepted({ userId, signInId }: SignIn, generation: number): Promise<boolean> {
     const key = keyOf(userId, null)
     if ((this.#revocations.get(key)?.firstGeneration ?? 0) < generation) await this.refresh()

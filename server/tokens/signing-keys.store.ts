@@ -26,10 +26,7 @@ export function* signingKeys(): Read<SigningKey[]> {
     from signing_key order by created_at, kid`
 }
 
-/**
- * Adds a key, if `after` is still the key that starts last; `after` is null if there is no key yet. Otherwise it changes
- * nothing and returns 'refused'. Of calls at the same time that name the same key, one adds.
- */
+/** Adds a key, if `after` still starts last (null: there is none yet); else changes nothing. Of calls that name the same key, one adds. */
 export function* addSigningKey({
   key,
   after,

@@ -191,10 +191,7 @@ export class SigningKeys {
 
 type NewKey = { at: number; startsAt: number; after: string | null; source?: Source }
 
-/**
- * Adds a key with which nodes sign from `startsAt`, if `after` is still the key that starts last. Returns its id; undefined if another
- * key was added since.
- */
+/** Adds a key that signs from `startsAt`, if `after` still starts last. Returns its id; undefined if another key was added since. */
 export async function publishKey(
   { store, sealing }: { store: Store; sealing: Sealing },
   { at, startsAt, after, source = serviceSource }: NewKey,

@@ -19,10 +19,7 @@ export type TokenRevocation = {
   userId: string
   /** One sign-in, null for every sign-in of the user, or `issuedSignIns` for the tokens that were issued for the user. */
   signInId: string | null
-  /**
-   * Revokes the sign-ins with a lower credential generation (the issued tokens with a lower issued generation), whatever the
-   * clocks say; 0 in a row of one sign-in.
-   */
+  /** Revokes the sign-ins (or issued tokens) with a lower generation, whatever the clocks say; 0 in a row of one sign-in. */
   firstGeneration: number
   /** In a row of every sign-in: the one sign-in that it spares, whatever the generation of its tokens. */
   exceptSignInId: string | null
@@ -41,19 +38,13 @@ export const issuedSignIns = 'issued'
 
 const dayMs = 24 * 3_600_000
 
-/**
- * Revokes the access tokens of one sign-in, and ends the session that the sign-in belongs to, in one step. Of two revocations of the
- * same sign-in the one that expires later counts.
- */
+/** Revokes the tokens of one sign-in, and ends its session, in one step. Of two revocations the one that expires later counts. */
 export function* revokeTokens(revocation: NewRevocation & Audited): Write<void> {
   yield* revoke(revocation)
   yield* record(revocation.audit)
 }
 
-/**
- * Revokes the tokens that were issued for a user, and no other: in one step it raises the issued generation and revokes
- * the lower ones.
- */
+/** Revokes the tokens that were issued for a user, and no other: in one step it raises the issued generation and revokes the lower ones. */
 export function* revokeIssuedTokens(change: UserChange): Write<'done' | 'absent'> {
   const { userId, at, revocationExpiresAt } = change
   yield* lockUsers()
@@ -87,20 +78,14 @@ export function* revoke(revocation: Revocation): Write<void> {
   yield* signal({ about: 'token-revocation' })
 }
 
-/**
- * Expired rows are kept for another day: if the clock is set back in between, the tokens of that time are valid again. One caller at a time
- * removes rows; the others do not wait.
- */
+/** Rows are kept for a day after they expired: the clock may be set back. One caller at a time removes them; the others do not wait. */
 function* removeExpired(at: number): Write<void> {
   const turn = yield* onPostgres<{ isMine: boolean }>`
     select pg_try_advisory_xact_lock(hashtext('carillon token_cutoff')) as "isMine"`
   if (turn?.isMine !== false) yield* send`delete from token_cutoff where expires_at <= ${at - dayMs}`
 }
 
-/**
- * Lists the revocations that have not expired at `now`. A row is kept for a day after it expired, because the clock may
- * be set back.
- */
+/** Lists the revocations that have not expired at `now`. */
 export function* tokenRevocations(now: number): Read<TokenRevocation[]> {
   return yield* all<TokenRevocation>`
     select user_id as "userId", nullif(sign_in_id, '') as "signInId", expires_at as "expiresAt",

@@ -1,5 +1,4 @@
 // Changes of a user that end proofs: disabling the user, a new password, a reset of the second factors.
-import type { Audited } from '../store/events.ts'
 import { get, lockUser, lockUsers, record, run, send, type Write } from '../store/statements.ts'
 import { type Excepted, endProofs, isExceptionAlive, type UserChange } from '../tokens/tokens.store.ts'
 
@@ -57,9 +56,7 @@ function* endLinksAndProofs(change: UserChange | SetPassword, user: Raised): Wri
  * Removes all factors, recovery codes and challenges of a user. In the same step it raises the credential generation, ends every session
  * and revokes every token. Returns how many factors there were.
  */
-export function* resetFactors(
-  change: { userId: string; at: number; revocationExpiresAt: number } & Audited,
-): Write<number | 'absent'> {
+export function* resetFactors(change: UserChange): Write<number | 'absent'> {
   const { userId } = change
   yield* lockUsers()
   const user = yield* get<Raised>`

@@ -182,7 +182,6 @@ export function* addUser(user: NewUser & Audited): Write<'added' | 'username-tak
   return (yield* isUsernameTaken(user.username, user.id)) ? 'username-taken' : 'external-id-taken'
 }
 
-/** True if another user has the username. */
 function* isUsernameTaken(username: string | null, userId: string): Read<boolean> {
   return (yield* get`select 1 from "user" where username = ${username} and id <> ${userId}`) !== undefined
 }
@@ -256,12 +255,10 @@ export function prefixOf(application: string | undefined): string {
   return application ? `${application}${end}` : ''
 }
 
-/** The column `issuer` of a user. */
 export function namespaceOf({ application, issuer = '' }: Namespace): string {
   return `${prefixOf(application)}${issuer}`
 }
 
-/** What the column `issuer` of a user says. */
 function splitNamespace(namespace: string): { application: string; issuer: string } {
   const at = namespace.indexOf(end)
   return { application: namespace.slice(0, Math.max(at, 0)), issuer: namespace.slice(at + 1) }

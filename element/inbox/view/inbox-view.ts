@@ -32,6 +32,9 @@ const keys: Readonly<Record<string, Key>> = {
   z: 'undo',
 }
 type Key = 'toggle' | 'archive' | 'more' | 'delete' | 'undo'
+/** One for all lists of a page. */
+const styleSheet = new CSSStyleSheet()
+styleSheet.replaceSync(inboxStyles)
 
 export class InboxView implements ReactiveController {
   readonly #host: CarillonInbox
@@ -74,7 +77,7 @@ export class InboxView implements ReactiveController {
       onEnd: () => this.#find('[part=more]:is(:hover,:focus)') ?? void this.#more(),
     })
     host.addController(this)
-    host.shadowRoot?.adoptedStyleSheets.push(styleSheet())
+    host.shadowRoot?.adoptedStyleSheets.push(styleSheet)
   }
 
   hostConnected(): void {
@@ -440,15 +443,4 @@ export class InboxView implements ReactiveController {
 /** A control of this element: what the page itself puts into an item has keys of its own. */
 function isOwn(target: Element): boolean {
   return target.matches('article,[part=item-toggle],[part=item-acts] button')
-}
-
-let made: CSSStyleSheet | undefined
-
-/** One for all lists of a page. */
-function styleSheet(): CSSStyleSheet {
-  if (!made) {
-    made = new CSSStyleSheet()
-    made.replaceSync(inboxStyles)
-  }
-  return made
 }

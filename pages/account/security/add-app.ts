@@ -4,7 +4,6 @@ import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'l
 import { SecuritySection } from './security-section.ts'
 
 type Totp = { id: string; secret: string; uri: string; qr: string }
-type Added = { recoveryCodes?: string[] }
 
 export class AddApp extends SecuritySection {
   static override properties: PropertyDeclarations = { totp: { state: true }, picture: { state: true } }
@@ -28,18 +27,20 @@ export class AddApp extends SecuritySection {
     event.preventDefault()
     const { id } = this.totp ?? {}
     const code = this.querySelector('input')?.value.trim()
-    let added: Added = {}
     const isAdded = await this.act(async () => {
-      const confirming = this.account.send<Added>('api/me/factors/totp/confirm', { method: 'POST', body: { id, code } })
-      added = await this.explained(confirming, {
+      const confirming = this.account.send<object>('api/me/factors/totp/confirm', {
+        method: 'POST',
+        body: { id, code },
+      })
+      const detail = await this.explained(confirming, {
         INVALID_CREDENTIALS: ({ factors }) => factors.wrongCode,
         INVALID_REQUEST: ({ factors }) => factors.wrongCode,
         NOT_FOUND: ({ factors }) => factors.startAgain,
         CONFLICT: ({ factors }) => factors.startAgain,
       })
+      this.dispatchEvent(new CustomEvent('added', { bubbles: true, detail }))
     })
-    if (isAdded) this.dispatchEvent(new CustomEvent('added', { bubbles: true, detail: added }))
-    else this.querySelector('input')?.select()
+    if (!isAdded) this.querySelector('input')?.select()
   }
 
   protected override render(): TemplateResult {

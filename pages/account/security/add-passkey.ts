@@ -4,8 +4,6 @@ import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'l
 import { hasPasskeys } from '../passkeys.ts'
 import { Explained, SecuritySection } from './security-section.ts'
 
-type Added = { recoveryCodes?: string[] }
-
 export class AddPasskey extends SecuritySection {
   static override properties: PropertyDeclarations = { device: { state: true } }
 
@@ -26,17 +24,16 @@ export class AddPasskey extends SecuritySection {
   async #add(event: Event): Promise<void> {
     event.preventDefault()
     const label = this.querySelector('input')?.value.trim() || this.#suggestedName
-    let added: Added = {}
-    const isAdded = await this.act(async () => {
+    await this.act(async () => {
       const tooMany = { CONFLICT: ({ factors }: typeof this.texts) => factors.tooMany }
       const refused = { UNPROCESSABLE: ({ factors }: typeof this.texts) => factors.passkeyRefused }
       const path = 'api/me/factors/passkeys'
       const options = this.account.send<PublicKeyCredentialCreationOptionsJSON>(`${path}/options`, { method: 'POST' })
       const response = await this.#create(await this.explained(options, refused))
-      const adding = this.account.send<Added>(path, { method: 'POST', body: { label, response } })
-      added = await this.explained(adding, { ...tooMany, ...refused })
+      const adding = this.account.send<object>(path, { method: 'POST', body: { label, response } })
+      const detail = await this.explained(adding, { ...tooMany, ...refused })
+      this.dispatchEvent(new CustomEvent('added', { bubbles: true, detail }))
     })
-    if (isAdded) this.dispatchEvent(new CustomEvent('added', { bubbles: true, detail: added }))
   }
 
   /** `options` of the service in, the body for it out (WebAuthn Level 3). The browser does not say why it cancels. */

@@ -1,7 +1,7 @@
 // <account-factors>: the passkeys and apps of the user, how many recovery codes are left, and adding, removing and renewing them. How
 // one is added is in add-passkey.ts and add-app.ts.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { Cancelled } from '../failures.ts'
+import { Cancelled } from '../account-section.ts'
 import { SecuritySection } from './security-section.ts'
 
 type Factor = {
@@ -126,8 +126,7 @@ ${this.codes ? html`<recovery-codes .account=${account} .codes=${this.codes} @ke
           ? html`<add-app .account=${account}></add-app>`
           : this.#choices()
     }</div>
-${hasSome && this.codes === undefined ? this.#codesLeft(found.recoveryCodesLeft) : nothing}
-${this.question()}`
+${hasSome && this.codes === undefined ? this.#codesLeft(found.recoveryCodesLeft) : nothing}`
   }
 
   #choices(): TemplateResult {

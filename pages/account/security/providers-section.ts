@@ -51,7 +51,7 @@ export class ProvidersSection extends SecuritySection {
       ({ name, displayName }) =>
         html`<button type="button" aria-disabled=${this.isBusy} @click=${() => this.#link(name)}>${texts.providers.linkWith(displayName)}</button>`,
     )}</p>
-${this.outcome()}${this.question()}`
+${this.outcome()}`
   }
 
   #item({ provider, displayName, email, createdAt }: Linked): TemplateResult {

@@ -6,9 +6,8 @@ import { repeat } from 'lit/directives/repeat.js'
 import { type Times, timesOf } from '../../../element/times.ts'
 import type { TextsOf } from '../../../server/pages/texts/texts.ts'
 import { AccountSection } from '../account-section.ts'
-import { Cancelled } from '../failures.ts'
 import { isFailure } from '../requests.ts'
-import type { Question, QuestionDialog } from './question-dialog.ts'
+import { ask, type Question } from './question.ts'
 
 type Sentence = (texts: TextsOf<'account'>) => string | TemplateResult
 
@@ -137,13 +136,8 @@ export abstract class SecuritySection extends AccountSection {
   }
 
   /** Throws Cancelled, which displays nothing, unless the user agrees. */
-  protected async ask(question: Question): Promise<void> {
-    const dialog = this.querySelector<QuestionDialog>('question-dialog')
-    if (!(await dialog?.ask(question))) throw new Cancelled()
-  }
-
-  protected question(): TemplateResult {
-    return html`<question-dialog .cancel=${this.texts.cancel}></question-dialog>`
+  protected ask(question: Omit<Question, 'cancel'>): Promise<void> {
+    return ask({ ...question, cancel: this.texts.cancel })
   }
 
   /** Call it after an act that removed or replaced the button with the focus. Without `selector`, the heading gets the focus. */

@@ -21,13 +21,8 @@ export class SessionsSection extends PagedSection<SignIn> {
 
   override connectedCallback(): void {
     super.connectedCallback()
-    addEventListener('hashchange', this.#readAddress)
+    addEventListener('hashchange', () => this.#readAddress())
     this.#readAddress()
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback()
-    removeEventListener('hashchange', this.#readAddress)
   }
 
   /** The page looks for the sign-in that its address names when this section displays another one. */
@@ -35,7 +30,7 @@ export class SessionsSection extends PagedSection<SignIn> {
     if (changed.has('named')) this.dispatchEvent(new CustomEvent('section-loaded', { bubbles: true }))
   }
 
-  readonly #readAddress = (): void => {
+  #readAddress(): void {
     this.named = /^#session-([\da-f-]{36})$/.exec(location.hash)?.[1]
   }
 
@@ -94,7 +89,7 @@ ${isElsewhere ? this.#ended(named) : nothing}
         ? nothing
         : html`<button type="button" aria-disabled=${this.isBusy} @click=${this.#endOthers}>${texts.sessions.endOthers}</button>`
     }</p>
-${this.outcome()}${this.question()}`
+${this.outcome()}`
   }
 
   /** The one of the address has ended, or it is on a further page. */

@@ -19,6 +19,6 @@ export class DataSection extends SecuritySection {
     return html`<p class="hint">${data.hint}</p>
 <p class="buttons"><a class="button" href="${this.account.root}api/me/export">${data.download}</a>
 <button type="button" class="danger" aria-disabled=${this.isBusy} @click=${this.#erase}>${data.erase}</button></p>
-${this.outcome()}${this.question()}`
+${this.outcome()}`
   }
 }

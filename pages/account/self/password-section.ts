@@ -56,14 +56,10 @@ export class PasswordSection extends AccountSection {
 ${this.#passwordField('current-password', password.current, currentFault)}
 ${this.#passwordField('new-password', password.next, newFault, password.rules(passwordMinLength))}
 <p class="buttons"><button class="primary" aria-disabled=${this.isBusy ? 'true' : nothing}>${password.change}</button>
-<button type="button" aria-pressed=${this.isShown ? 'true' : 'false'} @click=${this.#toggle}>${password.show}</button></p>
+<button type="button" aria-pressed=${this.isShown ? 'true' : 'false'} @click=${() => (this.isShown = !this.isShown)}>${password.show}</button></p>
 <p class="hint">${password.effect}</p>
 ${(currentFault ?? newFault) ? nothing : this.outcome()}
 </form>`
-  }
-
-  #toggle(): void {
-    this.isShown = !this.isShown
   }
 
   #passwordField(

@@ -57,10 +57,7 @@ function isAddress(hostname: string): boolean {
 // What did the browser say about the page that used the passkey? The authenticator signs these words of the browser (section 5.8.1). They
 // are checked before the store is read, so their refusals reveal nothing about any account.
 
-/**
- * Returns the challenge, as it was given. Throws UNPROCESSABLE if the words are not those of this ceremony, or are of a page that may
- * not use the passkeys of this service.
- */
+/** Returns the challenge. Throws UNPROCESSABLE for words of another ceremony, or of a page that may not use these passkeys. */
 export function readClientData(encoded: string, ceremony: Purpose['ceremony'], { origins }: RelyingParty): string {
   const { type, challenge, origin, crossOrigin, topOrigin } = parse(encoded)
   // A signature for one purpose must not be used for the other.
@@ -178,10 +175,7 @@ export async function requestOptions(wish: Wish & { allowed: Known }): Promise<R
   })
 }
 
-/**
- * Throws UNPROCESSABLE for a passkey of another relying party, or a user whom the authenticator did not verify. The store is not needed
- * for that, so it reveals nothing about any account.
- */
+/** Throws UNPROCESSABLE for a passkey of another relying party, or an unverified user. It reads no store, so it reveals no account. */
 export async function refuseUnverified({ response }: Assertion, { id }: RelyingParty): Promise<void> {
   const { parseAuthenticatorData } = await import('@simplewebauthn/server/helpers')
   const data = await Promise.try(() => parseAuthenticatorData(bytesOf(response.authenticatorData))).catch(() => {

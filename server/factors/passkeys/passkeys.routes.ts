@@ -14,7 +14,7 @@ import { type FactorNeeds, findWaiting, passkeyLimits } from '../second-factor.r
 import type { Assertion, Registration } from './ceremonies.ts'
 import * as ceremonies from './ceremonies.ts'
 import * as shapes from './passkeys.schemas.ts'
-import { addPasskey, namedUser, passkeysIn, provePasskey, usePasskey } from './passkeys.ts'
+import { addPasskey, namedUser, passkeysIn, usePasskey } from './passkeys.ts'
 
 export const creationOptions = forUser({
   summary: 'What a browser needs to create a passkey: parseCreationOptionsFromJSON() reads it',
@@ -79,10 +79,9 @@ export const login = forAnyone({
     const source = sourceOf(dependencies, request)
     try {
       const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
-      const proven = await provePasskey(dependencies, response, { relyingParty, address: source.address })
-      await usePasskey(dependencies, proven, { source })
+      const user = await usePasskey(dependencies, response, { relyingParty, source })
       const facts = { variant, method: 'passkey', source } as const
-      return sendObject(reply, await finishSignIn(dependencies, proven.user, facts, { request, reply }))
+      return sendObject(reply, await finishSignIn(dependencies, user, facts, { request, reply }))
     } catch (error) {
       const name = namedUser(response) ?? ''
       // The failure itself is more important than the name of its user.

@@ -1,17 +1,17 @@
 // The passkeys of a user: adding one, and proving one, as the only proof of a sign-in, as a second factor, or to confirm a sign-in. The
 // cryptography is in ceremonies.ts.
 import { recordAudit } from '../../audit/audit.store.ts'
-import { auditEntry, type Source } from '../../audit/entry.ts'
+import { auditEntry, type RequestSource, type Source } from '../../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
 import { newId } from '../../basics/ids.ts'
 import type { Sealing } from '../../basics/secrets.ts'
-import type { Guess, Guesses } from '../../guessing/guesses.ts'
+import type { Guesses } from '../../guessing/guesses.ts'
 import type { Audited } from '../../store/events.ts'
 import type { Store } from '../../store/store.ts'
 import { findUser, type User } from '../../users/users.store.ts'
-import type { ChallengeKey, Factor, FactorOutcome } from '../factors.store.ts'
+import type { ChallengeKey, Factor } from '../factors.store.ts'
 import * as stored from '../factors.store.ts'
-import { maxFactors, newRecoveryCodes, tooManyFactors } from '../factors.ts'
+import { challengeEnded, maxFactors, newRecoveryCodes, tooManyFactors } from '../factors.ts'
 import {
   type Assertion,
   type Credential,
@@ -28,9 +28,6 @@ import {
 } from './ceremonies.ts'
 
 export type PasskeyNeeds = { store: Store; sealing: Sealing; guesses: Guesses; users: { now: () => number } }
-
-/** A user who proved a passkey, of which nothing is recorded yet. */
-export type ProvenPasskey = { user: User; factorId: string; signCount: number; challenge: SpentChallenge; guess: Guess }
 
 type Addition = { userId: string; label?: string | undefined; relyingParty: RelyingParty; source: Source }
 
@@ -60,68 +57,58 @@ export async function addPasskey(
   return { factor: { ...factor, lastUsedAt: null, sealedSecret: null, lastStep: null }, outcome, codes }
 }
 
+type Use = {
+  relyingParty: RelyingParty
+  /** Whose passkey it must be; without it, that of the user whom the passkey names. */
+  userId?: string | undefined
+  /** That of the sign-in that waits for a second factor. */
+  secondFactor?: ChallengeKey | undefined
+  source: RequestSource
+} & Audited
+
 /**
- * Checks what the browser returned, without a change. `userId`: whose passkey it must be; without it, that of the user whom the passkey
- * names. Throws UNPROCESSABLE for what depends on no account, TOO_MANY_REQUESTS after many failures of this address, and INVALID_CREDENTIALS, one and the same error, for an unknown passkey or
- * user, a passkey of another user, a wrong signature, and a disabled user.
+ * Checks what the browser returned, uses the challenge up, and stores the counter. Returns the user. Throws UNPROCESSABLE for what depends
+ * on no account, and for a challenge that was used before; TOO_MANY_REQUESTS after many failures of this address; UNAUTHORIZED if
+ * `secondFactor` has ended; and one and the same INVALID_CREDENTIALS for an unknown passkey or user, a passkey of another user, a wrong
+ * signature, and a disabled user.
  */
-export async function provePasskey(
+export async function usePasskey(
   dependencies: PasskeyNeeds,
   response: Assertion,
-  { relyingParty, userId, address }: { relyingParty: RelyingParty; userId?: string | undefined; address: string },
-): Promise<ProvenPasskey> {
-  const { store, guesses } = dependencies
+  { relyingParty, userId: expected, secondFactor, source, audit }: Use,
+): Promise<User> {
+  const { store, guesses, users } = dependencies
   const challenge = readClientData(response.response.clientDataJSON, 'get', relyingParty)
-  const given = refuseStrange(dependencies, challenge, { ceremony: 'get' })
+  const unspent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
   await refuseUnverified(response, relyingParty)
-  const guess = await guesses.begin({ address }, 'passkey')
-  const owner = userId ?? namedUser(response)
+  const guess = await guesses.begin({ address: source.address }, 'passkey')
+  const userId = expected ?? namedUser(response)
   // A passkey of another user must not complete the sign-in of this one.
-  if (owner === undefined || (namedUser(response) ?? owner) !== owner) throw wrongPasskey()
-  const [user, factors] = await Promise.all([store.read(findUser, owner), store.read(stored.factorsOf, owner)])
+  if (userId === undefined || (namedUser(response) ?? userId) !== userId) throw wrongPasskey()
+  const [user, factors] = await Promise.all([store.read(findUser, userId), store.read(stored.factorsOf, userId)])
   const credential = passkeysIn(factors).find(({ credentialId }) => credentialId === response.id)
   if (user === undefined || user.disabledAt !== null || credential === undefined) throw wrongPasskey()
   const signCount = await verifyAssertion(response, { relyingParty, challenge, credential })
   if (signCount === undefined) throw wrongPasskey()
-  return { user, factorId: credential.factorId, signCount, challenge: given, guess }
+  await spend(dependencies, userId, unspent)
+  const { factorId } = credential
+  const at = users.now()
+  const use = { userId, factorId, at, signCount, challenge: secondFactor, audit }
+  const outcome = await store.write(stored.useFactor, use)
+  if (outcome === 'refused') {
+    const detail = { factorId, signCount }
+    await store.write(recordAudit, [auditEntry(source, { event: 'passkey-copied', at, userId, detail })])
+    throw copiedPasskey()
+  }
+  await guess.succeed()
+  if (outcome === 'no-challenge') throw challengeEnded()
+  return user
 }
 
-type Use = {
-  /** That of the sign-in that waits for a second factor. */
-  secondFactor?: ChallengeKey | undefined
-  source: Source
-} & Audited
-
-/**
- * Records the use: the challenge is used up, and the counter is stored. Throws UNPROCESSABLE if the challenge was used before, and
- * INVALID_CREDENTIALS if the counter did not rise: then two authenticators have the same key, and one of them is a copy (WebAuthn Level 3,
- * section 6.1.1). 'no-challenge' as of `useFactor`.
- */
-export async function usePasskey(
-  dependencies: PasskeyNeeds,
-  { user, factorId, signCount, challenge, guess }: ProvenPasskey,
-  { secondFactor, audit, source }: Use,
-): Promise<Exclude<FactorOutcome, 'refused'>> {
-  const { store, users } = dependencies
-  const { id: userId } = user
-  const at = users.now()
-  await spend(dependencies, userId, challenge)
-  const outcome = await store.write(stored.useFactor, {
-    userId,
-    factorId,
-    at,
-    signCount,
-    challenge: secondFactor,
-    audit,
-  })
-  if (outcome !== 'refused') {
-    await guess.succeed()
-    return outcome
-  }
-  const detail = { factorId, signCount }
-  await store.write(recordAudit, [auditEntry(source, { event: 'passkey-copied', at, userId, detail })])
+/** Two authenticators have the same key, and one of them is a copy (WebAuthn Level 3, section 6.1.1). */
+function copiedPasskey(): CarillonError {
   const problem = 'The counter of this passkey did not rise, so there may be a copy of it'
-  throw new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in another way and remove the passkey.' })
+  return new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in another way and remove the passkey.' })
 }
 
 /** The same error for everything that depends on an account. */

@@ -1,7 +1,8 @@
 // The one place that turns an error into a response, without internals: the cause goes to the log under its request id.
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, noSuchRoute, statusOf } from '../../basics/errors.ts'
 import { isBodyUnread, sendBeforeBody } from '../connections.ts'
+import type { AnyExchange } from '../operation.ts'
 import type { RequestLog } from './request-log.ts'
 import { jsonType } from './send.ts'
 
@@ -22,12 +23,8 @@ export function envelope(error: CarillonError, requestId: string): string {
   })
 }
 
-type Failed = {
-  request: FastifyRequest
-  reply: FastifyReply
-  /** The body in place of the envelope. */
-  page?: ((error: CarillonError) => Promise<string>) | undefined
-}
+/** `page`: makes the body in place of the envelope. */
+type Failed = AnyExchange & { page?: ((error: CarillonError) => Promise<string>) | undefined }
 
 export function sendFailure(log: RequestLog, failure: unknown, { request, reply, page }: Failed): void {
   const error = asCarillonError(failure, request)

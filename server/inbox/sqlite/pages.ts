@@ -16,18 +16,7 @@ import {
 } from '../inbox-state.ts'
 import { countSql, listSql, type Shape } from '../lists.ts'
 import { noItems, notificationJsonSql } from '../notification-json.ts'
-import {
-  anyPlaceSql,
-  type Place as NotificationPlace,
-  placeIn,
-  readAllAgain,
-  readAllOver,
-  readAtByAnyMarkSql,
-  readAtSql,
-} from '../read-at.ts'
-
-export const readAt = readAtSql('?1')
-export const readAtByAnyMark = readAtByAnyMarkSql('?1')
+import { type Place as NotificationPlace, placeIn, readAllAgain, readAllOver, readAtByAnyMarkSql } from '../read-at.ts'
 
 export const inboxVersion = 'select version from inbox where user_id = ?'
 export const inboxByUser = `select ${inboxColumns} from inbox where user_id = ?`
@@ -40,14 +29,6 @@ export function inboxOf(reader: Reader, userId: string): FoundInbox {
   const row = reader.one(inboxByUser, user)
   return { user, inbox: row === undefined ? emptyInbox : toInbox(row) }
 }
-
-/** No read-all covers what lies above this sequence number. */
-export function coveredThrough({ readThrough, categoryThrough }: InboxState): number {
-  return Math.max(readThrough, categoryThrough)
-}
-
-/** Wherever the notification `n` is. */
-export const anyPlace = anyPlaceSql('?1')
 
 // In a range ?2 is the user's readThrough: no read-all covers what lies beyond it, so none is looked up. Usually the first
 // read-all that covers the lowest notification of a page covers the whole page: one look-up for all instead of one for each.
@@ -87,7 +68,7 @@ const place = { below: '?3', taken: '+?2', skipped: '+?4' }
 export function statementsOf(shape: Shape) {
   const { status, hasCategoryMarks } = shape
   const items = {
-    at: hasCategoryMarks ? readAtByAnyMark : readAtInRange,
+    at: hasCategoryMarks ? readAtByAnyMarkSql('?1') : readAtInRange,
     place: placeIn(shape, '?1'),
   }
   return {

@@ -73,7 +73,7 @@ soakTest('a name that is refused stays in its field, with the reason beside it',
   opened.expects(/^400 PATCH \/api\/me$/)
   await field(opened, 'Display name').fill('a'.repeat(201))
   await button(opened, 'Save').click()
-  await opened.alerts('Write at most 200 characters')
+  await opened.alerts('Enter at most 200 characters')
   await opened.hasFocus('Display name')
   assert.equal(await field(opened, 'Display name').getAttribute('aria-invalid'), 'true')
   assert.equal((await field(opened, 'Display name').inputValue()).length, 201)
