@@ -64,6 +64,19 @@ export function retentionPromises(promise: PromiseOf): void {
     await recount(world, ann)
   })
 
+  promise('wakes a notification with one change signal (law 8)', async (world) => {
+    const ann = await world.addUser('ann')
+    await world.store.write(snooze, { userId: ann.id, id: await world.send(ann), until: at(60), at: at(0) })
+    const signalled: string[] = []
+    const stop = world.store.onChange((signal) => signal.about === 'inbox' && signalled.push(signal.userId))
+    await upkeep(world, 60).turn()
+    stop()
+    assert.deepEqual(
+      signalled.filter((id) => id === ann.id),
+      [ann.id],
+    )
+  })
+
   promise('removes what has expired, wherever it is, and a client learns why', async (world) => {
     const ann = await world.addUser('ann')
     const content = (title: string, seconds: number) => contentOf({ title, expiresAt: isoAt(seconds) })
