@@ -1,8 +1,9 @@
 // <confirm-dialog>: what changes how a user signs in needs a sign-in of the last ten minutes. The dialog makes it fresh again, by a second
 // factor, or by the password of a user without one (POST /api/me/confirm).
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { type Account, Cancelled, faultOf, PageElement } from './account-section.ts'
+import { type Account, faultOf, PageElement } from './account-section.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from './passkeys.ts'
+import { Cancelled } from './question.ts'
 import { isFailure, send } from './requests.ts'
 
 type Way = 'password' | 'passkey' | 'code' | 'recoveryCode'

@@ -39,7 +39,7 @@ export function readEntry(entry: UserEntry): { checked: CheckedEntry; faults: Fa
   const { username = null, externalId = null, passwordHash = null, disabled } = entry
   const { profile, faults } = readProfile(entry)
   const reason = externalId === null ? undefined : externalIdFault(externalId)
-  if (reason !== undefined) faults.unshift({ field: 'externalId', reason })
+  if (reason !== undefined) faults.push({ field: 'externalId', reason })
   const prepared = username === null ? null : faulting(faults, () => prepareUsername(username))
   if (passwordHash !== null) faulting(faults, () => readHash(passwordHash))
   return { checked: { username: prepared ?? null, externalId, passwordHash, disabled, profile }, faults }

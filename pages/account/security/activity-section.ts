@@ -1,6 +1,6 @@
 // <account-activity>: what the audit log says about the user, newest first, in words.
 import { html, nothing, type TemplateResult } from 'lit'
-import { PagedSection } from './security-section.ts'
+import { PagedSection } from './paged-section.ts'
 
 type Entry = {
   id: string

@@ -1,11 +1,11 @@
 // <add-app>: names an authenticator app, displays its key as a picture and as text, and confirms it by a first code. Sends `added` with the
 // recovery codes, if it is the first factor, or `closed`.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { SecuritySection } from './security-section.ts'
+import { AccountSection } from '../account-section.ts'
 
 type Totp = { id: string; secret: string; uri: string; qr: string }
 
-export class AddApp extends SecuritySection {
+export class AddApp extends AccountSection {
   static override properties: PropertyDeclarations = { totp: { state: true }, picture: { state: true } }
 
   /** The key that the app gets; undefined until it has a name. */

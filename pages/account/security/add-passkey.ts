@@ -1,10 +1,10 @@
 // <add-passkey>: names a passkey, creates it in this browser, and adds it to the account. Sends `added` with the recovery codes, if it is
 // the first factor, or `closed`.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { AccountSection, Explained } from '../account-section.ts'
 import { hasPasskeys } from '../passkeys.ts'
-import { Explained, SecuritySection } from './security-section.ts'
 
-export class AddPasskey extends SecuritySection {
+export class AddPasskey extends AccountSection {
   static override properties: PropertyDeclarations = { device: { state: true } }
 
   /** This one, as the list of sign-ins names it: a good name for its passkey. */

@@ -1,8 +1,8 @@
 // <account-factors>: the passkeys and apps of the user, how many recovery codes are left, and adding, removing and renewing them. How
 // one is added is in add-passkey.ts and add-app.ts.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { Cancelled } from '../account-section.ts'
-import { SecuritySection } from './security-section.ts'
+import { AccountSection } from '../account-section.ts'
+import { Cancelled } from '../question.ts'
 
 type Factor = {
   id: string
@@ -18,7 +18,7 @@ type Panel = 'add-passkey' | 'add-app'
 /** If fewer are left, the section says to get new ones. */
 const fewCodes = 4
 
-export class FactorsSection extends SecuritySection {
+export class FactorsSection extends AccountSection {
   static override properties: PropertyDeclarations = {
     found: { state: true },
     panel: { state: true },

@@ -1,10 +1,10 @@
 // <account-providers>: the accounts at providers with which the user can sign in: link and unlink. Without any, it displays nothing.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { SecuritySection } from './security-section.ts'
+import { AccountSection } from '../account-section.ts'
 
 type Linked = { provider: string | null; displayName: string; email: string | null; createdAt: string }
 
-export class ProvidersSection extends SecuritySection {
+export class ProvidersSection extends AccountSection {
   static override properties: PropertyDeclarations = { linked: { state: true } }
 
   declare linked: readonly Linked[]

@@ -1,8 +1,8 @@
 // <recovery-codes>: new recovery codes, which the service displays once: to copy, download or print. Sends `kept` when the user has them.
 import { html, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { SecuritySection } from './security-section.ts'
+import { AccountSection } from '../account-section.ts'
 
-export class RecoveryCodes extends SecuritySection {
+export class RecoveryCodes extends AccountSection {
   static override properties: PropertyDeclarations = { codes: { attribute: false } }
 
   declare codes: readonly string[]

@@ -2,7 +2,7 @@
 // of them, as a notification about a new device does: account#session-<id>.
 import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
 import { isFailure, send } from '../requests.ts'
-import { PagedSection } from './security-section.ts'
+import { PagedSection } from './paged-section.ts'
 
 type SignIn = {
   id: string

@@ -1,8 +1,8 @@
 // <account-data>: everything that the service keeps of the user, as a file; and the end of the account.
 import { html, type TemplateResult } from 'lit'
-import { SecuritySection } from '../security/security-section.ts'
+import { AccountSection } from '../account-section.ts'
 
-export class DataSection extends SecuritySection {
+export class DataSection extends AccountSection {
   async #erase(): Promise<void> {
     const { eraseTitle: title, eraseText: text, erase: action } = this.texts.data
     const { send, pages } = this.account

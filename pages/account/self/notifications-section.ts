@@ -1,7 +1,7 @@
 // <account-notifications>: what the user mutes, of everything or of a category, and until when.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { live } from 'lit/directives/live.js'
-import { SecuritySection } from '../security/security-section.ts'
+import { AccountSection } from '../account-section.ts'
 
 type Mute = { mutedUntil: string | null }
 type Category = Mute & { label: string; description: string | null; mandatory: boolean }
@@ -18,7 +18,7 @@ const ends = {
   forever: () => 'forever',
 }
 
-export class NotificationsSection extends SecuritySection {
+export class NotificationsSection extends AccountSection {
   static override properties: PropertyDeclarations = { preferences: { state: true } }
   declare preferences: Preferences | undefined
 

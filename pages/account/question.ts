@@ -1,6 +1,8 @@
 // Asks before an act that cannot be undone.
 import { html, render } from 'lit'
-import { Cancelled } from '../account-section.ts'
+
+/** The user closed a dialog that the request needed: nothing has happened, and nothing is said. */
+export class Cancelled extends Error {}
 
 /** `action`: what the button says that agrees. `cancel`: what the other one says; it comes first, and so has the focus. */
 export type Question = { title: string; text: string; action: string; cancel: string }
@@ -8,7 +10,7 @@ export type Question = { title: string; text: string; action: string; cancel: st
 /** Resolves if the user agrees. Throws Cancelled if the user closes the dialog, also with Escape. */
 export function ask({ title, text, action, cancel }: Question): Promise<void> {
   const dialog = document.createElement('dialog')
-  dialog.role = 'alertdialog'
+  dialog.setAttribute('role', 'alertdialog')
   dialog.setAttribute('aria-labelledby', 'question-title')
   dialog.setAttribute('aria-describedby', 'question-text')
   const content = html`<h2 id="question-title">${title}</h2>
