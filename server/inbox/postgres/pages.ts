@@ -110,10 +110,7 @@ const statements = new Map<string, { name: string; text: string }>()
 /** The first page is the one below a sequence number that no notification reaches. */
 const isFirst = (request: PageRequest) => 'page' in request && request.page === 1
 
-export function pageStatement(
-  request: PageRequest,
-  marks: Marks = { hasCategoryMarks: false, hasAway: false },
-): { name: string; text: string } {
+function pageStatement(request: PageRequest, marks: Marks): { name: string; text: string } {
   const { status, categories } = request
   const isNumbered = 'page' in request && !isFirst(request)
   const hasCategories = categories !== undefined
@@ -125,24 +122,20 @@ export function pageStatement(
   return known
 }
 
-/** From `$2` on. A request may name a place above every bigint, which PostgreSQL would refuse. */
-export function pageParameters(
-  request: PageRequest,
-): [limit: number, place: number, ...categories: (readonly string[])[]] {
-  const { limit, categories } = request
-  const place = isFirst(request)
-    ? Number.MAX_SAFE_INTEGER
-    : Math.min('before' in request ? request.before : (request.page - 1) * limit, Number.MAX_SAFE_INTEGER)
-  return categories === undefined ? [limit, place] : [limit, place, categories]
+/** A request may name a place above every bigint, which PostgreSQL would refuse. */
+function placeOf(request: PageRequest): number {
+  if (isFirst(request)) return Number.MAX_SAFE_INTEGER
+  return Math.min('before' in request ? request.before : (request.page - 1) * request.limit, Number.MAX_SAFE_INTEGER)
 }
 
 export async function readPage(db: Database, query: PageQuery): Promise<Page | 'unchanged'> {
-  const { userId, unlessVersion } = query
+  const { userId, limit, categories, unlessVersion } = query
   // The version alone costs half as much as a page, and usually nothing has changed.
   if (unlessVersion !== undefined && (await readVersion(db, userId)) === unlessVersion) return 'unchanged'
+  const values = [userId, limit, placeOf(query), ...(categories === undefined ? [] : [categories])]
   return db.byMarks(userId, async (marks) => {
     const { name, text } = pageStatement(query, marks)
-    return toPage((await db.one(name, text, [userId, ...pageParameters(query)])) as Row)
+    return toPage((await db.one(name, text, values)) as Row)
   })
 }
 
