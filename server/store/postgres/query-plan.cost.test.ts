@@ -936,7 +936,8 @@ const migrating = openPool(url)
 await migrate(migrating, { partitions: 4 })
 await migrating.end()
 // One connection, so that each call is made on the one that reports its plans. Its plans are made without the values.
-const client = openPool(url, { size: 1, timeoutMs: 600_000 })
+const client = openPool(url, { timeoutMs: 600_000 })
+client.options.max = 1
 let plans: Step[] = []
 client.on('connect', (connection) => {
   connection.on('notice', ({ message = '' }) => {
