@@ -2,15 +2,10 @@
 import type { Database } from './config/database-url.ts'
 import type { StartTimeout } from './store/postgres/connection/opening.ts'
 import type { Store } from './store/store.ts'
-import { writes } from './writes.ts'
+import * as writes from './writes.ts'
 
 /** How many partitions a new PostgreSQL database gets for each table that belongs to users. */
 export const usualPartitions = 8
-
-type Opening = {
-  partitions?: number
-  startTimeout?: StartTimeout
-}
 
 /**
  * Opens the store and brings it to this program's schema; `migrations` names those that were applied. With `startTimeout`
@@ -19,7 +14,7 @@ type Opening = {
  */
 export async function openStore(
   database: Database,
-  { partitions = usualPartitions, startTimeout }: Opening = {},
+  { partitions = usualPartitions, startTimeout }: { partitions?: number; startTimeout?: StartTimeout } = {},
 ): Promise<{ store: Store; migrations: string[]; notice?: string }> {
   if (database.engine === 'postgres') {
     const { openPostgresStore } = await import('./store/postgres/store.ts')

@@ -1,8 +1,7 @@
 // What the server does for one request of the demonstration: each call of a part of the service, with its duration. The parts are wrapped
 // when a world is composed, so that the service itself has no code for it and no cost.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { nameOf } from '../../server/store/operations.ts'
-import type { Store } from '../../server/store/store.ts'
+import { nameOf, type Store } from '../../server/store/store.ts'
 import { takenBack } from '../../server/store/unavailable.ts'
 import type { Step } from './api.ts'
 

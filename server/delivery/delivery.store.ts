@@ -14,7 +14,6 @@ import {
   standingOf,
 } from '../inbox/notification-state.ts'
 import { makeNewest } from '../inbox/places.store.ts'
-import type { WriteForms } from '../store/operations.ts'
 import {
   all,
   digitsOf,
@@ -32,6 +31,7 @@ import {
   userKey,
   type Write,
 } from '../store/statements.ts'
+import type { WriteForms } from '../store/store.ts'
 import { keyColumns, namespaceOf, prefixOf } from '../users/users.store.ts'
 import { deliverTogether } from './delivery.postgres.ts'
 import {

@@ -3,7 +3,7 @@ import { parseTime } from '../basics/clock.ts'
 import { CarillonError, invalidField } from '../basics/errors.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'
 import { isKnown, sendData, sendJson } from '../http/response/send.ts'
-import type { WriteOperation } from '../store/operations.ts'
+import type { WriteOperation } from '../store/store.ts'
 import {
   CountsResponse,
   ListQuery,

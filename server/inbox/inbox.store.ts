@@ -1,6 +1,7 @@
 // Reads one user's inbox: its state, one notification, counts. Pages and changes are the most frequent, so each engine reads them in a form of its own.
-import type { ReadForms } from '../store/operations.ts'
+
 import { all, get, Part, type Read, userKey } from '../store/statements.ts'
+import type { ReadForms } from '../store/store.ts'
 import {
   type Changes,
   type ChangesQuery,
@@ -55,6 +56,7 @@ export function* readCounts(userId: string): Read<Counts> {
  * passes over those that a read-all of categories covers. Returns 'unchanged' if the inbox still has the version `unlessVersion`.
  */
 export const readPage: ReadForms<PageQuery, Page | 'unchanged'> = {
+  name: 'readPage',
   sqlite: onSqlite.readPage,
   postgres: onPostgres.readPage,
 }
@@ -66,6 +68,7 @@ export const readPage: ReadForms<PageQuery, Page | 'unchanged'> = {
  * the inbox never reached the version, is more than `maxBehind` changes ahead of it, or had a read-all undone since.
  */
 export const changesSince: ReadForms<ChangesQuery, Changes | 'reset'> = {
+  name: 'changesSince',
   sqlite: changesOnSqlite.changesSince,
   postgres: changesOnPostgres.changesSince,
 }

@@ -1,8 +1,7 @@
 // One user's inbox. Every query is scoped to the user: another user's notification looks like one that does not exist.
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { CarillonError, invalidField } from '../basics/errors.ts'
-import type { WriteOperation } from '../store/operations.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, WriteOperation } from '../store/store.ts'
 import { readCounts, readNotification, readPage } from './inbox.store.ts'
 import type { Page, PageRequest } from './inbox-state.ts'
 import { inLanguageOf } from './language.ts'

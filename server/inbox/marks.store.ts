@@ -1,8 +1,8 @@
 // Marks notifications as read or unread, one or all. Each change of an inbox raises its version by 1. PostgreSQL runs the usual marks by a
 // function of its own (postgres/marks.ts).
 import { iso } from '../basics/clock.ts'
-import type { WriteForms } from '../store/operations.ts'
 import { get, send, signal, type UserKey, type Write } from '../store/statements.ts'
+import type { WriteForms } from '../store/store.ts'
 import type { MarkAllRead, MarkRead, OneNotification } from './inbox-state.ts'
 import {
   byId,

@@ -1,7 +1,6 @@
 // Adds, finds, renews, touches and ends sessions, and keeps the devices that a user has signed in from, by label and network. Each engine finds
 // a session with the version of its user's inbox, in one statement of its own, because every request with a cookie does.
 import type { Audited } from '../store/events.ts'
-import type { ReadForms } from '../store/operations.ts'
 import type { Database } from '../store/postgres/connection/connection.ts'
 import type { Reader } from '../store/sqlite/reader.ts'
 import {
@@ -17,6 +16,7 @@ import {
   userBytes,
   type Write,
 } from '../store/statements.ts'
+import type { ReadForms } from '../store/store.ts'
 import { revoke } from '../tokens/tokens.store.ts'
 
 /** A session is stored under its user, so that a look-up touches only rows of that user. */

@@ -39,6 +39,15 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
   )
 }
 
+/**
+ * The three numbers of a version as one: prereleases of one version are equal. Not `localeCompare` with `numeric`, which loads the rules of a
+ * language: 9 ms of every start.
+ */
+export function comparable(version: string): number {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number)
+  return major * 1e6 + minor * 1e3 + patch
+}
+
 /** The statements that enter a migration in the ledger, in the transaction of the migration. `now`: an expression with the time, ISO 8601. */
 export function entryOf(name: string, now: string): string[] {
   return [

@@ -6,11 +6,15 @@
 // that is not. sqlite/reader.ts, sqlite/writer-thread.ts and postgres/connection/transaction.ts run them.
 import type { AuditEntry, ChangeSignal } from './events.ts'
 
-type Sql<Kind extends string> = { kind: Kind } & Template
-export type Query = Sql<'get' | 'all'>
+export type Query = { kind: 'get' | 'all' } & Template
+/** `locks`: its rows stay locked. `only`: other engines skip it. */
+export type SqlStatement = {
+  kind: 'get' | 'all' | 'run' | 'send'
+  locks?: true
+  only?: 'postgres' | 'citus'
+} & Template
 export type Statement =
-  | Query
-  | Sql<'lock' | 'lockAll' | 'run' | 'send' | 'postgres' | 'sendOnPostgres' | 'citus'>
+  | SqlStatement
   | { kind: 'record'; entries: readonly AuditEntry[] }
   | { kind: 'signal'; signal: ChangeSignal }
 
@@ -34,12 +38,12 @@ export function* all<Row>(strings: TemplateStringsArray, ...values: Given[]): Re
  * calls at the same time take turns.
  */
 export function* lockAll<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row[]> {
-  return (yield { kind: 'lockAll', strings, values }) as Row[]
+  return (yield { kind: 'all', locks: true, strings, values }) as Row[]
 }
 
 /** As `lockAll`: the first row. */
 export function* lock<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
-  return (yield { kind: 'lock', strings, values }) as Row | undefined
+  return (yield { kind: 'get', locks: true, strings, values }) as Row | undefined
 }
 
 /** Returns how many rows it changed. */
@@ -54,17 +58,17 @@ export function* send(strings: TemplateStringsArray, ...values: Given[]): Write<
 
 /** A statement for an engine with several writers. Undefined on SQLite, which skips it. */
 export function* onPostgres<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row | undefined> {
-  return (yield { kind: 'postgres', strings, values }) as Row | undefined
+  return (yield { kind: 'get', only: 'postgres', strings, values }) as Row | undefined
 }
 
 /** A statement for an engine with several writers, which the write does not wait for. */
 export function* sendOnPostgres(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
-  yield { kind: 'sendOnPostgres', strings, values }
+  yield { kind: 'send', only: 'postgres', strings, values }
 }
 
 /** A statement that only Citus needs. */
 export function* onCitus(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
-  yield { kind: 'citus', strings, values }
+  yield { kind: 'send', only: 'citus', strings, values }
 }
 
 /** Adds entries to the audit log. After the commit the store passes them to the listeners of `onRecorded`. */
@@ -122,7 +126,7 @@ export type Value = string | number | null
 export type Template = { strings: TemplateStringsArray; values: readonly Given[] }
 /** A value or a part between two strings of a template. At one place it is always a value, always the same part, or always a list. */
 export type Given = Value | Part | List | UserKey
-type Bound = Value | Uint8Array
+export type Bound = Value | Uint8Array
 
 /** Text of a statement, such as the columns that several statements select. */
 export class Part {
@@ -136,22 +140,10 @@ export class Part {
 }
 
 /** The user in the tables of inboxes: 16 bytes on SQLite (decision 0054), the id on PostgreSQL. */
-export class UserKey {
-  readonly postgres: string
-  #bytes: Uint8Array | undefined
-
-  constructor(userId: string) {
-    this.postgres = userId
-  }
-
-  get sqlite(): Uint8Array {
-    this.#bytes ??= userBytes(this.postgres)
-    return this.#bytes
-  }
-}
+export type UserKey = { readonly userId: string }
 
 export function userKey(userId: string): UserKey {
-  return new UserKey(userId)
+  return { userId }
 }
 
 /** The `user_id` in the tables of inboxes on SQLite: the 16 bytes of the UUID (schema/0001-schema.sql). */
@@ -180,34 +172,26 @@ export const givenUser = new Part("unhex(replace(given.value ->> 'userId', '-', 
 type ListUse = 'in' | 'numbers' | 'users' | 'rows'
 
 /** A list in one value. */
-export class List {
-  readonly items: readonly unknown[]
-  readonly use: ListUse
-
-  constructor(items: readonly unknown[], use: ListUse) {
-    this.items = items
-    this.use = use
-  }
-}
+type List = { readonly items: readonly unknown[]; readonly use: ListUse }
 
 /** After a column: whether it is one of the values. */
 export function inList(values: readonly string[]): List {
-  return new List(values, 'in')
+  return { items: values, use: 'in' }
 }
 
 /** After a column of numbers. */
 export function inNumbers(values: readonly number[]): List {
-  return new List(values, 'numbers')
+  return { items: values, use: 'numbers' }
 }
 
 /** After the column of a `UserKey`: whether it is that of one of the users. */
 export function inUsers(userIds: readonly string[]): List {
-  return new List(userIds, 'users')
+  return { items: userIds, use: 'users' }
 }
 
 /** After `from`: a row for each object, whose fields are `given.value ->> 'name'`. */
 export function rowsOf(objects: readonly object[]): List {
-  return new List(objects, 'rows')
+  return { items: objects, use: 'rows' }
 }
 
 type Engine = 'sqlite' | 'postgres'
@@ -230,14 +214,12 @@ const lists: Record<Engine, Record<ListUse, (placeholder: string) => string>> = 
 }
 
 /** The values of a template that are bound, in the order of their placeholders. */
-export function boundValues({ values }: Template, engine: 'sqlite'): Bound[]
-export function boundValues({ values }: Template, engine: 'postgres'): Value[]
 export function boundValues({ values }: Template, engine: Engine): Bound[] {
   const bound: Bound[] = []
   for (const value of values)
     if (typeof value !== 'object' || value === null) bound.push(value)
-    else if (value instanceof UserKey) bound.push(value[engine])
-    else if (value instanceof List) bound.push(JSON.stringify(value.items))
+    else if ('userId' in value) bound.push(engine === 'sqlite' ? userBytes(value.userId) : value.userId)
+    else if ('items' in value) bound.push(JSON.stringify(value.items))
   return bound
 }
 
@@ -268,7 +250,8 @@ function textOf({ strings, values }: Template, engine: Engine): string {
     if (value instanceof Part) text += value[engine]
     else {
       const placeholder = engine === 'postgres' ? `$${++placeholders}` : '?'
-      text += value instanceof List ? lists[engine][value.use](placeholder) : placeholder
+      const isList = typeof value === 'object' && value !== null && 'items' in value
+      text += isList ? lists[engine][value.use](placeholder) : placeholder
     }
     text += strings[index + 1]
   }

@@ -1,9 +1,8 @@
 // What is wrong with a PostgreSQL server, its database and this role's rights in it? Writes nothing.
 import type pg from 'pg'
 import { knownMigrations } from '../../store/migrations.ts'
-import { openingFailure, refuseOld } from '../../store/postgres/connection/opening.ts'
+import { openingFailure, poolingOf, poolingRemedy, refuseOld } from '../../store/postgres/connection/opening.ts'
 import { openPool } from '../../store/postgres/connection/pool.ts'
-import { poolingOf, poolingRemedy } from '../../store/postgres/connection/pooler.ts'
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
 import { clockFinding, type Finding, fault, faultOf, ok, warning } from '../finding.ts'

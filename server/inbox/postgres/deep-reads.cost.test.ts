@@ -12,7 +12,8 @@ import { readPage } from './pages.ts'
 const count = 20_000
 const { url, drop } = await newDatabase()
 // One connection, so that each call is made on the one that reports its plans.
-const client = openPool(url, { size: 1 })
+const client = openPool(url)
+client.options.max = 1
 const db = new Database(client, new ChangeSignals(client, url))
 let passed = 0
 client.on('connect', (connection) =>

@@ -9,7 +9,6 @@ import { isServerAway, openCheckedPool, openingFailure, type StartTimeout } from
 import { openPool } from './connection/pool.ts'
 import { migrate } from './schema/migrate.ts'
 
-const migrationTimeoutMs = 3_600_000
 const retryMs = 500
 
 type Opened = { store: Store; migrations: string[] }
@@ -36,24 +35,20 @@ export async function openPostgresStore(url: string, { partitions, startTimeout 
 async function openOnce(url: string, partitions: number): Promise<Opened> {
   let pool: Pool | undefined
   try {
-    pool = await openCheckedPool(url, { timeoutMs: migrationTimeoutMs })
+    pool = await openCheckedPool(url)
     const migrations = await migrate(pool, { partitions })
     await pool.end()
     pool = openPool(url)
     const changeSignals = new ChangeSignals(pool, url)
     await changeSignals.open()
-    const isDistributed = await isOnCitus(pool)
+    // schema/distribute.sql runs while no process does.
+    const { rows } = await pool.query("select to_regclass('pg_catalog.pg_dist_partition') is not null as distributed")
+    const isDistributed = rows[0]?.distributed === true
     return { store: storeOn(new Database(pool, changeSignals, { isDistributed })), migrations }
   } catch (error) {
     if (pool?.ended === false) await pool.end()
     throw openingFailure(error)
   }
-}
-
-/** schema/distribute.sql runs while no process does. */
-async function isOnCitus(pool: Pool): Promise<boolean> {
-  const { rows } = await pool.query("select to_regclass('pg_catalog.pg_dist_partition') is not null as is_there")
-  return rows[0]?.is_there === true
 }
 
 export function storeOn(db: Database): Store {

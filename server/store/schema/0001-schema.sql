@@ -243,10 +243,7 @@ create table read_mark (
   primary key (user_id, version)
 ) without rowid, strict;
 -- A read-all that changed only notifications marked as unread does not raise the high-water mark, and is no one's first readAt.
--- sqlite:
 create unique index read_mark_by_seq on read_mark (user_id, through_seq, at, before_through) where through_seq > before_through;
--- postgres:
-create unique index read_mark_by_seq on read_mark (user_id, through_seq) include (at) where through_seq > before_through;
 
 -- A read-all of some categories (decision 0030): a row for each, with the sequence number up to which it covers the category.
 create table category_read_mark (

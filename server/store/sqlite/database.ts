@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import * as sqlite from 'node:sqlite'
 import { createEmpty, syncFolder } from '../../basics/durable-file.ts'
 import { CarillonError, messageOf } from '../../basics/errors.ts'
+import { comparable } from '../migrations.ts'
 import { refusedWrite, writeRefusal } from '../transfer-state.ts'
 import { outcomeUnknown, takenBack } from '../unavailable.ts'
 
@@ -55,13 +56,6 @@ export function connect(path: string): Database {
     database.close()
     throw error
   }
-}
-
-/**
- * The process sorts large indexes in a file beside the database: a container may have no other folder that it can write. SQLite deletes the file when it opens it.
- */
-export function sortBeside(database: Database, path: string): void {
-  database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
 }
 
 /** One transaction, which takes the write lock when it begins. */
@@ -121,12 +115,6 @@ export function refuseOldSqlite(version: string): void {
   })
 }
 
-/** Not `localeCompare` with `numeric`, which loads the rules of a language: 9 ms of every start. */
-function comparable(version: string): number {
-  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
-  return major * 1e6 + minor * 1e3 + patch
-}
-
 /** Creates the file, or checks that it is a Carillon database. It reads without SQLite, so that another file is not changed. */
 function prepareFile(path: string): void {
   try {
@@ -175,7 +163,6 @@ function makeFolder(folder: string): void {
 
 /** Whether the first bytes of a file are those of a Carillon database. */
 export function isOurs(header: Buffer): boolean {
-  if (header.length === 0) return false
   return header.toString('latin1', 0, 15) === 'SQLite format 3' && header.readUInt32BE(68) === applicationId
 }
 

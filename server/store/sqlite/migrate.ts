@@ -1,12 +1,12 @@
 // Brings a SQLite database to this program's schema: the migrations, each in one transaction with its ledger entry.
 import { setImmediate as turn } from 'node:timers/promises'
-import { entryOf, isInChunks, knownMigrations, refuseNewer as refuseNewerThan, textOf } from '../migrations.ts'
+import { entryOf, isInChunks, knownMigrations, refuseNewer, textOf } from '../migrations.ts'
 import { type Database, inWriteLock } from './database.ts'
 
 /** Applies the pending migrations and returns their names. Throws UNAVAILABLE if the schema is newer than this program. */
 export async function migrate(database: Database, { from }: { from?: URL } = {}): Promise<string[]> {
   const known = knownMigrations(from)
-  refuseNewer(database, from)
+  refuseNewer(appliedMigrations(database), known)
   const done: string[] = []
   for (const name of known.slice(appliedMigrations(database).length)) {
     const text = textOf(name, 'sqlite', from)
@@ -29,11 +29,6 @@ async function changeInChunks(database: Database, text: string): Promise<void> {
   while (Number(chunk.run().changes) > 0) await turn()
 }
 
-/** Throws UNAVAILABLE if the database has a migration that this program does not know. Only reads. */
-export function refuseNewer(database: Database, from?: URL): void {
-  refuseNewerThan(appliedMigrations(database), knownMigrations(from))
-}
-
 /** The names of the applied migrations, in order; empty if there is no ledger. Only reads. */
 export function appliedMigrations(database: Database): string[] {
   const ledger = database.prepare("select 1 from sqlite_schema where name = 'kysely_migration'").get()
@@ -49,9 +44,4 @@ export function creationOfIndex(name: string): string {
   const statement = new RegExp(`^create (?:unique )?index ${name} on [^;]*`, 'm').exec(textOf('0001-schema', 'sqlite'))
   if (statement === null) throw new Error(`The schema has no index ${name}`)
   return statement[0].replace(' index ', ' index if not exists ')
-}
-
-/** When the database was created: the time of its first migration. */
-export function historyOf(database: Database): string {
-  return String(database.prepare('select timestamp from kysely_migration order by name limit 1').get()?.timestamp)
 }

@@ -1,9 +1,7 @@
 // How the main thread reads: on a connection of its own, with a read transaction for each turn of the event loop.
 import { CarillonError } from '../../basics/errors.ts'
-import { boundValues, type Read, Texts } from '../statements.ts'
+import { type Bound, boundValues, type Read, Texts } from '../statements.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
-
-type Value = string | number | null | Uint8Array
 
 const texts = new Texts('sqlite', (text) => text)
 
@@ -41,16 +39,16 @@ export class Reader {
     this.#dataVersion = database.prepare('pragma data_version')
   }
 
-  one<Row extends unknown[]>(sql: string, ...values: Value[]): Row | undefined {
+  one<Row extends unknown[]>(sql: string, ...values: Bound[]): Row | undefined {
     return this.#read('get', sql, values) as Row | undefined
   }
 
-  all<Row extends unknown[]>(sql: string, ...values: Value[]): Row[] {
+  all<Row extends unknown[]>(sql: string, ...values: Bound[]): Row[] {
     return this.#read('all', sql, values) as Row[]
   }
 
   /** The first row, as `one` reads it. Until the database changes, the row is kept for this very object, `key`, and not read again. */
-  kept<Row extends unknown[]>(key: object, sql: string, values: () => Value[]): Row | undefined {
+  kept<Row extends unknown[]>(key: object, sql: string, values: () => Bound[]): Row | undefined {
     this.#beginSnapshot()
     const known = this.#kept.get(key)
     if (known !== undefined) return known as Row
@@ -60,7 +58,7 @@ export class Reader {
   }
 
   /** Every row, as an object with the names of the columns. Slower than `all`. */
-  objects<Row>(sql: string, ...values: Value[]): Row[] {
+  objects<Row>(sql: string, ...values: Bound[]): Row[] {
     const rows = this.#read('all', sql, values, false) as Row[]
     // SQLite's objects have no prototype.
     return rows.map((row) => ({ ...row }))
@@ -112,7 +110,7 @@ export class Reader {
     abandoned.push(this.#database)
   }
 
-  #read(method: 'get' | 'all', sql: string, values: Value[], asArrays = true): unknown {
+  #read(method: 'get' | 'all', sql: string, values: Bound[], asArrays = true): unknown {
     try {
       this.#beginSnapshot()
       return this.#prepared(sql, asArrays)[method](...values)
@@ -124,14 +122,10 @@ export class Reader {
   #beginSnapshot(): void {
     if (this.#isOpen) return
     if (this.#isClosed) throw new CarillonError('UNAVAILABLE', 'The store is closed')
-    this.#begin.run()
-    this.#isOpen = true
-    if (this.#ofMoment !== undefined) setImmediate(this.endSnapshot)
-    this.#forgetChanged()
-  }
-
-  #forgetChanged(): void {
     try {
+      this.#begin.run()
+      this.#isOpen = true
+      if (this.#ofMoment !== undefined) setImmediate(this.endSnapshot)
       const version = this.#dataVersion.get()?.data_version
       if (version !== this.#keptVersion) this.#kept.clear()
       this.#keptVersion = version

@@ -2,11 +2,11 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
-import { nameOf, type WriteOperation, type Writes } from '../operations.ts'
-import type { Store } from '../store.ts'
+import { knownMigrations, refuseNewer } from '../migrations.ts'
+import { nameOf, type Store, type WriteOperation, type Writes } from '../store.ts'
 import { connect, type Database, openDatabase, openingFailure, peek } from './database.ts'
 import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './file/identity.ts'
-import { historyOf, migrate, refuseNewer } from './migrate.ts'
+import { appliedMigrations, migrate } from './migrate.ts'
 import { Reader } from './reader.ts'
 import { Writer, type WriterPlace } from './writer.ts'
 
@@ -21,14 +21,14 @@ export async function openSqliteStore(
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
   const notice = hasForeignLog(path) ? setLogAside(path) : undefined
-  peek(path, (found) => refuseNewer(found))
+  peek(path, (found) => refuseNewer(appliedMigrations(found), knownMigrations()))
   const database = openDatabase(path)
   try {
     const migrations = await migrate(database)
     const { dev, ino } = statSync(path, { bigint: true })
     removeDrafts(database, path)
     const history = continuedHistory(database, path)
-    const store = storeAt({ path, file: { dev, ino }, history }, `${historyOf(database)} ${history}`, code)
+    const store = storeAt({ path, file: { dev, ino }, history }, code)
     return { store, migrations, ...(notice !== undefined && { notice }) }
   } catch (error) {
     throw openingFailure(error, path)
@@ -44,7 +44,7 @@ function connectForReads(path: string): Database {
   return database
 }
 
-function storeAt(place: WriterPlace, history: string, { writes, writerEntry: entry }: Code): Store {
+function storeAt(place: WriterPlace, { writes, writerEntry: entry }: Code): Store {
   const reader = new Reader(connectForReads(place.path), connectForReads(place.path))
   const listeners = new Map<ChangeListener, readonly ChangeSignal['about'][] | undefined>()
   const recordListeners = new Set<RecordListener>()
@@ -67,7 +67,7 @@ function storeAt(place: WriterPlace, history: string, { writes, writerEntry: ent
       const weight = typeof operation === 'function' ? undefined : operation.weightOf?.(input)
       return writer.write([names.get(operation) ?? missing(operation), input], weight)
     },
-    history,
+    history: place.history,
     failed: writer.failed,
     onChange(listener, about) {
       listeners.set(listener, about)

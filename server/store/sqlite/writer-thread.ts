@@ -4,11 +4,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../basics/errors.ts'
 import type { AuditEntry, ChangeSignal } from '../events.ts'
-import type { WriteOperation, Writes } from '../operations.ts'
-import { boundValues, type Statement, send, Texts, type Write } from '../statements.ts'
+import { boundValues, type SqlStatement, type Statement, Texts } from '../statements.ts'
+import type { WriteOperation, Writes } from '../store.ts'
 import { connect, resultCode } from './database.ts'
 import { FileGuard, type FileLoss, schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
-import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writes-in-transit.ts'
+import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writer.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = connect(workerData.path)
@@ -27,7 +27,7 @@ const logPages = database.prepare('pragma wal_checkpoint(noop)')
 const stampEveryMs = 600_000
 const prepared = new Texts('sqlite', (text) => database.prepare(text))
 const dataVersion = database.prepare('pragma data_version')
-let knownDataVersion = dataVersion.get()?.data_version
+let knownDataVersion: unknown
 // Opens the log, so that the guard finds it.
 database.exec('begin; select 1 from sqlite_schema; commit')
 const guard = new FileGuard({ path: workerData.path, database: workerData.file, schemaNow: () => schemaIn(database) })
@@ -83,6 +83,7 @@ function commit(
 }
 
 function run([name, input]: WriteRequest, signals: ChangeSignal[]): WriteReply {
+  if (name === changeNothing) return { ok: true, value: undefined }
   const recorded: AuditEntry[] = []
   const operation = writes[name] as WriteOperation<unknown, unknown>
   const write = typeof operation === 'function' ? operation(input) : operation.write(input)
@@ -100,20 +101,16 @@ function outcomeOf(statement: Statement, { signals, recorded }: Collected): unkn
       return recorded.push(...statement.entries)
     case 'signal':
       return signals.push(statement.signal)
-    case 'postgres':
-    case 'sendOnPostgres':
-    case 'citus':
-      return undefined
-    case 'get':
-    case 'lock':
-      return prepared.of(statement).get(...boundValues(statement, 'sqlite'))
-    case 'run':
-      return Number(prepared.of(statement).run(...boundValues(statement, 'sqlite')).changes)
-    case 'send':
-      return prepared.of(statement).run(...boundValues(statement, 'sqlite'))
     default:
-      return prepared.of(statement).all(...boundValues(statement, 'sqlite'))
+      return statement.only === undefined ? found(statement) : undefined
   }
+}
+
+function found(statement: SqlStatement): unknown {
+  const values = boundValues(statement, 'sqlite')
+  if (statement.kind === 'get') return prepared.of(statement).get(...values)
+  if (statement.kind === 'all') return prepared.of(statement).all(...values)
+  return Number(prepared.of(statement).run(...values).changes)
 }
 
 function runAlone(request: WriteRequest, signals: ChangeSignal[]): WriteReply {
@@ -155,10 +152,6 @@ function settle(): void {
   } catch {}
 }
 
-function* tryCommit(): Write<void> {
-  yield* send`delete from token_cutoff where expires_at < 0`
-}
-
 function everySecond(): void {
   if (isLost()) {
     port.postMessage({ replies: [], signals: [], loss } satisfies WriterMessage)
@@ -192,17 +185,17 @@ function noticeOtherProcesses(): void {
   port.postMessage({ replies: [], signals: [{ about: 'anything' }] } satisfies WriterMessage)
 }
 
-// Another process may have written before this thread read `data_version` for the first time.
-port.postMessage({ replies: [], signals: [{ about: 'anything' }] } satisfies WriterMessage)
+// Another process may have written before.
+noticeOtherProcesses()
 // A revocation by a command has to take effect within a second.
 const noticing = setInterval(noticeOtherProcesses, 400).unref()
 const guarding = setInterval(everySecond, 1_000).unref()
 
-let writes: Writes = { [changeNothing]: tryCommit }
+let writes: Writes
 
 /** The messages wait until then. */
 export function serveWrites(ofRooms: Writes): void {
-  writes = { ...ofRooms, ...writes }
+  writes = ofRooms
   port.on('message', receive)
 }
 

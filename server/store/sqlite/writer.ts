@@ -2,11 +2,10 @@
 import { Worker } from 'node:worker_threads'
 import { CarillonError, overloaded } from '../../basics/errors.ts'
 import { WorkInTurns } from '../../basics/event-loop.ts'
-import type { ChangeSignal, RecordListener } from '../events.ts'
+import type { AuditEntry, ChangeSignal, RecordListener } from '../events.ts'
 import { outcomeUnknown, wentAway } from '../unavailable.ts'
 import { asStoreError } from './database.ts'
 import type { FileLoss, FileNumber } from './file/identity.ts'
-import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writes-in-transit.ts'
 
 /** In the unit of `weight`. A commit of that many takes a tenth of a second. */
 const maxInOneCommit = 1_000
@@ -15,6 +14,24 @@ const maxWaiting = 30_000
 const commitTimeoutMs = 6_000
 /** Each settled write resumes a request. All requests of one commit in one turn would block the event loop for milliseconds. */
 const maxSettlingMs = 0.2
+
+/** In place of the name of a write: tries a commit. */
+export const changeNothing = ''
+
+export type WriteRequest = readonly [name: string, input: unknown]
+/**
+ * The result of one write, with the audit entries that it recorded, if there are any. A failure carries SQLite's result code, if it has one,
+ * and whether the commit itself failed.
+ */
+export type WriteReply =
+  | { ok: true; value: unknown; recorded?: readonly AuditEntry[] }
+  | { ok: false; message: string; sqliteCode: number | undefined; isOfCommit: boolean }
+export type WriterMessage = {
+  replies: WriteReply[]
+  signals: ChangeSignal[]
+  /** Set if the file at the path is not the one that the thread has open. Then nothing more is written. */
+  loss?: FileLoss | undefined
+}
 
 type PendingWrite = {
   request: WriteRequest
@@ -127,8 +144,7 @@ export class Writer {
 
   #receive({ replies, signals, loss }: WriterMessage): void {
     this.#options.onCommit(signals)
-    const done = replies.length === 0 ? [] : this.#inProgress
-    if (replies.length > 0) this.#inProgress = []
+    const done = this.#inProgress.splice(0, replies.length)
     if (loss !== undefined) {
       this.#loss = loss
       this.#die(new CarillonError('UNAVAILABLE', loss.reason, { remedy: loss.remedy }))

@@ -1,8 +1,7 @@
 // For tests: other functions in place of a store's operations.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { nameOf, type ReadOperation, type WriteOperation } from '../operations.ts'
-import type { Store } from '../store.ts'
+import { nameOf, type ReadOperation, type Store, type WriteOperation } from '../store.ts'
 
 type Operation<Input, Result> = ReadOperation<[input: Input], Result> | WriteOperation<Input, Result>
 type Run = (operation: unknown, ...input: unknown[]) => Promise<unknown>

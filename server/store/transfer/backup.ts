@@ -1,14 +1,15 @@
 // Takes a backup and restores it. The file is gzip-compressed lines of JSON, the same for both engines: a header; for each table a line that
 // names its columns, its rows as arrays, and its checksum; and at the end the checksum of all lines before.
-import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, statSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
+import { syncFolder, syncToDisk } from '../../basics/durable-file.ts'
 import { CarillonError, messageOf } from '../../basics/errors.ts'
 import type { Database } from '../../config/database-url.ts'
 import { newestMigration, openEndpoint, refuseUnusable, sourceAt } from './endpoint/endpoint.ts'
 import { fill, type Report, refuseFilled, type Target } from './fill.ts'
-import { writeNewFile } from './new-file.ts'
 import { type Checksum, lineOf, linesOf, type Row, rowsInBatch, type Source, type Table } from './rows.ts'
 
 const format = 'carillon backup'
@@ -30,7 +31,7 @@ export async function backUp({ from, file, at, report }: Backup): Promise<readon
     const source = await sourceAt(endpoint)
     const contents = contentsOf(source, { takenAt: at, onRows: report('Copying', source) })
     // r+: if the file was removed since it was created, it is not created again.
-    await pipeline(contents, withChecksum, createGzip(), createWriteStream(draft, { flags: 'r+' }))
+    await pipeline(contents, withChecksum, createGzip(), fs.createWriteStream(draft, { flags: 'r+' }))
     return (await openDump(draft, report('Verifying', source))).checksums
   })
 }
@@ -69,7 +70,7 @@ async function openDump(path: string, onRows: (count: number) => void = () => {}
   const objects: unknown[] = []
   try {
     // A folder, or a pipe, which would be empty when it is read a second time.
-    if (!statSync(path).isFile()) throw unusable(path, 'is not a file, and restore reads it more than once')
+    if (!fs.statSync(path).isFile()) throw unusable(path, 'is not a file, and restore reads it more than once')
     for await (const line of checkedLines(path)) {
       if (line.startsWith('[')) onRows(1)
       else objects.push(JSON.parse(line))
@@ -110,7 +111,7 @@ async function* rowsIn(lines: Lines, table: Table): AsyncGenerator<Row[]> {
 async function* checkedLines(path: string): Lines {
   const text = createGunzip().setEncoding('utf8')
   // The loop below throws the error.
-  pipeline(createReadStream(path), text).catch(() => {})
+  pipeline(fs.createReadStream(path), text).catch(() => {})
   const hash = createHash('sha256')
   let rest = ''
   let isIntact = false
@@ -149,4 +150,49 @@ function readFailure(error: unknown, path: string): CarillonError {
 
 function unusable(path: string, why: string, remedy?: string): CarillonError {
   return new CarillonError('UNPROCESSABLE', `${path} ${why}`, { remedy })
+}
+
+/**
+ * Writes a file completely or not at all: `write` gets an empty file (mode 0600) with another name in the same folder, which is then synced to the
+ * disk and gets the name `path`. Throws CarillonError if the file exists or the system refuses. Leaves nothing behind, not even if the process
+ * exits before the end.
+ */
+export async function writeNewFile<Result>(path: string, write: (draft: string) => Promise<Result>): Promise<Result> {
+  refuseExisting(path)
+  // Random, since the process id is the same in every container.
+  const draft = `${path}.${randomBytes(6).toString('hex')}.part`
+  const remove = () => fs.rmSync(draft, { force: true })
+  process.on('exit', remove)
+  try {
+    fs.closeSync(fs.openSync(draft, 'wx', 0o600))
+    const result = await write(draft)
+    syncToDisk(draft)
+    publish(draft, path)
+    syncFolder(dirname(path))
+    return result
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    const remedy = 'Nothing is left of it.'
+    throw new CarillonError('UNAVAILABLE', `${path} cannot be written: ${error.message}`, { remedy, cause: error })
+  } finally {
+    remove()
+    process.off('exit', remove)
+  }
+}
+
+/** A link never replaces a file that was created since the check. Some network disks have no links: there a second check must do. */
+function publish(draft: string, path: string): void {
+  try {
+    fs.linkSync(draft, path)
+  } catch (error) {
+    refuseExisting(path)
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    fs.renameSync(draft, path)
+  }
+}
+
+/** Also a symbolic link to a file that does not exist. */
+function refuseExisting(path: string): void {
+  if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return
+  throw new CarillonError('CONFLICT', `${path} already exists and was left as it is`, { remedy: 'Name a new file.' })
 }

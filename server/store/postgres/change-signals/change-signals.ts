@@ -12,9 +12,8 @@ const firstRetryMs = 100
 const maxRetryMs = 2_000
 const gatherMs = 20
 const resendMs = 2_000
-/** A notice has at most 8,000 bytes. Above `maxNotices` at once, a single one says "anything". */
+/** A notice has at most 8,000 bytes. */
 const maxUsersInNotice = 150
-const maxNotices = 40
 
 export class ChangeSignals {
   readonly #node = randomUUID()
@@ -106,11 +105,7 @@ export class ChangeSignals {
   }
 
   #receive(notice: Notice): void {
-    if (notice.cutoff) this.#emit({ about: 'token-revocation' })
-    if (notice.keys) this.#emit({ about: 'signing-key' })
-    if (notice.audit) this.#emit({ about: 'audit' })
-    if (notice.anything) this.#emit({ about: 'anything' })
-    if (notice.session !== undefined) this.#emit({ about: 'session', userId: notice.session })
+    if (notice.signal !== undefined) this.#emit(notice.signal)
     for (const userId of notice.users ?? []) this.#emit({ about: 'inbox', userId })
   }
 
@@ -131,9 +126,7 @@ export class ChangeSignals {
 }
 
 function noticesOf(users: readonly string[]): Notice[] {
-  const count = Math.ceil(users.length / maxUsersInNotice)
-  if (count > maxNotices) return [{ anything: true }]
-  return Array.from({ length: count }, (_, i) => ({
+  return Array.from({ length: Math.ceil(users.length / maxUsersInNotice) }, (_, i) => ({
     users: users.slice(i * maxUsersInNotice, (i + 1) * maxUsersInNotice),
   }))
 }

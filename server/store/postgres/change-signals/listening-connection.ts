@@ -9,26 +9,10 @@ import { Client } from '../connection/pool.ts'
 export const channel = 'carillon'
 
 /**
- * What a NOTIFY carries. `cutoff` (a token revocation), `keys` (the signing keys), `audit` and `session` are in the commit, without a sender; a
- * heartbeat has only its sender. A node ignores a field that it does not know.
+ * What a NOTIFY carries: a signal, which is in the commit and has no sender, or the users whose inboxes a process has changed. A heartbeat has
+ * only its sender. A node ignores a signal that it does not know.
  */
-export type Notice = {
-  from?: string
-  users?: string[]
-  session?: string
-  cutoff?: true
-  keys?: true
-  audit?: true
-  anything?: true
-}
-
-/** What a transaction sends to the other processes; undefined for a signal that is gathered (change-signals.ts). */
-export function noticeOf(signal: ChangeSignal): Notice | undefined {
-  if (signal.about === 'session') return { session: signal.userId }
-  if (signal.about === 'token-revocation') return { cutoff: true }
-  if (signal.about === 'audit') return { audit: true }
-  return signal.about === 'signing-key' ? { keys: true } : undefined
-}
+export type Notice = { from?: string; signal?: ChangeSignal; users?: string[] }
 
 const heartbeatMs = 1_000
 const responseTimeoutMs = 2_000
@@ -111,7 +95,7 @@ export class ListeningConnection {
     this.#clock = { serverMs: rows[0].time, at: (sentAt + performance.now()) / 2 }
     const before = this.history
     this.history = `${this.#server} ${rows[0].history}`
-    if (before !== '' && this.history !== before) this.#options.onNotice({ anything: true })
+    if (before !== '' && this.history !== before) this.#options.onNotice(anything)
   }
 
   async #firstHeartbeat(): Promise<void> {
@@ -153,12 +137,15 @@ async function serverOf(client: Client): Promise<string> {
   }
 }
 
+const anything: Notice = { signal: { about: 'anything' } }
+
 /** Any client of the database may notify: a payload that is not a notice counts as "anything may have changed". */
 function noticeIn(payload: string): Notice {
   try {
     const notice = Object(JSON.parse(payload)) as Notice
-    return notice.users === undefined || Array.isArray(notice.users) ? notice : { anything: true }
+    const isNotice = Array.isArray(notice.users ?? []) && notice.signal !== null
+    return isNotice ? notice : anything
   } catch {
-    return { anything: true }
+    return anything
   }
 }

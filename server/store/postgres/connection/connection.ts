@@ -8,15 +8,14 @@ import type { AuditEntry, RecordListener } from '../../events.ts'
 import { RunAgain, type Read as StoredRead, type Write } from '../../statements.ts'
 import { takenBack } from '../../unavailable.ts'
 import type { ChangeSignals } from '../change-signals/change-signals.ts'
-import { asStoreError, isOfOneCall, isRefusal, mayRunAgain } from './failures.ts'
-import { alone, Gathering, type Row, type Together, type Value } from './gathering.ts'
+import { asStoreError, isRefusal, mayRunAgain } from './failures.ts'
+import { type alone, Gathering, type Row, type Together, type Value } from './gathering.ts'
 import { runRead, Transaction } from './transaction.ts'
 
 /** Calls that wait for a connection: as many as the pool can serve in the two seconds that each may wait. */
 const maxWaiting = 5_000
 /** How often a write runs that a deadlock or a lost connection ended. */
 const maxAttempts = 3
-
 const maxMarks = 100_000
 
 /** Whether an inbox had a read-all of a category, and whether some of its notifications are or were archived, or are snoozed. */
@@ -61,27 +60,24 @@ export class Database {
   }
 
   async one(name: string, text: string, values: Value[]): Promise<Row | undefined> {
-    this.#refuseIfClosing()
-    return (await this.#query(queryOf(name, text, values))).rows[0]
+    return this.#call(async () => (await this.#query<Row>(queryOf(name, text, values))).rows[0])
   }
 
   /** Runs a read that is written once for both engines. */
   async read<Result>(read: StoredRead<Result>): Promise<Result> {
-    this.#refuseIfClosing()
-    return runRead(read, (query) => this.#query(query))
+    return this.#call(() => runRead(read, (query) => this.#query(query)))
   }
 
   /** Runs a write that is written once for both engines, in a transaction: again if nothing was stored and it may succeed then. */
   async write<Result>(start: () => Write<Result>): Promise<Result> {
-    this.#refuseIfClosing()
-    const { result, recorded } = await this.#commit(start)
+    const { result, recorded } = await this.#call(() => this.#commit(start))
     if (recorded.length > 0) for (const listener of this.#recordListeners) await listener(recorded)
     return result
   }
 
   async #commit<Result>(start: () => Write<Result>): Promise<{ result: Result; recorded: readonly AuditEntry[] }> {
     for (let attempt = 1; ; attempt++) {
-      const client = await this.#beginCall()
+      const client = await this.#connect()
       const transaction = new Transaction(client, { isOnCitus: this.isDistributed })
       try {
         const result = await transaction.run(start())
@@ -93,8 +89,6 @@ export class Database {
         const isTakenBack = isRefusal(error) || !transaction.isCommitting
         if (isTakenBack && attempt < maxAttempts && mayRunAgain(error)) continue
         throw isTakenBack && !isRefusal(error) ? takenBack(error) : asStoreError(error)
-      } finally {
-        this.#callsInProgress--
       }
     }
   }
@@ -106,29 +100,10 @@ export class Database {
 
   /** Runs the call together with others of its kind. With `alone`, nothing of it was done and the caller runs it. */
   async together<Call, Result>(kind: Together<Call, Result>, call: Call): Promise<Result | typeof alone> {
-    this.#refuseIfClosing()
     const known = this.#gatherings.get(kind) as Gathering<Call, Result> | undefined
-    const gathering =
-      known ?? new Gathering({ ...kind, run: (calls: readonly Call[]) => this.#runTogether(kind, calls) })
+    const gathering = known ?? new Gathering(kind, async (...query) => (await this.#query<Row>(queryOf(...query))).rows)
     if (known === undefined) this.#gatherings.set(kind, gathering as Gathering<unknown, unknown>)
-    this.#callsInProgress++
-    try {
-      return await gathering.add(call)
-    } finally {
-      this.#callsInProgress--
-    }
-  }
-
-  async #runTogether<Call, Result>(
-    kind: Together<Call, Result>,
-    calls: readonly Call[],
-  ): Promise<readonly (Result | typeof alone)[]> {
-    try {
-      return await kind.run(async (...query) => (await this.#query(queryOf(...query))).rows, calls)
-    } catch (error) {
-      if (!isOfOneCall(error)) throw error
-      return calls.map(() => alone)
-    }
+    return this.#call(() => gathering.add(call))
   }
 
   async check(): Promise<void> {
@@ -141,10 +116,8 @@ export class Database {
     return this.#closing
   }
 
-  async #query(query: pg.QueryArrayConfig): Promise<pg.QueryArrayResult<Row & unknown[]>>
-  async #query(query: pg.QueryConfig): Promise<pg.QueryResult>
-  async #query(query: pg.QueryConfig): Promise<pg.QueryResultBase & { rows: unknown[] }> {
-    const client = await this.#beginCall()
+  async #query<Row>(query: pg.QueryConfig | pg.QueryArrayConfig): Promise<{ rows: Row[] }> {
+    const client = await this.#connect()
     try {
       const result = await client.query(query)
       client.release()
@@ -153,25 +126,27 @@ export class Database {
       // A connection that failed is not used again.
       client.release(!isRefusal(error))
       throw asStoreError(error)
+    }
+  }
+
+  /** A call that `close` waits for. */
+  async #call<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closed')
+    this.#callsInProgress++
+    try {
+      return await work()
     } finally {
       this.#callsInProgress--
     }
   }
 
-  /** Not for the calls of a batch: they began before. */
-  #refuseIfClosing(): void {
-    if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closed')
-  }
-
   // Waits for a connection, at most as long as the pool allows and with at most `maxWaiting` other calls. If it throws,
-  // nothing was done. The caller lowers `#callsInProgress` at its end.
-  async #beginCall(): Promise<pg.PoolClient> {
+  // nothing was done.
+  async #connect(): Promise<pg.PoolClient> {
     if (this.#pool.waitingCount >= maxWaiting) throw overloaded('Too many calls are waiting for the store')
-    this.#callsInProgress++
     try {
       return await this.#pool.connect()
     } catch (error) {
-      this.#callsInProgress--
       throw new CarillonError('UNAVAILABLE', 'The store cannot be reached now; nothing was done', { cause: error })
     }
   }

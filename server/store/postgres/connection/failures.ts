@@ -41,11 +41,7 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'severity' in error ? (error as DatabaseError).code : undefined
 }
 
-/** Deadlocks and locks that another transaction holds for long: the other calls of the batch are free of them. */
-const conflicts = /^(40|55P03)/
-
-/** True if the server rolled the batch back because of one of its calls. */
+/** Whether the server rolled the batch back because of one of its calls, such as for a deadlock or for a lock that is held for long. */
 export function isOfOneCall(error: unknown): boolean {
-  if (!(error instanceof CarillonError)) return true
-  return conflicts.test(sqlState(error.cause) ?? '')
+  return !(error instanceof CarillonError) || /^(40|55P03)/.test(sqlState(error.cause) ?? '')
 }

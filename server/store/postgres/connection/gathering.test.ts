@@ -8,7 +8,7 @@ import { readInbox } from '../../../inbox/inbox.store.ts'
 import { markRead } from '../../../inbox/marks.store.ts'
 import { at, isUnavailable, type Person, World } from '../../contract/world.ts'
 import { openPostgresStore } from '../store.ts'
-import { Gathering, type Kind } from './gathering.ts'
+import { Gathering, type Together } from './gathering.ts'
 
 const { url, drop } = await newDatabase()
 const { store } = await openPostgresStore(url, { partitions: 3 })
@@ -19,15 +19,15 @@ after(async () => {
 const world = await World.on(store)
 
 /** Echoes its calls after `release`, and keeps the batches that it got. */
-function heldEcho({ weightOf = () => 1, keyOf = () => undefined }: Partial<Kind<string, string>> = {}) {
+function heldEcho({ weightOf = () => 1, keyOf = () => undefined }: Partial<Together<string, string>> = {}) {
   const batches: (readonly string[])[] = []
   const held = Promise.withResolvers<void>()
-  const run = async (calls: readonly string[]) => {
+  const run = async (_: unknown, calls: readonly string[]) => {
     batches.push(calls)
     await held.promise
     return calls
   }
-  const gathering = new Gathering<string, string>({ run, weightOf, keyOf })
+  const gathering = new Gathering<string, string>({ run, weightOf, keyOf }, async () => [])
   return { gathering, batches, release: held.resolve }
 }
 

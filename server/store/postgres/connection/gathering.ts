@@ -1,6 +1,7 @@
 // Gathers the concurrent calls of one kind, so that they share a round trip and a commit, as those of SQLite's writer do.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CarillonError, overloaded } from '../../../basics/errors.ts'
+import { isOfOneCall } from './failures.ts'
 
 /** In the unit of `weightOf`. A batch of that many recipients takes less than a tenth of a second. */
 const maxInOneBatch = 1_000
@@ -20,44 +21,41 @@ export type Read = (name: string, text: string, values: Value[]) => Promise<Row[
 /** The result of a call that its batch did not run: the caller runs it alone. Nothing of it was stored. */
 export const alone = Symbol('alone')
 
-export type Kind<Call, Result> = {
+/** A kind of calls that share a statement. */
+export type Together<Call, Result> = {
   /** Runs all calls or none, in one round trip. The results are in the order of the calls. */
-  run: (calls: readonly Call[]) => Promise<readonly (Result | typeof alone)[]>
+  run: (read: Read, calls: readonly Call[]) => Promise<readonly (Result | typeof alone)[]>
   weightOf: (call: Call) => number
   /** No batch has two calls with the same one; undefined if the call may share a batch with any other. */
   keyOf: (call: Call) => string | undefined
 }
 
-/** A kind of calls that share a statement. */
-export type Together<Call, Result> = Omit<Kind<Call, Result>, 'run'> & {
-  run: (read: Read, calls: readonly Call[]) => ReturnType<Kind<Call, Result>['run']>
-}
-
 type Waiting<Call, Result> = {
   call: Call
-  since: number
+  timer: NodeJS.Timeout
   resolve: (result: Result | typeof alone) => void
   reject: (error: unknown) => void
 }
 
 export class Gathering<Call, Result> {
-  readonly #kind: Kind<Call, Result>
+  readonly #kind: Together<Call, Result>
+  readonly #read: Read
   #waiting: Waiting<Call, Result>[] = []
   #batches = 0
-  #timer: NodeJS.Timeout | undefined
 
-  constructor(kind: Kind<Call, Result>) {
+  constructor(kind: Together<Call, Result>, read: Read) {
     this.#kind = kind
+    this.#read = read
   }
 
   /** Throws UNAVAILABLE if too many calls wait, or if this one waited too long to be sent; then nothing was done. */
   add(call: Call): Promise<Result | typeof alone> {
     if (this.#waiting.length >= maxWaiting) throw overloaded('Too many calls are waiting for the store')
     const { promise, resolve, reject } = Promise.withResolvers<Result | typeof alone>()
-    this.#waiting.push({ call, since: performance.now(), resolve, reject })
+    const timer = setTimeout(() => this.#refuseFirst(), waitTimeoutMs).unref()
+    this.#waiting.push({ call, timer, resolve, reject })
     // In the next turn, so that the calls of this turn go together.
     if (this.#waiting.length === 1 && this.#batches < maxBatches) setImmediate(() => this.#sendAll())
-    this.#timer ??= setTimeout(() => this.#refuseLate(), waitTimeoutMs).unref()
     return promise
   }
 
@@ -69,7 +67,7 @@ export class Gathering<Call, Result> {
     this.#batches++
     try {
       const calls = batch.map(({ call }) => call)
-      const results = await this.#kind.run(calls)
+      const results = await this.#run(calls)
       this.#end()
       for (const [index, { resolve }] of batch.entries()) {
         if (index > 0 && index % maxSettledInOneTurn === 0) await nextTurn()
@@ -78,6 +76,15 @@ export class Gathering<Call, Result> {
     } catch (error) {
       this.#end()
       for (const { reject } of batch) reject(error)
+    }
+  }
+
+  async #run(calls: readonly Call[]): ReturnType<Together<Call, Result>['run']> {
+    try {
+      return await this.#kind.run(this.#read, calls)
+    } catch (error) {
+      if (!isOfOneCall(error)) throw error
+      return calls.map(() => alone)
     }
   }
 
@@ -97,17 +104,13 @@ export class Gathering<Call, Result> {
       if (key !== undefined) keys.add(key)
       count++
     }
-    return this.#waiting.splice(0, count)
+    const batch = this.#waiting.splice(0, count)
+    for (const { timer } of batch) clearTimeout(timer)
+    return batch
   }
 
-  #refuseLate(): void {
-    const isLate = ({ since }: Waiting<Call, Result>) => performance.now() - since >= waitTimeoutMs
-    const first = this.#waiting.findIndex((waiting) => !isLate(waiting))
-    const late = this.#waiting.splice(0, first < 0 ? this.#waiting.length : first)
-    for (const { reject } of late)
-      reject(new CarillonError('UNAVAILABLE', 'The store cannot be reached now; nothing was done'))
-    const [oldest] = this.#waiting
-    const dueMs = Math.max(1, (oldest?.since ?? 0) + waitTimeoutMs - performance.now())
-    this.#timer = oldest === undefined ? undefined : setTimeout(() => this.#refuseLate(), dueMs).unref()
+  /** The timers end in the order of the calls. */
+  #refuseFirst(): void {
+    this.#waiting.shift()?.reject(new CarillonError('UNAVAILABLE', 'The store cannot be reached now; nothing was done'))
   }
 }

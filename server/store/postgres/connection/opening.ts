@@ -1,16 +1,16 @@
 // Opens a pool and checks that Carillon can work on the PostgreSQL database that a URL names; turns each failure into a
 // sentence that says what to do. Doctor (doctor/store/postgres.ts) checks more and refuses nothing.
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { sqlState } from './failures.ts'
-import { openPool } from './pool.ts'
-import { refuseSharedConnections } from './pooler.ts'
+import { type Client, connectionsOfProcess, openPool } from './pool.ts'
 
 const minServerVersion = 150_000
+const slowTimeoutMs = 3_600_000
 
-/** A pool for slow work. Throws, often UNAVAILABLE with a sentence, if the database cannot be used. */
-export async function openCheckedPool(url: string, { timeoutMs }: { timeoutMs: number }): Promise<Pool> {
-  const pool = openPool(url, { timeoutMs })
+/** A pool for slow work: migrations and transfers. Throws, often UNAVAILABLE with a sentence, if the database cannot be used. */
+export async function openCheckedPool(url: string): Promise<Pool> {
+  const pool = openPool(url, { timeoutMs: slowTimeoutMs })
   try {
     // First, while this process has no other connection: a pooler may have only one.
     await refuseSharedConnections(url)
@@ -40,6 +40,12 @@ async function refuseOtherEncoding(pool: Pool): Promise<void> {
     })
 }
 
+/** migrate.ts has tried for an hour. */
+const noLocks = [
+  'A migration did not get its locks',
+  'End the transactions that hold them (pg_locks, pg_stat_activity), and start again.',
+] as const
+
 /** `url` names the database URL in the sentences: by its setting, or "its URL" if a command works on two databases. */
 const reasons = (url: string): Record<string, readonly [problem: string, remedy: string]> => ({
   '28P01': ['PostgreSQL refuses the password', `Correct ${url}.`],
@@ -56,15 +62,8 @@ const reasons = (url: string): Record<string, readonly [problem: string, remedy:
   ],
   '25006': ['This PostgreSQL is a read-only replica', `Name the primary in ${url}.`],
   '53300': ['This PostgreSQL has no connection left', 'Raise max_connections, or run fewer processes.'],
-  // migrate.ts has tried for an hour.
-  '55P03': [
-    'A migration did not get its locks',
-    'End the transactions that hold them (pg_locks, pg_stat_activity), and start again.',
-  ],
-  '40P01': [
-    'A migration did not get its locks',
-    'End the transactions that hold them (pg_locks, pg_stat_activity), and start again.',
-  ],
+  '55P03': noLocks,
+  '40P01': noLocks,
   '57P03': ['This PostgreSQL is starting or stopping', 'Try again in a moment.'],
   ECONNREFUSED: [`No server responds at the address of ${url}`, 'Is PostgreSQL running there?'],
   ERR_INVALID_URL: [`${url} is not a URL`, 'Write postgres://<user>:<password>@<host>:<port>/<database>.'],
@@ -106,4 +105,71 @@ export function isServerAway(error: unknown): error is CarillonError {
   const code = sqlState(cause) ?? (cause as NodeJS.ErrnoException).code
   if (code !== undefined) return awayCodes.test(code)
   return cause instanceof Error && awayMessages.test(cause.message)
+}
+
+// Is there a pooler, such as PgBouncer, between this process and PostgreSQL, and does it give each client its own server connection? Carillon needs
+// that: LISTEN, prepared statements and settings belong to a server connection.
+type Pooling = 'none' | 'session' | 'transaction' | 'too small'
+
+/** Each client reads its server process twice in a row in each round. Whatever order a pooler lends in, one read shows sharing. */
+const rounds = 5
+
+/**
+ * A pooler invents the process id that it sends at the start (PostgreSQL manual, "BackendKeyData"). If that differs from the
+ * server's, there is a pooler, and a second client is opened: two open sessions never have the same server process, and
+ * neither changes it, unless the pooler lends connections for less than a session.
+ */
+export async function poolingOf(pool: Pool): Promise<Pooling> {
+  const first = await pool.connect()
+  try {
+    if ((first as unknown as Client).processID === (await processOf(first))) return 'none'
+    return await compare(pool, first)
+  } finally {
+    first.release()
+  }
+}
+
+async function compare(pool: Pool, first: PoolClient): Promise<Pooling> {
+  const seen = [new Set<number>(), new Set<number>()] as const
+  let second: PoolClient | undefined
+  try {
+    second = await pool.connect()
+    for (let round = 0; round < rounds; round++)
+      for (const [n, client] of [first, second].entries())
+        for (let read = 0; read < 2; read++) seen[n]?.add(await processOf(client))
+  } catch (error) {
+    // The pooler accepted the client but had no server connection for it.
+    if (error instanceof Error && /timeout/i.test(error.message)) return 'too small'
+    throw error
+  } finally {
+    second?.release()
+  }
+  const isShared = seen[0].size > 1 || seen[1].size > 1 || !seen[0].isDisjointFrom(seen[1])
+  return isShared ? 'transaction' : 'session'
+}
+
+async function processOf(client: PoolClient): Promise<number> {
+  return (await client.query('select pg_backend_pid() as pid')).rows[0].pid
+}
+
+export const poolingRemedy =
+  'pool_mode = session in pgbouncer.ini, or the address of PostgreSQL itself in the database URL'
+
+/** Throws UNAVAILABLE if a pooler lends connections for less than a session, or has too few. */
+export async function refuseSharedConnections(url: string): Promise<void> {
+  // With the usual timeout even for slow work: a pooler without a free connection makes its client wait.
+  const pool = openPool(url)
+  const pooling = await poolingOf(pool).finally(() => pool.end())
+  if (pooling === 'transaction')
+    throw new CarillonError(
+      'UNAVAILABLE',
+      'The pooler in front of PostgreSQL lends a connection for one transaction or statement, but Carillon needs sessions',
+      { remedy: `Set ${poolingRemedy}.` },
+    )
+  if (pooling === 'too small')
+    throw new CarillonError(
+      'UNAVAILABLE',
+      `The pooler in front of PostgreSQL has no second connection for this process, which needs ${connectionsOfProcess}`,
+      { remedy: `Set default_pool_size to at least ${connectionsOfProcess} for each process.` },
+    )
 }

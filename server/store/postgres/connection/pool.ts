@@ -1,6 +1,8 @@
 // The pool of connections to PostgreSQL that a URL names, and the settings of each connection.
 import pg from 'pg'
 
+export type { Pool, PoolClient } from 'pg'
+
 /** Connections of one process. PostgreSQL does more with fewer: a query takes a fraction of a millisecond. */
 const maxConnections = 10
 /** Each process has one more, which listens for change signals. */
@@ -28,16 +30,8 @@ export class Client extends pg.Client {
   }
 }
 
-type PoolOptions = {
-  /** Longer for slow work such as a migration. */
-  timeoutMs?: number
-  size?: number
-}
-
-export function openPool(
-  url: string,
-  { timeoutMs = queryTimeoutMs, size = maxConnections }: PoolOptions = {},
-): pg.Pool {
+/** `timeoutMs`: longer for slow work such as a migration. */
+export function openPool(url: string, { timeoutMs = queryTimeoutMs } = {}): pg.Pool {
   const { connectionString, options } = parametersOf(url)
   const settings = settingsFor(options, timeoutMs)
   const pool = new pg.Pool({
@@ -46,7 +40,7 @@ export function openPool(
     ...(options !== '' && { options }),
     onConnect: async (client) => void (await client.query(settings)),
     application_name: 'carillon',
-    max: size,
+    max: maxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: timeoutMs,
     idleTimeoutMillis: 60_000,

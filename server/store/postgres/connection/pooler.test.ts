@@ -14,8 +14,8 @@ import { newFolder } from '../../sqlite/testing/folder.ts'
 import { backUp, restoreBackup } from '../../transfer/backup.ts'
 import { moveDatabase } from '../../transfer/move.ts'
 import { checksumsAt, emptyPlace, filledPlace, report } from '../../transfer/testing/filled.ts'
+import { poolingOf } from './opening.ts'
 import { openPool } from './pool.ts'
-import { poolingOf } from './pooler.ts'
 
 const { url, drop } = await newDatabase()
 after(drop)

@@ -1,9 +1,8 @@
 // Runs on PostgreSQL what is written once for both engines: reads, and each write in a transaction of its own.
 import type pg from 'pg'
 import type { AuditEntry, ChangeSignal } from '../../events.ts'
-import { boundValues, type Read, type Statement, Texts, type Write } from '../../statements.ts'
-
-import { noticeOf } from '../change-signals/listening-connection.ts'
+import { boundValues, type Read, type SqlStatement, type Statement, Texts, type Write } from '../../statements.ts'
+import type { Notice } from '../change-signals/listening-connection.ts'
 
 /** The prepared statement of each template: its name is the same on every connection of this process. */
 type Prepared = { name: string; text: string }
@@ -27,14 +26,8 @@ export async function runRead<Result>(
   return step.value
 }
 
-function queryOf(statement: Exclude<Statement, { kind: 'record' | 'signal' }>): pg.QueryConfig {
-  const isLock = statement.kind === 'lock' || statement.kind === 'lockAll'
-  return { ...(isLock ? lockingTexts : texts).of(statement), values: boundValues(statement, 'postgres') }
-}
-
-const sendNotices = {
-  name: 'sendNotices',
-  text: "select pg_notify('carillon', notice) from unnest($1::text[]) notice",
+function queryOf(statement: SqlStatement): pg.QueryConfig {
+  return { ...(statement.locks ? lockingTexts : texts).of(statement), values: boundValues(statement, 'postgres') }
 }
 
 /** On a connection that nothing else uses until its end. */
@@ -75,24 +68,24 @@ export class Transaction {
         return void this.recorded.push(...statement.entries)
       case 'signal':
         return void this.signals.push(statement.signal)
-      case 'send':
-      case 'sendOnPostgres':
-        return this.#send(queryOf(statement))
-      case 'citus':
-        return this.#isOnCitus ? this.#send(queryOf(statement)) : undefined
-      case 'run':
-        return (await this.#client.query(queryOf(statement))).rowCount ?? 0
-      case 'all':
-      case 'lockAll':
-        return (await this.#client.query(queryOf(statement))).rows
       default:
-        return (await this.#client.query(queryOf(statement))).rows[0]
+        return statement.only === 'citus' && !this.#isOnCitus ? undefined : this.#found(statement)
     }
   }
 
+  async #found(statement: SqlStatement): Promise<unknown> {
+    if (statement.kind === 'send') return this.#send(queryOf(statement))
+    const { rows, rowCount } = await this.#client.query(queryOf(statement))
+    if (statement.kind === 'run') return rowCount ?? 0
+    return statement.kind === 'get' ? rows[0] : rows
+  }
+
   async #commit(): Promise<void> {
-    const notices = this.signals.flatMap((signal) => noticeOf(signal) ?? []).map((notice) => JSON.stringify(notice))
-    if (notices.length > 0) this.#send({ ...sendNotices, values: [[...new Set(notices)]] })
+    // Those of inboxes are gathered (change-signals.ts).
+    const others = this.signals.filter(({ about }) => about !== 'inbox')
+    const notices = others.map((signal) => JSON.stringify({ signal } satisfies Notice))
+    const text = "select pg_notify('carillon', notice) from unnest($1::text[]) notice"
+    if (notices.length > 0) this.#send({ name: 'sendNotices', text, values: [[...new Set(notices)]] })
     this.isCommitting = true
     const { command } = await this.#client.query({ text: 'commit' })
     await Promise.all(this.#sent)

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Pool } from 'pg'
 import { version as ofProgram } from '../../../basics/version.ts'
+import { comparable } from '../../migrations.ts'
 
 /** Functions and migrations never run at the same time. */
 export const lockMigrations = 'select pg_advisory_xact_lock(3853314791062309107)'
@@ -28,19 +29,15 @@ export function creationOf({ version, hash, text }: Functions): string {
   return `${text}\ncomment on table kysely_migration is 'carillon functions ${version} ${hash}';`
 }
 
-/** True if the database has none, or other texts that no newer version created. Only reads. */
+/**
+ * True if the database has none, or other texts that no newer version created. Of two prereleases, the last that starts creates its functions.
+ * Only reads.
+ */
 export async function needsFunctions(database: Pick<Pool, 'query'>, { version, hash }: Functions): Promise<boolean> {
   const { rows } = await database.query("select obj_description(to_regclass('kysely_migration'), 'pg_class') as label")
   const [, found, foundHash] = label.exec(rows[0]?.label ?? '') ?? []
   // biome-ignore lint/plugin/secrets: the hash of a database function, whose text is public
-  return found === undefined || (foundHash !== hash && !isNewer(found, version))
-}
-
-/** Compares the three numbers: prereleases of one version count as equal, and the last that starts creates its functions. */
-function isNewer(one: string, other: string): boolean {
-  const [ones, others] = [one, other].map((version) => version.split(/[.-]/, 3).map(Number)) as [number[], number[]]
-  const differing = ones.findIndex((number, i) => number !== others[i])
-  return differing >= 0 && (ones[differing] ?? 0) > (others[differing] ?? 0)
+  return found === undefined || (foundHash !== hash && comparable(found) <= comparable(version))
 }
 
 /** Creates the functions if the database needs them. If several processes start at the same time, one of them does. */

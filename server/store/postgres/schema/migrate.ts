@@ -5,7 +5,6 @@ import type { Pool, PoolClient } from 'pg'
 import { entryOf, isInChunks, knownMigrations, refuseNewer, textOf } from '../../migrations.ts'
 import { onPostgres } from './dialect.ts'
 import { bringFunctions, creationOf, type Functions, knownFunctions, lockMigrations } from './functions.ts'
-import { buildIndexes, withIndexesBuilt } from './index-builds.ts'
 
 /** The key of the lock of the process that migrates. */
 const turn = 7_160_004_213
@@ -27,6 +26,8 @@ const lockFailures = ['55P03', '40P01']
 const oneConnectionToEachNode = "set local citus.multi_shard_modify_mode = 'sequential'"
 
 const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+const concurrently = /^create (unique )?index concurrently (\w+) on ("?\w+"?)([^;]*);/gm
 
 /** The order in which requests lock tables. Another order could deadlock with a request. */
 const lockOrder = ['user', 'session', 'producer', 'delivery', 'inbox', 'notification', 'inbox_category', 'read_mark']
@@ -60,8 +61,9 @@ async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
     while (!(await client.query(`select pg_try_advisory_lock(${turn}) as is_ours`)).rows[0].is_ours) await sleep(100)
     const pending = plan.known.slice((await appliedMigrations(pool)).length)
     for (const name of pending) {
-      const after = plan.functions !== undefined && name === pending.at(-1) ? [creationOf(plan.functions)] : []
-      await applyOne(client, name, { ...plan, after })
+      const functions = plan.functions !== undefined && name === pending.at(-1) ? [creationOf(plan.functions)] : []
+      const text = onPostgres(textOf(name, 'postgres', plan.from), plan.partitions)
+      await applyOne(client, { text, after: [...entryOf(name, now), ...functions] })
     }
     return pending
   } finally {
@@ -70,17 +72,14 @@ async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
   }
 }
 
-type One = Pick<Plan, 'from' | 'partitions'> & { after: readonly string[] }
-
-/** Applies one migration, and the statements `after` in the same transaction. */
-async function applyOne(client: PoolClient, name: string, { from, partitions, after }: One): Promise<void> {
-  const text = onPostgres(textOf(name, 'postgres', from), partitions)
+/** Applies the text of one migration, and the statements `after` in the same transaction. */
+async function applyOne(client: PoolClient, { text, after }: { text: string; after: string[] }): Promise<void> {
   for (let retries = 0; ; retries++) {
     const timeout = retries % longTry === longTry - 1 ? longLockTimeout : lockTimeoutMs
     const statements = [
       ...['begin', lockMigrations, oneConnectionToEachNode],
       `select set_config('lock_timeout', (${timeout})::text, true)`,
-      ...[...lockStatement(text), ...statementsOf(withIndexesBuilt(text)), ...entryOf(name, now), ...after],
+      ...[...lockStatement(text), ...statementsOf(withIndexesBuilt(text)), ...after],
       'commit',
     ]
     try {
@@ -100,13 +99,38 @@ async function changeInChunks(client: PoolClient, text: string): Promise<void> {
   while (((await client.query(text)).rowCount ?? 0) > 0);
 }
 
-// Locks what the first line names, before the first statement. A migration that locks one table, works and then needs another would
-// deadlock with requests at each try.
+// Locks the tables that the migration names, before its first statement. One that locks one table, works and then needs another would deadlock
+// with requests at each try.
 function lockStatement(text: string): string[] {
   const tables = /^-- locks: (.+)/m.exec(text)?.[1]?.split(', ') ?? []
-  const place = (table: string) => (lockOrder.includes(table) ? lockOrder.indexOf(table) : lockOrder.length)
-  const sorted = tables.sort((one, other) => place(one) - place(other))
-  return tables.length === 0 ? [] : [`lock table ${sorted.map((table) => `"${table}"`)}`]
+  const sorted = new Set([...lockOrder.filter((table) => tables.includes(table)), ...tables])
+  return tables.length === 0 ? [] : [`lock table ${[...sorted].map((table) => `"${table}"`)}`]
+}
+
+/**
+ * Builds the indexes of a migration while requests read and write, before its transaction locks anything. Repeatable: an index that an
+ * interrupted build left invalid is dropped and built again.
+ */
+async function buildIndexes(client: PoolClient, migration: string): Promise<void> {
+  const rows = async (text: string, value: string) => (await client.query(text, [value])).rows
+  for (const [, unique = '', index = '', table = '', definition] of migration.matchAll(concurrently)) {
+    const partitions = await rows(
+      'select inhrelid::regclass as name from pg_inherits where inhparent = $1::regclass',
+      table,
+    )
+    // PostgreSQL builds no index of a partitioned table concurrently, but one for each partition.
+    for (const part of partitions.length === 0 ? [table] : partitions.map(({ name }) => name)) {
+      const name = part === table ? index : `${index}_on_${part}`
+      const isInvalid = 'select from pg_index where indexrelid = to_regclass($1) and not indisvalid'
+      if ((await rows(isInvalid, name)).length > 0) await client.query(`drop index concurrently ${name}`)
+      await client.query(`create ${unique}index concurrently if not exists ${name} on ${part}${definition}`)
+    }
+  }
+}
+
+/** What the transaction runs. Its `create index` finds those of the partitions, and makes the index of the table from them. */
+function withIndexesBuilt(migration: string): string {
+  return migration.replace(concurrently, 'create $1index if not exists $2 on $3$4;')
 }
 
 /** One by one, because Citus sends the whole text to its nodes, which accept one statement. A text with a `do` block is sent as a whole. */

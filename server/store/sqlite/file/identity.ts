@@ -1,8 +1,7 @@
-// Which file is this database, and does its write-ahead log belong to it? SQLite looks only at names: it applies a log to any
-// file that has replaced the right one. So Carillon keeps a small identity file beside the database, and a stamp in the header
-// of the database (`user_version`) that no earlier copy has (decision 0068). While a process runs, a FileGuard checks around every commit and
-// once a second that the file at the path is still the open one: a write to a file that was removed is lost, and a write to a file that
-// replaced it destroys that file.
+// Which file is this database, and does its write-ahead log belong to it? SQLite looks only at names: it applies a log to any file that has
+// replaced the right one. So Carillon keeps a small identity file beside the database, and a stamp in its header (`user_version`) that no
+// earlier copy has (decision 0068). While a process runs, a FileGuard checks around every commit and once a second that the file at the path is
+// still the open one: a write to a removed file is lost, and a write to one that replaced it destroys that file.
 import { randomBytes, randomInt } from 'node:crypto'
 import {
   type BigIntStats,

@@ -2,15 +2,13 @@
 // run on it.
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
+import type { Pool, PoolClient } from '../../postgres/connection/pool.ts'
 import { migrate } from '../../postgres/schema/migrate.ts'
 import { refusedWrite, refusedWriteState } from '../../transfer-state.ts'
 import type { Endpoint, Row, Table } from '../rows.ts'
 
-type Pool = Awaited<ReturnType<typeof openCheckedPool>>
-type Opened = { pool: Pool; client: Awaited<ReturnType<typeof connect>> }
+type Opened = { pool: Pool; client: PoolClient }
 
-/** Counting many rows is slow. */
-const slowTimeoutMs = 3_600_000
 const guard = 'carillon_moving'
 
 class Postgres implements Endpoint {
@@ -96,15 +94,11 @@ class Postgres implements Endpoint {
 export async function openPostgres(url: string, name: string): Promise<Endpoint> {
   let pool: Pool | undefined
   try {
-    pool = await openCheckedPool(url, { timeoutMs: slowTimeoutMs })
-    return new Postgres(name, { pool, client: await connect(pool) })
+    pool = await openCheckedPool(url)
+    return new Postgres(name, { pool, client: await pool.connect() })
   } catch (error) {
     await pool?.end()
     const { code, problem, remedy, cause } = openingFailure(error, 'its URL')
     throw new CarillonError(code, `${name}: ${problem}`, { remedy, cause })
   }
-}
-
-function connect(pool: Pool) {
-  return pool.connect()
 }

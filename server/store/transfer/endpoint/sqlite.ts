@@ -1,7 +1,8 @@
 // A SQLite database as an endpoint of a transfer. Uses one connection; the service and its writer thread may have others.
 import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
-import { type Database, openDatabase, sortBeside } from '../../sqlite/database.ts'
+import { type Database, openDatabase } from '../../sqlite/database.ts'
 import { hasForeignLog } from '../../sqlite/file/identity.ts'
 import { creationOfIndex, migrate } from '../../sqlite/migrate.ts'
 import { userIdOf } from '../../statements.ts'
@@ -93,6 +94,7 @@ export function openSqlite(path: string): Endpoint {
       remedy: 'Restore that file, or move the log aside.',
     })
   const database = openDatabase(path)
-  sortBeside(database, path)
+  // A large index is sorted in a file beside the database, which SQLite deletes when it opens it: a container may have no other writable folder.
+  database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
   return new Sqlite(path, database)
 }
