@@ -60,7 +60,7 @@ type Change = Pick<KeyChange, 'key' | 'application' | 'kind' | 'given'> & { prod
 /** A change of more inboxes goes on after its response. */
 const maxAwaited = 1_000
 /** So does one that takes longer, because many senders change something at once. */
-const longestWaitMs = 5_000
+const maxWaitMs = 5_000
 
 /** Resolves when the change is done, or is stored as one that has more inboxes to reach. Throws NOT_FOUND if no inbox has the key. */
 export async function changeByKey(
@@ -74,7 +74,7 @@ export async function changeByKey(
   // The clock may be behind that of the node that sent it.
   const at = Math.max(wall(), Date.parse(sentAt))
   const id = newOrderedId(at)
-  const giveUpAt = performance.now() + longestWaitMs
+  const giveUpAt = performance.now() + maxWaitMs
   if (await store.write(beginKeyChange, { ...change, id, at, inboxes })) return { inboxes, isDone: true }
   if (inboxes > maxAwaited) return { inboxes, isDone: false }
   while (!(await store.read(isKeyChangeDone, id))) {
