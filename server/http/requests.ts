@@ -34,13 +34,13 @@ export function checkRequests(app: FastifyInstance, { routes, site, headers, log
   const isKnownHost = knownHosts(site.hosts)
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers)
-    log.noteForwarded(request.raw, trustedProxies)
+    const { origin, forwarded, 'x-forwarded-for': forwardedFor } = request.raw.headers
+    if (forwarded !== undefined || forwardedFor !== undefined) log.noteForwarded(request.raw, trustedProxies)
     try {
       refuseMalformed(request, reply)
       refuseFlood(request, reply)
       refuseMisdirected(request, isKnownHost)
       refuseOtherSpelling(request)
-      const { origin } = request.raw.headers
       if (origin !== undefined && comesFromOtherSite(request, allowedOrigins)) log.noteOrigin(origin)
       refuseCrossSite(request, allowedOrigins)
       if (allowOrigin(request, reply, allowedOrigins)) return

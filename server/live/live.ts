@@ -71,13 +71,14 @@ export class Live {
   readonly #reading: WorkQueue<Subscription>
   readonly #ticking: NodeJS.Timeout
   #ticks = 0
+  /** Without a stream, no change signal costs anything. */
+  #stopListening: (() => void) | undefined
   #isEnding = false
 
   constructor(dependencies: LiveDependencies) {
     this.#dependencies = dependencies
     this.#reading = new WorkQueue((subscription) => this.#readChecked(subscription), dependencies.onFailure)
     this.#ticking = setInterval(() => this.#tick(), tickMs).unref()
-    dependencies.store.onChange((signal) => this.#onSignal(signal))
   }
 
   get size(): number {
@@ -94,6 +95,7 @@ export class Live {
     const slot = this.#slots[Math.floor(this.#dependencies.random() * slotCount)] as Set<Subscription>
     const subscription = this.#subscriptions.get(userId) ?? new Subscription(userId, slot)
     const stream = new LiveStream(watcher, sink, this.#onOver)
+    this.#stopListening ??= this.#dependencies.store.onChange((signal) => this.#onSignal(signal))
     this.#subscriptions.set(userId, subscription)
     subscription.slot.add(subscription)
     subscription.streams = [...subscription.streams, stream]
@@ -153,6 +155,9 @@ export class Live {
     if (subscription.streams.length > 0) return
     this.#subscriptions.delete(subscription.userId)
     subscription.slot.delete(subscription)
+    if (this.#subscriptions.size > 0) return
+    this.#stopListening?.()
+    this.#stopListening = undefined
   }
 
   #begin(subscription: Subscription, stream: LiveStream, { from, inbox }: Beginning): void {

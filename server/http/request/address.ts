@@ -10,8 +10,9 @@ type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 /** The peer, or the client that a trusted proxy names, in the one spelling of its address; `unknown` if it has left. */
 export function addressOf(request: Request, trustedProxies: AddressRanges): string {
   const peer = peerOf(request.socket)
-  if (!isForwarded(request) || !comesFromTrustedProxy(request, trustedProxies)) return peer
   const { forwarded, 'x-forwarded-for': forwardedFor } = request.headers
+  if (forwarded === undefined && forwardedFor === undefined) return peer
+  if (!comesFromTrustedProxy(request, trustedProxies)) return peer
   const chains = [
     forwarded === undefined ? undefined : forwardedChain(forwarded),
     forwardedFor === undefined ? undefined : forwardedForChain(String(forwardedFor)),
@@ -20,11 +21,6 @@ export function addressOf(request: Request, trustedProxies: AddressRanges): stri
   const [address = peer, other = address] = chains.map((chain) => walk(peer, chain, isTrusted))
   // A proxy that sets one of the two forwards the other as the client sent it, and here is no way to know which one that is.
   return other === address ? address : peer
-}
-
-/** Whether a proxy, or a client that claims to be one, names the client. */
-export function isForwarded({ headers }: Pick<Request, 'headers'>): boolean {
-  return headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined
 }
 
 /** Whether a trusted proxy sent this request: only then is a forwarding header more than the client's claim. */

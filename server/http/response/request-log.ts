@@ -5,7 +5,7 @@ import type { CarillonError } from '../../basics/errors.ts'
 import type { AddressRanges } from '../../basics/ip-addresses.ts'
 import type { Log } from '../../basics/log.ts'
 import { LogWindow } from '../../basics/log-window.ts'
-import { addressOf, comesFromTrustedProxy, isForwarded } from '../request/address.ts'
+import { addressOf, comesFromTrustedProxy } from '../request/address.ts'
 
 export type FailedRequest = { requestId: string; method: string; route: string | undefined }
 
@@ -59,7 +59,7 @@ export class RequestLog {
    * client has one address, so that a hundred wrong passwords of one client delay the sign-ins of all others.
    */
   noteForwarded(request: IncomingMessage, trustedProxies: AddressRanges): void {
-    if (this.#isProxyReported || !isForwarded(request) || comesFromTrustedProxy(request, trustedProxies)) return
+    if (this.#isProxyReported || comesFromTrustedProxy(request, trustedProxies)) return
     this.#isProxyReported = true
     this.#log.warn(
       { event: 'proxy-not-trusted', address: addressOf(request, trustedProxies) },
