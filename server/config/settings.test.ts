@@ -331,6 +331,7 @@ test('refuses an invalid value and says what to write instead', () => {
         'https://a/b/../c',
         'https://a/./b',
         'https://a/b/..',
+        'https://..',
         'https://u@a',
         'https://',
         'https:a',

@@ -89,7 +89,7 @@ export const readProducerKey = matching(
 /** The URL under which a proxy offers the service: an origin, perhaps with a path. The result has no slash at its end. */
 export function readServiceUrl(text: string): string {
   // A parser resolves the segments `.` and `..`, so the path would not be the one that was written.
-  const url = /^https?:\/\/[^\s/?#\\@]+(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*\/?$/i.test(text) ? URL.parse(text) : null
+  const url = /^(?!.*\/\.{1,2}(?:\/|$))https?:\/\/[^\s/?#\\@]+(?:\/[\w.~-]+)*\/?$/i.test(text) ? URL.parse(text) : null
   if (url !== null) return url.href.replace(/\/$/, '')
   return invalid(
     'write only scheme, host and port, perhaps with a path (no query, fragment or user), such as https://bell.example.org',
