@@ -29,7 +29,7 @@ export class Acts {
   pending: readonly PendingAct[] = []
   /** Ends a wait early. */
   wake = () => {}
-  /** The acts before. */
+  /** Resolves when the last act is done or refused: each one waits for those before it. */
   #sent: Promise<void> = Promise.resolve()
 
   constructor(host: ActsHost) {

@@ -5,7 +5,7 @@ import type { StreamEvent } from '../transport/types.ts'
 import { clientFunctions } from './client-functions.ts'
 import { defaultTiming, openStream, type StreamOptions, type StreamWatcher, type Timing } from './subscription.ts'
 
-/** To the other tabs. Undefined outside a page, in a browser that has no channels, and in a page whose storage is forbidden. */
+/** A channel to the other tabs. Undefined outside a page, in a browser that has no channels, and in a page whose storage is forbidden. */
 export function channelOf(requests: Requests, purpose: string): BroadcastChannel | undefined {
   try {
     return globalThis.document && new BroadcastChannel(`carillon ${purpose} ${requests.base}`)

@@ -151,6 +151,8 @@ test('a request whose cookie was refused is sent once more: the response to anot
   assert.equal((await requests([refusal('UNAUTHORIZED'), counts]).inbox.counts()).unread, 3)
   const twice = failureOf(requests([refusal('UNAUTHORIZED'), refusal('UNAUTHORIZED')]).inbox.counts())
   assert.ok(isCarillonError(await twice, 'UNAUTHORIZED'))
+  const ofProxy = () => new Response('<html>', { status: 401 })
+  assert.ok(isCarillonError(await failureOf(requests([ofProxy(), ofProxy()]).inbox.counts()), 'UNREADABLE'))
   // A wrong password is a guess: it is not sent twice.
   const wrong = requests([refusal('INVALID_CREDENTIALS')]).login({ username: 'ann', password: 'wrong' })
   assert.ok(isCarillonError(await failureOf(wrong), 'INVALID_CREDENTIALS'))

@@ -122,7 +122,7 @@ export class Requests {
       return await this.#send(call, token)
     } catch (error) {
       if (!isUnauthorized(error)) throw error
-      // The response to another request, also of another tab, may have replaced the cookie.
+      // The response to another request, also of another tab, may have replaced the cookie. A refused request had no effect.
       if (!tokens || !token) return this.#send(call)
       tokens.refuse(token)
       const fresh = await unlessAborted(tokens.get(), call.signal)

@@ -54,7 +54,7 @@ function batchOf(deliveries: readonly Delivery[]) {
         ...('username' in to && { username: to.username }),
         ...('userId' in to && { user_id: to.userId }),
         ...('externalId' in to && { external_id: to.externalId }),
-        // If a username or an id names the user, what the namespace of the user has to begin with.
+        // The namespace of a user who is named by username or id only has to begin with this.
         issuer: namespaceOf({ application: delivery.application, issuer: 'issuer' in to ? to.issuer : undefined }),
         is_new: newUserId !== undefined && 'externalId' in to,
         id: notificationId,

@@ -1,4 +1,4 @@
-// The routes that send: of a producer, one request with notifications for many inboxes; of the one user of a new service, a test.
+// The routes that send: a producer sends notifications to many inboxes in one request, and the one user of a new service sends a test.
 import type { IncomingMessage } from 'node:http'
 import { type Fault, invalidField, invalidRequest, noSuchRoute } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'

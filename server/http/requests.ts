@@ -9,6 +9,7 @@ import { CarillonError, invalidField, invalidRequest, noSuchRoute } from '../bas
 import { afterUnreadBody } from './connections.ts'
 import type { Schema } from './openapi/schema.ts'
 import type { GuardedRequest, Route } from './operation.ts'
+import { forwardingFields } from './request/address.ts'
 import { formFields } from './request/bodies.ts'
 import type { RequestLog } from './response/request-log.ts'
 import type { Site } from './site.ts'
@@ -31,17 +32,19 @@ type Rules = {
 /** Not async, like everything that every request passes: one promise each would cost a tenth of the throughput. */
 export function checkRequests(app: FastifyInstance, { routes, site, headers, log }: Rules): void {
   const { allowedOrigins, trustedProxies } = site
+  const [forwarded, forwardedFor] = forwardingFields
   const isKnownHost = knownHosts(site.hosts)
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers)
-    const { origin, forwarded, 'x-forwarded-for': forwardedFor } = request.raw.headers
-    if (forwarded !== undefined || forwardedFor !== undefined) log.noteForwarded(request.raw, trustedProxies)
+    const fields = request.raw.headers
+    if (fields[forwarded] !== undefined || fields[forwardedFor] !== undefined)
+      log.noteForwarded(request.raw, trustedProxies)
     try {
       refuseMalformed(request, reply)
       refuseFlood(request, reply)
       refuseMisdirected(request, isKnownHost)
       refuseOtherSpelling(request)
-      if (origin !== undefined && comesFromOtherSite(request, allowedOrigins)) log.noteOrigin(origin)
+      if (fields.origin !== undefined && comesFromOtherSite(request, allowedOrigins)) log.noteOrigin(fields.origin)
       refuseCrossSite(request, allowedOrigins)
       if (allowOrigin(request, reply, allowedOrigins)) return
       // In this hook and not in a not-found handler, so that the body of such a request is not parsed.

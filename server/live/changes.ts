@@ -15,7 +15,7 @@ export class ChangesSince {
   readonly #streamLimits: StreamLimits
   /** Emits the id of the user whose inbox has changed. Held requests listen. */
   readonly #changes = new EventEmitter().setMaxListeners(0)
-  /** From the first held request on. */
+  /** Set at the first held request: before that, no change signal costs anything. The listener then stays. */
   #stopListening: (() => void) | undefined
   #isEnding = false
 

@@ -525,6 +525,26 @@ test('an unavailable store is logged once a second, however many change signals 
     assert.ok(at - (failedAt[n] ?? 0) > 990, `logged at ${failedAt.map(Math.round)} ms`)
 })
 
+test('the changes of a user whose last stream has left while the store was away are not read', async (t) => {
+  let isAway = false
+  const { world, live, open, failures, reads, untilRead } = await newWorld(t, {
+    of: withChangesSince((_, run) => (isAway ? Promise.reject(new Error('away')) : run())),
+  })
+  const [ann, bob] = [await world.addUser('ann'), await world.addUser('bob')]
+  const [left, stays] = [await open(ann), await open(bob)]
+  await untilRead(2)
+  isAway = true
+  await world.send(ann)
+  await left.until(() => failures.length > 0)
+  left.leave()
+  await left.until(() => live.size === 1)
+  isAway = false
+  const { begun } = reads
+  await world.send(bob)
+  await stays.until(() => stays.versions.length === 1)
+  assert.equal(reads.begun - begun, 1)
+})
+
 test('a replay yields to the event loop, so that a long one delays no other request', async (t) => {
   const { world, open, reads } = await newWorld(t)
   const ann = await world.addUser('ann')

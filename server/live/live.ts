@@ -216,10 +216,10 @@ export class Live {
     await this.#read(subscription)
   }
 
-  /** One read and one text, however many streams. After a lost change signal, the next heartbeat causes the read. */
+  /** One read and one text, however many streams; none if all have left. After a lost change signal, the next heartbeat causes the read. */
   async #read(subscription: Subscription): Promise<void> {
-    const { userId, inboxTag, version } = subscription
-    if (version === undefined) return
+    const { userId, inboxTag, version, streams } = subscription
+    if (version === undefined || streams.length === 0) return
     if (subscription.history !== this.#dependencies.store.history) return this.#restart(subscription, version)
     const found = await readChanges(this.#dependencies.store, { userId, version, limit: changesAtOnce, maxBehind })
     // A concurrent read of this user was sent first; this one may have found more changes, or fewer, so read again.

@@ -6,7 +6,7 @@ import { sendEncoded } from '../http/response/encoded-file.ts'
 import { sendStyleSheet } from '../http/response/send.ts'
 import type { PageNeeds, Pages } from './page.ts'
 
-/** Pages of any site may load these, but a browser must not keep what an origin received before it was allowed. */
+/** Any site may load these, as modules only an allowed origin. A browser must not keep what an origin received before it was allowed. */
 function allowLoading({ site }: PageNeeds, { request, reply }: Exchange, cacheControl: string) {
   // Browsers send the origin of this service too, with each module.
   const isRefused = request.headers.origin !== undefined && comesFromOtherSite(request, site.allowedOrigins)

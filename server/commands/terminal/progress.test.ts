@@ -14,3 +14,10 @@ test('the bar shows the share of the work that is done, and always has the same 
 test('the bar of an empty database is full', () => {
   assert.match(barOf({ step: 'Verifying', done: 0, total: 0 }), /█{30} 100 %/)
 })
+
+test('the bar is cut to one line of a narrow terminal, and whole if the terminal does not know its width', () => {
+  const progress = { step: 'Copying', done: 500_000, total: 1_000_000 }
+  assert.equal(barOf(progress, 60).length, 60)
+  assert.match(barOf(progress, 60), / 50 % /)
+  for (const columns of [0, 200]) assert.match(barOf(progress, columns), / 500000 of 1000000 rows$/)
+})

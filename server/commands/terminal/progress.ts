@@ -22,11 +22,12 @@ export function progress({ json }: Output): (step: string, rows: { total: number
   }
 }
 
-export function barOf({ step, done, total }: Progress): string {
+/** Cut to one line of the terminal: a wrapped one would not be overwritten. `columns` is 0 if the terminal does not know. */
+export function barOf({ step, done, total }: Progress, columns = process.stderr.columns): string {
   const share = total === 0 ? 1 : Math.min(1, done / total)
-  const full = Math.floor(share * width)
+  const bar = '█'.repeat(Math.floor(share * width)).padEnd(width, '░')
   const percent = String(Math.floor(share * 100)).padStart(3)
-  return `${step.padEnd(9)} ${'█'.repeat(full)}${'░'.repeat(width - full)} ${percent} %  ${done} of ${total} rows`
+  return `${step.padEnd(9)} ${bar} ${percent} %  ${done} of ${total} rows`.slice(0, columns || undefined)
 }
 
 /**

@@ -72,10 +72,7 @@ function refuse(faults: readonly EntryFault[], lines: readonly number[], options
     }
   })
   process.exitCode = 1
-  if (options.json) {
-    print(options, { imported: 0, faults: listed }, () => [])
-    return
-  }
+  if (options.json) return void print(options, { imported: 0, faults: listed }, () => [])
   const text = listed.map(
     ({ line, field, reason }) =>
       `line ${line}: ${field === '' ? '' : `${withoutControls(field.slice(0, 64))}: `}${reason}\n`,

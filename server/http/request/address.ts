@@ -7,7 +7,10 @@ import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/i
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 
-/** The peer, or the client that a trusted proxy names, in the one spelling of its address; `unknown` if it has left. */
+/** The fields with which a proxy names the client. */
+export const forwardingFields = ['forwarded', 'x-forwarded-for'] as const
+
+/** The peer, or the client that a trusted proxy names, in the one spelling of its address; `unknown` if the connection is closed. */
 export function addressOf(request: Request, trustedProxies: AddressRanges): string {
   const peer = peerOf(request.socket)
   const { forwarded, 'x-forwarded-for': forwardedFor } = request.headers

@@ -10,7 +10,7 @@ export type Encoding = 'br' | 'gzip' | 'identity'
 
 const compress = promisify(gzip)
 
-/** Sends the first that the client accepts, or 304 if it has that. `identity` is the last. The caller sets `Vary`. */
+/** Sends the first file that the client accepts, or 304 if it has that one. The last is `identity`. The caller sets the type, caching and `Vary`. */
 export function sendEncoded(request: FastifyRequest, reply: FastifyReply, files: readonly EncodedFile[]) {
   const accepted = files.find((file) => accepts(request.headers['accept-encoding'], file.encoding))
   const { bytes, etag, encoding } = accepted ?? (files.at(-1) as EncodedFile)

@@ -48,7 +48,7 @@ export class RequestLog {
     else this.#count('failure-repeated', message)
   }
 
-  /** Counts a request of an origin that is not in the setting. The first is logged at once, others a minute later. */
+  /** Counts a request of an origin that is not allowed: its page sees only a network failure. Logs the first at once, others a minute later. */
   noteOrigin(origin: string): void {
     addTo(this.#origins, origin.slice(0, maxOriginLength))
     if (!this.#originsMinute.isOpen) this.#reportOrigins()
