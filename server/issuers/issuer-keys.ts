@@ -2,7 +2,7 @@
 // limited number of requests, whatever clients send, and keys that were read before stay usable for a day while the issuer cannot be
 // reached. jose counts neither failed requests nor time by our clock, so this file decides, and jose joins requests and selects the key.
 import { type CryptoKey, createRemoteJWKSet, customFetch, errors } from 'jose'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, overloaded } from '../basics/errors.ts'
 import type { IssuerSetting } from '../config/issuers.ts'
 import { readKeySet } from './key-set.ts'
 import type { ReadForeignToken } from './read-foreign-token.ts'
@@ -13,6 +13,8 @@ const maxStaleMs = 24 * 3_600_000
 /** How many attempts may follow each other at once, and how often there is another one. */
 const maxAttempts = 3
 const attemptEveryMs = 10_000
+/** While the issuer does not respond, each token that waits holds its request in memory. */
+const maxWaiting = 1_000
 const logEveryMs = 60_000
 
 type Dependencies = {
@@ -32,6 +34,7 @@ export class IssuerKeys {
   #loggedAt = Number.NEGATIVE_INFINITY
   /** When all attempts are there again. */
   #restedAt = Number.NEGATIVE_INFINITY
+  #waiting = 0
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
@@ -50,19 +53,23 @@ export class IssuerKeys {
 
   /** The key that verifies such a token; null if the issuer has none, or several. Throws UNAVAILABLE if that cannot be known now. */
   async find(header: ReadForeignToken['header']): Promise<CryptoKey | null> {
-    if (this.#age() >= maxAgeMs) {
-      const reading = this.prefetch()
-      // Once a read has failed, tokens no longer wait for the next one, and the keys that are there stay in use.
-      if (this.#failure === undefined || this.#age() >= maxStaleMs) await reading
-      if (this.#age() >= maxStaleMs) throw this.#unavailable()
-    }
+    if (this.#waiting >= maxWaiting) throw overloaded('Too many tokens wait for the keys of their issuer')
+    this.#waiting++
     try {
+      if (this.#age() >= maxAgeMs) {
+        const reading = this.prefetch()
+        // Once a read has failed, tokens no longer wait for the next one, and the keys that are there stay in use.
+        if (this.#failure === undefined || this.#age() >= maxStaleMs) await reading
+        if (this.#age() >= maxStaleMs) throw this.#unavailable()
+      }
       return await this.#keys(header)
     } catch (error) {
       if (error instanceof errors.JWKSMultipleMatchingKeys) return null
       const isUnknown = error instanceof errors.JWKSNoMatchingKey || error === noAttempt
       if (isUnknown && this.#failure === undefined) return null
       throw this.#unavailable()
+    } finally {
+      this.#waiting--
     }
   }
 

@@ -279,11 +279,7 @@ function redirectUri({ site }: Pick<ProviderNeeds, 'site'>, { setting }: Provide
 }
 
 /** The flow that this response of the provider continues; undefined if another browser began it, or nobody did. */
-function flowOf(
-  dependencies: ProviderNeeds,
-  request: FastifyRequest,
-  { setting }: Provider,
-): Promise<Flow | undefined> {
+function flowOf(dependencies: ProviderNeeds, request: FastifyRequest, { setting }: Provider) {
   const [state = '', ...others] = new URL(request.url, 'http://localhost').searchParams.getAll('state')
   const expected = { state: others.length === 0 ? state : '', provider: setting.name, now: dependencies.users.now() }
   return findFlow(dependencies, request, expected)

@@ -5,7 +5,7 @@ import { BoundedCache } from '../basics/bounded-cache.ts'
 import { invalidCredentials } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
 import type { Subject } from '../http/callers.ts'
-import type { AuditEntry } from '../store/events.ts'
+import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
@@ -191,11 +191,7 @@ export class Sessions {
   }
 
   /** Ends sessions with their tokens, which this process refuses from then on. */
-  async #end(end: {
-    keys: readonly SessionKey[]
-    at: number
-    audit: readonly AuditEntry[] | undefined
-  }): Promise<void> {
+  async #end(end: { keys: readonly SessionKey[]; at: number } & Audited): Promise<void> {
     const change = { ...end, revocationExpiresAt: end.at + revocationKeptForMs, live: this.liveBounds() }
     const ended = await this.#options.store.write(stored.endSessions, change)
     for (const { userId, signInId, hadTokens } of ended) if (hadTokens) this.#note({ userId, signInId }, end.at)

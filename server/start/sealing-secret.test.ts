@@ -1,6 +1,15 @@
 // What does the error demand if no secret is set? A new secret would not open existing signing keys. And how long a secret stays after a change.
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -50,6 +59,20 @@ test('on SQLite a missing secret is reported, and no new one is generated while 
     made,
     'once the keys are deleted a new one is made',
   )
+})
+
+test('a secret file that leads to a file that is not there ends the start with an error', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  symlinkSync(join(folder, 'not-mounted'), join(folder, 'carillon.secret'))
+  const database = readDatabaseUrl(`sqlite:${join(folder, 'carillon.db')}`)
+  const store = stubStore()
+  let reads = 0
+  replaceOperation(store, signingKeys, async () => {
+    assert.ok(++reads < 5, 'the secret is looked for again and again')
+    return []
+  })
+  await assert.rejects(sealingSecrets({ database }, store), { code: 'ENOENT' })
 })
 
 test('a secret file that a power failure left empty is reported, and neither used nor replaced (R1)', async (t) => {

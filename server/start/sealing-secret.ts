@@ -29,7 +29,7 @@ export async function sealingSecrets(settings: Sealed, store: Store): Promise<Se
   if (file === undefined) throw new CarillonError('UNAVAILABLE', 'No secret is set', { remedy: howToMake })
   // If two processes start at the same time, one creates the file and both read it.
   createDurably(file, newSecret())
-  return sealingSecrets(settings, store)
+  return keptSecrets(settings) ?? { current: readSecret(file), previous: undefined }
 }
 
 /** The secrets that are set, or stored beside the database; undefined if there is none, or if it cannot be read. */

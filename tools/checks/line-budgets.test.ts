@@ -26,7 +26,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/guessing': 550,
   'server/http': 2120,
   'server/inbox': 2830,
-  'server/issuers': 440,
+  'server/issuers': 450,
   'server/links': 700,
   'server/live': 820,
   'server/mail': 320,
