@@ -110,7 +110,7 @@ export function copyView(texts: Stage['texts'], label: string, text: string) {
     text,
     html`<div class="copy">
       <button type="button" @click=${press}>${label}</button>
-      <p role="status" class="note"></p>
+      <span role="status" class="note"></span>
       <pre class="command" tabindex="0" hidden></pre>
     </div>`,
   )

@@ -21,16 +21,11 @@ const layout = css`
 :host([hidden]) { display: none; }
 * { box-sizing: border-box; }
 h2, p { margin: 0; font: inherit; }
-[part~='header'] {
-  display: flex;
-  flex-wrap: wrap;
-  align-items: center;
-  justify-content: space-between;
-  gap: 0 0.75em;
-  padding: 0.75em 1em 0.25em;
-}
+[part~='header'] { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0 0.5em; padding: 0.75em 1em 0.25em; }
 [part~='title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
-[part~='header-acts'] { display: flex; flex-grow: 1; justify-content: end; align-items: center; gap: 0.25em; margin-inline: -0.625em; }
+[part~='header-acts'] { display: flex; flex: 1 1 10em; justify-content: end; align-items: center; gap: 0.25em; margin-inline: -0.625em; }
+/* In two lines if it is beside a wide title. */
+[part~='mark-all'] { padding-inline-start: 0.25em; line-height: 1.25; text-align: end; }
 [part~='tabs'], [part~='bar'] { display: flex; gap: 1.25em; min-inline-size: 0; }
 [part~='tabs'] { gap: 0.75em; margin-inline: -0.25em; overflow-x: auto; scrollbar-width: none; }
 /* What arrived is announced here and not in the list, where it would cover a title. So it stays in view, if the page scrolls. */
@@ -85,6 +80,7 @@ button:hover { background: var(--_hover); }
 [aria-expanded='true'] { anchor-name: --carillon-menu; }
 @media (pointer: coarse) {
   [part~='list-more'], [part~='item-acts'] button, [part~='item-toggle'] { --_target: 44px; }
+  [part~='header-acts'] { gap: 0; }
   button, [part~='item-action'], [part~='see-all'] { min-block-size: 44px; align-content: center; }
 }
 [part~='tab'] { flex: none; padding: 0.5em 0.25em; color: var(--_muted); border-radius: 0; border-block-end: 2px solid transparent; }

@@ -298,3 +298,15 @@ test('under a finger, each control of an item is at least 44 px high and wide, a
   await item.waitFor({ state: 'detached' })
   await context.close()
 })
+
+test('on a phone, "Mark all as read" is beside the title in every language', async () => {
+  for (const language of ['en', 'de', 'fr', 'ar']) {
+    const { page, inbox } = await opened({ state: 'many', width: 390, language })
+    const [title, button] = await Promise.all(
+      ['title', 'mark-all'].map((part) => inbox.locator(`[part=${part}]`).boundingBox()),
+    )
+    const middles = [title, button].map((box) => box && box.y + box.height / 2)
+    assert.ok(Math.abs((middles[0] ?? 0) - (middles[1] ?? 99)) < 4, `${language}: ${middles}`)
+    await page.close()
+  }
+})

@@ -7,7 +7,7 @@ const sessions: Texts['sessions'] = {
     'Melden Sie Geräte ab, die Sie nicht mehr benutzen. Wenn Sie eines nicht kennen, wählen Sie „Das war ich nicht“.',
   current: 'Dieses Gerät',
   signedIn: (time) => `angemeldet ${time}`,
-  lastSeen: (time) => `zuletzt aktiv ${time}`,
+  lastSeen: (time) => `aktiv ${time}`,
   end: 'Abmelden',
   ended: 'Das Gerät ist abgemeldet.',
   endedAlready: 'Dieses Gerät war schon abgemeldet.',
@@ -257,6 +257,6 @@ export const texts = (plurals: Plurals): Texts => ({
     download: 'Meine Daten herunterladen',
     erase: 'Mein Konto löschen',
     eraseTitle: 'Ihr Konto löschen?',
-    eraseText: 'Mitteilungen, Einstellungen und Anmeldewege gehen für immer verloren. Alle Geräte werden abgemeldet.',
+    eraseText: 'Mitteilungen, Einstellungen und Anmeldemethoden gehen verloren, und alle Geräte werden abgemeldet.',
   },
 })

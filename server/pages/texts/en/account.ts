@@ -8,7 +8,7 @@ const sessions = {
   intro: 'Sign out the devices that you no longer use. If you do not recognise one, choose “That was not me”.',
   current: 'This device',
   signedIn: (time: string) => `signed in ${time}`,
-  lastSeen: (time: string) => `last seen ${time}`,
+  lastSeen: (time: string) => `active ${time}`,
   end: 'Sign out',
   ended: 'The device is signed out.',
   endedAlready: 'That device was already signed out.',
@@ -251,6 +251,6 @@ export const texts = (plurals: Plurals) => ({
     download: 'Download my data',
     erase: 'Delete my account',
     eraseTitle: 'Delete your account?',
-    eraseText: 'Your notifications, settings and ways to sign in are lost for good. All your devices are signed out.',
+    eraseText: 'Your notifications, preferences and ways to sign in are lost for good. All devices are signed out.',
   },
 })

@@ -264,6 +264,6 @@ export const texts = (plurals: Plurals): Texts => ({
     erase: 'Supprimer mon compte',
     eraseTitle: 'Supprimer votre compte ?',
     eraseText:
-      'Notifications, réglages et moyens de connexion sont perdus pour toujours. Tous vos appareils sont déconnectés.',
+      'Notifications, préférences et méthodes de connexion sont perdues pour toujours. Tous vos appareils sont déconnectés.',
   },
 })
