@@ -21,7 +21,7 @@ export const inbox = forVisitor({
       scripts: ['carillon-inbox.js', 'page-inbox.js'],
       styles: ['inbox.css'],
       main: html`<div class="inbox-top"><h1>${texts.title}</h1>
-  <a class="button" href="${view.pages}account#preferences">${texts.settings}</a></div>
+  <a class="button" href="${view.pages}account#notifications">${texts.settings}</a></div>
   ${isFirstUser && (await firstSteps(view, dependencies.site.publicUrl()))}<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
   <carillon-inbox data-root="${view.root}" lang="${view.language}" sign-in-url="${signIn}" title-badge>
   <div id="category-field" slot="header" class="not-yet"><label class="for-readers" for="category">${texts.category}</label><select id="category"><option value="">${texts.allCategories}</option></select></div>
