@@ -125,7 +125,7 @@ function runsOf(engine: Engine, shape: Shape): Run[] {
   const [keptRead, keptUnread] = [keptRun('kept_read', shape), keptRun('kept_unread', shape)]
   const earlier = [keptRun('kept_read', shape, { isEarlier: true }), keptRun('kept_unread', shape, { isEarlier: true })]
   const above = (run: Run): Run => ({ ...run, above: archiveThrough })
-  const upTo = (run: Run): Run => ({ ...run, upTo: archiveThrough })
+  const upTo = (run: Run): Run => ({ upTo: archiveThrough, ...run })
   if (status === 'unread') return [...runs, keptRun('kept_unread', shape, { more: `and not ${isCovered} ${unmarked}` })]
   if (status === 'read')
     return [...runs.map(above), keptRead, keptRun('kept_unread', shape, { more: `and ${isCovered} ${unmarked}` })]
@@ -145,7 +145,11 @@ function unkeptRuns(engine: Engine, shape: Shape, unmarked: string): Run[] {
       and n.read_at is ${isRead ? 'not null and n.away is ' : ''}null and n.kept_version is null ${more}`,
   })
   const all = hasCategories ? 'each' : 'all'
-  if (status !== 'unread' && status !== 'read') return [run(true, all), run(false, all)]
+  // Above the last read-all, PostgreSQL would pass over the dead entries of what an archive-read kept.
+  const upTo = `${dialects[engine].least}(${archiveThrough}, ${readThrough})`
+  const covered = run(false, all)
+  if (status === 'archived') return [run(true, all), hasCategoryMarks ? covered : { ...covered, upTo }]
+  if (status !== 'unread' && status !== 'read') return [run(true, all), covered]
   const notReadAlone = (of: 'all' | 'each' | 'none', through: string): Run => ({
     ...run(false, of, status === 'unread' ? '' : unmarked),
     ...(status === 'unread' ? { above: through } : { upTo: through }),
