@@ -38,7 +38,8 @@ const columnOf = (field: string) => field.replaceAll(/[A-Z]/g, (letter) => `_${l
 /** The columns that `toInbox` reads. */
 export const inboxColumns = fields.map(columnOf)
 /** The columns of an inbox `i`, each with the name of its field. */
-export const inboxFields = fields.map((field) => `i.${columnOf(field)} as "${field}"`).join()
+export const inboxFields = (names: readonly string[] = fields) =>
+  names.map((name) => `i.${columnOf(name)} as "${name}"`).join()
 
 /** Those in the list (`inbox`), all or by read state; those away from it; everything. */
 export type Status = 'inbox' | 'unread' | 'read' | 'archived' | 'snoozed' | 'all'

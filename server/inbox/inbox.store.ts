@@ -20,7 +20,7 @@ import * as onPostgres from './postgres/pages.ts'
 import * as changesOnSqlite from './sqlite/changes.ts'
 import * as onSqlite from './sqlite/pages.ts'
 
-const columns = new Part(inboxFields)
+const columns = new Part(inboxFields())
 
 export function* readInbox(userId: string): Read<InboxState> {
   return (yield* get<InboxState>`select ${columns} from inbox i where i.user_id = ${userKey(userId)}`) ?? emptyInbox

@@ -140,10 +140,16 @@ export class Part {
 }
 
 /** The user in the tables of inboxes: 16 bytes on SQLite (decision 0054), the id on PostgreSQL. */
-export type UserKey = { readonly userId: string }
+export type UserKey = { readonly userId: string; bytes?: Uint8Array }
 
 export function userKey(userId: string): UserKey {
   return { userId }
+}
+
+/** Made once: most statements of a write are about one user. */
+function bytesOf(user: UserKey): Uint8Array {
+  user.bytes ??= userBytes(user.userId)
+  return user.bytes
 }
 
 /** The `user_id` in the tables of inboxes on SQLite: the 16 bytes of the UUID (schema/0001-schema.sql). */
@@ -218,7 +224,7 @@ export function boundValues({ values }: Template, engine: Engine): Bound[] {
   const bound: Bound[] = []
   for (const value of values)
     if (typeof value !== 'object' || value === null) bound.push(value)
-    else if ('userId' in value) bound.push(engine === 'sqlite' ? userBytes(value.userId) : value.userId)
+    else if ('userId' in value) bound.push(engine === 'sqlite' ? bytesOf(value) : value.userId)
     else if ('items' in value) bound.push(JSON.stringify(value.items))
   return bound
 }
