@@ -82,7 +82,7 @@ export function storeContract(engine: Engine): void {
     describe('versions and changes', () => changePromises(promise))
     describe('retention', () => retentionPromises(promise))
     describe('change signals', () => changeSignalPromises(aboutSignals))
-    describe('random acts', () => randomPromises(promise, engine.modelRuns))
+    describe('random acts', () => randomPromises(promise))
     describe('lifecycle', () => lifecyclePromises(promise))
   })
 }

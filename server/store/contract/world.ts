@@ -19,8 +19,6 @@ export type Engine = {
   newPlace(): Promise<Place>
   /** Emptying a place raises a change signal later, so a promise about signals gets a place of its own. */
   signalsWhenEmptied?: true
-  /** How often random acts are compared with the model in the everyday run; 40 times by default. */
-  modelRuns?: number
 }
 
 /** An empty place for data. */

@@ -5,8 +5,6 @@ import { openPostgresStore } from './store.ts'
 
 storeContract({
   name: 'PostgreSQL',
-  // Runs take two to six times as long as on SQLite.
-  modelRuns: 10,
   async newPlace() {
     const { url, drop } = await newDatabase()
     return {

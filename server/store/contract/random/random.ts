@@ -8,7 +8,7 @@ import { type Act, anyAct, anyActOrRestart, anyLastingAct, Stage, statuses } fro
 import { Follower } from './follower.ts'
 import { hasStatus, Model } from './model.ts'
 
-export function randomPromises(promise: PromiseOf, modelRuns = 40): void {
+export function randomPromises(promise: PromiseOf): void {
   promise(
     'acts one after another give the same results and inboxes as the model of plain arrays (law 2)',
     async (world) => {
@@ -29,7 +29,7 @@ export function randomPromises(promise: PromiseOf, modelRuns = 40): void {
           }
           for (const person of stage.people) await recount(stage.world, person)
         }),
-        { numRuns: runs(modelRuns, 2_000) },
+        { numRuns: runs(40, 2_000) },
       )
     },
   )
