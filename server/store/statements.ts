@@ -140,16 +140,10 @@ export class Part {
 }
 
 /** The user in the tables of inboxes: 16 bytes on SQLite (decision 0054), the id on PostgreSQL. */
-export type UserKey = { readonly userId: string; bytes?: Uint8Array }
+export type UserKey = { readonly userId: string; readonly bytes: Uint8Array }
 
 export function userKey(userId: string): UserKey {
-  return { userId }
-}
-
-/** Made once: most statements of a write are about one user. */
-function bytesOf(user: UserKey): Uint8Array {
-  user.bytes ??= userBytes(user.userId)
-  return user.bytes
+  return { userId, bytes: userBytes(userId) }
 }
 
 /** The `user_id` in the tables of inboxes on SQLite: the 16 bytes of the UUID (schema/0001-schema.sql). */
@@ -224,7 +218,7 @@ export function boundValues({ values }: Template, engine: Engine): Bound[] {
   const bound: Bound[] = []
   for (const value of values)
     if (typeof value !== 'object' || value === null) bound.push(value)
-    else if ('userId' in value) bound.push(engine === 'sqlite' ? bytesOf(value) : value.userId)
+    else if ('userId' in value) bound.push(engine === 'sqlite' ? value.bytes : value.userId)
     else if ('items' in value) bound.push(JSON.stringify(value.items))
   return bound
 }
