@@ -53,7 +53,7 @@ test('the filter leaves the routes that have every word, and says if none has', 
   const shown = () =>
     page.locator('section:has(> .who):visible').evaluateAll((found) => found.map(({ id }) => id).join())
   const all = await shown()
-  await page.getByLabel('Filter the routes').fill('PATCH unread')
+  await page.getByLabel('Filter the routes').fill('PATCH /unread')
   await becomes(shown, 'markUnread')
   assert.deepEqual(await page.locator('.docs nav h2:visible').allTextContents(), ['inbox'])
   await page.getByLabel('Filter the routes').fill('no such words')

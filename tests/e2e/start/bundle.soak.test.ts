@@ -19,17 +19,23 @@ const copy = new Folder()
 after(() => copy[Symbol.dispose]())
 const server = copy.file('server')
 const launcher = join(server, 'bin', 'launch.js')
-mkdirSync(server)
 const generated = ['node_modules', 'bundle', '.compile-cache']
-for (const name of readdirSync(join(root, 'server')))
-  if (!generated.includes(name)) cpSync(join(root, 'server', name), join(server, name), { recursive: true })
+const isSource = (path: string) => !generated.includes(basename(path))
+
+/** The service has its demonstration beside it. */
+function copySources(to: string): void {
+  for (const name of ['server', 'demonstration'])
+    cpSync(join(root, name), join(to, name), { recursive: true, filter: isSource })
+}
+
+copySources(copy.path)
 symlinkSync(join(root, 'node_modules'), copy.file('node_modules'))
 await bundle(join(server, 'bundle'))
 
 /** The files below server/ that a command loads. */
 function loaded(): string[] {
   const { stdout, stderr } = spawnSync(process.execPath, [...preload, launcher, '--version'], { encoding: 'utf8' })
-  assert.match(stdout, /^\d+\.\d+\.\d+$/m, stderr)
+  assert.match(stdout, /^\d+\.\d+\.\d+ \(\w+\)$/m, stderr)
   const urls = [...stderr.matchAll(/^loads (.*)$/gm)].map(([, url = '']) => url)
   return urls.flatMap((url) => /\/server\/(.*)$/.exec(url)?.[1] ?? [])
 }
@@ -86,8 +92,7 @@ test('a checkout below a folder whose name has node_modules in it has a bundle o
   mkdirSync(join(checkout, 'tools'), { recursive: true })
   cpSync(join(root, 'tools', 'bundle.js'), join(checkout, 'tools', 'bundle.js'))
   cpSync(join(root, 'package.json'), join(checkout, 'package.json'))
-  const isSource = (path: string) => !generated.includes(basename(path))
-  cpSync(join(root, 'server'), join(checkout, 'server'), { recursive: true, filter: isSource })
+  copySources(checkout)
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
   const { status, stderr } = spawnSync(process.execPath, [join(checkout, 'tools', 'bundle.js')], { encoding: 'utf8' })
   assert.equal(status, 0, stderr)
