@@ -40,7 +40,9 @@ for (const post of [postToMain, postToWriter]) {
 }
 
 const hasRun = ({ functions }: Profiler.ScriptCoverage) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
-const fileOf = ({ url }: Profiler.ScriptCoverage) => /\/(server\/(?!.*\/testing\/).*\.ts)$/.exec(url)?.[1] ?? []
+/** Product files: tests of the same process may watch what they measured. */
+const fileOf = ({ url }: Profiler.ScriptCoverage) =>
+  /\/(server\/(?!.*(?:\/testing\/|\.test\.ts)).*\.ts)$/.exec(url)?.[1] ?? []
 
 /** The files that executed since the last call. */
 async function takeFiles(): Promise<Set<string>> {
