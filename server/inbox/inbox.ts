@@ -4,8 +4,8 @@ import { CarillonError, invalidField } from '../basics/errors.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
 import { readCounts, readNotification, readPage } from './inbox.store.ts'
 import type { Page, PageRequest } from './inbox-state.ts'
-import { inLanguageOf } from './language.ts'
-import { mayHaveTexts, newestIdIn } from './notification-json.ts'
+import { inLanguageOf, readLocale } from './language.ts'
+import { localize, mayHaveTexts, newestIdIn } from './notification-json.ts'
 import { snooze } from './places.store.ts'
 import { undo } from './undo.store.ts'
 
@@ -53,7 +53,7 @@ export class Inbox {
     if (page === 'unchanged') return kept as RenderedPage
     const first = render(page, request, userId)
     const rendered = mayHaveTexts(first.json)
-      ? render({ ...page, items: await inLanguageOf(this.#store, userId, page.items) }, request, userId)
+      ? render({ ...page, items: localize(page.items, await this.#store.read(readLocale, userId)) }, request, userId)
       : first
     return isKept(request) ? this.#keep(userId, request, rendered) : rendered
   }
