@@ -9,7 +9,7 @@ export function newId(at: number): string {
 
 let lastOrdered = { at: -1, seq: 0 }
 
-/** As `newId`, but those of this process in one millisecond sort as they were made: 24 bits count them (RFC 9562, section 6.2). */
+/** Makes an id as `newId` does, but ids that this process makes in one millisecond sort as they were made: 24 bits count them (RFC 9562, section 6.2). */
 export function newOrderedId(at: number): string {
   lastOrdered = { at, seq: lastOrdered.at === at ? lastOrdered.seq + 1 : 0 }
   const seq = lastOrdered.seq.toString(16).padStart(6, '0')

@@ -11,7 +11,7 @@ export function tooManyFactors(): CarillonError {
   return conflict(`A user has at most ${maxFactors} second factors`, 'Remove one first: DELETE /api/me/factors/:id.')
 }
 
-/** The same error for a challenge that was used, has expired, or never was: one that was ended by a new password included. */
+/** One error for every challenge that is not valid: it was used, has expired, was ended by a new password, or never existed. */
 export function challengeEnded(): CarillonError {
   return new CarillonError('UNAUTHORIZED', 'The challenge was used, or is older than 5 minutes', {
     remedy: 'Sign in again.',

@@ -32,7 +32,7 @@ type FirstStep = { variant: Variant; generation: number; bond?: Bond }
 /** What a sign-in with factors needs. `sealing`: for the secrets of authenticator apps, so that a reader of the database computes no codes. */
 export type FactorNeeds = SessionNeeds & { sealing: Sealing; signInLog: SignInLog }
 
-/** For a user whose password was right. Throws as `demandSecondFactor`. */
+/** Signs in a user whose password was right. Throws what `demandSecondFactor` throws. */
 export async function continueSignIn(dependencies: FactorNeeds, user: User, facts: Facts, exchange: Exchange) {
   await demandSecondFactor(dependencies, user, facts)
   return finishSignIn(dependencies, user, facts, exchange)

@@ -1,5 +1,5 @@
-// When a notification was read, and when archived, as SQL of both engines. `user` is what stands for the user's key: where it is a
-// parameter, PostgreSQL reads one partition.
+// SQL of both engines that says when a notification was read, and when it was archived. `user` is the text that stands for the user's key: if
+// it is a parameter, PostgreSQL reads one partition.
 import type { Status } from './inbox-state.ts'
 
 /** Whether the row `m` of category_read_mark covers the notification `n`: it has not been marked as unread since. */
@@ -16,7 +16,7 @@ export function readAllOver(user: string, seq: string, columns: string): string 
   )`
 }
 
-/** Of the first read-all that covers a notification `n` after it was marked as unread. */
+/** The same columns of the first read-all that covers a notification `n` after it was marked as unread. */
 export function readAllAgain(user: string, columns: string): string {
   return `(
     select ${columns} from read_mark m
@@ -49,7 +49,7 @@ export type Place = { archivedAt: string; snoozedUntil: string }
 /** In the list: neither archived nor snoozed. */
 export const inTheList: Place = { archivedAt: 'null', snoozedUntil: 'null' }
 
-/** Of the archive-reads, the first that covers the notification `n` and did not keep it has archived it. */
+/** When an archive-read archived the notification `n`: the first one that covers it and did not keep it. */
 const archivedByMark = (user: string) => `(
     select m.at from archive_mark m
     where m.user_id = ${user} and m.through_seq >= n.seq and m.version > coalesce(n.kept_version, -1)

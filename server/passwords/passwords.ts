@@ -194,7 +194,7 @@ type Waiter = { names: Names; at: number; start: () => void; refuse: (error: Err
 /** The waiting attempts of one kind, in the order of their arrival. The networks of clients and the accounts take turns. */
 class Turns {
   readonly #waiting = new Set<Waiter>()
-  /** When an attempt of each name last began, as a number of events, not as a time. The longest ago comes first. */
+  /** When an attempt of each name last began, as a number of events, not as a time. */
   readonly #servedAt = new Map<string, number>()
   #events = 0
 

@@ -278,7 +278,7 @@ function redirectUri({ site }: Pick<ProviderNeeds, 'site'>, { setting }: Provide
   return `${site.publicUrl()}/login/with/${setting.name}/callback`
 }
 
-/** The flow that this response of the provider continues; undefined if another browser began it, or nobody did. */
+/** The flow that this response of the provider continues. Undefined if another browser began it, or none did. */
 function flowOf(dependencies: ProviderNeeds, request: FastifyRequest, { setting }: Provider) {
   const [state = '', ...others] = new URL(request.url, 'http://localhost').searchParams.getAll('state')
   const expected = { state: others.length === 0 ? state : '', provider: setting.name, now: dependencies.users.now() }

@@ -77,7 +77,7 @@ function only(headers: IncomingHttpHeaders, name: string): string | undefined {
   return typeof value === 'string' && !value.includes(', ') ? value : undefined
 }
 
-/** As browsers write it, so that its origin can be compared byte by byte; undefined if it is none of http or https. */
+/** The URL as browsers write it, so that its origin can be compared byte by byte. Undefined if it is not one of http or https. */
 function httpUrl(text: string | undefined): string | undefined {
   const url = URL.parse(text ?? '')
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.href : undefined

@@ -15,7 +15,7 @@ test('the bar of an empty database is full', () => {
   assert.match(barOf({ step: 'Verifying', done: 0, total: 0 }), /█{30} 100 %/)
 })
 
-test('the bar is cut to one line of a narrow terminal, and whole if the terminal does not know its width', () => {
+test('the bar fits one line of a narrow terminal; a terminal that does not know its width gets the whole bar', () => {
   const progress = { step: 'Copying', done: 500_000, total: 1_000_000 }
   assert.equal(barOf(progress, 60).length, 60)
   assert.match(barOf(progress, 60), / 50 % /)

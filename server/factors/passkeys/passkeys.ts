@@ -59,9 +59,9 @@ export async function addPasskey(
 
 type Use = {
   relyingParty: RelyingParty
-  /** Whose passkey it must be; without it, that of the user whom the passkey names. */
+  /** The user whose passkey it must be. Without it, the passkey says who signs in. */
   userId?: string | undefined
-  /** That of the sign-in that waits for a second factor. */
+  /** The challenge of the sign-in that waits for a second factor. */
   secondFactor?: ChallengeKey | undefined
   source: RequestSource
 } & Audited

@@ -868,7 +868,7 @@ const paths: Path[] = [
   },
   {
     of: 'removeOldRemovals',
-    // Those of the filling are all old by then.
+    // By then, all rows that the filling made are old.
     run: () => store.write(removeOldRemovals, Date.UTC(2026, 1)),
     partitions: 4,
     reads: ['inbox by key (user_id)', 'many removal by key (user_id, version)', 'removal by removal_by_time (at)'],

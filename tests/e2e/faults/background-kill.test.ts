@@ -135,7 +135,7 @@ test(`${promised}, on PostgreSQL`, async (t) => {
   using folder = new Folder()
   const { url, drop } = await newDatabase()
   t.after(drop)
-  // A statement of a killed process goes on until the server finds that nobody waits for its result.
+  // The server runs a statement of a killed process until it notices that nobody reads the result.
   const others =
     "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'"
   const areGone = async () => (await queryAt(url, `select 1 ${others}`)).rows.length === 0

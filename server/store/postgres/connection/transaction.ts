@@ -81,7 +81,7 @@ export class Transaction {
   }
 
   async #commit(): Promise<void> {
-    // Those of inboxes are gathered (change-signals.ts).
+    // change-signals.ts gathers the signals of inboxes.
     const others = this.signals.filter(({ about }) => about !== 'inbox')
     const notices = others.map((signal) => JSON.stringify({ signal } satisfies Notice))
     const text = "select pg_notify('carillon', notice) from unnest($1::text[]) notice"
