@@ -26,7 +26,7 @@ type Options = {
 
 export class OtherServer {
   readonly #options: Options
-  readonly #server = createServer((request, response) => this.#receive(request, response))
+  readonly #server = createServer({ keepAliveTimeout: 0 }, (request, response) => this.#receive(request, response))
   readonly #sessions = new Set<string>()
   readonly #agent = new Agent({ keepAlive: true })
   readonly #secret = randomBytes(32).toString('base64url')

@@ -15,7 +15,8 @@ type Place = Pick<WorldOptions, 'folder' | 'wall' | 'monotonic'>
 
 export async function serveDemonstration(settings: ChildSettings, place: Place, cost?: HashCost) {
   const log = await createLog({ level: 'silent', isTerminal: false })
-  const server = createServer().listen(0, '127.0.0.1')
+  // The service keeps its connections, and one that ends while a request is on its way would fail the request.
+  const server = createServer({ keepAliveTimeout: 0 }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const { prefix, secret } = settings

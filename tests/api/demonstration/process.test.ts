@@ -80,6 +80,14 @@ test('its listener refuses every request that does not come from the service (S1
   assert.equal((await visitor.send('visit')).status, 200)
 })
 
+test('it does not end the connections that the service keeps for the next request', async (t) => {
+  const demonstration = await demonstrationHere()
+  t.after(() => demonstration.stop())
+  const { headers } = await demonstration.from('192.0.2.1').start()
+  assert.equal(headers.get('connection'), 'keep-alive')
+  assert.equal(headers.get('keep-alive'), null, 'an idle connection would end after this time')
+})
+
 test('it ends after ten minutes without a request, and a later one starts it again', async () => {
   const settings = { url: 'http://127.0.0.1:7464', prefix: '', hosts: [], hstsSubdomains: false }
   const log = await createLog({ level: 'silent', isTerminal: false })
