@@ -2,10 +2,12 @@
 // sign-in, and the part of the page that the address names.
 import type { Me } from 'carillon-client'
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { isCarillonError, networkError, signedOut } from '../../client/transport/errors.ts'
+import { timesOf } from '../../element/times.ts'
 import { type PageLanguage, pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
 import { type Account, faultOf, PageElement } from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
-import { Failure, isFailure, type Sending, send } from './requests.ts'
+import { type Sending, send } from './requests.ts'
 import { sectionIds, sections } from './sections.ts'
 
 /** The attributes of the element in which the service starts the page. */
@@ -50,7 +52,7 @@ class AccountFrame extends PageElement {
         refresh: () => this.#refresh(),
         refreshFrame: () => this.#refreshFrame(),
       }
-      this.account = { ...this.#place, ...acts, ...read, me, language, revision: 0 }
+      this.account = { ...this.#place, ...acts, ...read, me, revision: 0 }
       this.failure = undefined
     } catch (error) {
       this.failure = { error, words: read.words }
@@ -68,7 +70,7 @@ class AccountFrame extends PageElement {
   /** Without a session, this route has no user and is no error, which a browser would display in its console. */
   async #readMe(): Promise<Me> {
     const me = await send<Me | null>(`${this.#place.root}api/session`)
-    if (me === null) throw new Failure('UNAUTHORIZED')
+    if (me === null) throw signedOut()
     return me
   }
 
@@ -77,7 +79,7 @@ class AccountFrame extends PageElement {
     try {
       return await send<Data>(url, sending)
     } catch (error) {
-      if (!isFailure(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
+      if (!isCarillonError(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
     }
     await this.querySelector<ConfirmDialog>('confirm-dialog')?.confirm()
     return send<Data>(url, sending)
@@ -100,12 +102,12 @@ class AccountFrame extends PageElement {
       const renewed = page.querySelector(part)
       if (renewed) document.querySelector(part)?.replaceWith(renewed)
     }
-    if (this.account) this.account = { ...this.account, ...read, me, language, revision: this.account.revision + 1 }
+    if (this.account) this.account = { ...this.account, ...read, me, revision: this.account.revision + 1 }
   }
 
   async #readPage(): Promise<string> {
     const response = await fetch(location.pathname, { headers: { accept: 'text/html' } }).catch(() => undefined)
-    if (!response?.ok) throw new Failure('NETWORK')
+    if (!response?.ok) throw networkError(response)
     return response.text()
   }
 
@@ -157,9 +159,10 @@ ${sections[id](account)}
   }
 }
 
-async function readTexts(language: PageLanguage): Promise<Pick<Account, 'texts' | 'words'>> {
+async function readTexts(language: PageLanguage) {
   const [texts, words] = await Promise.all([textsOf('account', language), textsOf('requests', language)])
-  return { texts, words }
+  const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+  return { language, texts, words, times: timesOf(language), exact }
 }
 
 customElements.define('account-frame', AccountFrame)

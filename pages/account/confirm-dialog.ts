@@ -1,29 +1,20 @@
 // <confirm-dialog>: what changes how a user signs in needs a sign-in of the last ten minutes. The dialog makes it fresh again, by a second
 // factor, or by the password of a user without one (POST /api/me/confirm).
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { type Account, faultOf, PageElement } from './account-section.ts'
+import { isCarillonError } from '../../client/transport/errors.ts'
+import { AccountSection, Cancelled } from './account-section.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from './passkeys.ts'
-import { Cancelled } from './question.ts'
-import { isFailure, send } from './requests.ts'
+import { send } from './requests.ts'
 
 type Way = 'password' | 'passkey' | 'code' | 'recoveryCode'
 type Factors = { items: { kind: 'totp' | 'passkey'; confirmed: boolean }[]; recoveryCodesLeft: number }
 
-export class ConfirmDialog extends PageElement {
-  static override properties: PropertyDeclarations = {
-    account: { attribute: false },
-    ways: { state: true },
-    way: { state: true },
-    isBusy: { state: true },
-    failure: { state: true },
-  }
+export class ConfirmDialog extends AccountSection {
+  static override properties: PropertyDeclarations = { ways: { state: true }, way: { state: true } }
 
-  declare account: Account
   /** How this user can confirm; the first is offered. */
   declare ways: readonly Way[]
   declare way: Way
-  declare isBusy: boolean
-  declare failure: unknown
   #settle: { resolve: () => void; reject: (error: unknown) => void } | undefined
 
   constructor() {
@@ -71,29 +62,22 @@ export class ConfirmDialog extends PageElement {
 
   async #prove(event: Event): Promise<void> {
     event.preventDefault()
-    if (this.isBusy) return
-    this.isBusy = true
-    this.failure = undefined
-    try {
-      const { root } = this.account
+    const { root } = this.account
+    const isProved = await this.act(async () => {
       const proof = this.way === 'passkey' ? await usePasskey(root) : this.#field?.value
       await send(`${root}api/me/confirm`, { method: 'POST', body: { [this.way]: proof } })
-      this.#settle?.resolve()
-      this.#dialog?.close()
-    } catch (error) {
-      await this.#fail(error)
-    } finally {
-      this.isBusy = false
-    }
+    })
+    if (!isProved) return this.#displayFailure()
+    this.#settle?.resolve()
+    this.#dialog?.close()
   }
 
-  async #fail(error: unknown): Promise<void> {
+  async #displayFailure(): Promise<void> {
     // Another tab has added a factor since: the password alone does not do any more.
-    if (isFailure(error, 'SECOND_FACTOR_REQUIRED')) {
+    if (isCarillonError(this.failure, 'SECOND_FACTOR_REQUIRED')) {
       this.ways = await this.#readWays().catch(() => this.ways)
       this.way = this.ways[0] ?? 'password'
     }
-    this.failure = error
     await this.updateComplete
     this.#focus()
   }
@@ -110,15 +94,15 @@ export class ConfirmDialog extends PageElement {
   }
 
   protected override render(): TemplateResult {
-    const { account, way, ways, isBusy, failure } = this
-    const { confirm, cancel } = account.texts
+    const { texts, way, ways, isBusy, failure } = this
+    const { confirm, cancel } = texts
     const others = ways.filter((one) => one !== way)
     return html`<dialog aria-labelledby="confirm-title" @close=${this.#closed}>
 <form novalidate @submit=${this.#prove}>
 <h2 id="confirm-title">${confirm.title}</h2>
 <p>${confirm.text}</p>
 ${way === 'passkey' ? nothing : this.#proofField(way)}
-<p class="fault" id="confirm-fault" role="alert">${this.#faultText(failure)}</p>
+<p class="fault" id="confirm-fault" role="alert">${this.faultText(failure)}</p>
 <p class="buttons"><button class="primary" aria-disabled=${isBusy ? 'true' : nothing}>${way === 'passkey' ? confirm.ways.passkey : confirm.submit}</button>
 <button type="button" @click=${() => this.#dialog?.close()}>${cancel}</button></p>
 ${others.map((one) => html`<p><button type="button" class="plain" @click=${() => this.#changeTo(one)}>${confirm.ways[one]}</button></p>`)}
@@ -127,18 +111,18 @@ ${others.map((one) => html`<p><button type="button" class="plain" @click=${() =>
   }
 
   #proofField(way: Exclude<Way, 'passkey'>): TemplateResult {
-    const { confirm } = this.account.texts
+    const { confirm } = this.texts
     const kind = { password: 'current-password', code: 'one-time-code', recoveryCode: 'off' } as const
     return html`<div class="field"><label for="confirm-proof">${confirm.labels[way]}</label>
 <input id="confirm-proof" type=${way === 'password' ? 'password' : 'text'} autocomplete=${kind[way]} inputmode=${way === 'code' ? 'numeric' : 'text'}
 autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fault" aria-invalid=${this.failure ? 'true' : 'false'}></div>`
   }
 
-  #faultText(failure: unknown) {
-    const { faults } = this.account.texts.confirm
-    if (failure instanceof PasskeyRefused || isFailure(failure, 'UNPROCESSABLE')) return faults.passkey
-    if (isFailure(failure, 'INVALID_CREDENTIALS', 'INVALID_REQUEST')) return faults[this.way]
-    return faultOf(failure, this.account)
+  protected override faultText(failure: unknown) {
+    const { faults } = this.texts.confirm
+    if (failure instanceof PasskeyRefused || isCarillonError(failure, 'UNPROCESSABLE')) return faults.passkey
+    if (isCarillonError(failure, 'INVALID_CREDENTIALS', 'INVALID_REQUEST')) return faults[this.way]
+    return super.faultText(failure)
   }
 }
 

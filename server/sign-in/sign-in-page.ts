@@ -42,7 +42,7 @@ export function passwordPage(
 <div class="field"><label for="password">${texts.password}</label>
 <div class="with-button"><input id="password" name="password" type="password" autocomplete="current-password" required maxlength="256"${fault !== undefined && html` aria-invalid="true" aria-describedby="fault"`}${isNamed && html` autofocus`}>
 <button type="button" hidden data-reveal aria-controls="password" aria-label="${texts.showPassword}" data-hide="${texts.hide}" data-hide-label="${texts.hidePassword}">${texts.show}</button></div></div>
-${returnToField(given)}<p><button type="submit" class="primary whole">${texts.submit}</button></p>
+${returnToField(given)}<p><button type="submit" class="primary whole">${view.texts.signIn}</button></p>
 </form>
 ${hasMail && html`<p class="centered"><a href="${view.pages}forgot">${texts.forgot}</a></p>\n`}${
   (hasPasskeys || providers.length > 0) &&

@@ -1,6 +1,6 @@
 // <account-activity>: what the audit log says about the user, newest first, in words.
 import { html, nothing, type TemplateResult } from 'lit'
-import { PagedSection } from './paged-section.ts'
+import { PagedSection } from '../loaded-section.ts'
 
 type Entry = {
   id: string
@@ -13,7 +13,7 @@ type Entry = {
   count: number
   detail: { method?: string }
 }
-type Page = { items: Entry[]; next: string | null }
+type Page = { items: readonly Entry[]; next: string | null }
 
 const pageSize = 10
 
@@ -22,15 +22,11 @@ export class ActivitySection extends PagedSection<Entry> {
     return this.account.send<Page>(`api/me/activity?limit=${pageSize}${after ? `&after=${after}` : ''}`)
   }
 
-  protected override render(): TemplateResult {
-    return this.whenLoaded(this.items && this.#content(this.items))
-  }
-
-  #content(items: readonly Entry[]): TemplateResult {
+  protected override content(page: Page): TemplateResult {
     const { texts } = this
     return html`<p class="hint">${texts.activity.intro} <a href="#password">${texts.activity.setPassword}</a></p>
-<ol class="entries">${this.entries(items, (one) => this.#item(one))}</ol>
-<p class="buttons">${this.moreButton()}</p>
+<ol class="entries">${this.entries(page.items, (one) => this.#item(one))}</ol>
+<p class="buttons">${this.moreButton(page)}</p>
 ${this.outcome()}`
   }
 

@@ -10,7 +10,7 @@ export class AddPasskey extends AccountSection {
   /** This one, as the list of sign-ins names it: a good name for its passkey. */
   declare device: string | null | undefined
 
-  protected override async load(): Promise<void> {
+  protected override async firstUpdated(): Promise<void> {
     const reading = this.account.send<{ items: { device: string | null }[] }>('api/me/sessions?limit=1')
     // Another name is good enough.
     const own = await reading.catch(() => undefined)

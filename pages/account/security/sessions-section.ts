@@ -1,8 +1,9 @@
 // <account-sessions>: where is the user signed in? Ends a sign-in, all others, or one that another person made. The address may name one
 // of them, as a notification about a new device does: account#session-<id>.
 import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
-import { isFailure, send } from '../requests.ts'
-import { PagedSection } from './paged-section.ts'
+import { isCarillonError } from '../../../client/transport/errors.ts'
+import { PagedSection } from '../loaded-section.ts'
+import { send } from '../requests.ts'
 
 type SignIn = {
   id: string
@@ -12,7 +13,7 @@ type SignIn = {
   createdAt: string
   lastSeenAt: string
 }
-type Page = { items: SignIn[]; next: string | null }
+type Page = { items: readonly SignIn[]; next: string | null }
 
 export class SessionsSection extends PagedSection<SignIn> {
   static override properties: PropertyDeclarations = { named: { state: true } }
@@ -68,23 +69,20 @@ export class SessionsSection extends PagedSection<SignIn> {
     try {
       await send(`${this.account.root}${path}/disown`, { method: 'POST' })
     } catch (error) {
-      if (!isFailure(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
+      if (!isCarillonError(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
       await send(this.account.root + path, { method: 'DELETE' }).catch(() => {})
       await this.account.send(`${path}/disown`, { method: 'POST' })
     }
   }
 
-  protected override render(): TemplateResult {
-    return this.whenLoaded(this.items && this.#content(this.items))
-  }
-
-  #content(items: readonly SignIn[]): TemplateResult {
+  protected override content(page: Page): TemplateResult {
+    const { items } = page
     const { texts, named } = this
     const isElsewhere = named !== undefined && !items.some(({ id }) => id === named)
     return html`<p class="hint">${texts.sessions.intro}</p>
 ${isElsewhere ? this.#ended(named) : nothing}
 <ul class="entries">${this.entries(items, (one) => this.#item(one))}</ul>
-<p class="buttons">${this.moreButton()}${
+<p class="buttons">${this.moreButton(page)}${
       items.length < 2
         ? nothing
         : html`<button type="button" aria-disabled=${this.isBusy} @click=${this.#endOthers}>${texts.sessions.endOthers}</button>`

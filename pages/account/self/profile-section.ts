@@ -1,8 +1,8 @@
 // <account-profile>: the name that is displayed to others, and the language of the pages and mails.
 import { html, nothing, type TemplateResult } from 'lit'
+import { isCarillonError } from '../../../client/transport/errors.ts'
 import { pageLanguages } from '../../../server/pages/texts/texts.ts'
 import { AccountSection } from '../account-section.ts'
-import { isFailure } from '../requests.ts'
 
 export class ProfileSection extends AccountSection {
   async #saveName(event: Event): Promise<void> {
@@ -12,7 +12,7 @@ export class ProfileSection extends AccountSection {
       () => this.#change({ displayName }),
       (texts) => texts.profile.nameSaved,
     )
-    if (isFailure(this.failure, 'INVALID_REQUEST')) this.#name?.focus()
+    if (isCarillonError(this.failure, 'INVALID_REQUEST')) this.#name?.focus()
   }
 
   async #saveLanguage({ target }: Event): Promise<void> {
@@ -37,7 +37,7 @@ export class ProfileSection extends AccountSection {
   protected override render(): TemplateResult {
     const { me, texts } = this.account
     const { profile } = texts
-    const isRefused = isFailure(this.failure, 'INVALID_REQUEST')
+    const isRefused = isCarillonError(this.failure, 'INVALID_REQUEST')
     const { username, email, displayName, locale } = me.user
     return html`<dl>
 ${username === null ? nothing : html`<div><dt>${profile.username}</dt><dd>${username}</dd></div>`}

@@ -25,10 +25,7 @@ export const texts: Texts = (plurals) => ({
     none: 'Sie haben hier kein Passwort: Sie melden sich mit einem verknüpften Konto an.',
     current: 'Aktuelles Passwort',
     next: 'Neues Passwort',
-    rules: plurals({
-      one: 'Mindestens # Zeichen. Mehrere Wörter sind leicht zu merken.',
-      other: 'Mindestens # Zeichen. Mehrere Wörter sind leicht zu merken.',
-    }),
+    rules: (minLength) => `Mindestens ${minLength} Zeichen. Mehrere Wörter sind leicht zu merken.`,
     show: 'Passwörter anzeigen',
     change: 'Passwort ändern',
     effect: 'Sie bleiben hier angemeldet und werden überall sonst abgemeldet.',
@@ -155,7 +152,6 @@ export const texts: Texts = (plurals) => ({
     typeKey: 'Oder geben Sie diesen Schlüssel in die App ein:',
     code: 'Code aus der App',
     codeHint: 'Sechs Ziffern. Die App zeigt alle 30 Sekunden einen neuen Code.',
-    confirm: 'Bestätigen',
     wrongCode: 'Der Code ist falsch oder zu alt. Geben Sie den ein, den die App jetzt zeigt.',
     startAgain: 'Das Einrichten hat zu lange gedauert. Fügen Sie die App noch einmal hinzu.',
     appAdded: 'Die App wurde hinzugefügt.',
@@ -185,7 +181,6 @@ export const texts: Texts = (plurals) => ({
     linked: (time) => `verknüpft ${time}`,
     unlink: 'Trennen',
     unlinkTitle: (provider) => `${provider} trennen?`,
-    unlinkText: 'Sie können sich damit dann nicht mehr anmelden.',
     unlinked: 'Getrennt.',
     onlyWay:
       'Ohne dieses Konto könnten Sie sich nicht mehr anmelden. Legen Sie zuerst ein Passwort fest, oder fügen Sie einen Passkey hinzu.',

@@ -39,7 +39,6 @@ export const texts: Texts = (plurals) => ({
     showPassword: 'Passwort anzeigen',
     hide: 'Verbergen',
     hidePassword: 'Passwort verbergen',
-    submit: 'Anmelden',
     forgot: 'Passwort vergessen?',
     or: 'oder',
     withPasskey: 'Mit einem Passkey anmelden',
@@ -135,7 +134,6 @@ export const texts: Texts = (plurals) => ({
     noUsers: 'Legen Sie auf der Kommandozeile einen an und melden Sie sich dann an:',
   },
   inbox: {
-    title: 'Posteingang',
     category: 'Kategorie',
     allCategories: 'Alle Kategorien',
     settings: 'Einstellungen',

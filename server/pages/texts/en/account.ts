@@ -29,10 +29,8 @@ export const texts = (plurals: Plurals) => ({
     none: 'You have no password here: you sign in with a linked account.',
     current: 'Current password',
     next: 'New password',
-    rules: plurals({
-      one: 'At least # character. Several words are easy to remember.',
-      other: 'At least # characters. Several words are easy to remember.',
-    }),
+    /** `minLength`: from 8 to 64. */
+    rules: (minLength: number) => `At least ${minLength} characters. Several words are easy to remember.`,
     show: 'Show passwords',
     change: 'Change the password',
     effect: 'You will stay signed in here, and be signed out everywhere else.',
@@ -152,7 +150,6 @@ export const texts = (plurals: Plurals) => ({
     typeKey: 'Or enter this key in the app:',
     code: 'Code from the app',
     codeHint: 'Six digits. The app shows a new code every 30 seconds.',
-    confirm: 'Confirm',
     wrongCode: 'This code is wrong or too old. Enter the one that the app shows now.',
     startAgain: 'The setup took too long. Add the app again.',
     appAdded: 'The app was added.',
@@ -181,7 +178,6 @@ export const texts = (plurals: Plurals) => ({
     linked: (time: string) => `linked ${time}`,
     unlink: 'Unlink',
     unlinkTitle: (provider: string) => `Unlink ${provider}?`,
-    unlinkText: 'You can no longer sign in with it.',
     unlinked: 'Unlinked.',
     onlyWay: 'This account is your only way to sign in. First set a password or add a passkey.',
     gone: 'The service no longer offers this provider.',

@@ -50,7 +50,6 @@ export const texts = (plurals: Plurals) => ({
     showPassword: 'Show password',
     hide: 'Hide',
     hidePassword: 'Hide password',
-    submit: 'Sign in',
     forgot: 'Forgot your password?',
     or: 'or',
     withPasskey: 'Sign in with a passkey',
@@ -143,7 +142,6 @@ export const texts = (plurals: Plurals) => ({
   },
   /** The inbox page, around the element with the list. */
   inbox: {
-    title: 'Inbox',
     category: 'Category',
     allCategories: 'All categories',
     settings: 'Preferences',

@@ -25,10 +25,7 @@ export const texts: Texts = (plurals) => ({
     none: 'Vous n’avez pas de mot de passe ici : vous vous connectez avec un compte associé.',
     current: 'Mot de passe actuel',
     next: 'Nouveau mot de passe',
-    rules: plurals({
-      one: 'Au moins # caractère. Plusieurs mots sont faciles à retenir.',
-      other: 'Au moins # caractères. Plusieurs mots sont faciles à retenir.',
-    }),
+    rules: (minLength) => `Au moins ${minLength} caractères. Plusieurs mots sont faciles à retenir.`,
     show: 'Afficher les mots de passe',
     change: 'Changer le mot de passe',
     effect: 'Vous resterez connecté ici et serez déconnecté partout ailleurs.',
@@ -160,7 +157,6 @@ export const texts: Texts = (plurals) => ({
     typeKey: 'Ou saisissez cette clé dans l’application :',
     code: 'Code de l’application',
     codeHint: 'Six chiffres. L’application affiche un nouveau code toutes les 30 secondes.',
-    confirm: 'Confirmer',
     wrongCode: 'Ce code est incorrect ou trop ancien. Saisissez celui que l’application affiche maintenant.',
     startAgain: 'La configuration a pris trop de temps. Ajoutez de nouveau l’application.',
     appAdded: 'L’application a été ajoutée.',
@@ -190,7 +186,6 @@ export const texts: Texts = (plurals) => ({
     linked: (time) => `associé ${time}`,
     unlink: 'Dissocier',
     unlinkTitle: (provider) => `Dissocier ${provider} ?`,
-    unlinkText: 'Vous ne pourrez plus l’utiliser pour vous connecter.',
     unlinked: 'Dissocié.',
     onlyWay:
       'Ce compte est votre seul moyen de vous connecter. Choisissez d’abord un mot de passe, ou ajoutez une clé d’accès.',

@@ -38,7 +38,6 @@ export const texts: Texts = (plurals) => ({
     showPassword: 'Afficher le mot de passe',
     hide: 'Masquer',
     hidePassword: 'Masquer le mot de passe',
-    submit: 'Se connecter',
     forgot: 'Mot de passe oublié ?',
     or: 'ou',
     withPasskey: 'Se connecter avec une clé d’accès',
@@ -131,7 +130,6 @@ export const texts: Texts = (plurals) => ({
     noUsers: 'Ajoutez-en un en ligne de commande, puis connectez-vous :',
   },
   inbox: {
-    title: 'Boîte de réception',
     category: 'Catégorie',
     allCategories: 'Toutes les catégories',
     settings: 'Préférences',
