@@ -1,6 +1,5 @@
 // What the sections of the account page have in common: the account, an act with its outcome, times, a question before an act that cannot
-// be undone, and where the focus goes. A base class, because Lit finds reactive properties by inheritance. The sections are in the
-// document itself and not in shadow roots, so that page.css styles them.
+// be undone, and where the focus goes. A base class, because Lit finds reactive properties by inheritance.
 import type { ErrorCode, Me } from 'carillon-client'
 import { html, LitElement, nothing, type PropertyDeclarations, render, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
@@ -18,8 +17,8 @@ export type Account = {
   /** Why a request failed. */
   words: TextsOf<'requests'>
   times: Times
-  /** Formats date and time, by which the user recognises an act. */
-  exact: Intl.DateTimeFormat
+  /** Date and time, by which the user recognises an act. */
+  exact(at: string): string
   /** Relative prefixes: `${root}docs`, `${pages}sign-in`. */
   root: string
   pages: string
@@ -35,7 +34,7 @@ export type Account = {
   refreshFrame(): Promise<void>
 }
 
-/** Its content is in the document itself, so that labels, anchors and password managers work as usual. */
+/** Its content is in the document itself, so that page.css, labels, anchors and password managers work as usual. */
 export abstract class PageElement extends LitElement {
   protected override createRenderRoot(): HTMLElement {
     return this
@@ -45,7 +44,8 @@ export abstract class PageElement extends LitElement {
 /** The user closed a dialog that the request needed: nothing has happened, and nothing is said. */
 export class Cancelled extends Error {}
 
-type Sentence = (texts: Account['texts']) => string | TemplateResult
+type Sentence = (texts: Account['texts']) => string
+type Sentences = Partial<Record<ErrorCode, Sentence>>
 
 /** A failure that the section explains better than the page does. */
 export class Explained extends Error {
@@ -70,7 +70,7 @@ export abstract class AccountSection extends PageElement {
   /** The error of the last act. */
   declare failure: unknown
   /** What the last act has done, in the language of the page at this moment. */
-  declare done: ((texts: Account['texts']) => string) | undefined
+  declare done: Sentence | undefined
 
   constructor() {
     super()
@@ -82,7 +82,7 @@ export abstract class AccountSection extends PageElement {
   }
 
   /** One act at a time. Its failure, or what it has done, is displayed by `outcome()`. True if it succeeded. */
-  protected async act(work: () => Promise<unknown>, done?: (texts: Account['texts']) => string): Promise<boolean> {
+  protected async act(work: () => Promise<unknown>, done?: Sentence): Promise<boolean> {
     if (this.isBusy) return false
     this.isBusy = true
     this.failure = undefined
@@ -106,17 +106,13 @@ export abstract class AccountSection extends PageElement {
   }
 
   protected faultText(failure: unknown) {
-    return failure instanceof Explained ? html`${failure.sentence(this.texts)}` : faultOf(failure, this.account)
+    return failure instanceof Explained ? failure.sentence(this.texts) : faultOf(failure, this.account)
   }
 
   /** A text about a moment, such as `3 days ago`. The exact one is displayed when the reader points at it. */
   protected roughly(at: string, text: (time: string) => string): TemplateResult {
     const { times } = this.account
     return html`<span title=${times.absolute(at)}>${text(times.relative(at, Date.now()))}</span>`
-  }
-
-  protected exactly(at: string): string {
-    return this.account.exact.format(Date.parse(at))
   }
 
   /** In the order of the language: `Firefox on Linux`, `Firefox auf Linux`. */
@@ -129,10 +125,7 @@ export abstract class AccountSection extends PageElement {
   }
 
   /** Throws Explained if the request fails with one of these codes. */
-  protected async explained<Data>(
-    request: Promise<Data>,
-    sentences: Partial<Record<ErrorCode, Sentence>>,
-  ): Promise<Data> {
+  protected async explained<Data>(request: Promise<Data>, sentences: Sentences): Promise<Data> {
     try {
       return await request
     } catch (error) {
@@ -142,7 +135,7 @@ export abstract class AccountSection extends PageElement {
   }
 
   /** Sends a DELETE, and displays the account as it is then. */
-  protected async delete(path: string, sentences: Partial<Record<ErrorCode, Sentence>> = {}): Promise<void> {
+  protected async delete(path: string, sentences: Sentences = {}): Promise<void> {
     await this.explained(this.account.send(path, { method: 'DELETE' }), sentences)
     await this.account.refresh()
   }
@@ -187,10 +180,7 @@ export abstract class AccountSection extends PageElement {
 <button type="button" @click=${close}>${this.texts.cancel}</button></p>`
   }
 
-  /**
-   * Asks before an act that cannot be undone. Throws Cancelled unless the user agrees. `action`: what the button says that agrees. The other
-   * one comes first, and so has the focus.
-   */
+  /** Asks before an act that cannot be undone. Throws Cancelled unless the user agrees. The button that cancels is first, and so has the focus. */
   protected ask({ title, text, action }: { title: string; text: string; action: string }): Promise<void> {
     const dialog = document.createElement('dialog')
     dialog.setAttribute('role', 'alertdialog')

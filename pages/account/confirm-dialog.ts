@@ -23,11 +23,12 @@ export class ConfirmDialog extends AccountSection {
     this.way = 'password'
   }
 
-  /** Resolves when the sign-in is fresh. Throws Cancelled if the user closes the dialog, Failure if the factors cannot be read. */
+  /** Resolves when the sign-in is fresh. Throws Cancelled if the user closes the dialog, CarillonError if the factors cannot be read. */
   async confirm(): Promise<void> {
     this.#settle?.reject(new Cancelled())
     this.ways = await this.#readWays()
-    this.#choose(this.ways[0] ?? 'password')
+    this.way = this.ways[0] ?? 'password'
+    this.failure = undefined
     await this.updateComplete
     this.#dialog?.showModal()
     return new Promise((resolve, reject) => {
@@ -36,21 +37,24 @@ export class ConfirmDialog extends AccountSection {
   }
 
   async #readWays(): Promise<Way[]> {
-    return waysOf(await send<Factors>(`${this.account.root}api/me/factors`))
+    const { items, recoveryCodesLeft } = await send<Factors>(`${this.account.root}api/me/factors`)
+    const kinds = new Set(items.filter(({ confirmed }) => confirmed).map(({ kind }) => kind))
+    if (kinds.size === 0) return ['password']
+    return [
+      ...(kinds.has('passkey') && hasPasskeys() ? (['passkey'] as const) : []),
+      ...(kinds.has('totp') ? (['code'] as const) : []),
+      ...(recoveryCodesLeft > 0 ? (['recoveryCode'] as const) : []),
+    ]
   }
 
   get #dialog(): HTMLDialogElement | null {
     return this.querySelector('dialog')
   }
 
-  #choose(way: Way): void {
-    this.way = way
-    this.failure = undefined
-  }
-
   /** The button of the way has gone: it is another one's now. */
   async #changeTo(way: Way): Promise<void> {
-    this.#choose(way)
+    this.way = way
+    this.failure = undefined
     await this.updateComplete
     this.#focus()
   }
@@ -111,9 +115,10 @@ ${others.map((one) => html`<p><button type="button" class="plain" @click=${() =>
   }
 
   #proofField(way: Exclude<Way, 'passkey'>): TemplateResult {
-    const { confirm } = this.texts
+    const { confirm, password } = this.texts
+    const labels = { password: password.title, ...confirm.labels }
     const kind = { password: 'current-password', code: 'one-time-code', recoveryCode: 'off' } as const
-    return html`<div class="field"><label for="confirm-proof">${confirm.labels[way]}</label>
+    return html`<div class="field"><label for="confirm-proof">${labels[way]}</label>
 <input id="confirm-proof" type=${way === 'password' ? 'password' : 'text'} autocomplete=${kind[way]} inputmode=${way === 'code' ? 'numeric' : 'text'}
 autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fault" aria-invalid=${this.failure ? 'true' : 'false'}></div>`
   }
@@ -124,14 +129,4 @@ autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fau
     if (isCarillonError(failure, 'INVALID_CREDENTIALS', 'INVALID_REQUEST')) return faults[this.way]
     return super.faultText(failure)
   }
-}
-
-function waysOf({ items, recoveryCodesLeft }: Factors): Way[] {
-  const kinds = new Set(items.filter(({ confirmed }) => confirmed).map(({ kind }) => kind))
-  if (kinds.size === 0) return ['password']
-  return [
-    ...(kinds.has('passkey') && hasPasskeys() ? (['passkey'] as const) : []),
-    ...(kinds.has('totp') ? (['code'] as const) : []),
-    ...(recoveryCodesLeft > 0 ? (['recoveryCode'] as const) : []),
-  ]
 }

@@ -24,9 +24,11 @@ export abstract class LoadedSection<Data> extends AccountSection {
     } catch (error) {
       this.loadFailure = error
     }
-    await this.updateComplete
-    // The page may have been opened for something that is in the document only now.
-    this.dispatchEvent(new CustomEvent('section-loaded', { bubbles: true }))
+  }
+
+  /** The page may have been opened for something that is in the document only now. */
+  protected override updated(): void {
+    this.dispatchEvent(new CustomEvent('section-updated', { bubbles: true }))
   }
 
   protected override render(): TemplateResult {
@@ -47,7 +49,7 @@ export abstract class LoadedSection<Data> extends AccountSection {
   }
 }
 
-type Page<Item> = { items: readonly Item[]; next: string | null }
+export type Page<Item> = { items: readonly Item[]; next: string | null }
 
 /** A section with a list that the service sends in pages. */
 export abstract class PagedSection<Item> extends LoadedSection<Page<Item>> {

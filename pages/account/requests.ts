@@ -15,10 +15,7 @@ export async function send<Data = undefined>(url: string, sending: Sending = {})
   }
 }
 
-/**
- * The data of the response; undefined for one without a body. Throws CarillonError. `url` is relative to the page, so that it works below
- * any path.
- */
+/** Undefined for a response without a body. Throws CarillonError. `url` is relative to the page, so that it works below any path. */
 async function sendOnce<Data>(url: string, { method = 'GET', body }: Sending): Promise<Data> {
   const { response, text } = await exchange(url, {
     method,

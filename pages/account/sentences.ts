@@ -1,5 +1,4 @@
 // A failed request as a sentence, for the scripts of all pages: also of those that load no Lit.
-import type { PasswordFault } from 'carillon-client'
 import { isCarillonError } from '../../client/transport/errors.ts'
 import type { TextsOf } from '../../server/pages/texts/texts.ts'
 
@@ -25,10 +24,6 @@ export function passwordFaultOf(error: unknown, { passwordFaults }: Words, minLe
   if (error.code === 'PAYLOAD_TOO_LARGE') return passwordFaults.too_long
   const faults = error.details?.filter(({ field }) => field === 'newPassword') ?? []
   if (faults.length === 0) return undefined
-  return faults.map(({ code }) => sentenceOfFault(code)).join(' ')
-
-  function sentenceOfFault(code: PasswordFault | undefined): string {
-    if (code === undefined) return passwordFaults.unusable
-    return code === 'too_short' ? passwordFaults.too_short(minLength) : passwordFaults[code]
-  }
+  const sentences = { ...passwordFaults, too_short: passwordFaults.too_short(minLength) }
+  return faults.map(({ code }) => sentences[code ?? 'unusable']).join(' ')
 }

@@ -57,8 +57,7 @@ function show(part: Part): void {
 
 function showFault(sentence: string, isOfPassword = false): void {
   element('fault').textContent = sentence
-  if (isOfPassword) input.setAttribute('aria-invalid', 'true')
-  else input.removeAttribute('aria-invalid')
+  input.ariaInvalid = isOfPassword ? 'true' : null
 }
 
 function reveal(isVisible: boolean): void {

@@ -79,7 +79,7 @@ ${
 <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="64" autofocus aria-describedby="code-hint${described}"${fault !== undefined && html` aria-invalid="true"`}>
 <p class="hint" id="code-hint">${texts.codeHint}</p></div>
 ${hidden}
-<p><button type="submit" class="${usesPasskey ? 'whole' : 'primary whole'}">${texts.submit}</button></p>
+<p><button type="submit" class="${usesPasskey ? 'whole' : 'primary whole'}">${given.texts.continue}</button></p>
 </form>\n`
 }<details${!hasCode && html` open`}><summary>${texts.recovery}</summary>
 <form method="post" action="${view.pages}sign-in">
@@ -87,7 +87,7 @@ ${hidden}
 <input id="recovery-code" name="code" autocomplete="off" autocapitalize="none" spellcheck="false" required maxlength="64" aria-describedby="recovery-hint">
 <p class="hint" id="recovery-hint">${texts.recoveryHint}</p></div>
 ${hidden}
-<p><button type="submit" class="whole">${texts.submit}</button></p>
+<p><button type="submit" class="whole">${given.texts.continue}</button></p>
 </form></details>
 <p class="centered"><a href="${again}">${texts.startAgain}</a></p>`,
   })
@@ -99,7 +99,7 @@ export function signedInPage(given: SignInView, user: string): Page {
   return framed(given, {
     title: texts.title,
     main: html`<p>${texts.as(user)}</p>
-<p><a class="button primary whole" href="${next}">${nextHost === undefined ? texts.continue : texts.continueTo(nextHost)}</a></p>
+<p><a class="button primary whole" href="${next}">${nextHost === undefined ? given.texts.continue : texts.continueTo(nextHost)}</a></p>
 <form class="sign-out leave" method="post" action="${view.pages}sign-out"><button type="submit" class="whole">${view.texts.signOut}</button></form>`,
   })
 }

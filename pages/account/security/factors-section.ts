@@ -1,5 +1,4 @@
-// <account-factors>: the passkeys and apps of the user, how many recovery codes are left, and adding, removing and renewing them. How
-// one is added is in add-passkey.ts and add-app.ts.
+// <account-factors>: the passkeys, apps and recovery codes of the user. How one is added is in add-passkey.ts and add-app.ts.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { Cancelled } from '../account-section.ts'
 import { LoadedSection } from '../loaded-section.ts'

@@ -53,7 +53,7 @@ ${this.outcome()}`
       return html`<li><div class="about"><strong>${label}</strong> <span class="badge">${notifications.mandatory}</span>${hint}</div></li>`
     const isTime = mutedUntil !== null && mutedUntil !== 'forever'
     const choices = {
-      ...(isTime && { until: notifications.until(this.exactly(mutedUntil)) }),
+      ...(isTime && { until: notifications.until(this.account.exact(mutedUntil)) }),
       ...notifications.choices,
     }
     const now = isTime ? 'until' : (mutedUntil ?? 'none')

@@ -19,15 +19,11 @@ export class PasswordSection extends AccountSection {
       () => this.account.send('api/me/password', { method: 'PUT', body }),
       (texts) => texts.password.changed,
     )
-    if (!isChanged) return this.#focusRefused()
+    await this.updateComplete
+    if (!isChanged) return this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
     for (const field of [current, next]) field.value = ''
     // The other sign-ins are gone from the list, and so is the demand for a new password.
     await this.account.refresh().catch(() => {})
-  }
-
-  async #focusRefused(): Promise<void> {
-    await this.updateComplete
-    this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }
 
   get #currentFault(): string | undefined {
@@ -38,20 +34,16 @@ export class PasswordSection extends AccountSection {
     return isMissing ? password.missing : undefined
   }
 
-  get #newFault(): string | undefined {
-    const { words, passwordMinLength } = this.account
-    return passwordFaultOf(this.failure, words, passwordMinLength)
-  }
-
   #field(id: string): HTMLInputElement {
     return this.querySelector(`#${id}`) as HTMLInputElement
   }
 
   protected override render(): TemplateResult {
-    const { me, texts, passwordMinLength } = this.account
+    const { me, texts, words, passwordMinLength } = this.account
     const { password } = texts
     if (me.user.username === null) return html`<p>${password.none}</p>`
-    const [currentFault, newFault] = [this.#currentFault, this.#newFault]
+    const currentFault = this.#currentFault
+    const newFault = passwordFaultOf(this.failure, words, passwordMinLength)
     return html`<form novalidate @submit=${this.#send}>
 <input type="text" name="username" autocomplete="username" .value=${me.user.username} hidden readonly>
 ${this.#passwordField('current-password', password.current, currentFault)}

@@ -61,7 +61,7 @@ export const texts: Texts = (plurals) => ({
     title: 'Bestätigen Sie, dass Sie es sind',
     text: 'Ihre Anmeldung ist älter als zehn Minuten. Bestätigen Sie sie, um fortzufahren.',
     submit: 'Bestätigen',
-    labels: { password: 'Passwort', code: 'Code aus Ihrer Authenticator-App', recoveryCode: 'Wiederherstellungscode' },
+    labels: { code: 'Code aus Ihrer Authenticator-App', recoveryCode: 'Wiederherstellungscode' },
     ways: {
       password: 'Passwort verwenden',
       passkey: 'Passkey verwenden',

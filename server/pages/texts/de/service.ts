@@ -39,6 +39,7 @@ export const texts: Texts = (plurals) => ({
     showPassword: 'Passwort anzeigen',
     hide: 'Verbergen',
     hidePassword: 'Passwort verbergen',
+    continue: 'Weiter',
     forgot: 'Passwort vergessen?',
     or: 'oder',
     withPasskey: 'Mit einem Passkey anmelden',
@@ -58,7 +59,6 @@ export const texts: Texts = (plurals) => ({
       introWithoutName: 'Noch ein Schritt bis zur Anmeldung.',
       code: 'Code',
       codeHint: 'Sechs Ziffern aus Ihrer Authenticator-App.',
-      submit: 'Weiter',
       withPasskey: 'Ihren Passkey verwenden',
       passkeyNeedsScript:
         'Ihr Passkey braucht JavaScript und einen Browser, der Passkeys unterstützt. Ein Wiederherstellungscode funktioniert immer.',
@@ -74,7 +74,6 @@ export const texts: Texts = (plurals) => ({
     signedIn: {
       title: 'Sie sind angemeldet',
       as: (name) => `Als ${name}. Wenn Sie das nicht sind, melden Sie sich ab und verwenden Sie Ihr eigenes Konto.`,
-      continue: 'Weiter',
       continueTo: (host) => `Weiter zu ${host}`,
     },
     signedOut: 'Sie sind abgemeldet.',
@@ -133,11 +132,7 @@ export const texts: Texts = (plurals) => ({
     noUsersTitle: 'Es gibt noch keine Benutzer',
     noUsers: 'Legen Sie auf der Kommandozeile einen an und melden Sie sich dann an:',
   },
-  inbox: {
-    category: 'Kategorie',
-    allCategories: 'Alle Kategorien',
-    settings: 'Einstellungen',
-  },
+  inbox: { category: 'Kategorie', allCategories: 'Alle Kategorien', settings: 'Einstellungen' },
   firstSteps: {
     title: 'Erste Schritte',
     send: 'Mir eine Mitteilung senden',
@@ -162,12 +157,10 @@ export const texts: Texts = (plurals) => ({
   password: {
     reset: {
       title: 'Neues Passwort wählen',
-      label: 'Neues Passwort',
       newLink: 'Einen neuen Link bekommen Sie dort, wo Sie diesen angefordert haben.',
     },
     invite: {
       title: 'Passwort wählen',
-      label: 'Passwort',
       newLink: 'Einen neuen Link bekommen Sie von der Person, die Sie eingeladen hat.',
     },
     username: 'Ihr Benutzername:',

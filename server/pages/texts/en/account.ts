@@ -66,7 +66,7 @@ export const texts = (plurals: Plurals) => ({
     title: 'Confirm that it is you',
     text: 'You signed in more than ten minutes ago. Confirm that it is you to continue.',
     submit: 'Confirm',
-    labels: { password: 'Password', code: 'Code from your authenticator app', recoveryCode: 'Recovery code' },
+    labels: { code: 'Code from your authenticator app', recoveryCode: 'Recovery code' },
     ways: {
       password: 'Use the password',
       passkey: 'Use a passkey',

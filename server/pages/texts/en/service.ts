@@ -50,6 +50,7 @@ export const texts = (plurals: Plurals) => ({
     showPassword: 'Show password',
     hide: 'Hide',
     hidePassword: 'Hide password',
+    continue: 'Continue',
     forgot: 'Forgot your password?',
     or: 'or',
     withPasskey: 'Sign in with a passkey',
@@ -67,7 +68,6 @@ export const texts = (plurals: Plurals) => ({
       introWithoutName: 'One more step to sign in.',
       code: 'Code',
       codeHint: 'Six digits, from your authenticator app.',
-      submit: 'Continue',
       withPasskey: 'Use your passkey',
       passkeyNeedsScript:
         'Your passkey needs JavaScript and a browser that supports passkeys. A recovery code always works.',
@@ -81,7 +81,6 @@ export const texts = (plurals: Plurals) => ({
     signedIn: {
       title: 'You are signed in',
       as: (name: string) => `As ${name}. If that is not you, sign out and use your own account.`,
-      continue: 'Continue',
       continueTo: (host: string) => `Continue to ${host}`,
     },
     /** After a sign-out, on this page. */
@@ -141,11 +140,7 @@ export const texts = (plurals: Plurals) => ({
     noUsers: 'Add one on the command line, then sign in:',
   },
   /** The inbox page, around the element with the list. */
-  inbox: {
-    category: 'Category',
-    allCategories: 'All categories',
-    settings: 'Preferences',
-  },
+  inbox: { category: 'Category', allCategories: 'All categories', settings: 'Preferences' },
   /** On the inbox page, while there is one user. */
   firstSteps: {
     title: 'First steps',
@@ -173,12 +168,10 @@ export const texts = (plurals: Plurals) => ({
   password: {
     reset: {
       title: 'Choose a new password',
-      label: 'New password',
       newLink: 'To get a new link, request it where you requested this one.',
     },
     invite: {
       title: 'Choose a password',
-      label: 'Password',
       newLink: 'To get a new link, ask the person who invited you.',
     },
     username: 'Your username:',
@@ -194,7 +187,6 @@ export const texts = (plurals: Plurals) => ({
     missingTitle: 'The link is incomplete',
     missing:
       'Open the link from the e-mail again, or copy all of it into the address bar. It ends with # and 43 characters.',
-    /** Leads on from there. */
     requestLink: 'Request a new link',
   },
   /** The notices about changes of an account, in the inbox and in mails. */

@@ -61,11 +61,7 @@ export const texts: Texts = (plurals) => ({
     title: 'Confirmez que c’est vous',
     text: 'Votre connexion date de plus de dix minutes. Confirmez-la pour continuer.',
     submit: 'Confirmer',
-    labels: {
-      password: 'Mot de passe',
-      code: 'Code de votre application d’authentification',
-      recoveryCode: 'Code de secours',
-    },
+    labels: { code: 'Code de votre application d’authentification', recoveryCode: 'Code de secours' },
     ways: {
       password: 'Utiliser le mot de passe',
       passkey: 'Utiliser une clé d’accès',

@@ -38,6 +38,7 @@ export const texts: Texts = (plurals) => ({
     showPassword: 'Afficher le mot de passe',
     hide: 'Masquer',
     hidePassword: 'Masquer le mot de passe',
+    continue: 'Continuer',
     forgot: 'Mot de passe oublié ?',
     or: 'ou',
     withPasskey: 'Se connecter avec une clé d’accès',
@@ -56,7 +57,6 @@ export const texts: Texts = (plurals) => ({
       introWithoutName: 'Encore une étape pour vous connecter.',
       code: 'Code',
       codeHint: 'Six chiffres, donnés par votre application d’authentification.',
-      submit: 'Continuer',
       withPasskey: 'Utiliser votre clé d’accès',
       passkeyNeedsScript:
         'Votre clé d’accès a besoin de JavaScript et d’un navigateur qui prend en charge les clés d’accès. Un code de secours fonctionne toujours.',
@@ -70,7 +70,6 @@ export const texts: Texts = (plurals) => ({
     signedIn: {
       title: 'Vous êtes connecté',
       as: (name) => `En tant que ${name}. Si ce n’est pas vous, déconnectez-vous et utilisez votre propre compte.`,
-      continue: 'Continuer',
       continueTo: (host) => `Continuer vers ${host}`,
     },
     signedOut: 'Vous êtes déconnecté.',
@@ -129,11 +128,7 @@ export const texts: Texts = (plurals) => ({
     noUsersTitle: 'Il n’y a pas encore d’utilisateur',
     noUsers: 'Ajoutez-en un en ligne de commande, puis connectez-vous :',
   },
-  inbox: {
-    category: 'Catégorie',
-    allCategories: 'Toutes les catégories',
-    settings: 'Préférences',
-  },
+  inbox: { category: 'Catégorie', allCategories: 'Toutes les catégories', settings: 'Préférences' },
   firstSteps: {
     title: 'Premiers pas',
     send: 'M’envoyer une notification',
@@ -158,12 +153,10 @@ export const texts: Texts = (plurals) => ({
   password: {
     reset: {
       title: 'Choisir un nouveau mot de passe',
-      label: 'Nouveau mot de passe',
       newLink: 'Pour obtenir un nouveau lien, demandez-le là où vous avez demandé celui-ci.',
     },
     invite: {
       title: 'Choisir un mot de passe',
-      label: 'Mot de passe',
       newLink: 'Pour obtenir un nouveau lien, adressez-vous à la personne qui vous a invité.',
     },
     username: 'Votre nom d’utilisateur :',
