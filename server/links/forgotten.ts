@@ -103,10 +103,10 @@ export class ForgottenPasswords {
   /** Never throws: no caller waits for it. */
   async #answer(request: Request): Promise<void> {
     try {
+      const { guesses } = this.#options
       const { forgotten, source } = request
       const account = { name: 'email' in forgotten ? forgotten.email : forgotten.username, user: undefined }
-      const begun = this.#options.guesses.beginMailRequest(source.address)
-      if (!(await this.#within(begun, source, account))) return
+      if (!(await this.#within(guesses.beginMailRequest(source.address), source, account))) return
       for (const user of await this.#usersOf(forgotten)) await this.#sendTo(user, request)
     } catch (error) {
       this.#counts.failed++

@@ -3,7 +3,7 @@
 import { auditEntry, deviceLabel, type RequestSource } from '../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import { madeAt } from '../basics/ids.ts'
-import type { Subject } from '../http/callers.ts'
+import type { Subject } from '../http/operation.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
