@@ -1,6 +1,5 @@
 // A user's activity: the entries of the audit log, as their user may see them.
 import { iso } from '../basics/clock.ts'
-import { cursor, id, pageOf, time } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 import { forUser } from '../http/operation.ts'
 import { sendPageOf } from '../http/response/send.ts'
@@ -20,22 +19,22 @@ const shownDetails = {
   fields: t.optional(t.string()),
 }
 const Activity = t.component('Activity', {
-  id,
-  at: time,
+  id: t.id,
+  at: t.time,
   event: t.example(t.string('Such as sign-in, sign-in-refused, password-changed'), 'sign-in'),
   actor: t.oneOf(actors, 'Who did it; user is a client, with or without a proof'),
   address: t.example(t.nullable(t.string('Of the client, if the actor is user')), '192.0.2.7'),
   userAgent: t.example(t.nullable(t.string()), userAgent),
   device: t.example(t.nullable(t.string(deviceNote)), 'Firefox on Linux'),
-  signInId: t.example(t.nullable(t.string()), t.exampleOf(id)),
+  signInId: t.example(t.nullable(t.string()), t.exampleOf(t.id)),
   count: t.integer({ minimum: 1, description: 'More than 1 for refusals that were counted together' }),
   detail: t.component('ActivityDetail', shownDetails),
 })
 
 export const list = forUser({
   summary: 'What happened to your account, newest first: sign-ins, refused ones, and changes',
-  query: t.object(cursor),
-  responses: { 200: t.dataOf(pageOf('ActivityPage', Activity)) },
+  query: t.object(t.cursor),
+  responses: { 200: t.dataOf(t.pageOf('ActivityPage', Activity)) },
   async handle({ store }: { store: Store }, request, reply) {
     const { userId } = request.caller
     const { limit = 20, after } = request.query

@@ -4,7 +4,7 @@ import { auditEntry, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { insufficientScope, invalidCredentials, notAuthenticated } from '../basics/errors.ts'
 import { madeAt, newId } from '../basics/ids.ts'
-import type { Subject } from '../http/callers.ts'
+import type { Subject } from '../http/operation.ts'
 import { signToken } from './key-material.ts'
 import {
   ageOf,
