@@ -15,15 +15,13 @@ export class ChangesSince {
   readonly #streamLimits: StreamLimits
   /** Emits the id of the user whose inbox has changed. Held requests listen. */
   readonly #changes = new EventEmitter().setMaxListeners(0)
+  /** Set at the first held request: before that, no change signal costs anything. The listener then stays. */
+  #stopListening: (() => void) | undefined
   #isEnding = false
 
   constructor({ store, streamLimits }: { store: Store; streamLimits: StreamLimits }) {
     this.#store = store
     this.#streamLimits = streamLimits
-    store.onChange(
-      (change) => (change.about === 'inbox' ? this.#changes.emit(change.userId) : this.#wakeAll()),
-      ['inbox'],
-    )
   }
 
   /** The `data` of the response as JSON text. Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot be held. */
@@ -49,6 +47,10 @@ export class ChangesSince {
 
   async #held(userId: string, { waitMs, signal }: ChangesQuery, request: () => Promise<Changes | 'reset'>) {
     this.#streamLimits.take(userId)
+    this.#stopListening ??= this.#store.onChange(
+      (change) => (change.about === 'inbox' ? this.#changes.emit(change.userId) : this.#wakeAll()),
+      ['inbox'],
+    )
     const end = new AbortController()
     const timer = setTimeout(() => end.abort(), waitMs)
     const over = AbortSignal.any([signal, end.signal])

@@ -70,13 +70,14 @@ export class Live {
   readonly #reading: WorkQueue<Subscription>
   readonly #ticking: NodeJS.Timeout
   #ticks = 0
+  /** Without a stream, no change signal costs anything. */
+  #stopListening: (() => void) | undefined
   #isEnding = false
 
   constructor(dependencies: LiveDependencies) {
     this.#dependencies = dependencies
     this.#reading = new WorkQueue((subscription) => this.#readChecked(subscription), dependencies.onFailure)
     this.#ticking = setInterval(() => this.#tick(), tickMs).unref()
-    dependencies.store.onChange((signal) => this.#onSignal(signal))
   }
 
   get size(): number {
@@ -93,6 +94,7 @@ export class Live {
     const slot = Math.floor(this.#dependencies.random() * slotCount)
     const subscription = this.#subscriptions.get(userId) ?? new Subscription(userId, slot)
     const stream = new LiveStream(watcher, sink, this.#onOver)
+    this.#stopListening ??= this.#dependencies.store.onChange((signal) => this.#onSignal(signal))
     this.#subscriptions.set(userId, subscription)
     subscription.streams = [...subscription.streams, stream]
     try {
@@ -148,7 +150,11 @@ export class Live {
     this.#dependencies.streamLimits.release(stream.userId)
     const subscription = this.#subscriptions.get(stream.userId) as Subscription
     subscription.streams = subscription.streams.filter((one) => one !== stream)
-    if (subscription.streams.length === 0) this.#subscriptions.delete(subscription.userId)
+    if (subscription.streams.length > 0) return
+    this.#subscriptions.delete(subscription.userId)
+    if (this.#subscriptions.size > 0) return
+    this.#stopListening?.()
+    this.#stopListening = undefined
   }
 
   #begin(subscription: Subscription, stream: LiveStream, { from, inbox }: Beginning): void {
