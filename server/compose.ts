@@ -29,7 +29,6 @@ import { ProducerKeys } from './producers/producer-key.ts'
 import { Provider } from './providers/provider.ts'
 import { apiOf, type Parts, routesWith } from './routes.ts'
 import { Sessions } from './sessions/sessions.ts'
-import { SignIns } from './sessions/sign-ins.ts'
 import { firstStart } from './start/first-start.ts'
 import { breachesOf, linkSettings, mailerOf } from './start/password-settings.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
@@ -158,7 +157,6 @@ async function composeProofs(
   const revocations = observed('revocations', await TokenRevocations.load(reading, onReadFailure))
   const limits = { idleMs: config.sessionIdleMs, lifetimeMs, maxPerUser: config.sessionsPerUser }
   const sessions = observed('sessions', new Sessions({ store, revocations, now, ...limits }))
-  const signIns = new SignIns({ store, sessions, revocations, now, lifetimeMs, chainMs })
   const onFailure = (issuer: string, error: unknown) =>
     log.warn({ event: 'issuer-failed', issuer, reason: messageOf(error) }, 'the keys of an issuer could not be read')
   const foreign = issuers.length > 0 ? new ForeignTokens({ issuers, store, revocations, now, onFailure }) : undefined
@@ -166,7 +164,8 @@ async function composeProofs(
   const signatures = observed('signatures', new SignatureChecks(isSignedByUs))
   const rules = { issuer: url, lifetimeMs: config.tokenLifetimeMs, chainMs, maxCached: own?.cachedTokens }
   const tokens = new AccessTokens({ keys, revocations, now, foreign, signatures, ...rules })
-  return { keys, revocations, sessions, signIns, accessTokens: observed('accessTokens', tokens) }
+  const signInLifetimes = { stateful: lifetimeMs, stateless: chainMs }
+  return { keys, revocations, sessions, signInLifetimes, accessTokens: observed('accessTokens', tokens) }
 }
 
 function composeProviders({ providers }: Config, { log, clock: { now } }: Environment) {

@@ -7,7 +7,7 @@ import { isLoopback } from '../config/values.ts'
 import type { LinkSettings } from '../links/links.ts'
 import { mailer } from '../mail/mail.ts'
 import { renderUserMail, type UserMail } from '../mail/user-mail.ts'
-import type { BreachOptions } from '../passwords/breaches.ts'
+import type { BreachOptions } from '../passwords/policy.ts'
 
 const breachTimeoutMs = 2_000
 

@@ -2,8 +2,8 @@
 // peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md), except that
 // sign-in/verify.routes.ts reads a URL from a trusted proxy.
 import type { IncomingMessage } from 'node:http'
-import { stripBlanks } from '../../basics/blanks.ts'
 import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/ip-addresses.ts'
+import { stripBlanks } from './credentials.ts'
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 
