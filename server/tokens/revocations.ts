@@ -2,7 +2,7 @@
 // at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
 import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { reloader } from './reloads.ts'
+import { reloader } from '../store/reloads.ts'
 import {
   erasedKey,
   isErasedKey,

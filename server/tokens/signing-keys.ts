@@ -17,7 +17,7 @@ import {
   sealedWithAnother,
 } from './key-material.ts'
 import { lastOf, nextKeyOf, reloadEveryMs, scheduleOf } from './key-schedule.ts'
-import { reloader } from './reloads.ts'
+import { reloader } from '../store/reloads.ts'
 import { addSigningKey, retireSigningKeys, type SigningKey, signingKeys } from './signing-keys.store.ts'
 
 type Dependencies = {

@@ -13,6 +13,7 @@ import {
   disableUser,
   enableUser,
   isInReach,
+  lookUp,
   recordedChange,
   storeChange,
   storePassword,
@@ -145,7 +146,7 @@ async function putProfiles(
     const at = now()
     const batch = entries.slice(from, from + putAtOnce)
     const users = await inParallel(batch, (entry) => newUserOf(dependencies, entry, at))
-    imported.push(...(await store.write(putUsers, { application, issuer: '', at, users })))
+    imported.push(...(await store.write(putUsers, { application, at, users })))
     report(imported.length)
   }
   return imported
@@ -153,10 +154,9 @@ async function putProfiles(
 
 /** The entry for `putUsers`, which turns it into one of a change if the user exists. It then says what changed, for the notice of a new address. */
 async function newUserOf(dependencies: UserDependencies, { externalId: id, profile }: CheckedEntry, at: number) {
-  const { store, application, source = serviceSource } = dependencies
+  const { source = serviceSource } = dependencies
   const externalId = id ?? ''
-  const wanted = { application, issuer: '', externalId }
-  const before = profile.email === undefined ? undefined : await store.read(stored.findUserByExternalId, wanted)
+  const before = profile.email === undefined ? undefined : await lookUp(dependencies, { externalId })
   const [change] = (before && recordedChange(dependencies, before, profile).audit) ?? []
   const { detail = null, formerEmail = null } = change ?? {}
   const userId = newId(at)
@@ -171,11 +171,9 @@ type Existing = { user?: User | undefined; isTaken?: boolean }
 async function existingOf(dependencies: UserDependencies, { checked, faults }: ReadEntry): Promise<Existing> {
   if (faults.length > 0) return {}
   const { username, externalId } = checked
-  const { store, application } = dependencies
-  const byName = username === null ? undefined : await store.read(stored.findUserByUsername, username)
+  const byName = username === null ? undefined : await lookUp(dependencies, { username })
   const named = byName && isInReach(dependencies, byName) ? byName : undefined
-  const wanted = externalId === null ? undefined : { application, issuer: '', externalId }
-  const user = wanted === undefined ? named : await store.read(stored.findUserByExternalId, wanted)
+  const user = externalId === null ? named : await lookUp(dependencies, { externalId })
   return { user, isTaken: byName !== undefined && byName.id !== user?.id }
 }
 

@@ -59,9 +59,8 @@ export function toUser<Row extends UserRow>({ namespace, ...row }: Row): Omit<Ro
 
 /** A user of no application if `application` is absent. Without `issuer`, the external id is a plain one. */
 export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
-  Partial<Pick<User, 'application' | 'externalId' | 'issuer' | 'locale' | 'email' | 'emailVerifiedAt'>> & {
-    passwordHash: string | null
-  }
+  Partial<Pick<User, 'externalId' | 'locale' | 'email' | 'emailVerifiedAt'>> &
+  Namespace & { passwordHash: string | null }
 
 export type Credentials = User & { username: string; passwordHash: string }
 
@@ -84,10 +83,8 @@ export function* findUserByUsername(username: string): Read<User | undefined> {
   return row && toUser(row)
 }
 
-type FindUserByExternalId = { application?: string | undefined; issuer: string; externalId: string }
-
-/** Finds a user by external id, compared byte by byte. `issuer` is '' for a plain id; without `application`, the id is one of no application. */
-export function* findUserByExternalId({ externalId, ...of }: FindUserByExternalId): Read<User | undefined> {
+/** Finds a user by external id, compared byte by byte. Without `issuer`, it is a plain id; without `application`, one of no application. */
+export function* findUserByExternalId({ externalId, ...of }: { externalId: string } & Namespace): Read<User | undefined> {
   const row = yield* get<UserRow>`
     select ${userColumns} from "user" u where u.external_id = ${externalId} and u.issuer = ${namespaceOf(of)}`
   return row && toUser(row)
@@ -263,7 +260,7 @@ function splitNamespace(namespace: string): { application: string; issuer: strin
   const at = namespace.indexOf(end)
   return { application: namespace.slice(0, Math.max(at, 0)), issuer: namespace.slice(at + 1) }
 }
-type Namespace = { application?: string | undefined; issuer?: string | undefined }
+export type Namespace = { application?: string | undefined; issuer?: string | undefined }
 
 /** The columns of a notification's key: that of a delivery of an application is another than the same key of another application, or of none. */
 export function keyColumns({ application = '', key }: { application?: string | undefined; key: string | null }) {
