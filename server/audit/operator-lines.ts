@@ -25,19 +25,22 @@ export function writeOperatorLines({ store, lines, now, note }: Dependencies): v
   const written = new Map<string, number>()
   let isStart = true
 
-  async function read(): Promise<void> {
-    const since = now() - (isStart ? notedWithinMs : lateMs)
+  /** In the order of their ids. An import has more than one page. */
+  async function unwritten(since: number): Promise<AuditEntry[]> {
     const fresh: AuditEntry[] = []
     let before: string | undefined
     for (;;) {
       const found = await store.read(listAudit, { actor: 'operator', since, limit: maxAtOnce, before })
       const unknown = found.filter(({ id }) => !written.has(id))
       fresh.push(...unknown)
-      // An import has more at once.
-      if (isStart || found.length < maxAtOnce || unknown.length === 0) break
+      if (isStart || found.length < maxAtOnce || unknown.length === 0) return fresh.toReversed()
       before = found.at(-1)?.id
     }
-    for (const entry of fresh.toReversed()) {
+  }
+
+  async function read(): Promise<void> {
+    const since = now() - (isStart ? notedWithinMs : lateMs)
+    for (const entry of await unwritten(since)) {
       // What happened before the start needs no lines.
       if (!isStart) lines.write(entry)
       void note(entry)

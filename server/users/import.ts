@@ -1,5 +1,4 @@
-// Users from a file or a request, by their external ids or names: created if they are new, changed if they exist. Everything is checked before
-// anything is stored, so that one fault leaves no user half imported.
+// Creates or changes many users of a file or a request. Everything is checked before anything is stored: one fault stops all.
 import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
@@ -21,10 +20,7 @@ import {
   type UserDependencies,
 } from './users.ts'
 
-/**
- * `position` counts the entries from 0. `isTaken`: another user has the name. `sameAs`: the position of an earlier entry
- * with the same name or id.
- */
+/** `position` counts from 0. `isTaken`: another user has the name. `sameAs`: the position of an earlier entry with the same one. */
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
 /** `report` gets the number of entries that are stored. */
 type ImportOptions = { needsExternalId?: boolean; report?: (done: number) => void }

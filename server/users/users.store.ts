@@ -1,5 +1,4 @@
-// Users: how one is read from its row, finding, listing and adding them, and changes of their profiles. What ends their proofs is in
-// user-changes.store.ts.
+// Users: finds, lists and adds them, and changes their profiles. What ends their proofs is in user-changes.store.ts.
 import type { Audited } from '../store/events.ts'
 import {
   all,
@@ -84,7 +83,10 @@ export function* findUserByUsername(username: string): Read<User | undefined> {
 }
 
 /** Finds a user by external id, compared byte by byte. Without `issuer`, it is a plain id; without `application`, one of no application. */
-export function* findUserByExternalId({ externalId, ...of }: { externalId: string } & Namespace): Read<User | undefined> {
+export function* findUserByExternalId({
+  externalId,
+  ...of
+}: { externalId: string } & Namespace): Read<User | undefined> {
   const row = yield* get<UserRow>`
     select ${userColumns} from "user" u where u.external_id = ${externalId} and u.issuer = ${namespaceOf(of)}`
   return row && toUser(row)
@@ -185,11 +187,7 @@ function* isUsernameTaken(username: string | null, userId: string): Read<boolean
 
 type UpdateUser = { userId: string; username?: string } & Profile & Audited
 
-/**
- * Changes the fields that are given. A new username applies to the user's sessions in the same step.
- *
- * If another call takes the username at this moment, the update fails, and the write runs again and finds it taken.
- */
+/** Changes the fields that are given. A new username applies to the user's sessions in the same step. */
 export function* updateUser(change: UpdateUser): Write<'done' | 'absent' | 'username-taken'> {
   const { userId, username, audit, ...profile } = change
   yield* lockUsers()
@@ -229,10 +227,7 @@ export function* enableUser({ userId, audit }: { userId: string } & Audited): Wr
 
 type Rehash = { userId: string; checkedPasswordHash: string; passwordHash: string }
 
-/**
- * Replaces a password hash by another one of the same password, and revokes nothing. If the stored hash differs from
- * the one that was checked, it changes nothing and returns 'refused'.
- */
+/** Replaces a hash by another one of the same password. 'refused' if the stored hash is not the one that was checked. */
 export function* rehashPassword(change: Rehash): Write<'done' | 'refused'> {
   yield* lockUsers()
   const changed = yield* run`
@@ -269,10 +264,7 @@ export function keyColumns({ application = '', key }: { application?: string | u
 
 export type Profile = Partial<Pick<User, 'displayName' | 'locale' | 'email' | 'emailVerifiedAt'>>
 
-/**
- * An absent field keeps its value; null clears it. A new address has no proof unless one is given with it; the time of the first proof of
- * an address stays.
- */
+/** An absent field stays; null clears it. A new address needs a proof of its own; the time of the first proof stays. */
 export function profileAfter(before: Required<Profile>, given: Profile): Required<Profile> {
   const { displayName = before.displayName, locale = before.locale, email = before.email } = given
   return { displayName, locale, email, emailVerifiedAt: proofAfter(before, email, given.emailVerifiedAt) }

@@ -1,5 +1,4 @@
-// Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Users by their external ids,
-// and many at once, are in import.ts.
+// Adds, finds, changes, disables and erases users, and sets their passwords. Many users at once are in import.ts.
 import { recorded, type Source, sourceOf } from '../audit/entry.ts'
 import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
@@ -42,10 +41,7 @@ export type UserKey = { id: string } | { externalId: string } | { username: stri
 /** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
 type Wanted = Omit<NewUserBody, 'username'> & { username?: string; isGenerated?: boolean }
 
-/**
- * Without a password or a hash, the user cannot sign in yet; without a username, the user signs in at the application only. Throws
- * INVALID_REQUEST with every fault, or CONFLICT (name or id taken).
- */
+/** Without a password or a hash, the user cannot sign in yet. Throws INVALID_REQUEST with every fault, or CONFLICT. */
 export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User> {
   const { password, isGenerated, ...entry } = wanted
   const { checked, faults } = readEntry(entry)
@@ -221,10 +217,7 @@ export async function enableUser(dependencies: UserDependencies, key: UserKey): 
   return user
 }
 
-/**
- * Erases the user with inbox, sessions and tokens, and ends the user's streams; no data of the user is left. Returns the user
- * as they were. Throws NOT_FOUND.
- */
+/** Erases the user with all data, and ends the user's streams. Returns the user as they were. Throws NOT_FOUND. */
 export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
   if ((await eraseUser(dependencies, user.id)) === 'absent') throw noSuchUser(key)
