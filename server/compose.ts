@@ -1,6 +1,6 @@
 // Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
 import { AuditLines } from './audit/audit-lines.ts'
-import { OperatorLines } from './audit/operator-lines.ts'
+import { writeOperatorLines } from './audit/operator-lines.ts'
 import { SignInLog } from './audit/sign-in-log.ts'
 import type { Clock } from './basics/clock.ts'
 import { messageOf } from './basics/errors.ts'
@@ -205,6 +205,6 @@ function composeNotices(
   }
   const pagesUrl = () => url() + pagesPrefix
   const notices = new Notices({ store, deliver, ofNewDevices, log, guesses, mail, pagesUrl })
-  new OperatorLines({ store, lines, now: clock.wall, note: (entry) => notices.note(entry) })
+  writeOperatorLines({ store, lines, now: clock.wall, note: (entry) => notices.note(entry) })
   return notices
 }
