@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
-import { watchAsStream } from '../connections.ts'
+import { streams } from '../connections.ts'
 import { onGone } from './send.ts'
 
 /** The response of a stream, without HTTP. */
@@ -28,7 +28,7 @@ export class EventStream {
     reply.hijack()
     // A stream without events is not idle; connections.ts disconnects a client that does not read.
     this.#socket.setTimeout(0)
-    watchAsStream(this.#socket)
+    streams.add(this.#socket)
     // The response may be written to after its connection is gone; the opener learns of the end from `close`.
     response.on('error', ignore)
     response.useChunkedEncodingByDefault = false
