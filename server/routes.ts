@@ -3,7 +3,6 @@ import * as activity from './audit/activity.routes.ts'
 import * as byKey from './delivery/by-key.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'
 import * as demonstrationPage from './demonstration/demonstration-page.routes.ts'
-import * as confirmation from './factors/confirm.routes.ts'
 import * as factors from './factors/factors.routes.ts'
 import * as passkeys from './factors/passkeys/passkeys.routes.ts'
 import * as secondFactor from './factors/second-factor.routes.ts'
@@ -25,8 +24,7 @@ import * as health from './http/health.routes.ts'
 import { type NeedsOf, type Route, route, routesAt, type Tag } from './http/operation.ts'
 import * as notifications from './inbox/inbox.routes.ts'
 import * as inboxPage from './inbox/inbox-page.routes.ts'
-import * as forgotPages from './links/forgot-page.routes.ts'
-import * as passwordPages from './links/password-page.routes.ts'
+import * as passwordPages from './links/password-pages.routes.ts'
 import * as passwords from './links/passwords.routes.ts'
 import * as live from './live/live.routes.ts'
 import * as docsPage from './pages/docs/docs.routes.ts'
@@ -86,7 +84,7 @@ const api = {
     linkProviderAccount: route('POST', '/api/me/providers/:provider/link', fresh, providerAccounts.link),
     unlinkProviderAccount: route('DELETE', '/api/me/providers/:provider', fresh, providerAccounts.unlink),
     addPasskey: route('POST', '/api/me/factors/passkeys', fresh, passkeys.add),
-    confirmSignIn: route('POST', '/api/me/confirm', user, confirmation.confirm),
+    confirmSignIn: route('POST', '/api/me/confirm', user, secondFactor.confirm),
     listFactors: route('GET', '/api/me/factors', user, factors.list),
     addTotp: route('POST', '/api/me/factors/totp', fresh, factors.startTotp),
     confirmTotp: route('POST', '/api/me/factors/totp/confirm', fresh, factors.endTotp),
@@ -173,8 +171,8 @@ const pages = {
   getInboxPage: route('GET', '/inbox', unscopedVisitor, inboxPage.inbox),
   getResetPage: route('GET', '/reset', unscopedVisitor, passwordPages.resetPage),
   getInvitePage: route('GET', '/invite', unscopedVisitor, passwordPages.invitePage),
-  getForgotPage: route('GET', '/forgot', unscopedVisitor, forgotPages.forgotPage),
-  postForgot: route('POST', '/forgot', open, forgotPages.forgot),
+  getForgotPage: route('GET', '/forgot', unscopedVisitor, passwordPages.forgotPage),
+  postForgot: route('POST', '/forgot', open, passwordPages.forgot),
 }
 
 /** The parts of the service that the routes need. */

@@ -62,7 +62,6 @@ const partial = 'A field that is absent keeps its value; null clears it'
 export const UserProfile = t.component('UserProfile', changes, partial)
 
 export const OwnProfile = t.component('OwnProfile', t.allOptional(ownProfile), partial)
-export type OwnProfile = t.TypeOf<typeof OwnProfile>
 
 const passwordHash = t.text(0, 512, 'Of another system: bcrypt, scrypt, argon2 or PBKDF2; replaced at the next sign-in')
 const newUser = {
