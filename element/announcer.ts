@@ -18,7 +18,8 @@ export class Announcer {
 
   /** `isTitle`: of a notification that has arrived. */
   say(text: string, isTitle = false): void {
-    ;(isTitle ? this.#arrivals : this.#texts).push(text)
+    const texts = isTitle ? this.#arrivals : this.#texts
+    texts.push(text)
     if (!this.#timer) this.#next()
   }
 
