@@ -11,10 +11,7 @@ export type TimeSources = {
 
 /** Smaller corrections are normal, and are not reported. */
 const minReportedMs = 5_000
-/**
- * The two clocks of one machine drift apart by a few millionths; 20 millionths are 52 s in the 30 days of a session. Without
- * this correction the time would slowly run ahead of a correct wall clock.
- */
+/** Two clocks of one machine drift apart by a few millionths. Without this correction the time would slowly run ahead of a correct wall clock. */
 const maxDrift = 20e-6
 /** The wall clock has whole milliseconds; adding and subtracting fractions must not lose one. */
 const rounding = 0.01

@@ -1,6 +1,5 @@
-// Parses JSON strictly. JSON.parse does the parsing; this file refuses what it accepts: bytes that are not UTF-8, NUL, lone surrogates,
-// a repeated key, keys that set a prototype, and deep nesting (SECURITY.md, I2, I3, I5). secure-json-parse, which Fastify uses, refuses
-// only the prototypes.
+// Parses JSON strictly: refuses what JSON.parse accepts, which is bytes that are not UTF-8, NUL, lone surrogates, a repeated key, deep nesting, and
+// keys that set a prototype (SECURITY.md, I2, I3, I5). secure-json-parse, which Fastify uses, refuses only the last.
 import { isUtf8 } from 'node:buffer'
 import { CarillonError } from './errors.ts'
 

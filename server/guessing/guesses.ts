@@ -14,10 +14,7 @@ import type { Store } from '../store/store.ts'
 import type { GuessLimit, GuessLimits, GuessRate, GuessRefusal } from './guesses.store.ts'
 import * as stored from './guesses.store.ts'
 
-/**
- * Each kind has counts of its own: a right password must not allow more guesses of the code. The rate of an address is one for all but
- * passkeys, which nobody guesses: the wrong passwords of a network must not keep its users from theirs.
- */
+/** Each kind has counts of its own: a right password allows no more guesses of the code. All but passkeys, which nobody guesses, share a rate. */
 export type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
 
 export type Guesser = {
@@ -205,10 +202,7 @@ export class Guess {
     throw tooMany(kind === 'mail' ? 'Too many messages' : 'Too many wrong attempts', notBefore - at)
   }
 
-  /**
-   * Records the first refusal of a delayed account, and then one an hour on each node: an attacker does not fill the log. The refusal does not
-   * wait for it: the time of a response must not show that there is such a user.
-   */
+  /** Records the first refusal, then one an hour on each node: no attacker fills the log. Not awaited: the time would show that there is such a user. */
   #recordDelay({ userId, kind, until }: { userId: string; kind: GuessKind; until: number }, at: number): void {
     const { store, delaysRecordedAt } = this.#dependencies
     const account = `${userId} ${kind}`

@@ -169,13 +169,11 @@ export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response
   throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for a response before you send more requests', { retryAfter: 1 })
 }
 
-/**
- * Against DNS rebinding (SECURITY.md, L6). `Authorization`, which no browser adds on its own, lets a backend use an
- * internal name, but not at `/login`, which needs no proof. A request without `Host` (HTTP/1.0) is not from a browser.
- */
+/** Against DNS rebinding (SECURITY.md, L6). A backend may use any name with `Authorization`, which no browser adds on its own, but not to sign in. */
 export function refuseMisdirected(request: FastifyRequest, isKnownHost: ReturnType<typeof knownHosts>): void {
   const { host, authorization } = request.raw.headers
   if (authorization !== undefined && (isSafeMethod(request.method) || !isSignIn(request))) return
+  // Without `Host` (HTTP/1.0) it is not from a browser.
   if (host === undefined || isKnownHost(host) || request.routeOptions.config?.operation?.anyHost) return
   throw new CarillonError('MISDIRECTED_REQUEST', `The host ${host.slice(0, 200)} is not a name of this service`, {
     remedy: 'Use its public URL, or add the name to CARILLON_ALLOWED_HOSTS.',
