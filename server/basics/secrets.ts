@@ -156,10 +156,7 @@ function macWith({ bytes }: Key, text: string): string {
   return createHmac('sha256', bytes).update(text).digest('base64url')
 }
 
-/**
- * How the log names a username that no user has: the same name has the same hash on every node, so that an operator can count attempts, but
- * a password typed into the username field cannot be guessed from the log. 96 bits: two names practically never have the same hash.
- */
+/** How the log names a username that no user has. Attempts can be counted, and a password in that field cannot be guessed. 96 bits are unique. */
 export function nameHasher(sealing: Sealing): (name: string) => string {
   return (name) => sealing.mac('names', name).slice(0, 16)
 }
