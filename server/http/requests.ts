@@ -315,13 +315,12 @@ const decimalInteger = /^(0|-?[1-9]\d*)$/
 
 /** One value of a list becomes a list, and a decimal integer a number: 1.5, 1e3 and 007 stay text, which is refused. */
 export function readQuery({ properties = {} }: Schema): preValidationHookHandler {
-  const types = new Map(Object.entries(properties).map(([name, { type }]) => [name, type]))
   return (request, _reply, done) => {
     const query = request.query as Record<string, unknown>
     if (query.cause instanceof CarillonError) return done(query.cause)
     for (const name in query) {
       const value = query[name]
-      const type = types.get(name)
+      const type = properties[name]?.type
       if (type === 'array') query[name] = [value].flat()
       else if (typeof value !== 'string') return done(invalidField('query', 'contains a field twice'))
       else if (type === 'integer' && decimalInteger.test(value)) query[name] = Number(value)
