@@ -1,6 +1,5 @@
-// The clock of everything that has a lifetime. It never goes back: if the wall clock is set back, the time continues with the
-// monotonic clock from the latest time seen before, so nothing lives longer. Times for people (a notification's createdAt)
-// use the wall clock.
+// The clock of everything that has a lifetime. It never goes back: if the wall clock is set back, the time continues with the monotonic clock from
+// the latest time seen before, so nothing lives longer. Times for people (a notification's createdAt) use the wall clock.
 
 export type TimeSources = {
   /** Milliseconds since 1970, of this machine or the database server. It may jump. */

@@ -33,10 +33,7 @@ export type Guesser = {
 const guessDelaysMs = [0, 0, 0, 0, 0, ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
 const keptMs = 24 * 3_600_000
 const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
-/**
- * The limit of one address: 100 failures at once, and then 100 an hour, whichever accounts they name. A /56 of IPv6 has four times that and a /48
- * sixteen times: a customer has 256 or 65,536 networks of a /64, and a provider many customers.
- */
+/** One address: 100 failures at once, then 100 an hour, whichever accounts they name. A /56 of IPv6 has four times that, a /48 sixteen times. */
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
 const widerBy = 4
 

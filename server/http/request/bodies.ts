@@ -28,7 +28,7 @@ export function acceptBodies(app: FastifyInstance): void {
       if (!request.routeOptions.config.operation?.acceptsForm)
         throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json')
       refuseOtherCharset(request)
-      return parseForm(body)
+      return { ...parseForm(body) }
     },
   )
 }
@@ -51,9 +51,9 @@ export const maxFormFields = 8
 /** The fields of a form, at most 8, each once. */
 export function parseForm(bytes: Buffer): Record<string, string> {
   if (!isUtf8(bytes)) refuseBody('is not UTF-8')
-  const fields: Record<string, string> = {}
+  const fields = Object.create(null) as Record<string, string>
   for (const [name, value] of formFields(bytes.toString('utf8'), maxFormFields)) {
-    if (Object.hasOwn(fields, name)) refuseBody('contains a field twice')
+    if (name in fields) refuseBody('contains a field twice')
     fields[name] = value
   }
   return fields
