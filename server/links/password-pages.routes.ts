@@ -97,7 +97,7 @@ const passwordPage = (purpose: 'reset' | 'invite', summary: string) =>
         view.textsOf('account'),
         view.textsOf('requests'),
       ])
-      const { title, label, newLink } = texts[purpose]
+      const { title, newLink } = texts[purpose]
       const minLength = dependencies.users.passwordMinLength
       const signIn = html`<p><a class="button primary" href="${view.pages}sign-in">${view.texts.signIn}</a></p>`
       const isFirst = purpose === 'invite'
@@ -112,7 +112,7 @@ const passwordPage = (purpose: 'reset' | 'invite', summary: string) =>
 ${isFirst && html`<p>${front.welcome(view.name)}.</p>`}
 <p id="named" hidden>${texts.username} <strong id="username"></strong></p>
 <input id="account" autocomplete="username" hidden readonly>
-<label for="password">${label}</label>
+<label for="password">${isFirst ? words.password : shared.next}</label>
 <p class="hint" id="hint">${shared.rules(minLength)}</p>
 <div class="field with-button">
 <input id="password" type="password" autocomplete="new-password" autocapitalize="none" autocorrect="off" spellcheck="false" aria-describedby="hint fault">
