@@ -1,10 +1,10 @@
 // Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. See also access-token.ts.
 import { randomBytes } from 'node:crypto'
-import { auditEntry, type Source, serviceSource, signOutEntry } from '../audit/entry.ts'
+import { auditEntry, type Source, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { invalidCredentials } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
-import type { Subject } from '../http/callers.ts'
+import type { Subject } from '../http/operation.ts'
 import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
@@ -109,10 +109,7 @@ export class Sessions {
     return at >= endsAt ? null : endsAt
   }
 
-  /**
-   * The sign-in of a live session that the guard has verified, for a token of it, and when the session ends if it is not
-   * used again. Undefined if it has ended since.
-   */
+  /** The sign-in of a live session, for a token of it, and when it ends if it is not used again. Undefined if it has ended. */
   async signInOf(secret: string, { expiresAt }: Subject): Promise<(SignIn & { endsAt: number }) | undefined> {
     const key = keyOf(secret)
     if (key === null) return undefined
@@ -136,10 +133,7 @@ export class Sessions {
     return key !== null && (await store.write(stored.confirmSession, { ...key, at: now() })) === 'done'
   }
 
-  /**
-   * Gives a session a new secret; the old one is refused at once, on every node. Null if it has ended. A copy of the cookie thus gains
-   * nothing from what the user proves (ASVS 5.0, 7.2.4).
-   */
+  /** The old secret is refused at once, so a copy of the cookie gains nothing (ASVS 5.0, 7.2.4). Null if the session has ended. */
   async renew(secret: string): Promise<string | null> {
     const key = keyOf(secret)
     if (key === null) return null
@@ -156,7 +150,8 @@ export class Sessions {
     const keys = keysOf(secrets)
     if (keys.length === 0) return
     const at = this.#options.now()
-    const audit = source && keys.map(({ userId }) => signOutEntry(source, { userId, at, variant: 'stateful' }))
+    const signOut = { event: 'sign-out', at, detail: { variant: 'stateful' } } as const
+    const audit = source && keys.map(({ userId }) => auditEntry(source, { ...signOut, userId }))
     await this.#end({ keys, at, audit })
     await this.#endCopied(keys)
   }
@@ -198,7 +193,7 @@ export class Sessions {
   }
 
   #note(signIn: { userId: string; signInId: string }, at: number): void {
-    this.#options.revocations.note({ ...signIn, at, expiresAt: at + revocationKeptForMs })
+    this.#options.revocations.note({ ...signIn, expiresAt: at + revocationKeptForMs })
   }
 
   #endOf({ createdAt, lastSeenAt }: Pick<EndedSession, 'createdAt' | 'lastSeenAt'>, at: number): number {

@@ -38,22 +38,12 @@ export type ListedSignIn = {
 export function* endOtherSignIns(
   change: UserChange & Excepted & { exceptSignInId: string },
 ): Write<'done' | 'refused'> {
-  const { userId } = change
-  yield* lockUser(userId)
+  yield* lockUser(change.userId)
   if (!(yield* isExceptionAlive(change))) return 'refused'
-  const user = yield* get<{ generation: number }>`
-    update "user" set credential_generation = credential_generation + 1
-    where id = ${userId} returning credential_generation as generation`
-  if (user === undefined) return 'refused'
-  yield* endProofs({ ...change, ...user })
-  yield* record(change.audit)
-  return 'done'
+  return (yield* endProofs(change)) ? 'done' : 'refused'
 }
 
-/**
- * Lists the sign-ins of a user that are alive, newest first: sessions, and stateless sign-ins of the audit log that no
- * revocation names, by id or by generation. The user's own comes first.
- */
+/** Lists the sign-ins of a user that are alive: the own one first, then newest first. */
 export function* listSignIns(query: SignInQuery): Read<ListedSignIn[]> {
   const { userId, ownSignInId, alive, after, limit } = query
   const listed = [...(yield* liveSessions(userId, alive.sessions)), ...(yield* tokenSignIns(userId, alive.tokensSince))]

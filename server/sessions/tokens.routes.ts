@@ -1,11 +1,9 @@
-// The routes of access tokens: renewal, a token for the owner of a session, tokens that an application issues for its users, and
-// the public keys. A sign-in by token is in sign-in.ts.
+// The routes of access tokens: renewal, those of a session, those that an application issues for its users, and the public keys.
 import type { FastifyReply } from 'fastify'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
-import type { Subject } from '../http/callers.ts'
-import { forAnyone, forProducer, forUser, type GuardedRequest, operationFor } from '../http/operation.ts'
+import { forAnyone, forProducer, forUser, type GuardedRequest, operationFor, type Subject } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/credentials.ts'
 import { isKnown, sendData, sendJson, sendObject } from '../http/response/send.ts'
 import type { AccessTokens, IssuedToken, TokenSubject } from '../tokens/access-token.ts'

@@ -1,6 +1,6 @@
 // Composes what fills an inbox and what sends it: deliveries, the notices of the service itself, lists, and live streams.
 import type { AuditLines } from '../audit/audit-lines.ts'
-import { OperatorLines } from '../audit/operator-lines.ts'
+import { writeOperatorLines } from '../audit/operator-lines.ts'
 import type { Clock } from '../basics/clock.ts'
 import { newId } from '../basics/ids.ts'
 import type { Log } from '../basics/log.ts'
@@ -47,6 +47,6 @@ export function composeNotices(
     ...{ store, deliver, ofNewDevices, log, guesses, mail },
     pagesUrl: () => url() + pagesPrefix,
   })
-  new OperatorLines({ store, lines, now: wall, note: (entry) => notices.note(entry) })
+  writeOperatorLines({ store, lines, now: wall, note: (entry) => notices.note(entry) })
   return notices
 }

@@ -1,5 +1,4 @@
-// Revocations of access tokens, and the end of what users prove their identity with: all sessions and tokens of a user, or all but those of
-// one sign-in.
+// Revocations of access tokens, and the end of all sessions and tokens of a user, or all but those of one sign-in.
 import { hash } from 'node:crypto'
 import type { Audited } from '../store/events.ts'
 import {
@@ -93,11 +92,7 @@ export function* tokenRevocations(now: number): Read<TokenRevocation[]> {
     from token_cutoff where expires_at > ${now}`
 }
 
-/**
- * The sign-in that a revocation of every sign-in spares: the caller's. `exceptGeneration` is the credential generation that the
- * caller's token names, or undefined for a session. A counter and the stored session decide whether the sign-in is alive; no
- * clock does.
- */
+/** The sign-in that a change spares: the caller's. `exceptGeneration`: that of the caller's token; absent for a session. */
 export type Excepted = { exceptSignInId?: string | undefined; exceptGeneration?: number | undefined }
 
 /**
@@ -117,14 +112,23 @@ export function* isExceptionAlive({ userId, ...excepted }: { userId: string } & 
   return alive !== undefined
 }
 
-/** `generation`: the credential generation of the user, after it was raised. */
-export function* endProofs(change: UserChange & Excepted & { generation: number }): Write<void> {
-  const { userId, at, revocationExpiresAt, generation, exceptSignInId: spared = null } = change
+/**
+ * Raises the credential generation of a user, ends every session and revokes every token of before, except those of `exceptSignInId`, and
+ * records the entries that say so. False without such a user.
+ */
+export function* endProofs(change: UserChange & Excepted): Write<boolean> {
+  const { userId, at, revocationExpiresAt: expiresAt, exceptSignInId = null } = change
+  const user = yield* get<{ firstGeneration: number }>`
+    update "user" set credential_generation = credential_generation + 1
+    where id = ${userId} returning credential_generation as "firstGeneration"`
+  if (user === undefined) return false
   yield* send`
-    delete from session where user_id = ${userId} and (cast(${spared} as text) is null or sign_in_id <> ${spared})`
+    delete from session
+    where user_id = ${userId} and (cast(${exceptSignInId} as text) is null or sign_in_id <> ${exceptSignInId})`
   yield* signal({ about: 'session', userId })
-  const expiresAt = revocationExpiresAt
-  yield* revoke({ userId, signInId: '', at, expiresAt, firstGeneration: generation, exceptSignInId: spared })
+  yield* revoke({ userId, signInId: '', at, expiresAt, exceptSignInId, ...user })
+  yield* record(change.audit)
+  return true
 }
 
 const erased = 'erased-'

@@ -1,18 +1,18 @@
-// Users from a file or a request, by their external ids or names: created if they are new, changed if they exist. Everything is checked before
-// anything is stored, so that one fault leaves no user half imported.
+// Creates or changes many users of a file or a request. Everything is checked before anything is stored: one fault stops all.
 import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import { type CheckedEntry, parseEntry, readEntry, refuseFaults } from './entry.ts'
-import { type GivenProfile, profileAt } from './profile.ts'
+import { type GivenProfile, profileAt, readEntry, refuseFaults, type UserEntry } from './profile.ts'
 import { type PutUser, putUsers } from './put-users.store.ts'
+import { UserEntry as DescribedEntry } from './users.schemas.ts'
 import type { User } from './users.store.ts'
 import * as stored from './users.store.ts'
 import {
   disableUser,
   enableUser,
   isInReach,
+  lookUp,
   recordedChange,
   storeChange,
   storePassword,
@@ -20,10 +20,7 @@ import {
   type UserDependencies,
 } from './users.ts'
 
-/**
- * `position` counts the entries from 0. `isTaken`: another user has the name. `sameAs`: the position of an earlier entry
- * with the same name or id.
- */
+/** `position` counts from 0. `isTaken`: another user has the name. `sameAs`: the position of an earlier entry with the same one. */
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
 /** `report` gets the number of entries that are stored. */
 type ImportOptions = { needsExternalId?: boolean; report?: (done: number) => void }
@@ -72,6 +69,7 @@ export async function importUsers(
 const nameTaken = { field: 'username', reason: 'is taken', isTaken: true } as const
 
 type ReadEntry = ReturnType<typeof readEntry>
+type CheckedEntry = ReadEntry['checked']
 
 function readValue(value: unknown, needsExternalId: boolean): ReadEntry {
   const { entry, faults: ofTypes } = parseEntry(value)
@@ -84,6 +82,23 @@ function readValue(value: unknown, needsExternalId: boolean): ReadEntry {
   if (isWhole && username === null && passwordHash !== null)
     faults.push({ field: 'username', reason: 'is missing: a user with a password signs in by it' })
   return { checked, faults: [...ofTypes, ...faults] }
+}
+
+const { properties: fields = {} } = DescribedEntry
+
+/** A parsed JSON value as an entry, with the fields that have the right type. A fault of the whole value has an empty field. */
+function parseEntry(value: unknown): { entry: UserEntry; faults: Fault[] } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { entry: {}, faults: [{ field: '', reason: 'must be a JSON object' }] }
+  const faults: Fault[] = []
+  const sound = Object.entries(value).filter(([field, given]) => {
+    const kind = Object.hasOwn(fields, field) ? fields[field]?.type : undefined
+    if (kind === undefined) faults.push({ field, reason: 'is not a known field' })
+    else if (kind === typeof given || (kind !== 'boolean' && (given === null || typeof given === 'string'))) return true
+    else faults.push({ field, reason: kind === 'boolean' ? 'must be true or false' : 'must be a text or null' })
+    return false
+  })
+  return { entry: Object.fromEntries(sound), faults }
 }
 
 function repetitions(entries: readonly CheckedEntry[]): EntryFault[] {
@@ -127,7 +142,7 @@ async function putProfiles(
     const at = now()
     const batch = entries.slice(from, from + putAtOnce)
     const users = await inParallel(batch, (entry) => newUserOf(dependencies, entry, at))
-    imported.push(...(await store.write(putUsers, { application, issuer: '', at, users })))
+    imported.push(...(await store.write(putUsers, { application, at, users })))
     report(imported.length)
   }
   return imported
@@ -135,10 +150,9 @@ async function putProfiles(
 
 /** The entry for `putUsers`, which turns it into one of a change if the user exists. It then says what changed, for the notice of a new address. */
 async function newUserOf(dependencies: UserDependencies, { externalId: id, profile }: CheckedEntry, at: number) {
-  const { store, application, source = serviceSource } = dependencies
+  const { source = serviceSource } = dependencies
   const externalId = id ?? ''
-  const wanted = { application, issuer: '', externalId }
-  const before = profile.email === undefined ? undefined : await store.read(stored.findUserByExternalId, wanted)
+  const before = profile.email === undefined ? undefined : await lookUp(dependencies, { externalId })
   const [change] = (before && recordedChange(dependencies, before, profile).audit) ?? []
   const { detail = null, formerEmail = null } = change ?? {}
   const userId = newId(at)
@@ -153,11 +167,9 @@ type Existing = { user?: User | undefined; isTaken?: boolean }
 async function existingOf(dependencies: UserDependencies, { checked, faults }: ReadEntry): Promise<Existing> {
   if (faults.length > 0) return {}
   const { username, externalId } = checked
-  const { store, application } = dependencies
-  const byName = username === null ? undefined : await store.read(stored.findUserByUsername, username)
+  const byName = username === null ? undefined : await lookUp(dependencies, { username })
   const named = byName && isInReach(dependencies, byName) ? byName : undefined
-  const wanted = externalId === null ? undefined : { application, issuer: '', externalId }
-  const user = wanted === undefined ? named : await store.read(stored.findUserByExternalId, wanted)
+  const user = externalId === null ? named : await lookUp(dependencies, { externalId })
   return { user, isTaken: byName !== undefined && byName.id !== user?.id }
 }
 
