@@ -38,8 +38,8 @@ const budgets: Readonly<Record<string, number>> = {
   'server/sessions': 1170,
   'server/sign-in': 640,
   'server/start': 760,
-  'server/store': 4540,
-  'server/store/transfer': 750,
+  'server/store': 4530,
+  'server/store/transfer': 800,
   'server/tokens': 1150,
   'server/users': 1770,
 }

@@ -172,7 +172,7 @@ create table notification (
   unread_version integer,
   changed_version integer,
   replaced_version integer,
-  -- 'archived' or 'snoozed', and since or until when; null in the list (away_at is '' if the last change put it back), or if an archive-read covers it.
+  -- 'archived' or 'snoozed', and since or until when; null in the list (away_at '' if the last change put it back), or if an archive-read covers it.
   away text,
   away_at text,
   -- At or below the high-water mark of archive-reads it is in the list if this is the inbox's archive_version.

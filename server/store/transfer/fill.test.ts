@@ -45,28 +45,11 @@ test('a move or a restore whose connection breaks again and again copies each ro
   for (const [name, call] of Object.entries(calls))
     for (const engine of engines) {
       const to = await emptyPlace(t, engine)
-      const begunAt: number[] = []
-      let [copied, isDone] = [0, false]
-      const breaking: Report = (step, { done }) => {
-        if (step !== 'Copying') return () => {}
-        assert.equal(done, copied)
-        begunAt.push(done)
-        let batches = 0
-        return (count: number) => {
-          copied += count
-          // After the commit of the fourth batch.
-          if (count > 0 && ++batches === 4) assert.fail('the line is cut')
-        }
-      }
-      while (!isDone)
-        try {
-          assert.deepEqual(await call(to, breaking), expected)
-          isDone = true
-        } catch (error) {
-          assert.match(String(error), /the line is cut/)
-          await assert.rejects(acceptsWrites(to), /The database has only a part of its rows/)
-        }
-      assert.ok(begunAt.length > 5, `${name} to ${engine}: ${begunAt}`)
+      const { copied, times } = await brokenOften(
+        async (how) => assert.deepEqual(await call(to, how), expected),
+        () => assert.rejects(acceptsWrites(to), /The database has only a part of its rows/),
+      )
+      assert.ok(times > 5, `${name} to ${engine}: ${times}`)
       assert.equal(copied, total)
       assert.deepEqual(await checksumsAt(to), expected)
       assert.equal(await acceptsWrites(to), true)
@@ -74,6 +57,29 @@ test('a move or a restore whose connection breaks again and again copies each ro
       if (name === 'move') await giveUpMove(readDatabaseUrl(from))
     }
 })
+
+/** Calls again until it is done: each call breaks after the commit of its fourth batch. Returns how many rows all of them copied. */
+async function brokenOften(call: (how: Report) => Promise<unknown>, onBroken: () => Promise<unknown>) {
+  let [copied, times] = [0, 0]
+  const breaking: Report = (step, { done }) => {
+    if (step !== 'Copying') return () => {}
+    assert.equal(done, copied)
+    times++
+    let batches = 0
+    return (count) => {
+      copied += count
+      if (count > 0 && ++batches === 4) assert.fail('the line is cut')
+    }
+  }
+  for (;;)
+    try {
+      await call(breaking)
+      return { copied, times }
+    } catch (error) {
+      assert.match(String(error), /the line is cut/)
+      await onBroken()
+    }
+}
 
 /** The statements that create every table and index. */
 function schemaOf(url: string): unknown[] {
