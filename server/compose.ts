@@ -39,7 +39,8 @@ import { AccessTokens, revocationKeptForMs } from './tokens/access-token.ts'
 import { TokenRevocations } from './tokens/revocations.ts'
 import { isSignedByUs, SignatureChecks } from './tokens/signature-checks.ts'
 import { SigningKeys } from './tokens/signing-keys.ts'
-import { hasOneUser, readerOf } from './users/users.ts'
+import { listUsers } from './users/users.store.ts'
+import { readerOf } from './users/users.ts'
 
 type Environment = {
   log: Log
@@ -81,7 +82,9 @@ export async function compose(store: Store, config: Config, environment: Environ
   // Marks and deliveries record no change by a user, so their writes have no limit.
   const unlimited: Store = Object.setPrototypeOf({ write: store.write }, store)
   limitChanges(store, now)
-  store.onRecorded(lines.writeAll)
+  store.onRecorded(async (entries) => {
+    for (const entry of entries) lines.write(entry)
+  })
   const secrets = await sealingSecrets(config, store)
   const sealing = new Sealing(secrets, () => secretsIn(config))
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
@@ -114,7 +117,7 @@ export async function compose(store: Store, config: Config, environment: Environ
       ...settings,
       scripts: new ServedScripts(),
       readerOf: (caller) => readerOf({ store }, caller),
-      hasOneUser: () => hasOneUser({ store }),
+      hasOneUser: async () => (await store.read(listUsers, { after: '', limit: 2 })).length === 1,
     },
     documentation: documentationOf(published, { url, cookieName: site.cookie.name }),
   }
