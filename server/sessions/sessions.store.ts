@@ -168,11 +168,8 @@ export function* renewSession(renewed: SessionKey & { newHash: string; lastSeenA
 }
 
 /** Finds a session by one of the three secrets before its present one or, if `signInId` is given, by its sign-in. */
-export function* findRenewedSession({
-  userId,
-  secretHash,
-  signInId = null,
-}: SessionKey & { signInId?: string | null }): Read<RenewedSession | undefined> {
+export function* findRenewedSession(key: SessionKey & { signInId?: string }): Read<RenewedSession | undefined> {
+  const { userId, secretHash, signInId = null } = key
   return yield* get<RenewedSession>`
     select secret_hash as "secretHash", sign_in_id as "signInId", created_at as "createdAt", last_seen_at as "lastSeenAt",
       secret_used_at as "secretUsedAt"

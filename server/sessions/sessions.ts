@@ -97,7 +97,7 @@ export class Sessions {
    * When the session ends if it is not used again, in milliseconds; null if it has ended. The check does not count as a use. Of a sign-in
    * whose secret was replaced since, the old secret does as well: what was opened with it stays open.
    */
-  async validUntil(secret: string, signInId: string | null = null): Promise<number | null> {
+  async validUntil(secret: string, signInId: string): Promise<number | null> {
     const key = this.#keys.get(secret) ?? keyOf(secret)
     if (key === null) return null
     const { store, now } = this.#options

@@ -15,15 +15,9 @@ export const account = forVisitor({
     const user = await dependencies.pages.readerOf(request.caller)
     if (user === undefined) return reply.redirect(signInPath(dependencies, 'account'), 303)
     const view = await viewOf(dependencies, request, user)
-    const offered = Array.from(
-      dependencies.providers,
-      ([
-        name,
-        {
-          setting: { displayName },
-        },
-      ]) => ({ name, displayName }),
-    )
+    const offered = Array.from(dependencies.providers, ([name, { setting }]) => {
+      return { name, displayName: setting.displayName }
+    })
     return sendPage(reply, view, {
       title: view.texts.account,
       current: 'account',

@@ -83,12 +83,9 @@ export function* findUserByUsername(username: string): Read<User | undefined> {
 }
 
 /** Finds a user by external id, compared byte by byte. Without `issuer`, it is a plain id; without `application`, one of no application. */
-export function* findUserByExternalId({
-  externalId,
-  ...of
-}: { externalId: string } & Namespace): Read<User | undefined> {
+export function* findUserByExternalId(key: { externalId: string } & Namespace): Read<User | undefined> {
   const row = yield* get<UserRow>`
-    select ${userColumns} from "user" u where u.external_id = ${externalId} and u.issuer = ${namespaceOf(of)}`
+    select ${userColumns} from "user" u where u.external_id = ${key.externalId} and u.issuer = ${namespaceOf(key)}`
   return row && toUser(row)
 }
 
@@ -197,6 +194,7 @@ export function* updateUser(change: UpdateUser): Write<'done' | 'absent' | 'user
   if (before === undefined) return 'absent'
   if (username !== undefined) {
     if (yield* isUsernameTaken(username, userId)) return 'username-taken'
+    // If another call takes the username at this moment, this fails, and the write runs again and finds it taken.
     yield* send`update "user" set username = ${username} where id = ${userId}`
     yield* send`update session set username = ${username} where user_id = ${userId}`
   }
