@@ -53,18 +53,15 @@ type Environment = {
   own?: OwnParts
 }
 
-/**
- * What a world of the demonstration has in place of the parts that a service makes for itself (demonstration/server/world.ts). It has
- * the API alone: scripts of its pages would share the browser's storage with ours.
- */
+/** Of a world of the demonstration. It has the API alone: scripts of its pages would share the browser's storage with ours. */
 type OwnParts = {
   passwords: Passwords
   cookies: Cookies
-  /** Returns the same part, whose calls are noted. */
   observed: Observed
   /** How many verified tokens are remembered. */
   cachedTokens: number
 }
+/** Returns the same part, whose calls are noted. */
 type Observed = <Part extends object>(name: string, part: Part) => Part
 const unobserved: Observed = (_, part) => part
 
