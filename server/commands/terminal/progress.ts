@@ -7,12 +7,13 @@ const width = 30
 const drawEveryMs = 100
 
 /** Begins a step: a bar on a terminal, else one line; nothing with `--json`. What it returns is called with each further number of rows. */
-export function progress({ json }: Output): (step: string, rows: { total: number }) => (count: number) => void {
+export function progress({ json }: Output) {
   const { stderr } = process
-  return (step, { total }) => {
-    if (!json) stderr.write(`${stderr.isTTY ? barOf({ step, done: 0, total }) : `${step} ${total} rows`}\n`)
-    let [done, drawnAt] = [0, 0]
-    return (count) => {
+  return (step: string, { total, done = 0 }: { total: number; done?: number }) => {
+    const line = `${step} ${total} rows${done > 0 ? `, after the ${done} that are there` : ''}`
+    if (!json) stderr.write(`${stderr.isTTY ? barOf({ step, done, total }) : line}\n`)
+    let drawnAt = 0
+    return (count: number) => {
       done += count
       if (json || !stderr.isTTY || (done < total && performance.now() - drawnAt < drawEveryMs)) return
       drawnAt = performance.now()
