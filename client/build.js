@@ -21,17 +21,25 @@ export function build(folder, source = client, paths = {}) {
   const project = { extends: join(source, 'tsconfig.build.json'), compilerOptions: { paths }, files }
   compile(folder, project, '--removeComments')
   compile(folder, project, '--declaration', '--emitDeclarationOnly')
-  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([path, file]) => [path, built(file)]))
+  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([path, file]) => [path, published(file)]))
   // The bundler is a dependency of the checkout only.
   const dependencies = manifest.dependencies && { ...manifest.dependencies, rolldown: undefined }
-  const published = { ...manifest, scripts: undefined, devDependencies: undefined, dependencies, exports }
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+  const content = { ...manifest, scripts: undefined, devDependencies: undefined, dependencies, exports }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`)
   copyFileSync(join(source, 'README.md'), join(folder, 'README.md'))
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
+/**
+ * The same for the package `carillon-inbox`. Lit and the client stay imports, so that an application has each of them once.
+ * @param {string} folder @param {string} built the package of the client, for its declarations: its source would be compiled too
+ */
+export function buildElement(folder, built) {
+  build(folder, join(root, 'element'), { 'carillon-client': [join(built, 'carillon-client.d.ts')] })
+}
+
 /** @param {string} source */
-function built(source) {
+function published(source) {
   return { types: source.replace(/ts$/, 'd.ts'), default: source.replace(/ts$/, 'js') }
 }
 

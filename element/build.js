@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
 
-/** @typedef {{ name: string, code: string, imports: string[], onDemand: string[] }} Script `imports`: what the browser loads with it, at once. */
+/** @typedef {{ name: string, code: string, imports: string[] }} Script `imports`: what the browser loads with it, at once. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Where the service looks for them; git ignores it. */
@@ -48,8 +48,8 @@ function assets() {
 }
 
 /**
- * Bundles all scripts, each with the chunks that it loads on demand. The first script of a list is the entry. Each name
- * has a hash of the content, so equal names are equal files. A file that needs no bundler is a list of one.
+ * Bundles all scripts, each with the chunks that it may load; those of the pages are together. The first script of a list is the entry.
+ * Each name has a hash of the content, so equal names are equal files. A file that needs no bundler is a list of one.
  * @returns {Promise<Record<string, Script[]>>} by the name without a hash: `carillon-inbox.js`, `page.css`
  */
 export async function bundleAll() {
@@ -57,17 +57,12 @@ export async function bundleAll() {
   const scripts = {}
   for (const [name, input] of Object.entries(entries)) scripts[`${name}.js`] = await bundle({ [name]: input })
   const ofPages = await bundle(pages)
-  for (const name of Object.keys(pages)) scripts[`${name}.js`] = withLoaded(name, ofPages)
+  for (const name of Object.keys(pages)) {
+    const entry = ofPages.filter((one) => one.name.startsWith(`${name}-`))
+    scripts[`${name}.js`] = [...new Set([...entry, ...ofPages])]
+  }
   for (const one of assets()) scripts[one.name.replace(/-[\da-f]{8}/, '')] = [one]
   return scripts
-}
-
-/** The entry of a page, then everything that it loads, at once or on demand. @param {string} entry @param {Script[]} all @returns {Script[]} */
-function withLoaded(entry, all) {
-  const loaded = new Set(all.filter(({ name }) => name.replace(/-[\da-f]{8}\.js$/, '') === entry))
-  for (const { imports, onDemand } of loaded)
-    for (const one of all) if ([...imports, ...onDemand].includes(one.name)) loaded.add(one)
-  return [...loaded]
 }
 
 /** @param {string} path @returns {Script} */
@@ -75,7 +70,7 @@ function asset(path) {
   const text = readFileSync(path, 'utf8')
   const code = path.endsWith('.css') ? smallCss(text) : text.trim()
   const hash = createHash('sha256').update(code).digest('hex').slice(0, 8)
-  return { name: basename(path).replace('.', `-${hash}.`), code, imports: [], onDemand: [] }
+  return { name: basename(path).replace('.', `-${hash}.`), code, imports: [] }
 }
 
 /**
@@ -102,9 +97,7 @@ export async function bundle(input) {
       chunkFileNames: 'carillon-[name]-[hash].js',
     })
     return output.flatMap((file) =>
-      file.type === 'chunk'
-        ? [{ name: file.fileName, code: file.code, imports: file.imports, onDemand: file.dynamicImports }]
-        : [],
+      file.type === 'chunk' ? [{ name: file.fileName, code: file.code, imports: file.imports }] : [],
     )
   } finally {
     await bundled.close()

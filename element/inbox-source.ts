@@ -55,7 +55,7 @@ export class InboxSource implements ReactiveController {
     if (this.client && settings.every((value, index) => value === this.#settings[index])) return
     this.#close()
     this.#settings = settings
-    this.client = carillon ?? sharedClient({ server: server || undefined, auth })
+    this.client = carillon ?? sharedClient(server || undefined, auth)
   }
 
   /** An element that is moved is removed first: it closes its lists only if it is not in the page afterwards. */

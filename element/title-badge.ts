@@ -9,7 +9,7 @@ type Badge = {
 }
 
 const owners = new Map<object, Badge>()
-let observer: MutationObserver | undefined
+const observer = new MutationObserver(() => writeTitle(ownTitle()))
 /** What is in front of the title at this time; '' for nothing. */
 let prefix = ''
 let isOnApp = false
@@ -27,25 +27,16 @@ export function hideBadge(owner: object): void {
 function update(): void {
   const badges = [...owners.values()]
   const title = badges.find((badge) => badge.title !== undefined)?.title
-  setPrefix(title ? `(${title}) ` : '')
-  const app = badges.find((badge) => badge.app !== undefined)?.app
-  if (app !== undefined || isOnApp) setAppBadge(app ?? 0)
-  isOnApp = app !== undefined
-}
-
-function setPrefix(next: string): void {
-  if (next === prefix) return
-  const title = ownTitle()
-  prefix = next
-  writeTitle(title)
-  if (!prefix) observer?.disconnect()
-  else observeTitle()
-}
-
-function observeTitle(): void {
-  observer ??= new MutationObserver(() => writeTitle(ownTitle()))
+  const own = ownTitle()
+  prefix = title ? `(${title}) ` : ''
+  writeTitle(own)
   // Observing again is harmless. The head is observed because the page may replace the element `title`.
-  observer.observe(document.head, { subtree: true, childList: true, characterData: true })
+  if (prefix) observer.observe(document.head, { subtree: true, childList: true, characterData: true })
+  else observer.disconnect()
+  const app = badges.find((badge) => badge.app !== undefined)?.app
+  // 0 removes it. Some browsers refuse it outside of an installed application; the number is in the title and on the bell then.
+  if (app !== undefined || isOnApp) navigator.setAppBadge?.(app ?? 0).catch(() => {})
+  isOnApp = app !== undefined
 }
 
 /** The title that the page set. The getter of `document.title` removes blanks at the ends. */
@@ -58,9 +49,4 @@ function ownTitle(): string {
 function writeTitle(title: string): void {
   const full = (prefix + title).trim()
   if (document.title !== full) document.title = full
-}
-
-/** 0 removes it. Some browsers refuse it outside of an installed application; the number is in the title and on the bell then. */
-function setAppBadge(count: number): void {
-  navigator.setAppBadge?.(count).catch(() => {})
 }

@@ -3,7 +3,6 @@ import * as activity from './audit/activity.routes.ts'
 import * as byKey from './delivery/by-key.routes.ts'
 import * as deliveries from './delivery/delivery.routes.ts'
 import * as demonstrationPage from './demonstration/demonstration-page.routes.ts'
-import * as confirmation from './factors/confirm.routes.ts'
 import * as factors from './factors/factors.routes.ts'
 import * as passkeys from './factors/passkeys/passkeys.routes.ts'
 import * as secondFactor from './factors/second-factor.routes.ts'
@@ -86,7 +85,7 @@ const api = {
     linkProviderAccount: route('POST', '/api/me/providers/:provider/link', fresh, providerAccounts.link),
     unlinkProviderAccount: route('DELETE', '/api/me/providers/:provider', fresh, providerAccounts.unlink),
     addPasskey: route('POST', '/api/me/factors/passkeys', fresh, passkeys.add),
-    confirmSignIn: route('POST', '/api/me/confirm', user, confirmation.confirm),
+    confirmSignIn: route('POST', '/api/me/confirm', user, secondFactor.confirm),
     listFactors: route('GET', '/api/me/factors', user, factors.list),
     addTotp: route('POST', '/api/me/factors/totp', fresh, factors.startTotp),
     confirmTotp: route('POST', '/api/me/factors/totp/confirm', fresh, factors.endTotp),

@@ -5,9 +5,8 @@ import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, w
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build as buildClient } from '../client/build.js'
+import { build as buildClient, buildElement } from '../client/build.js'
 import { build as buildScripts } from '../element/build.js'
-import { buildPackage as buildElement } from '../element/build-package.js'
 import { bundleAll } from './bundle.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

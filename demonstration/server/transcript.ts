@@ -1,8 +1,7 @@
 // One request to a world and its response, as they are on the wire: lines, spelling and order of the fields, and bodies as text. The visitor's
 // own session at this service has the same origin: its secret must reach neither the world nor the page (SECURITY.md, S13).
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { stripBlanks } from '../../server/basics/blanks.ts'
-import { cookiePairs } from '../../server/http/request/credentials.ts'
+import { cookiePairs, stripBlanks } from '../../server/http/request/credentials.ts'
 import type { Message } from './api.ts'
 
 /** A password for a proxy, or what a proxy knows about the visitor, such as `Cf-Access-Jwt-Assertion`. */

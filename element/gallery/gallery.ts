@@ -1,9 +1,10 @@
 // The page of the gallery: the real elements, with lists given in place of a server. The address selects one state
 // (`?state=empty`), the theme and the language (`?theme=dark&lang=de`), so that each can be linked, and opened by a test.
-import { html, nothing, render } from 'lit'
+import { html, render } from 'lit'
 import type { CarillonBell, CarillonInbox } from '../carillon-inbox.ts'
 import '../carillon-inbox.ts'
 import { GivenInbox } from './given-inbox.ts'
+import { samples } from './samples.ts'
 import { type State, states } from './states.ts'
 
 const query = new URLSearchParams(location.search)
@@ -13,11 +14,9 @@ const inboxes = new Map<string, GivenInbox>()
 const themeOf = (state?: State) => state?.theme ?? query.get('theme') ?? 'auto'
 const languageOf = (state: State) => state.language ?? query.get('lang') ?? 'en'
 
-document.documentElement.dataset.theme = themeOf(selected)
-render(
-  states.slice(0, 1).map((first) => pageView(selected ?? first)),
-  document.body,
-)
+// `auto` is no value of it: then the system decides.
+document.documentElement.style.colorScheme = themeOf(selected)
+render(pageView(selected ?? states[0]), document.body)
 await ready()
 // For tests.
 document.documentElement.dataset.ready = ''
@@ -59,7 +58,6 @@ function pageView(inBell: State) {
 function sectionView(state: State) {
   return html`<section>
     <h2><a href="?state=${state.name}">${state.title}</a></h2>
-    ${state.hint ? html`<p class="hint">${state.hint}</p>` : nothing}
     ${
       state.inPage
         ? ordersView()
@@ -86,7 +84,8 @@ function ordersView() {
 
 /** The elements use nothing of a client but this. The bell and the list of a state have the same inbox. */
 function carillonOf(state: State) {
-  const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(languageOf(state), Date.now()))
+  const now = Date.now()
+  const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(samples(languageOf(state), now), now))
   inboxes.set(state.name, inbox)
   return { inbox }
 }

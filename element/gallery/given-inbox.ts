@@ -1,6 +1,7 @@
 // An inbox without a server, for the gallery and its tests: the elements open lists of it as they do of a client. What the reader
-// does changes it, as a server would; a state such as `error` is given and stays.
+// does is displayed as the client displays it before the server has confirmed it; a state such as `error` is given and stays.
 import type { InboxList, InboxSnapshot, ListState, OpenOptions } from '../../client/store/inbox-list.ts'
+import { type Act, type Filter, itemsOf, withActs } from '../../client/store/state.ts'
 import { CarillonError, type ErrorCode } from '../../client/transport/errors.ts'
 import type { Notification, Preferences, PreferencesChange } from '../../client/transport/types.ts'
 
@@ -17,34 +18,22 @@ export type Given = {
   labels?: Record<string, string>
 }
 
-/** Whether a tab displays it; a list without a status displays what is neither archived nor snoozed. */
-function isIn(status: OpenOptions['status'], { read, archivedAt, snoozedUntil }: Notification): boolean {
-  if (status === 'archived') return archivedAt !== null
-  if (status === 'snoozed') return snoozedUntil !== null
-  const isAway = archivedAt !== null || snoozedUntil !== null
-  return status === 'all' || (!isAway && (!status || read === (status === 'read')))
-}
-
-const inList = { archivedAt: null, snoozedUntil: null }
-const archived = { archivedAt: '2026-11-22T12:00:00.000Z', snoozedUntil: null, read: true }
+const whole = (status: Filter['status']) => ({ status, categories: [], end: 0, rest: 0 })
 
 export class GivenInbox {
-  #items: Notification[]
-  #newer: Notification[]
-  #seen = 0
-  #before: Notification[] | undefined
+  #acts: readonly Act[] = []
+  #newer: readonly Notification[]
   readonly #muted = new Set<string>()
   readonly #given: Given
   readonly #onChange = new Set<() => void>()
 
   constructor(given: Given) {
-    this.#items = given.items ?? []
     this.#newer = given.newer ?? []
     this.#given = given
   }
 
   /** Does what `carillon.inbox.open` of the client does. */
-  open({ status, limit = 20 }: OpenOptions = {}): InboxList {
+  open({ status = 'inbox', limit = 20 }: Partial<Filter> & Pick<OpenOptions, 'limit'> = {}): InboxList {
     const listeners = new Set<(snapshot: InboxSnapshot) => void>()
     let shown = limit
     let snapshot = this.#snapshot(status, shown)
@@ -64,17 +53,23 @@ export class GivenInbox {
         update()
       },
       hold: () => {},
-      showNewer: () => this.#showNewer(),
-      read: (id) => this.#change(id, { read: true }),
-      unread: (id) => this.#change(id, { read: false, ...inList }),
-      archive: (id) => this.#change(id, archived),
-      unarchive: (id) => this.#change(id, inList),
-      snooze: (id, snoozedUntil) => this.#change(id, { archivedAt: null, snoozedUntil, read: true }),
-      remove: (id) => this.#act((items) => items.filter((one) => one.id !== id)),
-      readAll: () => this.#changeAll(() => ({ read: true })),
-      archiveRead: () => this.#changeAll((one) => (one.read && !one.snoozedUntil ? archived : {})),
+      showNewer: () => {
+        this.#newer = []
+        this.#changed()
+      },
+      read: (id) => this.#add({ type: 'read', id }),
+      unread: (id) => this.#add({ type: 'unread', id }),
+      archive: (id) => this.#add({ type: 'archive', id }),
+      unarchive: (id) => this.#add({ type: 'unarchive', id }),
+      snooze: (id, until) => this.#add({ type: 'snooze', id, until }),
+      remove: (id) => this.#add({ type: 'remove', id }),
+      readAll: () => this.#add({ type: 'read-all', throughSeq: Number.POSITIVE_INFINITY }),
+      archiveRead: () => this.#add({ type: 'archive-read' }),
       seen: () => this.seen(snapshot.items[0]?.seq ?? 0),
-      undo: () => this.#act((items) => this.#before ?? items),
+      undo: () => {
+        const last = this.#acts.findLast(({ type }) => type === 'read-all' || type === 'archive-read')
+        return this.#do(this.#acts.filter((act) => act !== last))
+      },
       close: () => this.#onChange.delete(update),
     }
   }
@@ -92,52 +87,40 @@ export class GivenInbox {
       mutedUntil ? this.#muted.add(name) : this.#muted.delete(name)
   }
 
-  #snapshot(status: OpenOptions['status'], shown: number): InboxSnapshot {
-    const { state = 'live', error } = this.#given
-    const matching = this.#items.filter((one) => isIn(status, one))
-    const newer = this.#newer.filter((one) => isIn(status, one))
-    const listed = [...this.#items, ...this.#newer].filter((one) => isIn(undefined, one))
+  seen(throughSeq: number): Promise<void> {
+    return this.#add({ type: 'seen', throughSeq })
+  }
+
+  #snapshot(status: Filter['status'], shown: number): InboxSnapshot {
+    const { items = [], newer = [], state = 'live', error } = this.#given
+    const given = new Map([...newer, ...items].map((one) => [one.id, one]))
+    const [unread, total] = [itemsOf(given, whole('unread')).length, itemsOf(given, whole('inbox')).length]
+    const inbox = withActs({ known: given, unread, total, unseen: total }, this.#acts, new Date().toISOString())
+    const all = itemsOf(inbox.known, whole(status))
+    const waiting = new Set(this.#newer.map(({ id }) => id))
+    const listed = all.filter(({ id }) => !waiting.has(id))
     return {
-      items: matching.slice(0, shown),
-      newer,
-      unread: listed.filter(({ read }) => !read).length,
-      unseen: listed.filter(({ seq }) => seq > this.#seen).length,
-      total: matching.length + newer.length,
+      items: listed.slice(0, shown),
+      newer: all.filter(({ id }) => waiting.has(id)),
+      unread: inbox.unread,
+      unseen: inbox.unseen,
+      total: all.length,
       state,
       error: error && new CarillonError(error, 'given by the gallery'),
-      hasMore: matching.length > shown,
+      hasMore: listed.length > shown,
       isLoading: state === 'loading',
     }
   }
 
-  #showNewer(): void {
-    if (this.#newer.length === 0) return
-    this.#items = [...this.#newer, ...this.#items]
-    this.#newer = []
-    this.#changed()
+  #add(act: Act): Promise<void> {
+    return this.#do([...this.#acts, act])
   }
 
-  async seen(seq: number): Promise<void> {
-    this.#seen = Math.max(this.#seen, seq)
-    this.#changed()
-  }
-
-  async #act(change: (items: Notification[]) => Notification[]): Promise<void> {
+  async #do(acts: readonly Act[]): Promise<void> {
     const { refusal } = this.#given
     if (refusal) throw new CarillonError(refusal, 'refused by the gallery')
-    this.#items = change(this.#items)
+    this.#acts = acts
     this.#changed()
-  }
-
-  #change(id: string, change: Partial<Notification>): Promise<void> {
-    return this.#act((items) => items.map((one) => (one.id === id ? { ...one, ...change } : one)))
-  }
-
-  #changeAll(change: (one: Notification) => Partial<Notification>): Promise<void> {
-    return this.#act((items) => {
-      this.#before = items
-      return items.map((one) => ({ ...one, ...(isIn(undefined, one) && change(one)) }))
-    })
   }
 
   #changed(): void {

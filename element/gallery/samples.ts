@@ -6,9 +6,6 @@ type Look = Partial<Pick<Notification, 'actor' | 'icon' | 'actions' | 'format'>>
 
 /** How long ago each of the samples was sent, in minutes. */
 const ages = [2, 18, 60, 190, 1560, 2990, 4430]
-const unreadSamples = 3
-/** Which sample was sent more than once, and how often. */
-const again = { sample: 1, count: 3 }
 
 const action = (label: string) => ({ label, url: '/?state=one' })
 const face = (name: string) => ({ name, imageUrl: `/${name.toLowerCase().replace(' ', '-')}.svg` })
@@ -64,14 +61,14 @@ const longTexts: readonly Text[] = [
   ['x'.repeat(200), '🔔'.repeat(120), 'c'.repeat(64)],
 ]
 
-/** Sent before `now`, which is in milliseconds since 1970. The newest ones are unread. */
+/** Sent before `now`, which is in milliseconds since 1970. The newest three are unread; one was sent three times. */
 export function samples(language: string, now: number): Notification[] {
   const list = texts[language] ?? texts.en ?? []
   return list.map((text, index) => ({
     ...notification(text, index, now - (ages[index] ?? 0) * 60_000),
     ...looks(language)[index],
-    read: index >= unreadSamples,
-    count: index === again.sample ? again.count : 1,
+    read: index >= 3,
+    count: index === 1 ? 3 : 1,
   }))
 }
 

@@ -6,18 +6,15 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { bundle } from '../build.js'
 
-const folder = new URL('./', import.meta.url)
+const place = (path: string) => new URL(path, import.meta.url)
 const font = (path: string) => new URL(import.meta.resolve(`@fontsource-variable/${path}`))
-const files: Record<string, { type: string; url: URL }> = {
-  '/': { type: 'text/html; charset=utf-8', url: new URL('gallery.html', folder) },
-  '/gallery.css': { type: 'text/css; charset=utf-8', url: new URL('gallery.css', folder) },
-  '/ada-okafor.svg': { type: 'image/svg+xml', url: new URL('ada-okafor.svg', folder) },
-  '/jonas-weber.svg': { type: 'image/svg+xml', url: new URL('jonas-weber.svg', folder) },
-  '/inter.woff2': { type: 'font/woff2', url: font('inter/files/inter-latin-wght-normal.woff2') },
-  '/arabic.woff2': {
-    type: 'font/woff2',
-    url: font('noto-sans-arabic/files/noto-sans-arabic-arabic-wght-normal.woff2'),
-  },
+const files: Record<string, readonly [type: string, url: URL]> = {
+  '/': ['text/html; charset=utf-8', place('gallery.html')],
+  '/gallery.css': ['text/css; charset=utf-8', place('gallery.css')],
+  '/ada-okafor.svg': ['image/svg+xml', place('ada-okafor.svg')],
+  '/jonas-weber.svg': ['image/svg+xml', place('jonas-weber.svg')],
+  '/inter.woff2': ['font/woff2', font('inter/files/inter-latin-wght-normal.woff2')],
+  '/arabic.woff2': ['font/woff2', font('noto-sans-arabic/files/noto-sans-arabic-arabic-wght-normal.woff2')],
 }
 /** As strict as a page can be: no inline script or style, and nothing from elsewhere. */
 const policy =
@@ -39,19 +36,16 @@ export async function startGallery(port = 0): Promise<{ url: string; server: Ser
 }
 
 async function respond(path: string, response: ServerResponse): Promise<void> {
-  response.setHeader('content-security-policy', policy)
-  response.setHeader('cache-control', 'no-store')
-  const file = files[path]
-  const script = /^\/[\w-]+\.js$/.test(path) ? (await scripts()).get(path.slice(1)) : undefined
-  if (file) response.writeHead(200, { 'content-type': file.type }).end(readFileSync(file.url))
-  else if (script) response.writeHead(200, { 'content-type': 'text/javascript; charset=utf-8' }).end(script)
-  else response.writeHead(404).end()
+  const [type = 'text/javascript; charset=utf-8', url] = files[path] ?? []
+  const content = url ? readFileSync(url) : (await scripts()).get(path)
+  const fields = { 'content-type': type, 'content-security-policy': policy, 'cache-control': 'no-store' }
+  response.writeHead(content ? 200 : 404, fields).end(content)
 }
 
-/** The script of the page, and by their names what it loads on demand. */
+/** The script of the page, and what it loads on demand, by their paths. */
 async function scripts(): Promise<Map<string, string>> {
-  const bundled = await bundle({ gallery: fileURLToPath(new URL('gallery.ts', folder)) })
-  return new Map(bundled.map(({ name, code }, at) => [at === 0 ? 'gallery.js' : name, code]))
+  const bundled = await bundle({ gallery: fileURLToPath(place('gallery.ts')) })
+  return new Map(bundled.map(({ name, code }, at) => [at === 0 ? '/gallery.js' : `/${name}`, code]))
 }
 
 if (import.meta.main) {

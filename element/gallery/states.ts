@@ -1,15 +1,14 @@
 // Every state that the gallery displays. Tests take them from here, so a state that is added is tested.
 import type { Notification } from '../../client/transport/types.ts'
 import type { Given } from './given-inbox.ts'
-import { longSamples, manySamples, notification, samples } from './samples.ts'
+import { longSamples, manySamples, notification } from './samples.ts'
 
 export type State = {
   /** In the address, `?state=`, and in the titles of tests. */
   name: string
   title: string
-  /** What the reader of the gallery has to do, or should try. */
-  hint?: string
-  given(language: string, now: number): Given
+  /** `items`: the samples in the language of the state. `now`: in milliseconds since 1970. */
+  given(items: Notification[], now: number): Given
   /** The tab that is selected; default: the inbox. */
   tab?: 'unread' | 'archived' | 'snoozed'
   /** What this state fixes; otherwise the controls of the gallery decide. */
@@ -21,66 +20,44 @@ export type State = {
 }
 
 const labels = { Deploys: 'Deploys and builds', النشر: 'النشر والبناء' }
-const everyday = (language: string, now: number): Given => ({ items: samples(language, now), labels })
-const away = (change: Partial<Notification>) => (language: string, now: number) => ({
-  items: samples(language, now).map((one, index) => ({ ...one, read: true, ...(index > 2 && change) })),
+const everyday = (items: Notification[]): Given => ({ items, labels })
+const away = (change: Partial<Notification>) => (items: Notification[]) => ({
+  items: items.map((one, index) => ({ ...one, read: true, ...(index > 2 && change) })),
 })
+const archivedAt = '2026-11-22T11:00:00.000Z'
+const snoozedUntil = '2026-11-23T08:00:00.000Z'
 
 export const states: readonly [State, ...State[]] = [
   { name: 'many', title: 'Several', given: everyday },
   { name: 'bell', title: 'Orders, with a bell to open', inPage: true, given: everyday },
-  { name: 'one', title: 'One', given: (language, now) => ({ items: samples(language, now).slice(0, 1) }) },
+  { name: 'one', title: 'One', given: (items) => ({ items: items.slice(0, 1) }) },
   { name: 'empty', title: 'Empty', given: () => ({}) },
-  {
-    name: 'read',
-    title: 'All read',
-    hint: 'The tab of unread ones is empty.',
-    given: (language, now) => ({ items: samples(language, now).map((one) => ({ ...one, read: true })) }),
-  },
-  { name: 'archived', title: 'The archive', tab: 'archived', given: away({ archivedAt: '2026-11-22T11:00:00.000Z' }) },
+  { name: 'read', title: 'All read', given: (items) => ({ items: items.map((one) => ({ ...one, read: true })) }) },
+  { name: 'archived', title: 'The archive', tab: 'archived', given: away({ archivedAt }) },
   { name: 'archive-empty', title: 'Nothing archived', tab: 'archived', given: everyday },
-  {
-    name: 'snoozed',
-    title: 'Snoozed until later',
-    tab: 'snoozed',
-    given: away({ snoozedUntil: '2026-11-23T08:00:00.000Z' }),
-  },
+  { name: 'snoozed', title: 'Snoozed until later', tab: 'snoozed', given: away({ snoozedUntil }) },
   { name: 'snoozed-empty', title: 'Nothing snoozed', tab: 'snoozed', given: everyday },
   { name: 'loading', title: 'Loading', given: () => ({ state: 'loading' }) },
   { name: 'error', title: 'Error', given: () => ({ state: 'error', error: 'INTERNAL' }) },
-  {
-    name: 'offline',
-    title: 'Offline',
-    given: (language, now) => ({ ...everyday(language, now), state: 'offline', error: 'NETWORK' }),
-  },
-  {
-    name: 'offline-at-start',
-    title: 'Offline from the start',
-    given: () => ({ state: 'offline', error: 'NETWORK' }),
-  },
+  { name: 'offline', title: 'Offline', given: (items) => ({ items, labels, state: 'offline', error: 'NETWORK' }) },
+  { name: 'offline-at-start', title: 'Offline from the start', given: () => ({ state: 'offline', error: 'NETWORK' }) },
   { name: 'signed-out', title: 'Signed out', given: () => ({ state: 'signed-out' }) },
   {
     name: 'newer',
     title: 'New ones, while the reader has scrolled',
-    given: (language, now) => ({ items: samples(language, now).slice(2), newer: samples(language, now).slice(0, 2) }),
+    given: (items) => ({ items: items.slice(2), newer: items.slice(0, 2) }),
   },
   {
     name: 'refused',
-    title: 'The server refuses',
-    hint: 'Mark one as read, or archive it: that is taken back, and the reason is announced.',
-    given: (language, now) => ({ ...everyday(language, now), refusal: 'FORBIDDEN' }),
+    title: 'The server refuses what you do',
+    given: (items) => ({ items, labels, refusal: 'FORBIDDEN' }),
   },
-  {
-    name: 'thousands',
-    title: '10,000',
-    hint: 'Scroll to the end, or use the button there.',
-    given: (_language, now) => ({ items: manySamples(10_000, now) }),
-  },
-  { name: 'long', title: 'Long words', given: (_language, now) => ({ items: longSamples(now) }) },
+  { name: 'thousands', title: '10,000', given: (_items, now) => ({ items: manySamples(10_000, now) }) },
+  { name: 'long', title: 'Long words', given: (_items, now) => ({ items: longSamples(now) }) },
   {
     name: 'markup',
     title: 'Markup is text',
-    given: (_language, now) => ({
+    given: (_items, now) => ({
       items: [
         notification(['<img src=x onerror=alert(1)>', '<b>bold</b> &amp; <script>alert(1)</script>', '<i>'], 0, now),
       ],
@@ -90,12 +67,7 @@ export const states: readonly [State, ...State[]] = [
   { name: 'german', title: 'German', language: 'de', given: everyday },
   { name: 'french', title: 'French', language: 'fr', given: everyday },
   { name: 'dark', title: 'Dark', theme: 'dark', given: everyday },
-  {
-    name: 'forced-colours',
-    title: 'Forced colours',
-    hint: 'Switch on a contrast theme of Windows, or in Chromium: developer tools, Rendering, “forced-colors: active”.',
-    given: everyday,
-  },
+  { name: 'forced-colours', title: 'Forced colours, by a contrast theme of your system', given: everyday },
   { name: 'narrow', title: '320 px wide', look: 'narrow', given: everyday },
   { name: 'zoomed', title: '200 % zoom', look: 'zoomed', given: everyday },
 ]

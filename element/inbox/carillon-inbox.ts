@@ -14,14 +14,8 @@ export class CarillonInbox extends CarillonElement {
   /** The `<template slot="item">` of a bell around the list. */
   itemTemplate: HTMLTemplateElement | null | undefined
   #view: InboxView | undefined
-  #isLoading = false
   #isFailed = false
   #isFocusWanted = false
-
-  override connectedCallback(): void {
-    super.connectedCallback()
-    void this.#load()
-  }
 
   set announcer(announcer: Announcer) {
     this.source.announcer = announcer
@@ -48,9 +42,7 @@ export class CarillonInbox extends CarillonElement {
     )
   }
 
-  async #load(): Promise<void> {
-    if (this.#isLoading) return
-    this.#isLoading = true
+  protected override async firstUpdated(): Promise<void> {
     const view = await retriedImport(loadView, () => {
       this.#isFailed = true
       this.requestUpdate()

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../store/events.ts'
 import { addToAuditLog, all, get, Part, type Read, record, run, type Write } from '../store/statements.ts'
 
 /** Which entries: of this user, of this actor, not older than `since`, before the entry `before`. */
-export type AuditQuery = { userId?: string; actor?: string; since?: number; before?: string; limit: number }
+export type AuditQuery = { userId?: string; actor?: string; since?: number; before?: string | undefined; limit: number }
 
 /** Adds entries that belong to no other change of the store, such as refusals. An entry about an unknown user is one about no user. */
 export function* recordAudit(entries: readonly AuditEntry[]): Write<void> {

@@ -39,12 +39,6 @@ export function recorded(
   return { audit: [auditEntry(source, { ...facts, at: now() })] }
 }
 
-type SignOut = Pick<Facts, 'userId' | 'username' | 'signInId' | 'at'> & { variant: 'stateful' | 'stateless' }
-
-export function signOutEntry(source: Source, { variant, ...facts }: SignOut): AuditEntry {
-  return auditEntry(source, { event: 'sign-out', ...facts, detail: { variant } })
-}
-
 /** `detail` must not contain a secret. */
 export function auditEntry(source: Source, { event, at, ...facts }: Facts): AuditEntry {
   const { userId = null, signInId = null, nameHash = null, detail: given = null } = facts

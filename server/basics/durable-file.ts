@@ -1,32 +1,21 @@
 // Writes a small file so that a power failure leaves the old content, the new content or no file, never an empty or partial
 // file: write, fsync the file, give it its name, fsync the folder. Without the second fsync the name can be lost.
 import { randomBytes } from 'node:crypto'
-import {
-  type BigIntStats,
-  closeSync,
-  fchownSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import fs from 'node:fs'
 import { dirname } from 'node:path'
 
-type Text = string | ((file: BigIntStats) => string)
+type Text = string | ((file: fs.BigIntStats) => string)
 
 /** Creates the file (mode 0600) with `text`. Returns false, and changes nothing, if a file with that name exists. */
 export function createDurably(path: string, text: string): boolean {
   return withDraft(path, text, (draft) => {
     try {
-      linkSync(draft, path)
+      fs.linkSync(draft, path)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
       throw error
     } finally {
-      rmSync(draft)
+      fs.rmSync(draft)
     }
     return true
   })
@@ -34,16 +23,16 @@ export function createDurably(path: string, text: string): boolean {
 
 /** Does what `createDurably` does, but replaces a file or link of that name. A function gets the new file's status for its text. */
 export function replaceDurably(path: string, text: Text): void {
-  withDraft(path, text, (draft) => renameSync(draft, path))
+  withDraft(path, text, (draft) => fs.renameSync(draft, path))
 }
 
 export function syncToDisk(path: string): void {
   const isReadOnly = process.platform !== 'win32'
-  const file = openSync(path, isReadOnly ? 'r' : 'r+')
+  const file = fs.openSync(path, isReadOnly ? 'r' : 'r+')
   try {
-    fsyncSync(file)
+    fs.fsyncSync(file)
   } finally {
-    closeSync(file)
+    fs.closeSync(file)
   }
 }
 
@@ -57,24 +46,24 @@ function withDraft<Result>(path: string, text: Text, publish: (draft: string) =>
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   try {
     createEmpty(draft)
-    const content = typeof text === 'string' ? text : text(statSync(draft, { bigint: true }))
-    writeFileSync(draft, content, { flush: true })
+    const content = typeof text === 'string' ? text : text(fs.statSync(draft, { bigint: true }))
+    fs.writeFileSync(draft, content, { flush: true })
     const result = publish(draft)
     syncFolder(dirname(path))
     return result
   } catch (error) {
-    rmSync(draft, { force: true })
+    fs.rmSync(draft, { force: true })
     throw error
   }
 }
 
 /** What a command of root writes belongs to the owner of the folder: the service, which has to read it, runs as that user. */
 export function createEmpty(path: string, flag: 'a' | 'wx' = 'wx'): void {
-  const file = openSync(path, flag, 0o600)
+  const file = fs.openSync(path, flag, 0o600)
   try {
-    const { uid, gid } = statSync(dirname(path))
-    if (process.geteuid?.() === 0 && uid !== 0) fchownSync(file, uid, gid)
+    const { uid, gid } = fs.statSync(dirname(path))
+    if (process.geteuid?.() === 0 && uid !== 0) fs.fchownSync(file, uid, gid)
   } finally {
-    closeSync(file)
+    fs.closeSync(file)
   }
 }

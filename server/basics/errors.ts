@@ -43,6 +43,10 @@ export type SecondFactor = { challenge: string; factors: readonly SecondFactorKi
 export const secondFactorKinds = ['totp', 'passkey', 'recovery-code'] as const
 export type SecondFactorKind = (typeof secondFactorKinds)[number]
 
+type Options = { cause?: unknown } & Partial<
+  Pick<CarillonError, 'remedy' | 'details' | 'retryAfter' | 'challenge' | 'secondFactor' | 'report'>
+>
+
 /** A failure that its reader can understand and act on. `cause` goes to the log only. */
 export class CarillonError extends Error {
   readonly code: ErrorCode
@@ -63,19 +67,7 @@ export class CarillonError extends Error {
    * `problem` has no full stop at the end; `remedy` is one or more whole sentences, or ends with a command to copy. The `message`
    * of the error has both, so that a log or a response that shows the message never loses the remedy.
    */
-  constructor(
-    code: ErrorCode,
-    problem: string,
-    options: {
-      remedy?: string | undefined
-      cause?: unknown
-      details?: readonly Fault[]
-      retryAfter?: number
-      challenge?: string
-      secondFactor?: SecondFactor
-      report?: 'overload' | 'nothing'
-    } = {},
-  ) {
+  constructor(code: ErrorCode, problem: string, options: Options = {}) {
     super(options.remedy === undefined ? problem : `${problem}. ${options.remedy}`, { cause: options.cause })
     this.name = 'CarillonError'
     this.code = code

@@ -1,5 +1,4 @@
 // The shapes of a delivery: what a producer sends, and what became of it for each recipient.
-import { id } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 import { content, GivenActor, inLanguages, look, title } from '../inbox/inbox.schemas.ts'
 import { maxExternalIdLength } from '../users/profile.ts'
@@ -50,8 +49,10 @@ export type GivenContent = WithoutNulls<Pick<DeliveryBody, keyof typeof given>>
 export type WithoutNulls<Members> = { [Name in keyof Members]: Exclude<Members[Name], null> }
 
 const DeliveryResult = t.component('DeliveryResult', {
-  userId: t.nullable(id),
-  id: t.nullable(id),
+  userId: t.nullable(t.id),
+  id: t.nullable(t.id),
   status: t.oneOf(['delivered', 'updated', 'muted', 'unknown_recipient']),
 })
-export const DeliveryResponse = t.dataOf(t.component('Delivery', { deliveryId: id, results: t.array(DeliveryResult) }))
+export const DeliveryResponse = t.dataOf(
+  t.component('Delivery', { deliveryId: t.id, results: t.array(DeliveryResult) }),
+)

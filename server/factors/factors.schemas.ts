@@ -1,5 +1,4 @@
 // The shapes of second factors: adding one, the list of them, and what proves a user.
-import { id, time, uuid } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 import { deviceToken, password } from '../sessions/sessions.schemas.ts'
 import { Assertion } from './passkeys/passkeys.schemas.ts'
@@ -9,12 +8,12 @@ const proofs = { code: t.optional(code), recoveryCode: t.optional(t.text(1, 64))
 
 const label = t.optional(t.example(t.text(1, 64, 'The name that the user gives to it'), 'Phone'))
 export const NewTotpBody = t.orNull(t.component('NewTotp', { label }))
-export const TotpConfirmation = t.component('TotpConfirmation', { id: uuid(), code })
+export const TotpConfirmation = t.component('TotpConfirmation', { id: t.uuid(), code })
 
 const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
 export const TotpResponse = t.dataOf(
   t.component('Totp', {
-    id,
+    id: t.id,
     secret: t.example(t.string('Base32, for typing it into an app'), secret),
     uri: t.example(
       t.string('otpauth://, which an app on the same device opens'),
@@ -29,7 +28,7 @@ export const TotpResponse = t.dataOf(
 
 const challengeOf = t.example(
   t.text(1, 128, 'Of SECOND_FACTOR_REQUIRED'),
-  `${t.exampleOf(id)}.hU5kQx0c3T2vYb7m1nZ8pLr4sWd6fGj9aEoIuKtRqXw`,
+  `${t.exampleOf(t.id)}.hU5kQx0c3T2vYb7m1nZ8pLr4sWd6fGj9aEoIuKtRqXw`,
 )
 const secondFactor = { challenge: challengeOf, ...proofs, deviceToken: deviceToken('As at /login') }
 const two = { minProperties: 2, maxProperties: 3, description: 'The challenge with exactly one factor' }
@@ -43,12 +42,12 @@ export const ConfirmationBody = t.example(confirmation, { password: t.exampleOf(
 export type ConfirmationBody = t.TypeOf<typeof ConfirmationBody>
 
 const factor = {
-  id,
+  id: t.id,
   kind: t.oneOf(['totp', 'passkey']),
   label: t.example(t.string(), 'Phone'),
   confirmed: t.example(t.boolean('False until a first code was received; then it does not count yet'), true),
-  createdAt: time,
-  lastUsedAt: t.nullable(time),
+  createdAt: t.time,
+  lastUsedAt: t.nullable(t.time),
 }
 const codes = ['3kfm-xw7p-a2hq-vt5n-8gcd-r6yz', 'b9sk-4mqe-j7rw-2xtn-5ufa-h3pc']
 const recoveryCodes = t.example(t.array(t.string(), 'Displayed once. Each of them works once'), codes)

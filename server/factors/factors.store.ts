@@ -5,12 +5,10 @@ import type { SecondFactorKind } from '../basics/errors.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'
 
-type FactorKind = 'totp' | 'passkey'
-
 export type Factor = {
   /** A UUIDv7, which orders the factors of a user. */
   id: string
-  kind: FactorKind
+  kind: 'totp' | 'passkey'
   /** How the user calls it. */
   label: string
   createdAt: number
@@ -78,17 +76,18 @@ export function* addFactor(add: AddFactor): Write<Added | 'absent' | 'taken' | '
 
 /** Lists all factors of a user in the order of their ids, and counts the recovery codes that were not used. */
 export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCodesLeft: number }> {
-  const rows = yield* all<Parameters<typeof toFactor>[0] & { recoveryCodesLeft: number }>`
+  type Row = Omit<Factor, 'transports'> & { transports: string | null; recoveryCodesLeft: number }
+  const rows = yield* all<Row>`
     select id, kind, label, created_at as "createdAt", confirmed_at as "confirmedAt", last_used_at as "lastUsedAt",
       sealed_secret as "sealedSecret", last_step as "lastStep", credential_id as "credentialId", public_key as "publicKey",
       sign_count as "signCount", transports,
       (select count(*) from recovery_code where user_id = ${userId} and used_at is null) as "recoveryCodesLeft"
     from factor where user_id = ${userId} order by id`
+  const factors = rows.map(({ recoveryCodesLeft: _, transports, ...row }) => {
+    return { ...row, transports: JSON.parse(transports ?? 'null') }
+  })
   // A user without a factor has no recovery codes.
-  return {
-    factors: rows.map(({ recoveryCodesLeft: _, ...row }) => toFactor(row)),
-    recoveryCodesLeft: rows[0]?.recoveryCodesLeft ?? 0,
-  }
+  return { factors, recoveryCodesLeft: rows[0]?.recoveryCodesLeft ?? 0 }
 }
 
 /** What completes a sign-in of this user; nothing without a confirmed factor. */
@@ -125,8 +124,7 @@ type RemoveFactor = { userId: string; factorId: string } & Audited
  * Removes a factor. With the last confirmed one, the recovery codes end. Returns 'last' and changes nothing if it is a passkey,
  * and the user could not sign in without it: no password, no other passkey, no account at a provider.
  */
-export function* removeFactor(remove: RemoveFactor): Write<'done' | 'absent' | 'last'> {
-  const { userId, factorId, audit } = remove
+export function* removeFactor({ userId, factorId, audit }: RemoveFactor): Write<'done' | 'absent' | 'last'> {
   yield* lockUser(userId)
   const factor = yield* get<{ signsIn: boolean }>`
     select kind = 'passkey' and confirmed_at is not null as "signsIn" from factor
@@ -252,11 +250,6 @@ export function* spendChallenge({ userId, hash, expiresAt }: ChallengeKey & { ex
 /** Removes the challenges that expired before `before`. */
 export function* removeExpiredChallenges(before: number): Write<void> {
   yield* send`delete from challenge where expires_at < ${before}`
-}
-
-/** A row of the table, whose list of transports is JSON text. */
-function toFactor({ transports, ...row }: Omit<Factor, 'transports'> & { transports: string | null }): Factor {
-  return { ...row, transports: transports === null ? null : JSON.parse(transports) }
 }
 
 export type SealedFactor = { userId: string; id: string; sealedSecret: string }

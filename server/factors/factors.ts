@@ -1,8 +1,16 @@
-// What an authenticator app and recovery codes have in common with passkeys. The routes that change factors are in factors.routes.ts; how a
-// factor is proved is in proofs.ts.
+// The secrets of authenticator apps and recovery codes, and what these have in common with passkeys. The routes that change factors are in
+// factors.routes.ts; how a factor is proved is in proofs.ts.
+import type { SignInLog } from '../audit/sign-in-log.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import { hashOf, randomGroups, type Sealing } from '../basics/secrets.ts'
+import type { SessionNeeds } from '../sessions/finish-sign-in.ts'
+import { resetFactors as resetStoredFactors } from '../users/user-changes.store.ts'
+import type { User } from '../users/users.store.ts'
+import { endProofs, type UserDependencies } from '../users/users.ts'
 import type { Factor } from './factors.store.ts'
+
+/** What a sign-in with factors needs. `sealing`: for the secrets of authenticator apps, so that a reader of the database computes no codes. */
+export type FactorNeeds = SessionNeeds & { sealing: Sealing; signInLog: SignInLog }
 
 /** Each TOTP factor makes a guess as much more likely to be right. */
 export const maxFactors = 10
@@ -16,6 +24,31 @@ export function challengeEnded(): CarillonError {
   return new CarillonError('UNAUTHORIZED', 'The challenge was used, or is older than 5 minutes', {
     remedy: 'Sign in again.',
   })
+}
+
+// Codes of an authenticator app (TOTP, RFC 6238): SHA-1, six digits, 30 seconds, which is what every app supports. The two packages are
+// loaded with the first use, because most users have no factor.
+
+/** The clock of a phone may be this many steps ahead or behind (RFC 6238, section 5.2). */
+const window = 1
+
+/** The secret as base32, the address that an app reads, and its picture (SVG). `issuer` and `account` are what the app displays. */
+export async function newTotp({ issuer, account }: { issuer: string; account: string }) {
+  const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
+  const secret = new Secret({ size: 20 })
+  const uri = new TOTP({ issuer, label: account, secret }).toString()
+  // Readers need a border of four modules (ISO/IEC 18004).
+  return { secret: secret.base32, uri, qr: renderSVG(uri, { border: 4 }) }
+}
+
+/** The time step whose code this is, among that of `at` and one on each side; undefined if it is the code of none. */
+export async function stepOfCode(secret: string, code: string, at: number): Promise<number | undefined> {
+  const { Secret, TOTP } = await import('otpauth')
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) })
+  const token = code.replaceAll(' ', '')
+  // Compares in constant time.
+  const delta = /^\d{6}$/.test(token) ? totp.validate({ token, timestamp: at, window }) : null
+  return delta === null ? undefined : totp.counter({ timestamp: at }) + delta
 }
 
 /** The secret of the factor as base32. Throws FACTOR_UNREADABLE if it was sealed with a secret that the service no longer has. */
@@ -42,4 +75,15 @@ export function newRecoveryCodes(): { codes: string[]; hashes: string[] } {
 /** Upper case, blanks and other hyphens do not matter: people type it from paper. */
 export function hashOfRecoveryCode(code: string): string {
   return hashOf(code.toLowerCase().replaceAll(/[\s\p{Pd}]/gu, ''))
+}
+
+/**
+ * For an operator: removes every second factor of a user who has lost them, and ends every session and token, because a lost phone may be
+ * signed in. Returns how many factors there were. Throws NOT_FOUND.
+ */
+export async function resetFactors(dependencies: UserDependencies, { id: userId, username }: User): Promise<number> {
+  const facts = { event: 'factors-reset', userId, username } as const
+  const removed = await endProofs(dependencies, resetStoredFactors, { userId }, facts)
+  if (removed === 'absent') throw new CarillonError('NOT_FOUND', 'There is no user with this id')
+  return removed
 }

@@ -3,18 +3,15 @@
 import type { FastifyRequest } from 'fastify'
 import type { RequestSource } from '../audit/entry.ts'
 import { invalidField, wrongSecondFactor } from '../basics/errors.ts'
-import type { Site } from '../http/site.ts'
 import type { SecondFactorBody } from './factors.schemas.ts'
 import { type FactorOutcome, factorsOf, type Use, useFactor, useRecoveryCode } from './factors.store.ts'
-import { challengeEnded, hashOfRecoveryCode, secretOf } from './factors.ts'
+import { challengeEnded, type FactorNeeds, hashOfRecoveryCode, secretOf, stepOfCode } from './factors.ts'
 import { type Assertion, relyingPartyFor } from './passkeys/ceremonies.ts'
-import { type PasskeyNeeds, usePasskey } from './passkeys/passkeys.ts'
-import { stepOfCode } from './totp.ts'
+import { usePasskey } from './passkeys/passkeys.ts'
 
 export type PresentedFactor =
   | { method: 'totp' | 'recovery-code'; code: string }
   | { method: 'passkey'; passkey: Assertion }
-type Needs = PasskeyNeeds & { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
 type Proving = Pick<Use, 'userId' | 'challenge' | 'audit'> & {
   source: RequestSource
   /** A known device of this user: the guesses of others do not delay it. It proves no factor. */
@@ -36,19 +33,18 @@ export function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFact
  * `usePasskey`: the guesses of others never delay it.
  */
 export async function proveFactor(
-  dependencies: Needs,
+  dependencies: FactorNeeds,
   presented: PresentedFactor,
   { source, device, ...of }: Proving,
   request: FastifyRequest,
 ): Promise<void> {
-  const { userId, challenge, audit } = of
-  const { address } = source
   if (presented.method === 'passkey') {
     const relyingParty = relyingPartyFor(dependencies, request)
-    await usePasskey(dependencies, presented.passkey, { relyingParty, userId, secondFactor: challenge, source, audit })
+    await usePasskey(dependencies, presented.passkey, { ...of, relyingParty, source })
     return
   }
-  const guess = await dependencies.guesses.begin({ account: userId, address, device }, 'second-factor')
+  const guesser = { account: of.userId, address: source.address, device }
+  const guess = await dependencies.guesses.begin(guesser, 'second-factor')
   const { method, code } = presented
   const use = { ...of, at: dependencies.users.now() }
   const outcome =
@@ -60,7 +56,7 @@ export async function proveFactor(
   await guess.succeed()
 }
 
-async function useCode(dependencies: Needs, code: string, use: Use): Promise<FactorOutcome> {
+async function useCode(dependencies: FactorNeeds, code: string, use: Use): Promise<FactorOutcome> {
   const { store } = dependencies
   let unreadable: unknown
   for (const factor of (await store.read(factorsOf, use.userId)).factors) {

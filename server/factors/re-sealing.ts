@@ -1,12 +1,14 @@
 // `carillon secret rotate`: seals again, with the current secret, what the previous one had sealed (decision 0044). Everything is
 // opened first, so that a secret that does not fit changes nothing. The signing keys come before everything else: when a node reads
 // them, it seals with the current secret from then on. What a node sealed with the previous one in between is found by a second pass.
-import { CarillonError } from '../basics/errors.ts'
+import { recorded } from '../audit/entry.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { type Resealed, resealSigningKeys, signingKeys } from '../tokens/signing-keys.store.ts'
-import { factorsSealedOtherwise, resealFactors, type SealedFactor } from './factors.store.ts'
+import type { UserDependencies } from '../users/users.ts'
+import { factorsSealedOtherwise, removeFactor, resealFactors, type SealedFactor } from './factors.store.ts'
 
 export type Counts = { signingKeys: number; factors: number }
 type Options = { audit: (counts: Counts) => AuditEntry; pause: () => Promise<unknown> }
@@ -41,12 +43,11 @@ async function pass(store: Store, sealing: Sealing, entries: readonly AuditEntry
   const keys = await openKeys(store, sealing)
   const counts = { signingKeys: await store.write(resealSigningKeys, { keys, audit: entries }), factors: 0 }
   for await (const batch of factorsOf(store, sealing)) {
-    const factors = await Promise.all(
-      batch.map(async (factor) => {
-        const to = await sealing.seal('factors', await textOf(factor, sealing))
-        return { userId: factor.userId, id: factor.id, from: factor.sealedSecret, to }
-      }),
-    )
+    const sealAnew = async (factor: SealedFactor) => {
+      const to = await sealing.seal('factors', await textOf(factor, sealing))
+      return { userId: factor.userId, id: factor.id, from: factor.sealedSecret, to }
+    }
+    const factors = await Promise.all(batch.map(sealAnew))
     const isFirst = counts.signingKeys + counts.factors === 0
     counts.factors += await store.write(resealFactors, { factors, audit: isFirst ? entries : [] })
   }
@@ -67,7 +68,7 @@ async function openKeys(store: Store, sealing: Sealing): Promise<Resealed[]> {
 }
 
 /** Those that the current secret did not seal. */
-export async function* factorsOf(store: Store, sealing: Sealing): AsyncGenerator<SealedFactor[]> {
+async function* factorsOf(store: Store, sealing: Sealing): AsyncGenerator<SealedFactor[]> {
   const prefix = sealing.prefix('factors')
   let after = { userId: '', id: '' }
   for (;;) {
@@ -75,7 +76,7 @@ export async function* factorsOf(store: Store, sealing: Sealing): AsyncGenerator
     const last = batch.at(-1)
     if (last === undefined) return
     yield batch
-    after = { userId: last.userId, id: last.id }
+    after = last
   }
 }
 
@@ -91,4 +92,35 @@ function doesNotFit(what: string): CarillonError {
       'Set CARILLON_SECRET_PREVIOUS to the secret that the service had before, and CARILLON_SECRET to the new one: ' +
       'docs/operations.md, "Change the secret".',
   })
+}
+
+// A secret that is lost: what it had sealed is of no use any more, and an operator removes it.
+
+type Unreadable = Pick<SealedFactor, 'userId' | 'id'>
+
+/** The factors that no secret of the service opens. Throws CONFLICT if it opens no signing key: then it is the wrong one, and not lost. */
+export async function unreadableFactors(store: Store, sealing: Sealing): Promise<Unreadable[]> {
+  const keys = (await store.read(signingKeys)).filter(({ retiredAt }) => retiredAt === null)
+  const opened = await Promise.all(keys.map((key) => sealing.open('signing-keys', key.sealedPrivateJwk)))
+  if (opened.length === 0 || opened.includes(undefined))
+    throw conflict(
+      'The secret that is set does not open the signing keys, so it may be a wrong one',
+      'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.',
+    )
+  const found: Unreadable[] = []
+  for await (const batch of factorsOf(store, sealing))
+    for (const { userId, id, sealedSecret } of batch)
+      if ((await sealing.open('factors', sealedSecret)) === undefined) found.push({ userId, id })
+  return found
+}
+
+/** Other factors stay, and so do sessions: nothing of the user is in other hands. With the last factor, the recovery codes end. */
+export async function removeUnreadable(
+  dependencies: Pick<UserDependencies, 'now' | 'source'> & { store: Store },
+  factors: readonly Unreadable[],
+): Promise<void> {
+  for (const { userId, id: factorId } of factors) {
+    const entry = recorded(dependencies, { event: 'factor-removed', userId, detail: { factorId } })
+    await dependencies.store.write(removeFactor, { userId, factorId, ...entry })
+  }
 }

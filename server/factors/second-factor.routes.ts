@@ -1,36 +1,30 @@
 // The second step of a sign-in. `continueSignIn` follows the first one: it ends the sign-in, or demands a second factor, if the user
-// has one. POST /login/second-factor then ends it.
+// has one. POST /login/second-factor then ends it. POST /api/me/confirm makes a sign-in fresh by the same proofs.
 import type { FastifyRequest } from 'fastify'
-import { auditEntry, sourceOf } from '../audit/entry.ts'
-import type { SignInLog } from '../audit/sign-in-log.ts'
-import { secondFactorRequired } from '../basics/errors.ts'
-import type { Sealing } from '../basics/secrets.ts'
+import { recordAudit } from '../audit/audit.store.ts'
+import { auditEntry, type RequestSource, sourceOf } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
+import { invalidCredentials, notAuthenticated, secondFactorRequired } from '../basics/errors.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
-import { forAnyone } from '../http/operation.ts'
-import { sendObject } from '../http/response/send.ts'
-import {
-  type Exchange,
-  finishSignIn,
-  type SessionNeeds,
-  type SignInFacts,
-  type Variant,
-} from '../sessions/finish-sign-in.ts'
-import { Login } from '../sessions/sessions.schemas.ts'
-import { findUser, type User } from '../users/users.store.ts'
-import { type Bond, forgetFlow, isBound } from './bond.ts'
-import { type ChallengeNeeds, findChallenge, makeChallenge } from './challenges.ts'
-import { SecondFactorBody } from './factors.schemas.ts'
+import { forAnyone, forUser, type Subject } from '../http/operation.ts'
+import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
+import { type Exchange, finishSignIn, type SignInFacts, type Variant } from '../sessions/finish-sign-in.ts'
+import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { Login, TokenResponse } from '../sessions/sessions.schemas.ts'
+import type { TokenSubject } from '../tokens/access-token.ts'
+import { checkCredentials } from '../users/credentials.ts'
+import { findCredentials, findUser, type User } from '../users/users.store.ts'
+import { findEnabledUser } from '../users/users.ts'
+import { type Bond, type ChallengeNeeds, findChallenge, forgetFlow, isBound, makeChallenge } from './challenges.ts'
+import { ConfirmationBody, SecondFactorBody } from './factors.schemas.ts'
 import { offeredFactors } from './factors.store.ts'
-import { challengeEnded } from './factors.ts'
+import { challengeEnded, type FactorNeeds } from './factors.ts'
 import { presentedFactor, proveFactor } from './proofs.ts'
 
 /** The purpose of its challenge, and what the challenge says of the first step. */
 const purpose = 'second-factor'
 type Facts = SignInFacts & { bond?: Bond }
 type FirstStep = { variant: Variant; generation: number; bond?: Bond }
-
-/** What a sign-in with factors needs. `sealing`: for the secrets of authenticator apps, so that a reader of the database computes no codes. */
-export type FactorNeeds = SessionNeeds & { sealing: Sealing; signInLog: SignInLog }
 
 /** Signs in a user whose password was right. Throws what `demandSecondFactor` throws. */
 export async function continueSignIn(dependencies: FactorNeeds, user: User, facts: Facts, exchange: Exchange) {
@@ -103,10 +97,8 @@ export async function signInByFactor(
   }
 }
 
-type WaitingNeeds = Pick<FactorNeeds, 'sealing' | 'store' | 'site' | 'users'>
-
 /** Throws UNAUTHORIZED if the challenge has ended, also with the password or the user, or belongs to a sign-in of another browser. */
-export async function findWaiting(dependencies: WaitingNeeds, text: string, request: FastifyRequest) {
+export async function findWaiting(dependencies: FactorNeeds, text: string, request: FastifyRequest) {
   const found = await findChallenge(dependencies, text, purpose)
   const user = found === undefined ? undefined : await dependencies.store.read(findUser, found.key.userId)
   if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()
@@ -114,4 +106,58 @@ export async function findWaiting(dependencies: WaitingNeeds, text: string, requ
   if (generation !== user.credentialGeneration) throw challengeEnded()
   if (bond !== undefined && !(await isBound(dependencies, request, { bond }))) throw challengeEnded()
   return { user, variant, challenge: found.key, bond }
+}
+
+export const confirm = forUser({
+  summary:
+    'Makes this sign-in fresh for 10 minutes, by a second factor or a password: 204 and a new cookie for a session, a new token for a token',
+  body: ConfirmationBody,
+  ...passkeyLimits,
+  responses: { 201: TokenResponse, 204: 'none' },
+  refusals: [...factorRefusals, 'SECOND_FACTOR_REQUIRED'],
+  async handle(dependencies: FactorNeeds, request, reply) {
+    const { caller } = request
+    const { devices, sessions, accessTokens, store } = dependencies
+    const source = sourceOf(dependencies, request)
+    const signal = goneSignal(reply)
+    const user = await findEnabledUser(dependencies, caller)
+    const { id: userId } = user
+    const device = devices.knownDevice(presentedDevices(dependencies, request), user)
+    const { password, ...body } = request.body
+    const presented = password === undefined ? presentedFactor(body) : { method: 'password' as const, password }
+    const { method } = presented
+    const facts = { at: dependencies.users.now(), userId, signInId: caller.signInId, detail: { method } }
+    // Recorded with the use of the proof: a confirmation beyond the limit of changes uses nothing up.
+    const audit = [auditEntry(source, { event: 'confirmed', ...facts })]
+    if (presented.method === 'password') {
+      await provePassword(dependencies, presented.password, { user, caller, source, signal, device })
+      await store.write(recordAudit, audit)
+    } else await proveFactor(dependencies, presented, { userId, source, device, audit }, request)
+    if (caller.proof === 'session') {
+      // The new secret is fresh, and no copy of the old one.
+      const secret = await renewOwnCookie(dependencies, { request, reply })
+      if (secret === null || !(await sessions.confirm(secret))) throw notAuthenticated()
+      return reply.code(204).send()
+    }
+    const { token, expiresAt } = await accessTokens.confirm(caller as TokenSubject, user)
+    return sendData(reply.code(201), { token, expiresAt: iso(expiresAt) })
+  },
+})
+
+type Proving = { user: User; caller: Subject; source: RequestSource; signal: AbortSignal; device: string | undefined }
+
+/**
+ * If there is a second factor, the password alone does not do: a person who has learned it could remove the factor (OWASP ASVS 5.0, 7.5.1
+ * requires a full authentication). Then a right one is SECOND_FACTOR_REQUIRED, as at a sign-in.
+ */
+async function provePassword(dependencies: FactorNeeds, password: string, proving: Proving): Promise<void> {
+  const { user, caller, source, signal, device } = proving
+  const name = user.username ?? ''
+  const found = await dependencies.store.read(findCredentials, name)
+  // A user without a password, or a name that has become another user's meanwhile.
+  if (found?.id !== user.id) throw invalidCredentials()
+  const { address } = source
+  await checkCredentials(dependencies, { name, user: found }, { password, address, signal, device })
+  const variant = caller.proof === 'session' ? 'stateful' : 'stateless'
+  await demandSecondFactor(dependencies, user, { variant, method: 'password', source })
 }

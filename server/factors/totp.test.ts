@@ -1,7 +1,7 @@
 // Codes of an authenticator app: the vectors of RFC 6238, the window, and the form of a new secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newTotp, stepOfCode } from './totp.ts'
+import { newTotp, stepOfCode } from './factors.ts'
 
 /** RFC 6238, appendix B, with SHA-1: seconds since 1970 and the eight digits, whose last six are the code of six digits. */
 const vectors: [seconds: number, digits: string][] = [

@@ -1,8 +1,7 @@
 // Who is calling, and may they call this route? A guard either returns the caller of its route or throws the refusal.
 import type { FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, insufficientScope, notAuthenticated } from '../basics/errors.ts'
-import type { LongLivedCaller, Subject } from '../http/callers.ts'
-import type { Guard } from '../http/operation.ts'
+import type { Guard, LongLivedCaller, Subject } from '../http/operation.ts'
 import { authorizationsOf, bearerToken, sessionSecret } from '../http/request/credentials.ts'
 import type { ProducerKeys, Scope, Sender } from '../producers/producer-key.ts'
 import type { Producer } from '../producers/producers.store.ts'

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
-import { endAndDrop, endSlowReaders, hasResponse, isDropping, noteEarlyResponse } from './connections.ts'
+import { dropping, endAndDrop, endSlowReaders, hasResponse, noteEarlyResponse } from './connections.ts'
 import type { FailurePage, Operation, Route, Tag } from './operation.ts'
 import { acceptBodies, compilersFactory } from './request/bodies.ts'
 import { addRoute, checkRequests, parseQuery, requestIds, targetToRoute } from './requests.ts'
@@ -35,17 +35,19 @@ type AppOptions<Needs> = {
   failurePage?: FailurePage<NoInfer<Needs>>
 }
 
-/** Milliseconds (SECURITY.md, I8). `request` + `checkEvery` < `idleSocket`, at which Node closes without a response. */
+/**
+ * Milliseconds (SECURITY.md, I8). `request` + `checkEvery` < `idleSocket`, at which Node closes without a response. A stream is long-lived, so a
+ * slow reader of one has more time.
+ */
 const timeouts = {
   headers: 5_000,
   request: 8_500,
   reader: 8_000,
+  streamReader: 30_000,
   idleSocket: 10_000,
   keepAlive: 5_000,
   checkEvery: 1_000,
 }
-/** A stream is long-lived, so a slow reader of one has more time. */
-const streamReaderTimeoutMs = 30_000
 
 /**
  * Node writes ASCII as `latin1` at once. Text in UTF-8 that may need more than 16 KiB, three bytes for each character, it measures and copies
@@ -101,8 +103,8 @@ export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppO
     frameworkErrors: fail,
     rewriteUrl: targetToRoute,
   })
-  const { reader: timeoutMs, checkEvery: everyMs } = timeouts
-  endSlowReaders(app.server, { timeoutMs, streamTimeoutMs: streamReaderTimeoutMs, everyMs })
+  const { reader: timeoutMs, streamReader: streamTimeoutMs, checkEvery: everyMs } = timeouts
+  endSlowReaders(app.server, { timeoutMs, streamTimeoutMs, everyMs })
   app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))
   app.server.on('connect', ({ socket }) => refuseSocket(socket, 'CONNECT'))
 
@@ -119,7 +121,7 @@ export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppO
   }
 
   function refuseSocket(socket: Socket | null, cause: string | undefined) {
-    if (socket === null || isDropping(socket)) return
+    if (socket === null || dropping.has(socket)) return
     // Node has removed its own listener from some of these sockets, and would not close them either.
     socket.on('error', () => socket.destroy())
     if (!socket.writable) socket.destroy()

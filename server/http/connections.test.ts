@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { suite, type TestContext, test } from 'node:test'
-import { endSlowReaders, watchAsStream } from './connections.ts'
+import { endSlowReaders, streams } from './connections.ts'
 
 const kibibyte = 1024
 
@@ -43,7 +43,7 @@ for (const { kind, timeoutMs } of [
   suite(`a client that does not read its ${kind} (I8, N5)`, () => {
     const open = (t: TestContext) => {
       const { connection, wait } = connect(t)
-      if (kind === 'stream') watchAsStream(connection as unknown as Socket)
+      if (kind === 'stream') streams.add(connection as unknown as Socket)
       return { connection, wait }
     }
 
@@ -82,7 +82,7 @@ for (const { kind, timeoutMs } of [
 test('a stream whose client takes nothing is disconnected after 30 s, even though heartbeats are sent; a stream that is read is kept (N5)', (t) => {
   const [silent, other] = [connect(t), new Connection()]
   silent.server.emit('connection', other)
-  for (const stream of [silent.connection, other]) watchAsStream(stream as unknown as Socket)
+  for (const stream of [silent.connection, other]) streams.add(stream as unknown as Socket)
   silent.connection.send(200)
   for (let half = 0; half < 2; half++) {
     for (const stream of [silent.connection, other]) stream.send(3)

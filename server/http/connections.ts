@@ -4,9 +4,6 @@ import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-// A drain stops a server without failing a request that it accepted (SECURITY.md, R9). From now on every response closes its connection. The
-// server accepts no new connections, finishes the running requests, and only then disconnects what is still open.
-
 /** Grace period: an idle connection stays open this long after the listener closed, so that a request already on the wire gets its response. */
 const idleMs = 500
 /** A request that still runs this long after the signal is disconnected, or this long after the grace time if that is later. */
@@ -15,7 +12,8 @@ const fromGraceMs = 5_500
 const closeEveryMs = 20
 
 /**
- * `graceMs`: for how long new connections and streams are still accepted, so that a load balancer can see that the process is not
+ * Stops a server without failing a request that it accepted (SECURITY.md, R9). From now on every response closes its connection. The server
+ * accepts no new connections, finishes the running requests, and only then disconnects what is still open. `graceMs`: for how long new connections and streams are still accepted, so that a load balancer can see that the process is not
  * ready. `endStreams` runs when no new connection is accepted any more, so that a client that reconnects reaches another process.
  */
 export async function drain(
@@ -26,15 +24,16 @@ export async function drain(
   const { server } = app
   server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
   if (graceMs > 0) await sleep(graceMs)
-  const closed = new Promise((resolve) => {
-    // http.Server's own close disconnects idle connections at once, also one on which a request is arriving.
-    NetServer.prototype.close.call(server, resolve)
+  let isClosed = false
+  // http.Server's own close disconnects idle connections at once, also one on which a request is arriving.
+  NetServer.prototype.close.call(server, () => {
+    isClosed = true
   })
   const closedAt = performance.now()
   const disconnectAt = Math.max(startedAt + fromSignalMs, closedAt + (graceMs > 0 ? fromGraceMs : 0))
   await endStreams()
-  const isClosed = closed.then(() => true)
-  while (!(await Promise.race([isClosed, sleep(closeEveryMs, false)]))) {
+  while (!isClosed) {
+    await sleep(closeEveryMs)
     const now = performance.now()
     // After a stall of this process, read first what has arrived, so that a connection with a new request does not count as idle.
     await nextTurn()
@@ -105,15 +104,11 @@ export function afterUnreadBody({ raw }: FastifyRequest, reply: FastifyReply, ne
     })
 }
 
-const dropping = new WeakSet<Socket>()
-
-/** Whether `endAndDrop` has ended this connection: bytes that still arrive on it are not a request. */
-export function isDropping(socket: Socket): boolean {
-  return dropping.has(socket)
-}
+/** The connections that `endAndDrop` has ended: bytes that still arrive on them are not a request. */
+export const dropping = new WeakSet<Socket>()
 
 /** Sends the last bytes on a connection that the HTTP parser gave up, ends it, and drops what still arrives. */
-export function endAndDrop(socket: Socket, text: string, { isTimedOut = false } = {}): void {
+export function endAndDrop(socket: Socket, text: string, { isTimedOut }: { isTimedOut: boolean }): void {
   dropping.add(socket)
   const from = socket.bytesRead
   const limit = setTimeout(() => socket.destroy(), isTimedOut ? afterTimeoutMs : maxDroppingMs)
@@ -130,11 +125,8 @@ export function endAndDrop(socket: Socket, text: string, { isTimedOut = false } 
 // Clients that do not read their responses are disconnected: an unread response stays in memory (SECURITY.md, I8 and N5). Node's idle
 // timeout is not enough, since it starts again whenever the client has taken a single byte.
 
-const streams = new WeakSet<Socket>()
-
-export function watchAsStream(socket: Socket): void {
-  streams.add(socket)
-}
+/** The connections of event streams. */
+export const streams = new WeakSet<Socket>()
 
 const respondedEarly = new WeakMap<Socket, IncomingMessage>()
 
@@ -147,16 +139,14 @@ export function hasResponse(socket: Socket): boolean {
   return streams.has(socket) || respondedEarly.get(socket)?.complete === false
 }
 
-/** How many bytes the client had taken when it last read enough, and for how many checks it has not done so since. */
-type Progress = { taken: number; checks: number }
-
 /** A client that takes less than this within its time limit, while bytes wait for it, does not read. */
 const minBytes = 64 * 1024
 
 type Limits = { timeoutMs: number; streamTimeoutMs: number; everyMs: number }
 
 export function endSlowReaders(server: Server, { timeoutMs, streamTimeoutMs, everyMs }: Limits): void {
-  const sockets = new Map<Socket, Progress>()
+  /** How many bytes the client had taken when it last read enough, and for how many checks it has not done so since. */
+  const sockets = new Map<Socket, { taken: number; checks: number }>()
   // One function for all, and not `once`: a closure with its wrapper takes 300 bytes for each connection.
   function forget(this: Socket): void {
     sockets.delete(this)

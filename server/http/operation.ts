@@ -2,7 +2,6 @@
 // operations declare which parts of the service they need; what all routes of a table need together follows from the table.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError, ErrorCode } from '../basics/errors.ts'
-import type { ProducerCaller, Subject } from './callers.ts'
 import type { Schema } from './openapi/schema.ts'
 
 /** The body of a response: a shape, a document of that type, or none. */
@@ -30,6 +29,30 @@ export const tags = {
   documentation: 'This description',
 } as const
 export type Tag = keyof typeof tags
+
+// Who a guard can admit to a route. Everything behind the guards knows the caller by these types alone.
+
+export type Subject = {
+  userId: string
+  /** Null for a user without a username, and for a token that does not name one. */
+  username: string | null
+  proof: 'session' | 'access-token'
+  signInId: string
+  /** When the user last proved a password or a factor, in milliseconds. */
+  confirmedAt: number
+  /** What a token is limited to; absent for a session and for a token that opens what a session opens. */
+  scope?: 'inbox'
+  /** When the proof ends at the latest, in milliseconds. */
+  expiresAt: number
+  /** The version of the user's inbox, if the look-up of the proof read it too. */
+  inboxVersion?: number
+}
+
+/** A user on a long-lived route. `validUntil` checks the proof again: until when it is valid, null if it has ended. */
+export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
+
+/** An application, by its key. */
+export type ProducerCaller = { id: string; application: string }
 
 /** Who is calling, and may they call this route? Returns the caller of the route or throws the refusal. */
 export type Guard<Needs, Caller> = {

@@ -1,5 +1,4 @@
 // The shapes of an inbox: a notification, a page of them, the counts, and the queries of these routes.
-import { id, limit, nextAs, time, timeOf, uuid } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 
 const link = t.text(1, 2048, 'http, https or relative')
@@ -44,22 +43,22 @@ const Actor = t.component('Actor', { name: actorName, imageUrl: t.nullable(image
 export const GivenActor = t.component('GivenActor', { name: actorName, imageUrl: t.optional(t.nullable(imageUrl)) })
 
 export const Notification = t.component('Notification', {
-  id,
+  id: t.id,
   title,
   ...t.allNullable(content),
   actor: t.nullable(Actor),
   icon: t.nullable(look.icon),
   actions: t.nullable(look.actions),
   format: look.format,
-  createdAt: timeOf('When it was first sent'),
-  updatedAt: timeOf('When it was last sent'),
-  expiresAt: t.example(t.nullable(time), null),
+  createdAt: t.timeOf('When it was first sent'),
+  updatedAt: t.timeOf('When it was last sent'),
+  expiresAt: t.example(t.nullable(t.time), null),
   seq: t.integer({ minimum: 1, description: 'Its place: a list is ordered by seq, newest first' }),
   count: t.integer({ minimum: 1, description: 'How often it became the newest: 1, and 1 more for each `again`' }),
   read: t.boolean(),
-  readAt: t.example(t.nullable(time), null),
-  archivedAt: t.example(t.nullable(time), null),
-  snoozedUntil: t.example(t.nullable(time), null),
+  readAt: t.example(t.nullable(t.time), null),
+  archivedAt: t.example(t.nullable(t.time), null),
+  snoozedUntil: t.example(t.nullable(t.time), null),
 })
 export const NotificationResponse = t.dataOf(Notification)
 
@@ -75,7 +74,7 @@ export const NotificationPageResponse = t.dataOf(
     items: t.array(Notification),
     ...state,
     hasMore: t.boolean('True exactly when page * limit < total; with `before`, when next is not null'),
-    next: nextAs('before'),
+    next: t.nextAs('before'),
   }),
 )
 
@@ -95,18 +94,18 @@ const someCategories = t.optional(
 const statusNote = 'Without it, those that are neither archived nor snoozed; `unread` and `read` are among these'
 export const ListQuery = t.object({
   page: t.optional(t.integer({ minimum: 1, default: 1 })),
-  limit: limit(100, 20),
+  limit: t.limit(100, 20),
   status: t.optional(t.oneOf(['unread', 'read', 'archived', 'snoozed', 'all'], statusNote)),
   category: someCategories,
   before: t.optional(t.integer({ minimum: 1, description: '`next` of an earlier page, instead of `page`' })),
 })
 
-export const SnoozeBody = t.component('Snooze', { until: t.example(time, '2027-01-01T08:00:00.000Z') })
+export const SnoozeBody = t.component('Snooze', { until: t.example(t.time, '2027-01-01T08:00:00.000Z') })
 
 const onScreen = { maximum: Number.MAX_SAFE_INTEGER, description: 'The highest `seq` that was on screen' }
 export const SeenBody = t.component('Seen', { throughSeq: t.integer({ minimum: 0, ...onScreen }) })
 export const ReadAllQuery = t.object({
   throughSeq: t.optional(t.integer({ minimum: 1, ...onScreen })),
-  through: t.optional(uuid('A notification: those up to the `seq` that it has now')),
+  through: t.optional(t.uuid('A notification: those up to the `seq` that it has now')),
   category: someCategories,
 })

@@ -2,9 +2,17 @@
 import type { FastifyRequest } from 'fastify'
 import { type CarillonError, invalidField } from '../basics/errors.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
-import type { Page, View } from '../pages/frame.ts'
+import type { View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
-import { commonSentence, type PageNeeds, type Reader, sendPage, viewOf, writePage } from '../pages/page.ts'
+import {
+  commonSentence,
+  type PageNeeds,
+  type Reader,
+  sendPage,
+  viewOf,
+  type WholePage,
+  writePage,
+} from '../pages/page.ts'
 import { pagePath } from '../pages/places.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
@@ -46,43 +54,36 @@ async function failedPage(dependencies: PageNeeds, error: CarillonError, { reque
 
 type Shown = { user?: Reader | undefined; isSent?: boolean; error?: CarillonError }
 
-async function pageFor(dependencies: PageNeeds, request: FastifyRequest, { user, isSent, error }: Shown) {
+async function pageFor(
+  dependencies: PageNeeds,
+  request: FastifyRequest,
+  { user, isSent, error }: Shown,
+): Promise<WholePage> {
   const view = await viewOf(dependencies, request, user)
-  const given = { view, texts: (await view.textsOf('service')).signIn }
-  const { noMail, sentTitle, sent, notSent } = given.texts.forgotten
-  if (!dependencies.pages.hasMail) return { view, page: framed(given, given.texts.forgot, html`<p>${noMail}</p>`) }
-  const sentMain = html`<p role="status">${sent}</p>\n<p class="hint">${notSent}</p>`
-  if (isSent) return { view, page: framed(given, sentTitle, sentMain) }
+  const { signIn: texts } = await view.textsOf('service')
+  const { noMail, sentTitle, sent, notSent, empty, back } = texts.forgotten
   const isEmpty = error?.code === 'INVALID_REQUEST' && request.body != null
-  const fault = error && (isEmpty ? given.texts.forgotten.empty : commonSentence(view, error))
-  return { view, page: formPage(given, fault) }
+  let title = texts.forgot
+  let content = form(view, texts, error && (isEmpty ? empty : commonSentence(view, error)))
+  if (!dependencies.pages.hasMail) content = html`<p>${noMail}</p>`
+  else if (isSent) {
+    title = sentTitle
+    content = html`<p role="status">${sent}</p>\n<p class="hint">${notSent}</p>`
+  }
+  const main = html`<div class="card narrow">
+<h1>${title}</h1>
+${content}
+<p class="centered"><a href="${view.pages}sign-in">${back}</a></p>
+</div>`
+  return { view, page: { title, styles: ['sign-in.css'], main } }
 }
 
-type Given = { view: View; texts: TextsOf<'service'>['signIn'] }
-
-function formPage(given: Given, fault = ''): Page {
-  const { view, texts } = given
-  return framed(
-    given,
-    texts.forgot,
-    html`<p>${texts.forgotten.intro}</p>
+function form(view: View, texts: TextsOf<'service'>['signIn'], fault = ''): Html {
+  return html`<p>${texts.forgotten.intro}</p>
 <form method="post" action="${view.pages}forgot">
 <p id="fault" class="fault" role="alert">${fault}</p>
 <div class="field"><label for="account">${texts.username}</label>
 <input id="account" name="account" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="254" autofocus${fault !== '' && html` aria-invalid="true" aria-describedby="fault"`}></div>
 <p><button type="submit" class="primary whole">${texts.forgotten.submit}</button></p>
-</form>`,
-  )
-}
-
-function framed({ view, texts }: Given, title: string, main: Html): Page {
-  return {
-    title,
-    styles: ['sign-in.css'],
-    main: html`<div class="card narrow">
-<h1>${title}</h1>
-${main}
-<p class="centered"><a href="${view.pages}sign-in">${texts.forgotten.back}</a></p>
-</div>`,
-  }
+</form>`
 }

@@ -48,9 +48,8 @@ export class ForgottenPasswords {
   readonly #options: ForgottenOptions
   readonly #waiting: Request[] = []
   readonly #running = new Set<Promise<void>>()
-  #dropped = 0
-  /** Requests that failed in this second, and why the last of them did. While the store fails, clients must not fill the log. */
-  #failed = { count: 0, reason: '' }
+  /** Of this second, and why the last one failed. While the store fails, clients must not fill the log. */
+  #counts = { dropped: 0, failed: 0, reason: '' }
   readonly #second = new LogWindow(logEveryMs, () => this.#writeCounts())
 
   constructor(options: ForgottenOptions) {
@@ -73,18 +72,17 @@ export class ForgottenPasswords {
   }
 
   #drop(count: number): void {
-    this.#dropped += count
+    this.#counts.dropped += count
     this.#second.begin()
   }
 
   /** Writes a line for all that were dropped, and one for all that failed, since the last lines. */
   #writeCounts(): void {
     const { log } = this.#options
-    const [dropped, failed] = [this.#dropped, this.#failed]
+    const { dropped, failed: count, reason } = this.#counts
     if (dropped > 0) log.warn({ event: 'mails-dropped', count: dropped }, 'requests for a new password were dropped')
-    if (failed.count > 0) log.warn({ event: 'mail-failed', ...failed }, 'requests for a new password failed')
-    this.#dropped = 0
-    this.#failed = { count: 0, reason: '' }
+    if (count > 0) log.warn({ event: 'mail-failed', count, reason }, 'requests for a new password failed')
+    this.#counts = { dropped: 0, failed: 0, reason: '' }
   }
 
   async #allDone(): Promise<void> {
@@ -111,7 +109,8 @@ export class ForgottenPasswords {
       if (!(await this.#within(guesses.beginMailRequest(source.address), source, account))) return
       for (const user of await this.#usersOf(forgotten)) await this.#sendTo(user, request)
     } catch (error) {
-      this.#failed = { count: this.#failed.count + 1, reason: messageOf(error) }
+      this.#counts.failed++
+      this.#counts.reason = messageOf(error)
       this.#second.begin()
     }
   }

@@ -4,10 +4,10 @@ import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
 import { offeredFactors } from '../factors/factors.store.ts'
-import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
+import type { FactorNeeds } from '../factors/factors.ts'
+import { continueSignIn } from '../factors/second-factor.routes.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
-import type { Subject } from '../http/callers.ts'
-import { forAnyone, forProducer, forUser, type GuardedRequest } from '../http/operation.ts'
+import { forAnyone, forProducer, forUser, type GuardedRequest, type Subject } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
@@ -57,14 +57,12 @@ export const reset = forAnyone({
     const link = await presentedLink(dependencies, token, source)
     const { userId } = link
     const attempt = { address: source.address, account: userId, known: `link ${token}`, signal }
-    const { before, user } = await resetPassword(users, link, { token, newPassword, attempt }).catch(
-      (error: unknown) => {
-        // It was used, or voided, while the new password was being hashed.
-        const refused = { event: 'link-refused', code: 'LINK_INVALID' } as const
-        if ((error as Partial<CarillonError>).code === refused.code) signInLog.refused(source, noAccount, refused)
-        throw error
-      },
-    )
+    const change = { token, newPassword, attempt }
+    const { before, user } = await resetPassword(users, link, change).catch((error: unknown) => {
+      // It was used, or voided, while the new password was being hashed.
+      if ((error as Partial<CarillonError>).code === refused.code) signInLog.refused(source, noAccount, refused)
+      throw error
+    })
     await guesses.forgetPasswordGuesses(userId)
     const deviceToken = devices.afterLink(presentedDevices(dependencies, request), { before, user })
     if (variant === undefined) {
@@ -72,10 +70,8 @@ export const reset = forAnyone({
       return reply.code(204).send()
     }
     try {
-      return sendObject(
-        reply,
-        await continueSignIn(dependencies, user, { variant, method: 'link', source }, { request, reply }),
-      )
+      const facts = { variant, method: 'link', source } as const
+      return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
     } catch (error) {
       const { secondFactor, code } = error as Partial<CarillonError>
       // Another new password has replaced this one since.
@@ -90,6 +86,7 @@ export const reset = forAnyone({
 
 /** An invalid link names no account. */
 const noAccount = { name: '', user: undefined }
+const refused = { event: 'link-refused', code: 'LINK_INVALID' } as const
 
 /**
  * A wrong token counts as a guess of its address. A right one is not delayed by the guesses of others at that address: 32 random bytes
@@ -99,7 +96,7 @@ async function presentedLink(dependencies: FactorNeeds, token: string, source: R
   const { guesses, signInLog, users } = dependencies
   const link = await findLiveLink(users, token)
   if (link !== undefined) return link
-  signInLog.refused(source, noAccount, { event: 'link-refused', code: 'LINK_INVALID' })
+  signInLog.refused(source, noAccount, refused)
   await guesses.begin({ address: source.address }, 'link')
   throw linkInvalid()
 }
@@ -167,7 +164,7 @@ export const change = forUser({
 })
 
 /**
- * Fresh only without a second factor: a person who has learned the password could otherwise remove the factor (confirm.routes.ts). A token cannot
+ * Fresh only without a second factor: a person who has learned the password could otherwise remove the factor (second-factor.routes.ts). A token cannot
  * become fresh, only another one can: POST /api/me/confirm.
  */
 async function renewCookie(dependencies: FactorNeeds, request: GuardedRequest<Subject>, reply: FastifyReply) {

@@ -1,5 +1,4 @@
 // The shapes of passwords: a new one, and the one-time links by which a user sets one.
-import { expiresAt } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 import { deviceToken, password, variantOr } from '../sessions/sessions.schemas.ts'
 import { maxEmailLength } from '../users/profile.ts'
@@ -10,7 +9,7 @@ export const LinkBody = t.component('LinkRequest', { purpose })
 
 const secret = 'mJrYV3ZbHkqO4sW7cT1xE9uLa0dNf5gRi8pQ2wXvB6y'
 const url = t.example(t.string('The token is the part after #'), `https://bell.example.org/reset#${secret}`)
-export const UserLinkResponse = t.dataOf(t.component('UserLink', { url, expiresAt }))
+export const UserLinkResponse = t.dataOf(t.component('UserLink', { url, expiresAt: t.expiresAt }))
 
 const token = t.example(t.string('The part of the link after #'), secret)
 export const LinkTokenBody = t.component('LinkToken', { token })
@@ -18,7 +17,7 @@ export const LinkFactsResponse = t.dataOf(
   t.component('LinkFacts', {
     username: t.example(t.string(), 'ann'),
     purpose: t.oneOf(['invite', 'reset']),
-    expiresAt,
+    expiresAt: t.expiresAt,
   }),
 )
 

@@ -13,7 +13,6 @@ export class LiveStream {
   position = 0
   /** False while it catches up: only a live stream receives what its subscription reads. */
   isLive = false
-  isOver = false
   /** Nothing more is sent: it was ended, or its client is gone. */
   hasEnded = false
   /** When the proof ends, unless its use extends it. */
@@ -23,6 +22,7 @@ export class LiveStream {
   readonly #sink: Sink
   readonly #onOver: (stream: LiveStream) => void
   #hasBegun = false
+  #isOver = false
 
   /** Keeps nothing of the watcher but its two members. `onOver` is called once. */
   constructor({ userId, validUntil }: Watcher, sink: Sink, onOver: (stream: LiveStream) => void) {
@@ -89,16 +89,13 @@ export class LiveStream {
     else if (this.#hasBegun) this.end()
   }
 
-  /** Returns whether the proof is still valid; if not, sends the reason and ends the stream. Throws UNAVAILABLE if the store cannot be read. */
-  async checkProof(now: () => number): Promise<boolean> {
+  /** If the proof has ended, sends the reason and ends the stream. Throws UNAVAILABLE if the store cannot be read. */
+  async checkProof(now: () => number): Promise<void> {
     const endsAt = await this.#validUntil()
-    if (endsAt !== null) {
-      this.endsAt = endsAt
-      return true
-    }
-    this.send(Buffer.from(endText(now() >= this.endsAt ? 'expired' : 'revoked')))
-    this.end()
-    return false
+    if (endsAt === null) {
+      this.send(Buffer.from(endText(now() >= this.endsAt ? 'expired' : 'revoked')))
+      this.end()
+    } else this.endsAt = endsAt
   }
 
   /** Ends the stream after everything that was sent; one that has not begun is only removed. */
@@ -109,8 +106,8 @@ export class LiveStream {
   }
 
   leave(): void {
-    if (this.isOver) return
-    this.hasEnded = this.isOver = true
+    if (this.#isOver) return
+    this.hasEnded = this.#isOver = true
     this.#onOver(this)
   }
 }

@@ -1,6 +1,5 @@
 import { invalidField, notAuthenticated } from '../basics/errors.ts'
-import type { LongLivedCaller } from '../http/callers.ts'
-import { operationFor } from '../http/operation.ts'
+import { type LongLivedCaller, operationFor } from '../http/operation.ts'
 import { EventStream } from '../http/response/event-stream.ts'
 import { goneSignal, sendJson } from '../http/response/send.ts'
 import type { ChangesSince } from './changes.ts'

@@ -1,19 +1,18 @@
 // The shapes of what happens in an inbox: the events of the stream, the changes since a version, and the queries of both.
-import { id, limit, time, uuid } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 import { Notification, liveState as state } from '../inbox/inbox.schemas.ts'
 
 const categoriesNote = 'It covered only these categories; without this field, all notifications'
 const readAll = {
-  through: t.nullable(uuid('The newest notification that it covered; null if it has another seq since')),
+  through: t.nullable(t.uuid('The newest notification that it covered; null if it has another seq since')),
   throughSeq: t.integer({ minimum: 1, description: 'It covered the notifications with a seq up to this one' }),
-  readAt: time,
+  readAt: t.time,
   categories: t.optional(t.array(t.string(), categoriesNote)),
 }
 
 const archiveRead = {
   throughSeq: t.integer({ minimum: 1, description: 'What was read, and not snoozed, is archived up to this seq' }),
-  archivedAt: time,
+  archivedAt: t.time,
 }
 
 const position = '1-5f3a9c1e'
@@ -22,7 +21,7 @@ const ChangeList = t.component('ChangeList', {
   changed: t.array(Notification, 'Those whose text was replaced, or that were read, archived, snoozed or put back'),
   readAlls: t.array(t.component('ReadAll', readAll)),
   archiveReads: t.array(t.component('ArchiveRead', archiveRead)),
-  removed: t.array(id),
+  removed: t.array(t.id),
   ...state,
   position: t.example(t.string('Send it as `since` the next time'), position),
   hasMore: t.boolean('Send the next request at once'),
@@ -33,7 +32,7 @@ export const ChangesResponse = t.dataOf(t.example(Changes, t.exampleOf(ChangeLis
 
 export const ChangesQuery = t.object({
   since: t.string('A version, or a position from a response or an event'),
-  limit: limit(100, 100),
+  limit: t.limit(100, 100),
   wait: t.optional(t.integer({ minimum: 0, maximum: 25, default: 0, description: 'Seconds to wait for a change' })),
 })
 
@@ -52,7 +51,7 @@ export const events = {
   seen: t.component('SeenEvent', state),
   removed: t.component('RemovedEvent', {
     ...state,
-    id,
+    id: t.id,
     reason: t.oneOf(['deleted', 'withdrawn', 'expired', 'retention']),
   }),
   resync: t.component('ResyncEvent', state),

@@ -42,8 +42,8 @@ class Subscription {
   /** The store's when this was last read, and the inbox tag that follows from it. */
   history = ''
   inboxTag = ''
-  /** The subscriptions that get their heartbeat at the same tick. */
-  readonly slot: Set<Subscription>
+  /** Subscriptions of one slot get their heartbeat at the same tick. */
+  readonly slot: number
   /** Replaced if a stream comes or goes, so that a loop over it sees all. Most users have one: a Set would take 180 bytes. */
   streams: readonly LiveStream[] = []
   /** The version up to which all live streams were sent; undefined until the first stream has begun. */
@@ -53,7 +53,7 @@ class Subscription {
   proofs: Promise<void> | undefined
   heartbeats = 0
 
-  constructor(userId: string, slot: Set<Subscription>) {
+  constructor(userId: string, slot: number) {
     this.userId = userId
     this.slot = slot
   }
@@ -67,7 +67,6 @@ class Subscription {
 export class Live {
   readonly #dependencies: LiveDependencies
   readonly #subscriptions = new Map<string, Subscription>()
-  readonly #slots = Array.from({ length: slotCount }, () => new Set<Subscription>())
   readonly #reading: WorkQueue<Subscription>
   readonly #ticking: NodeJS.Timeout
   #ticks = 0
@@ -92,19 +91,18 @@ export class Live {
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
     this.#dependencies.streamLimits.take(userId)
-    const slot = this.#slots[Math.floor(this.#dependencies.random() * slotCount)] as Set<Subscription>
+    const slot = Math.floor(this.#dependencies.random() * slotCount)
     const subscription = this.#subscriptions.get(userId) ?? new Subscription(userId, slot)
     const stream = new LiveStream(watcher, sink, this.#onOver)
     this.#stopListening ??= this.#dependencies.store.onChange((signal) => this.#onSignal(signal))
     this.#subscriptions.set(userId, subscription)
-    subscription.slot.add(subscription)
     subscription.streams = [...subscription.streams, stream]
     try {
       // Checked after the stream was added: if the proof ends from here on, the signal finds the stream.
-      const isValid = await stream.checkProof(this.#dependencies.now)
+      await stream.checkProof(this.#dependencies.now)
       const inbox = await this.#dependencies.store.read(readInbox, userId)
       if (this.#isEnding) throw stopping()
-      if (!isValid || stream.isOver) throw notAuthenticated()
+      if (stream.hasEnded) throw notAuthenticated()
       this.#begin(subscription, stream, { from, inbox })
     } catch (error) {
       stream.leave()
@@ -154,7 +152,6 @@ export class Live {
     subscription.streams = subscription.streams.filter((one) => one !== stream)
     if (subscription.streams.length > 0) return
     this.#subscriptions.delete(subscription.userId)
-    subscription.slot.delete(subscription)
     if (this.#subscriptions.size > 0) return
     this.#stopListening?.()
     this.#stopListening = undefined
@@ -259,12 +256,16 @@ export class Live {
     }
   }
 
+  /** Sends every heartbeat in 15 s, and finds in each second every proof that has expired: some at each tick, so that no turn has all the work. */
   #tick(): void {
-    this.#ticks++
-    for (const subscription of this.#slots[this.#ticks % slotCount] ?? []) this.#sendHeartbeat(subscription)
-    // Every slot once a second, a tenth of them at each tick, so that no turn of the event loop has all the work.
-    for (let slot = this.#ticks % ticksBetweenChecks; slot < slotCount; slot += ticksBetweenChecks)
-      this.#checkExpiry(this.#slots[slot] ?? [])
+    const tick = this.#ticks++
+    const now = this.#dependencies.now()
+    for (const subscription of this.#subscriptions.values()) {
+      const ticks = tick - subscription.slot
+      if (ticks % slotCount === 0) this.#sendHeartbeat(subscription)
+      if (ticks % ticksBetweenChecks === 0 && subscription.streams.some(({ endsAt }) => now >= endsAt))
+        this.checkProofs(subscription.userId)
+    }
   }
 
   #sendHeartbeat(subscription: Subscription): void {
@@ -272,12 +273,6 @@ export class Live {
     subscription.heartbeats++
     subscription.isProofDue ||= subscription.heartbeats % heartbeatsBetweenProofs === 0
     this.#reading.add(subscription)
-  }
-
-  #checkExpiry(subscriptions: Iterable<Subscription>): void {
-    const now = this.#dependencies.now()
-    for (const { userId, streams } of subscriptions)
-      if (streams.some(({ endsAt }) => now >= endsAt)) this.checkProofs(userId)
   }
 }
 

@@ -2,11 +2,10 @@
 // of a failure on a route that browsers load, with a way back.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
-import type { Subject } from '../http/callers.ts'
-import type { AnyExchange } from '../http/operation.ts'
+import type { AnyExchange, Subject } from '../http/operation.ts'
 import { sessionSecrets } from '../http/request/credentials.ts'
 import { pathOf } from '../http/requests.ts'
-import { sendCompressed } from '../http/response/encoded-file.ts'
+import { sendCompressed } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import type { Page, View } from './frame.ts'
 import { html } from './html.ts'

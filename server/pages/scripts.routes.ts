@@ -2,8 +2,7 @@
 // chosen for these. Short names of scripts redirect to names with a hash of the content, which browsers may keep for ever.
 import { type Exchange, forAnyone } from '../http/operation.ts'
 import { comesFromOtherSite } from '../http/requests.ts'
-import { sendEncoded } from '../http/response/encoded-file.ts'
-import { sendStyleSheet } from '../http/response/send.ts'
+import { sendEncoded, sendStyleSheet } from '../http/response/send.ts'
 import type { PageNeeds, Pages } from './page.ts'
 
 /** Any site may load these, as modules only an allowed origin. A browser must not keep what an origin received before it was allowed. */

@@ -2,7 +2,7 @@
 // after `npm ci` (docs/decisions/0038-served-scripts.md). A name is looked up in a map and is never part of a path.
 import { readFileSync } from 'node:fs'
 import { CarillonError, noSuchRoute } from '../basics/errors.ts'
-import type { EncodedFile, Encoding } from '../http/response/encoded-file.ts'
+import type { EncodedFile, Encoding } from '../http/response/send.ts'
 
 /** By the name of an entry: the names with hashes of itself and of the chunks that it loads on demand. */
 type Manifest = Readonly<Record<string, readonly string[]>>

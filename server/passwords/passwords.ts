@@ -36,10 +36,11 @@ const unknownUserHash = '2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHz
 
 /** For the commands and the first start, which hash without a client. */
 const operator: Attempt = { address: '', account: '' }
-/** Well below the timeouts of clients and proxies. */
-const maxWaitMs = 10_000
-/** With this delay, 200 connections that retry at once use a fifth of the processor time that they use without it. */
-const refusalDelayMs = 200
+/**
+ * The wait is well below the timeouts of clients and proxies. With the delay, 200 connections that retry at once use a fifth of the
+ * processor time that they use without it.
+ */
+const usualLimits = { maxWaiting: 64, maxWaitMs: 10_000, refusalDelayMs: 200 }
 
 /** KiB of memory, and passes over them. */
 export type HashCost = { memoryCost: number; timeCost: number }
@@ -48,7 +49,7 @@ export type HashCost = { memoryCost: number; timeCost: number }
 export type Verification = { matches: boolean; replacement: string | null }
 
 /** `cost`: lower in tests that are not about it. */
-type Options = { threads: number; maxWaiting?: number; cost?: HashCost | undefined }
+type Options = { threads: number; cost?: HashCost | undefined }
 
 export class Passwords {
   readonly #queue: HashQueue
@@ -57,10 +58,10 @@ export class Passwords {
   readonly #ownPrefix: string
 
   /** `threads` is the size of libuv's pool; two of them stay free for files and DNS. */
-  constructor({ threads, maxWaiting = 64, cost = usualCost }: Options) {
+  constructor({ threads, cost = usualCost }: Options) {
     this.#cost = { ...algorithm, ...cost }
     this.#ownPrefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${algorithm.parallelism}$`
-    this.#queue = new HashQueue({ maxAtOnce: Math.max(1, threads - 2), maxWaiting, maxWaitMs, refusalDelayMs })
+    this.#queue = new HashQueue({ maxAtOnce: Math.max(1, threads - 2), ...usualLimits })
   }
 
   /** `password` as the client sent it. Throws UNAVAILABLE if too many wait already. */

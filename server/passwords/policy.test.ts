@@ -3,9 +3,16 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { before, test } from 'node:test'
 import fc from 'fast-check'
-import { type BlockList, isListed, loadBlockList, maxEntryLength } from './block-list.ts'
 import { maxPasswordLength, preparePassword } from './passwords.ts'
-import { passwordFaults, passwordLength, policyFault } from './policy.ts'
+import {
+  type BlockList,
+  isListed,
+  loadBlockList,
+  maxEntryLength,
+  passwordFaults,
+  passwordLength,
+  policyFault,
+} from './policy.ts'
 
 let blocked: BlockList
 before(async () => {

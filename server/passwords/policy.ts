@@ -1,8 +1,8 @@
 // Is this password acceptable? Length, a block list and known names, and no rule of composition: NIST SP 800-63B-4,
 // section 3.1.1.2; and the lists of stolen passwords if the operator turned that check on.
-import type { Fault } from '../basics/errors.ts'
-import { type BlockList, isListed, loadBlockList, minOwnLength, repeatedPiece } from './block-list.ts'
-import { type BreachOptions, isBreached } from './breaches.ts'
+import { hash } from 'node:crypto'
+import { boundedFetch } from '../basics/bounded-fetch.ts'
+import { CarillonError, type Fault } from '../basics/errors.ts'
 import { maxPasswordLength, preparePassword } from './passwords.ts'
 
 /** Code points; stops counting beyond `maxPasswordLength`, so that its cost is bounded. */
@@ -80,3 +80,86 @@ function isMostlyNames(folded: string, username: string, blocked: BlockList): bo
 function wordsOf(text: string): string[] {
   return text.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => word !== '')
 }
+
+// Is it little more than a common one? @zxcvbn-ts/language-common lists 49,000 of them in lower case.
+
+export type BlockList = ReadonlySet<string>
+
+let loading: Promise<BlockList> | undefined
+
+/** Takes 30 ms and 20 MB once, so only a process that sets a password loads it. */
+export function loadBlockList(): Promise<BlockList> {
+  loading ??= import('@zxcvbn-ts/language-common').then(({ dictionary }) => new Set(dictionary['passwords-common']))
+  return loading
+}
+
+/** UTF-16 units of the longest entry; a test compares. */
+export const maxEntryLength = 20
+
+/** What has to be left of a password without its known words; NIST's shortest password. */
+const minOwnLength = 8
+
+/**
+ * Whether `text`, in lower case, is one entry, or one entry repeated, with only digits and punctuation added. An entry
+ * without letters counts if fewer than `minOwnLength` characters are added: a long random number may contain one.
+ */
+export function isListed(text: string, blocked: BlockList): boolean {
+  const letters = text.replace(/[^\p{L}\p{M}]/gu, '')
+  return blocked.has(repeatedPiece(letters)) || isEntryWithAdditions(text, blocked)
+}
+
+/** Tries every part of the text that contains all of its letters. */
+function isEntryWithAdditions(text: string, blocked: BlockList): boolean {
+  const [start, end] = [text.search(/[\p{L}\p{M}]/u), text.search(/[^\p{L}\p{M}]*$/u)]
+  const hasLetters = start >= 0
+  const [maxFrom, minTo] = hasLetters ? [start, end] : [text.length, 0]
+  const minLength = hasLetters ? 1 : text.length - minOwnLength + 1
+  for (let from = Math.max(0, minTo - maxEntryLength); from <= maxFrom; from++)
+    for (let to = Math.max(minTo, from + minLength); to <= Math.min(text.length, from + maxEntryLength); to++)
+      if (blocked.has(text.slice(from, to))) return true
+  return false
+}
+
+/** The shortest piece whose repetition is the text; the last time it may lack its last character, such as a separator. */
+function repeatedPiece(text: string): string {
+  const characters = [...text]
+  for (let period = 1; period <= (characters.length + 1) / 2; period++)
+    if (characters.every((character, i) => i < period || character === characters[i - period]))
+      return characters.slice(0, period).join('')
+  return text
+}
+
+// Is it in a list of stolen ones? Asks a service with the range interface of Have I Been Pwned: it receives the first five of the 40 digits
+// of the SHA-1 hash, and returns the other 35 of all hashes that begin with them, so that it does not learn the password (k-anonymity).
+// SHA-1 is that interface's choice, and protects nothing here.
+
+/** The real answers have about 40 KiB. */
+const maxSize = 1024 * 1024
+
+export type BreachOptions = {
+  /** The five digits are appended to it. Without a slash at its end. */
+  url: string
+  timeoutMs: number
+  /** Called if the request to the service failed. */
+  onFailure: (error: unknown) => void
+}
+
+/** False if the service cannot be reached in time: a user can set a new password while another service is down. */
+async function isBreached(password: string, { url, timeoutMs, onFailure }: BreachOptions): Promise<boolean> {
+  const digest = hash('sha1', password, 'hex').toUpperCase()
+  const [prefix, suffix] = [digest.slice(0, 5), digest.slice(5)]
+  // Rows without a meaning are added, so that the length of the answer does not reveal the prefix.
+  const headers = { 'add-padding': 'true', 'user-agent': 'carillon' }
+  try {
+    const response = await boundedFetch(`${url}/${prefix}`, { headers }, { timeoutMs, maxSize, fault })
+    if (response.status !== 200) throw fault(`the answer has the status ${response.status}`)
+    // A line is `<35 digits>:<how often>`; a padding row has 0.
+    const rows = (await response.text()).split('\n').map((line) => line.trim().toUpperCase().split(':'))
+    return rows.some(([found, count]) => found === suffix && Number(count) > 0)
+  } catch (error) {
+    onFailure(error)
+    return false
+  }
+}
+
+const fault = (problem: string) => new CarillonError('UNAVAILABLE', problem)

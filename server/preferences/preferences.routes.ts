@@ -1,8 +1,7 @@
 // The routes by which users mute categories or everything, and producers declare the categories of their application.
 import { iso, parseTime } from '../basics/clock.ts'
 import { CarillonError, invalidField, invalidRequest, notAuthenticated } from '../basics/errors.ts'
-import type { ProducerCaller } from '../http/callers.ts'
-import { forProducer, forUser, type GuardedRequest } from '../http/operation.ts'
+import { forProducer, forUser, type GuardedRequest, type ProducerCaller } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { fallbackOf, type Texts, tagsOf } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'

@@ -3,15 +3,15 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { equalSecrets, hashOf } from '../basics/secrets.ts'
-import { type Bond, type FlowNeeds, flowCookie, flowLifetimeMs, readFlow } from '../factors/bond.ts'
-import { setCookie } from '../http/request/credentials.ts'
+import { type Bond, flowCookie, flowLifetimeMs, readFlow } from '../factors/challenges.ts'
+import type { FactorNeeds } from '../factors/factors.ts'
+import { cookiePairs, setCookie } from '../http/request/credentials.ts'
+import type { Exchange } from '../sessions/finish-sign-in.ts'
 import type { SignIn } from '../tokens/revocations.ts'
-import type { Checks } from './provider.ts'
+import type { Checks, Provider } from './provider.ts'
 
 /** The signed-in user who links an account, instead of a sign-in. */
-export type Linking = Pick<SignIn, 'userId' | 'signInId' | 'generation'> & {
-  proof: 'session' | 'access-token'
-}
+export type Linking = Pick<SignIn, 'userId' | 'signInId' | 'generation'> & { proof: 'session' | 'access-token' }
 
 export type Flow = Checks & {
   provider: string
@@ -26,10 +26,29 @@ export type Flow = Checks & {
   linking?: Linking
 }
 
-/** With new random checks of 32 bytes each. */
-export function beginFlow(flow: Omit<Flow, keyof Checks | 'expiresAt'>, now: number): Flow {
+/** Sign-ins that one browser may have open. More of these cookies would fill the header fields of its requests. */
+const maxFlows = 4
+
+type Begun = Omit<Flow, keyof Checks | 'provider' | 'expiresAt'> & { provider: Provider }
+
+/** Begins a flow, with new random checks of 32 bytes each: sets its cookie, and returns the address at the provider. */
+export async function begin(dependencies: FactorNeeds, { provider, ...begun }: Begun, { request, reply }: Exchange) {
   const random = () => randomBytes(32).toString('base64url')
-  return { ...flow, state: random(), nonce: random(), verifier: random(), expiresAt: now + flowLifetimeMs }
+  const checks = { state: random(), nonce: random(), verifier: random() }
+  const expiresAt = dependencies.users.now() + flowLifetimeMs
+  const flow = { ...begun, ...checks, provider: provider.setting.name, expiresAt }
+  const address = await provider.authorizationUrl(redirectUri(dependencies, provider), checks)
+  const names = cookiePairs(request.raw.headers.cookie ?? '').map(({ name }) => name)
+  const beginning = flowCookie(dependencies.site, '').name
+  const ofFlows = names.filter((name) => name.startsWith(beginning) && /^[\w-]+$/.test(name))
+  // Browsers send older cookies first (RFC 6265bis, section 5.8.3).
+  for (const name of ofFlows.slice(0, 1 - maxFlows)) setCookie(reply, { ...dependencies.site.cookie, name }, '')
+  await keepFlow(dependencies, reply, flow)
+  return address
+}
+
+export function redirectUri({ site }: Pick<FactorNeeds, 'site'>, { setting }: Provider): string {
+  return `${site.publicUrl()}/login/with/${setting.name}/callback`
 }
 
 /** Names the cookie of a flow, so that each tab has its own. Not secret. */
@@ -43,18 +62,23 @@ export function bondOf({ state, challenge, origin }: Flow): Bond {
   return isOfPage ? { challenge, origin } : { flow: flowId(state), stateHash: hashOf(state), challenge, origin }
 }
 
-export async function keepFlow(dependencies: FlowNeeds, reply: FastifyReply, flow: Flow): Promise<void> {
+export async function keepFlow(dependencies: FactorNeeds, reply: FastifyReply, flow: Flow): Promise<void> {
   const sealed = await dependencies.sealing.seal('provider-sign-ins', JSON.stringify(flow))
-  setCookie(reply, flowCookie(dependencies, flowId(flow.state)), sealed)
+  setCookie(reply, flowCookie(dependencies.site, flowId(flow.state)), sealed)
 }
 
-/** Undefined without the cookie of this flow, or if it is too old, or belongs to another flow or provider. */
-export async function findFlow(
-  dependencies: FlowNeeds,
+/**
+ * The flow that this response of the provider continues. Undefined without its cookie, which another browser may have, or if it is too old
+ * or belongs to another provider.
+ */
+export async function flowOf(
+  dependencies: FactorNeeds,
   request: FastifyRequest,
-  { state, provider, now }: { state: string; provider: string; now: number },
+  { setting }: Provider,
 ): Promise<Flow | undefined> {
+  const [first = '', ...others] = new URL(request.url, 'http://localhost').searchParams.getAll('state')
+  const state = others.length === 0 ? first : ''
   const flow = await readFlow<Flow>(dependencies, request, flowId(state))
-  const isThis = flow !== undefined && flow.provider === provider && equalSecrets(flow.state, state)
-  return isThis && now < flow.expiresAt ? flow : undefined
+  const isThis = flow !== undefined && flow.provider === setting.name && equalSecrets(flow.state, state)
+  return isThis && dependencies.users.now() < flow.expiresAt ? flow : undefined
 }

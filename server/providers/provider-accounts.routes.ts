@@ -5,8 +5,9 @@ import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { findEnabledUser } from '../users/users.ts'
+import { begin } from './flow.ts'
 import { providerAccounts, unlinkProviderAccount } from './provider-accounts.store.ts'
-import { begin, type ProviderNeeds, providerOf, readReturnTo } from './providers.routes.ts'
+import { type ProviderNeeds, providerOf, readReturnTo } from './providers.routes.ts'
 import { ProviderAccountsResponse, ProviderLinkBody, ProviderLinkResponse } from './providers.schemas.ts'
 
 export const list = forUser({
@@ -35,8 +36,8 @@ export const link = forUser({
     const { id: userId, credentialGeneration: generation } = await findEnabledUser(dependencies, caller)
     const { signInId, proof } = caller
     const linking = { userId, signInId, generation, proof }
-    const begun = { provider: provider.setting.name, variant: 'stateful' as const, returnTo, linking }
-    const url = await begin(dependencies, { provider, begun }, { request, reply })
+    const begun = { provider, variant: 'stateful' as const, returnTo, linking }
+    const url = await begin(dependencies, begun, { request, reply })
     return sendData(reply.code(201), { url })
   },
 })

@@ -3,13 +3,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import { CarillonError, invalidField } from '../basics/errors.ts'
-import { type Bond, flowCookie, flowLifetimeMs, forgetFlow, isBound } from '../factors/bond.ts'
-import { findChallenge, makeChallenge } from '../factors/challenges.ts'
+import { type Bond, findChallenge, flowLifetimeMs, forgetFlow, isBound, makeChallenge } from '../factors/challenges.ts'
 import { useChallenge } from '../factors/factors.store.ts'
-import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
+import type { FactorNeeds } from '../factors/factors.ts'
+import { continueSignIn } from '../factors/second-factor.routes.ts'
 import { visitor } from '../guards/guards.ts'
 import { forAnyone, type GuardedRequest } from '../http/operation.ts'
-import { cookiePairs, setCookie } from '../http/request/credentials.ts'
 import { sendObject } from '../http/response/send.ts'
 import { html } from '../pages/html.ts'
 import { commonSentence, type PageNeeds, viewOf, writePage } from '../pages/page.ts'
@@ -20,13 +19,11 @@ import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import { findUser, type User } from '../users/users.store.ts'
 import { linkAccount, noActiveUser, type Providers, signInEnded, userOfAccount } from './accounts.ts'
-import { beginFlow, bondOf, type Flow, findFlow, flowId, keepFlow, type Linking } from './flow.ts'
+import { begin, bondOf, type Flow, flowId, flowOf, keepFlow, type Linking, redirectUri } from './flow.ts'
 import type { Provider } from './provider.ts'
 import { ProviderCodeBody, ProviderForm, ProviderList, ProviderQuery } from './providers.schemas.ts'
 
 const codeLifetimeMs = 60_000
-/** Sign-ins that one browser may have open. More of these cookies would fill the header fields of its requests. */
-const maxFlows = 4
 const purpose = 'provider'
 
 export type ProviderNeeds = FactorNeeds & PageNeeds & { providers: Providers }
@@ -56,13 +53,11 @@ export const start = forAnyone({
     // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
     const field = challenge !== undefined ? 'challenge' : 'return_to'
     const { name } = provider.setting
-    if (
-      challenge !== undefined ||
-      (variant === 'stateless' && originOf(dependencies, place) !== originOf(dependencies, '/'))
-    )
+    const isElsewhere = originOf(dependencies, place) !== originOf(dependencies, '/')
+    if (challenge !== undefined || (variant === 'stateless' && isElsewhere))
       throw invalidField(field, `needs a form of the page: POST /login/with/${name}/start (docs/sign-in.md)`)
-    const begun = { provider: name, variant, returnTo: place }
-    return reply.redirect(await begin(dependencies, { provider, begun }, { request, reply }), 302)
+    const begun = { provider, variant, returnTo: place }
+    return reply.redirect(await begin(dependencies, begun, { request, reply }), 302)
   },
 })
 
@@ -85,9 +80,8 @@ export const startByForm = forAnyone({
     const place = readReturnTo(dependencies, 'return_to', wanted)
     if (originOf(dependencies, place) !== origin)
       throw invalidField('return_to', `must have the origin of the page that sent the form, ${origin}`)
-    const flow = { provider: provider.setting.name, returnTo: place, challenge, ...(!isOurs && { origin }) }
-    const begun = { ...flow, variant: 'stateless' as const }
-    return reply.redirect(await begin(dependencies, { provider, begun }, { request, reply }), 303)
+    const begun = { provider, returnTo: place, challenge, ...(!isOurs && { origin }), variant: 'stateless' as const }
+    return reply.redirect(await begin(dependencies, begun, { request, reply }), 303)
   },
 })
 
@@ -118,20 +112,6 @@ async function failurePage(dependencies: ProviderNeeds, error: CarillonError, { 
   return writePage(reply, { view, page: { title, styles: ['sign-in.css'], main } })
 }
 
-type Begin = { provider: Provider; begun: Parameters<typeof beginFlow>[0] }
-
-/** Sets the cookie of a new flow, and returns the address at the provider. */
-export async function begin(dependencies: ProviderNeeds, { provider, begun }: Begin, { request, reply }: Exchange) {
-  const flow = beginFlow(begun, dependencies.users.now())
-  const address = await provider.authorizationUrl(redirectUri(dependencies, provider), flow)
-  const names = cookiePairs(request.raw.headers.cookie ?? '').map(({ name }) => name)
-  const ofFlows = names.filter((name) => name.startsWith(flowCookie(dependencies, '').name) && /^[\w-]+$/.test(name))
-  // Browsers send older cookies first (RFC 6265bis, section 5.8.3).
-  for (const name of ofFlows.slice(0, 1 - maxFlows)) setCookie(reply, { ...dependencies.site.cookie, name }, '')
-  await keepFlow(dependencies, reply, flow)
-  return address
-}
-
 /** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the inbox. */
 export function readReturnTo(dependencies: ProviderNeeds, field: string, wanted: string | null | undefined): string {
   if (typeof wanted !== 'string') return pagePath(dependencies, 'inbox')
@@ -154,7 +134,11 @@ export const callback = forAnyone({
     const provider = providerOf(dependencies, request)
     const source = sourceFrom(dependencies, provider, request)
     const flow = await flowOf(dependencies, request, provider)
-    if (flow === undefined) throw notBegunHere(dependencies, provider)
+    if (flow === undefined) {
+      const problem = `This sign-in did not begin in this browser in the last ${flowLifetimeMs / 60_000} minutes`
+      const remedy = `Begin again at ${dependencies.site.publicUrl()}/login/with/${provider.setting.name}.`
+      throw new CarillonError('INVALID_REQUEST', problem, { remedy })
+    }
     const { search } = new URL(request.url, 'http://localhost')
     const response = new URL(redirectUri(dependencies, provider) + search)
     const forget = () => forgetFlow(dependencies, reply, flowId(flow.state))
@@ -201,7 +185,11 @@ async function finishFlow(
     return undefined
   }
   if (user === undefined || user.disabledAt !== null) throw noActiveUser(signedIn.provider)
-  if (flow.variant === 'stateless') return { 'sign-in-code': await newCode(dependencies, user, flow) }
+  if (flow.variant === 'stateless') {
+    const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...bondOf(flow) }
+    const wanted = { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs }
+    return { 'sign-in-code': await makeChallenge(dependencies, wanted) }
+  }
   const { source } = signedIn
   try {
     const facts = { variant: 'stateful', method: 'provider', source, bond: bondOf(flow) } as const
@@ -255,11 +243,6 @@ async function userOfCode(dependencies: ProviderNeeds, { provider, request, repl
 
 type CodeData = Bond & { provider: string; generation: number }
 
-function newCode(dependencies: ProviderNeeds, user: User, flow: Flow): Promise<string> {
-  const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...bondOf(flow) }
-  return makeChallenge(dependencies, { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs })
-}
-
 /** The same for every code that is not valid here and now. */
 function invalidCode(): CarillonError {
   const problem = 'This code is not valid here: it was used, has expired, or belongs to another browser or page'
@@ -272,23 +255,6 @@ export function providerOf({ providers }: Pick<ProviderNeeds, 'providers'>, { pa
   if (provider === undefined)
     throw new CarillonError('NOT_FOUND', 'There is no such provider', { remedy: 'GET /login/providers lists them.' })
   return provider
-}
-
-function redirectUri({ site }: Pick<ProviderNeeds, 'site'>, { setting }: Provider): string {
-  return `${site.publicUrl()}/login/with/${setting.name}/callback`
-}
-
-/** The flow that this response of the provider continues. Undefined if another browser began it, or none did. */
-function flowOf(dependencies: ProviderNeeds, request: FastifyRequest, { setting }: Provider) {
-  const [state = '', ...others] = new URL(request.url, 'http://localhost').searchParams.getAll('state')
-  const expected = { state: others.length === 0 ? state : '', provider: setting.name, now: dependencies.users.now() }
-  return findFlow(dependencies, request, expected)
-}
-
-function notBegunHere({ site }: ProviderNeeds, { setting }: Provider): CarillonError {
-  const problem = `This sign-in did not begin in this browser in the last ${flowLifetimeMs / 60_000} minutes`
-  const remedy = `Begin again at ${site.publicUrl()}/login/with/${setting.name}.`
-  return new CarillonError('INVALID_REQUEST', problem, { remedy })
 }
 
 /** The session that began to link an account; null if it was a token. Throws FORBIDDEN if that sign-in has ended since. */

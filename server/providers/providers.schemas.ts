@@ -1,5 +1,4 @@
 // The shapes of signing in by a provider, and of the accounts there that a user has linked.
-import { id, time } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 import { maxReturnToLength } from '../pages/places.ts'
 import { byDefault, variantOr } from '../sessions/sessions.schemas.ts'
@@ -26,7 +25,7 @@ const verifier = t.text(43, 128, 'If the sign-in began with a challenge: the tex
 export const ProviderCodeBody = t.component('ProviderCode', {
   code: t.example(
     t.text(1, 128, '`sign-in-code` of the fragment'),
-    `${t.exampleOf(id)}.mHq1v0w5Ov8v3s2mXkq9c1x7Jt4Zb6Ya0LdRfGhUeWk`,
+    `${t.exampleOf(t.id)}.mHq1v0w5Ov8v3s2mXkq9c1x7Jt4Zb6Ya0LdRfGhUeWk`,
   ),
   verifier: t.optional(t.example(verifier, 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')),
 })
@@ -44,8 +43,8 @@ const LinkedAccount = t.component('LinkedAccount', {
   provider: t.example(t.nullable(t.string('Null if the provider is no longer one of the service')), 'staff'),
   displayName: t.example(t.string(), 'Example Staff'),
   email: t.example(t.nullable(t.string('As the provider gave it, for display')), 'ann@example.org'),
-  createdAt: time,
-  lastUsedAt: time,
+  createdAt: t.time,
+  lastUsedAt: t.time,
 })
 const accounts = t.component('LinkedAccounts', { items: t.array(LinkedAccount) })
 export const ProviderAccountsResponse = t.dataOf(accounts, 'ProviderAccounts')

@@ -2,7 +2,7 @@
 // spares it; and its cookie, which is replaced whenever the user proves something, or changes what can be proved.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError } from '../basics/errors.ts'
-import type { Subject } from '../http/callers.ts'
+import type { Subject } from '../http/operation.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'

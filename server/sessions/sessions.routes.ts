@@ -1,18 +1,29 @@
-import { sourceOf } from '../audit/entry.ts'
+// Where is a user signed in? Lists the user's sign-ins of both variants, and ends one, all others, or one that was not the user's. How a proof
+// ends by itself is in sessions.ts and tokens/access-token.ts.
+import { auditEntry, deviceLabel, type RequestSource, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
+import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
-import type { Subject } from '../http/callers.ts'
-import { forUser, type GuardedRequest } from '../http/operation.ts'
+import { forUser, type Subject } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
-import { findEnabledUser } from '../users/users.ts'
+import { revocationKeptForMs } from '../tokens/access-token.ts'
+import type { TokenRevocations } from '../tokens/revocations.ts'
+import { endProofs, findEnabledUser } from '../users/users.ts'
 import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
-import { refuseStale } from './own-sign-in.ts'
+import { ownSignIn, refuseStale } from './own-sign-in.ts'
 import { DisownedResponse, SessionsQuery, UserSessionPageResponse } from './sessions.schemas.ts'
-import type { Own, SignIns } from './sign-ins.ts'
+import type { SeenDevice } from './sessions.store.ts'
+import * as stored from './sign-ins.store.ts'
 
-type Needs = SessionNeeds & { signIns: SignIns }
+type Needs = SessionNeeds & {
+  revocations: Pick<TokenRevocations, 'note'>
+  /** How long a sign-in can last: a session, and the tokens of a stateless one with all that renew them. In milliseconds. */
+  signInLifetimes: { stateful: number; stateless: number }
+}
+/** Sorts after every id. */
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 export const list = forUser({
   summary:
@@ -21,14 +32,42 @@ export const list = forUser({
   responses: { 200: UserSessionPageResponse },
   async handle(dependencies: Needs, request, reply) {
     const { limit = 100, after } = request.query
-    const own = ownOf(dependencies, request)
-    const { items, next } = await dependencies.signIns.list(own, { after, limit })
-    const displayed = items.map(({ createdAt, lastSeenAt, expiresAt, ...one }) => {
-      return { ...one, createdAt: iso(createdAt), lastSeenAt: iso(lastSeenAt), expiresAt: iso(expiresAt) }
-    })
-    return sendData(reply, { items: displayed, next })
+    const { userId, signInId } = request.caller
+    const own = listed(request.caller, sourceOf(dependencies, request), dependencies.users.now())
+    const query = { userId, ownSignInId: signInId, alive: aliveNow(dependencies), after, limit: limit + 1 }
+    const found = await dependencies.store.read(stored.listSignIns, query)
+    // The own one comes first on the first page, even if the service has kept nothing of it.
+    if (after === undefined && found[0]?.signInId !== signInId) found.unshift(own)
+    const items = found.slice(0, limit).map((one) => display(dependencies, one, signInId))
+    // The own one has a place of its own: after it alone, the others begin with the newest.
+    const last = items.at(-1)?.current ? lastId : (items.at(-1)?.id ?? null)
+    return sendData(reply, { items, next: found.length > limit ? last : null })
   },
 })
+
+function aliveNow({ sessions, signInLifetimes, users }: Needs): stored.AliveSignIns {
+  return { sessions: sessions.liveBounds(), tokensSince: users.now() - signInLifetimes.stateless + 1 }
+}
+
+/** The caller's sign-in, as the store lists it. */
+function listed({ signInId, proof }: Subject, { userAgent, address }: RequestSource, at: number): stored.ListedSignIn {
+  const variant = proof === 'session' ? 'stateful' : 'stateless'
+  return { signInId, variant, device: null, userAgent, address, createdAt: madeAt(signInId), lastSeenAt: at }
+}
+
+function display({ signInLifetimes }: Needs, signIn: stored.ListedSignIn, ownSignInId: string) {
+  const { signInId: id, variant, userAgent, address, createdAt } = signIn
+  return {
+    id,
+    current: id === ownSignInId,
+    variant,
+    device: signIn.device ?? deviceLabel(userAgent),
+    address,
+    createdAt: iso(createdAt),
+    lastSeenAt: iso(signIn.lastSeenAt),
+    expiresAt: iso(createdAt + signInLifetimes[variant]),
+  }
+}
 
 export const end = forUser({
   summary: 'End one sign-in of the user, with its tokens and streams; without a recent sign-in, only a newer one',
@@ -36,11 +75,11 @@ export const end = forUser({
   /** A stolen sign-in must not end its owner's, which began before it (S18). The id has the time of the sign-in, whether there is one or not. */
   async handle(dependencies: Needs, request, reply) {
     const { caller } = request
-    const own = ownOf(dependencies, request)
+    const source = sourceOf(dependencies, request)
     const signInId = request.params.id.toLowerCase()
     const isNewer = isIdShaped(signInId) && madeAt(signInId) > madeAt(caller.signInId)
     if (!isNewer && signInId !== caller.signInId) refuseStale(caller, dependencies.users.now())
-    await dependencies.signIns.end(own, signInId)
+    await endOne(dependencies, { caller, source, signInId })
     if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, dependencies.site.cookie, '')
   },
 })
@@ -50,7 +89,11 @@ export const endOthers = forUser({
     'End every other sign-in of the user, with tokens and streams; also the tokens that applications got for the user',
   refusals: ['TOO_MANY_REQUESTS'],
   async handle(dependencies: Needs, request) {
-    await dependencies.signIns.endOthers(ownOf(dependencies, request))
+    const { userId, signInId } = request.caller
+    const users = { ...dependencies.users, source: sourceOf(dependencies, request) }
+    const change = { userId, ...ownSignIn(request.caller) }
+    const facts = { event: 'sessions-ended', userId, signInId } as const
+    if ((await endProofs(users, stored.endOtherSignIns, change, facts)) === 'refused') throw notAuthenticated()
   },
 })
 
@@ -59,11 +102,11 @@ export const disown = forUser({
   responses: { 200: DisownedResponse },
   refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: Needs, request, reply) {
-    const { devices, signIns, site } = dependencies
+    const { devices, site } = dependencies
     const { caller } = request
-    const own = ownOf(dependencies, request)
+    const source = sourceOf(dependencies, request)
     const signInId = request.params.id.toLowerCase()
-    await signIns.end(own, signInId, deviceOf(dependencies, own.source, true))
+    await endOne(dependencies, { caller, source, signInId, disowned: deviceOf(dependencies, source, true) })
     if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, site.cookie, '')
     // The device tokens from before are void; the caller's device stays known.
     const user = await findEnabledUser(dependencies, caller)
@@ -73,6 +116,24 @@ export const disown = forUser({
   },
 })
 
-function ownOf(dependencies: Needs, request: GuardedRequest<Subject>): Own {
-  return { caller: request.caller, source: sourceOf(dependencies, request) }
+type End = { caller: Subject; source: RequestSource; signInId: string; disowned?: SeenDevice }
+
+/**
+ * Ends a sign-in of the user with its tokens; both are refused on this node when it resolves. With `disowned`, the caller's device, the
+ * password alone signs in from that device only. Throws NOT_FOUND.
+ */
+async function endOne(dependencies: Needs, { caller, source, signInId, disowned }: End): Promise<void> {
+  const { store, users, revocations } = dependencies
+  const { userId } = caller
+  const at = users.now()
+  const revocationExpiresAt = at + revocationKeptForMs
+  const isOwn = signInId === caller.signInId && caller.proof === 'access-token'
+  const event = disowned === undefined ? 'session-ended' : 'sign-in-disowned'
+  const audit = [auditEntry(source, { event, at, userId, signInId })]
+  const change = { userId, signInId, isOwn, at, revocationExpiresAt, audit, ...(disowned && { disowned }) }
+  if ((await store.write(stored.endSignIn, { ...change, alive: aliveNow(dependencies) })) === 'absent')
+    throw new CarillonError('NOT_FOUND', 'There is no such session', {
+      remedy: 'It may have ended; GET /api/me/sessions lists those that are open.',
+    })
+  revocations.note({ userId, signInId, expiresAt: revocationExpiresAt })
 }

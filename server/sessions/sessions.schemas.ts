@@ -1,6 +1,5 @@
 // The shapes of a sign-in and of access tokens: what every way to sign in takes and returns, the list of the user's sign-ins, and the public keys.
 import { maxDeviceTokenLength } from '../guessing/device-tokens.ts'
-import { expiresAt, id, limit, pageOf, time, timeOf, uuid } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 import { maxTokenLifeSeconds } from '../tokens/read-token.ts'
 import { User } from '../users/users.schemas.ts'
@@ -18,13 +17,13 @@ export const password = t.example(t.text(1, 256), 'plum orchard gate 41')
 
 const token = t.example(t.string(), 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMTlhOWIzZSJ9.c2lnbmF0dXJl')
 
-const stateful = { User, expiresAt, variant: t.constant('stateful') }
+const stateful = { User, expiresAt: t.expiresAt, variant: t.constant('stateful') }
 const StatefulLogin = t.component('StatefulLogin', stateful, 'The session is in the cookie')
 const newDeviceTokenNote = 'After a sign-in: keep it, and send it with the next sign-in on this device'
 export const StatelessLogin = t.component('StatelessLogin', {
   User,
   token,
-  expiresAt,
+  expiresAt: t.expiresAt,
   variant: t.constant('stateless'),
   deviceToken: t.optional(t.string(newDeviceTokenNote)),
 })
@@ -32,18 +31,21 @@ export const Login = t.named('Login', t.discriminated('variant', [StatelessLogin
 
 const deviceNote = 'Such as `Firefox on Linux`; null if the client did not say'
 const UserSession = t.component('UserSession', {
-  id,
+  id: t.id,
   current: t.example(t.boolean('It is the sign-in of this request'), true),
   variant,
   device: t.example(t.nullable(t.string(deviceNote)), 'Firefox on Linux'),
   address: t.example(t.nullable(t.string()), '192.0.2.7'),
-  createdAt: time,
-  lastSeenAt: timeOf('Of a stateless sign-in: when the service recorded it last'),
-  expiresAt: t.example(timeOf('When it ends at the latest'), t.exampleOf(expiresAt)),
+  createdAt: t.time,
+  lastSeenAt: t.timeOf('Of a stateless sign-in: when the service recorded it last'),
+  expiresAt: t.example(t.timeOf('When it ends at the latest'), t.exampleOf(t.expiresAt)),
 })
 const orderNote = 'The one of this request first, then newest first'
-export const UserSessionPageResponse = t.dataOf(pageOf('UserSessionPage', UserSession, orderNote))
-export const SessionsQuery = t.object({ after: t.optional(uuid('`next` of an earlier page')), limit: limit(100, 100) })
+export const UserSessionPageResponse = t.dataOf(t.pageOf('UserSessionPage', UserSession, orderNote))
+export const SessionsQuery = t.object({
+  after: t.optional(t.uuid('`next` of an earlier page')),
+  limit: t.limit(100, 100),
+})
 
 export const DisownedResponse = t.dataOf(
   t.component('Disowned', {
@@ -58,7 +60,7 @@ export const IssueBody = t.component('TokenRequest', {
   scope: t.oneOf(['inbox'], 'What the token opens'),
   lifetime: t.optional(t.example(t.integer(lifetime), 600)),
 })
-export const TokenResponse = t.dataOf(t.component('Token', { token, expiresAt }))
+export const TokenResponse = t.dataOf(t.component('Token', { token, expiresAt: t.expiresAt }))
 
 const key = t.example(t.record(t.anything), {
   kty: 'OKP',

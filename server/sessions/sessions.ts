@@ -1,10 +1,10 @@
 // Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. See also access-token.ts.
 import { randomBytes } from 'node:crypto'
-import { auditEntry, type Source, serviceSource, signOutEntry } from '../audit/entry.ts'
+import { auditEntry, type Source, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { invalidCredentials } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
-import type { Subject } from '../http/callers.ts'
+import type { Subject } from '../http/operation.ts'
 import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/access-token.ts'
@@ -156,7 +156,8 @@ export class Sessions {
     const keys = keysOf(secrets)
     if (keys.length === 0) return
     const at = this.#options.now()
-    const audit = source && keys.map(({ userId }) => signOutEntry(source, { userId, at, variant: 'stateful' }))
+    const signOut = { event: 'sign-out', at, detail: { variant: 'stateful' } } as const
+    const audit = source && keys.map(({ userId }) => auditEntry(source, { ...signOut, userId }))
     await this.#end({ keys, at, audit })
     await this.#endCopied(keys)
   }
@@ -198,7 +199,7 @@ export class Sessions {
   }
 
   #note(signIn: { userId: string; signInId: string }, at: number): void {
-    this.#options.revocations.note({ ...signIn, at, expiresAt: at + revocationKeptForMs })
+    this.#options.revocations.note({ ...signIn, expiresAt: at + revocationKeptForMs })
   }
 
   #endOf({ createdAt, lastSeenAt }: Pick<EndedSession, 'createdAt' | 'lastSeenAt'>, at: number): number {

@@ -38,16 +38,9 @@ export type ListedSignIn = {
 export function* endOtherSignIns(
   change: UserChange & Excepted & { exceptSignInId: string },
 ): Write<'done' | 'refused'> {
-  const { userId } = change
-  yield* lockUser(userId)
+  yield* lockUser(change.userId)
   if (!(yield* isExceptionAlive(change))) return 'refused'
-  const user = yield* get<{ generation: number }>`
-    update "user" set credential_generation = credential_generation + 1
-    where id = ${userId} returning credential_generation as generation`
-  if (user === undefined) return 'refused'
-  yield* endProofs({ ...change, ...user })
-  yield* record(change.audit)
-  return 'done'
+  return (yield* endProofs(change)) ? 'done' : 'refused'
 }
 
 /**

@@ -2,8 +2,9 @@
 // the sign-out button of all pages.
 import type { FastifyRequest } from 'fastify'
 import { CarillonError, invalidCredentials, invalidField, invalidRequest, secondFactorKinds } from '../basics/errors.ts'
+import type { FactorNeeds } from '../factors/factors.ts'
 import { relyingPartyFor } from '../factors/passkeys/ceremonies.ts'
-import { type FactorNeeds, signInByFactor } from '../factors/second-factor.routes.ts'
+import { signInByFactor } from '../factors/second-factor.routes.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import { acceptsHtml } from '../http/response/send.ts'
 import {

@@ -1,7 +1,8 @@
 // The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
 import type { FastifyReply } from 'fastify'
 import { sourceOf } from '../audit/entry.ts'
-import { continueSignIn, type FactorNeeds } from '../factors/second-factor.routes.ts'
+import type { FactorNeeds } from '../factors/factors.ts'
+import { continueSignIn } from '../factors/second-factor.routes.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
 import { forAnyone, forUser, forVisitor, type GuardedRequest } from '../http/operation.ts'
 import { presentedTokens, sessionSecrets, setCookie } from '../http/request/credentials.ts'

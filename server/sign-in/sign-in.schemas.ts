@@ -1,5 +1,4 @@
 // The shapes of signing in: what a client or the form of the page sends, and who is signed in.
-import { id } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 import { ofSignIn, password } from '../sessions/sessions.schemas.ts'
 import { ownUsername, proof, username } from '../users/users.schemas.ts'
@@ -19,4 +18,4 @@ export type SignInForm = t.TypeOf<typeof SignInForm>
 export const LoginBody = t.component('Credentials', { username, password, ...ofSignIn })
 export type LoginBody = t.TypeOf<typeof LoginBody>
 
-export const RestrictedResponse = t.dataOf(t.component('Restricted', { userId: id, username: ownUsername, proof }))
+export const RestrictedResponse = t.dataOf(t.component('Restricted', { userId: t.id, username: ownUsername, proof }))

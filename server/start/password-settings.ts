@@ -8,7 +8,7 @@ import { type ForgottenOptions, ForgottenPasswords } from '../links/forgotten.ts
 import type { LinkSettings } from '../links/links.ts'
 import { mailer } from '../mail/mail.ts'
 import { renderUserMail, type UserMail } from '../mail/user-mail.ts'
-import type { BreachOptions } from '../passwords/breaches.ts'
+import type { BreachOptions } from '../passwords/policy.ts'
 
 const breachTimeoutMs = 2_000
 

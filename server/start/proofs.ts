@@ -7,7 +7,6 @@ import type { Config } from '../config/settings.ts'
 import { ForeignTokens } from '../issuers/foreign-tokens.ts'
 import { Provider } from '../providers/provider.ts'
 import { Sessions } from '../sessions/sessions.ts'
-import { SignIns } from '../sessions/sign-ins.ts'
 import type { Store } from '../store/store.ts'
 import { AccessTokens, revocationKeptForMs } from '../tokens/access-token.ts'
 import { TokenRevocations } from '../tokens/revocations.ts'
@@ -46,7 +45,6 @@ export async function composeProofs(
   const revocations = observed('revocations', await TokenRevocations.load(reading, onReadFailure))
   const limits = { idleMs: config.sessionIdleMs, lifetimeMs, maxPerUser: config.sessionsPerUser }
   const sessions = observed('sessions', new Sessions({ store, revocations, now, ...limits }))
-  const signIns = new SignIns({ store, sessions, revocations, now, lifetimeMs, chainMs })
   const onFailure = (issuer: string, error: unknown) =>
     log.warn({ event: 'issuer-failed', issuer, reason: messageOf(error) }, 'the keys of an issuer could not be read')
   const foreign = issuers.length > 0 ? new ForeignTokens({ issuers, store, revocations, now, onFailure }) : undefined
@@ -54,7 +52,8 @@ export async function composeProofs(
   const lifetimes = { lifetimeMs: config.tokenLifetimeMs, chainMs }
   const signatures = observed('signatures', new SignatureChecks(isSignedByUs))
   const tokens = new AccessTokens({ keys, revocations, now, issuer: url, ...lifetimes, foreign, signatures, maxCached })
-  return { keys, revocations, sessions, signIns, accessTokens: observed('accessTokens', tokens) }
+  const signInLifetimes = { stateful: lifetimeMs, stateless: chainMs }
+  return { keys, revocations, sessions, signInLifetimes, accessTokens: observed('accessTokens', tokens) }
 }
 
 export function composeProviders({ providers }: Config, { log, clock: { now } }: Pick<Surroundings, 'log' | 'clock'>) {

@@ -1,10 +1,10 @@
 // Variant 2, stateless: the service stores nothing, the client sends a signed token (RFC 9068, `at+jwt`). A stateless
 // proof usually cannot be revoked; ours can, by a small table in memory (revocations.ts). Same verbs as sessions.ts.
-import { type Source, signOutEntry } from '../audit/entry.ts'
+import { auditEntry, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { insufficientScope, invalidCredentials, notAuthenticated } from '../basics/errors.ts'
 import { madeAt, newId } from '../basics/ids.ts'
-import type { Subject } from '../http/callers.ts'
+import type { Subject } from '../http/operation.ts'
 import { signToken } from './key-material.ts'
 import {
   ageOf,
@@ -119,8 +119,8 @@ export class AccessTokens {
   /** Revokes every token of this sign-in, renewed ones included. With `source`, it is a sign-out for the audit log. */
   async revoke({ userId, username, signInId }: TokenSubject, source?: Source): Promise<void> {
     const at = this.#options.now()
-    const signOut = { userId, username, signInId, at, variant: 'stateless' } as const
-    const audit = source && [signOutEntry(source, signOut)]
+    const signOut = { event: 'sign-out', at, userId, username, signInId, detail: { variant: 'stateless' } } as const
+    const audit = source && [auditEntry(source, signOut)]
     const expiresAt = at + revocationKeptForMs
     await this.#options.revocations.revoke({ userId, signInId, at, expiresAt, audit })
   }

@@ -59,7 +59,7 @@ export class TokenRevocations {
   }
 
   /** For a revocation that is stored: it applies on this node at once. */
-  note({ userId, signInId, expiresAt }: NewRevocation): void {
+  note({ userId, signInId, expiresAt }: Omit<NewRevocation, 'at'>): void {
     this.#add({ userId, signInId, expiresAt, firstGeneration: 0, exceptSignInId: null })
   }
 

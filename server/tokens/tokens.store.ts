@@ -117,14 +117,23 @@ export function* isExceptionAlive({ userId, ...excepted }: { userId: string } & 
   return alive !== undefined
 }
 
-/** `generation`: the credential generation of the user, after it was raised. */
-export function* endProofs(change: UserChange & Excepted & { generation: number }): Write<void> {
-  const { userId, at, revocationExpiresAt, generation, exceptSignInId: spared = null } = change
+/**
+ * Raises the credential generation of a user, ends every session and revokes every token of before, except those of `exceptSignInId`, and
+ * records the entries that say so. False without such a user.
+ */
+export function* endProofs(change: UserChange & Excepted): Write<boolean> {
+  const { userId, at, revocationExpiresAt: expiresAt, exceptSignInId = null } = change
+  const user = yield* get<{ firstGeneration: number }>`
+    update "user" set credential_generation = credential_generation + 1
+    where id = ${userId} returning credential_generation as "firstGeneration"`
+  if (user === undefined) return false
   yield* send`
-    delete from session where user_id = ${userId} and (cast(${spared} as text) is null or sign_in_id <> ${spared})`
+    delete from session
+    where user_id = ${userId} and (cast(${exceptSignInId} as text) is null or sign_in_id <> ${exceptSignInId})`
   yield* signal({ about: 'session', userId })
-  const expiresAt = revocationExpiresAt
-  yield* revoke({ userId, signInId: '', at, expiresAt, firstGeneration: generation, exceptSignInId: spared })
+  yield* revoke({ userId, signInId: '', at, expiresAt, exceptSignInId, ...user })
+  yield* record(change.audit)
+  return true
 }
 
 const erased = 'erased-'

@@ -1,6 +1,6 @@
 // How a user appears in responses: as the API's spec has it, as an application sees its users, and as the user sees the own sign-in.
 import { iso } from '../basics/clock.ts'
-import type { Subject } from '../http/callers.ts'
+import type { Subject } from '../http/operation.ts'
 import type { User } from './users.store.ts'
 
 /** The `User` of the API's spec: the public fields only, without the password hash and the account's state. */

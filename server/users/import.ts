@@ -4,9 +4,9 @@ import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import { type CheckedEntry, parseEntry, readEntry, refuseFaults } from './entry.ts'
-import { type GivenProfile, profileAt } from './profile.ts'
+import { type GivenProfile, profileAt, readEntry, refuseFaults, type UserEntry } from './profile.ts'
 import { type PutUser, putUsers } from './put-users.store.ts'
+import { UserEntry as DescribedEntry } from './users.schemas.ts'
 import type { User } from './users.store.ts'
 import * as stored from './users.store.ts'
 import {
@@ -72,6 +72,7 @@ export async function importUsers(
 const nameTaken = { field: 'username', reason: 'is taken', isTaken: true } as const
 
 type ReadEntry = ReturnType<typeof readEntry>
+type CheckedEntry = ReadEntry['checked']
 
 function readValue(value: unknown, needsExternalId: boolean): ReadEntry {
   const { entry, faults: ofTypes } = parseEntry(value)
@@ -84,6 +85,23 @@ function readValue(value: unknown, needsExternalId: boolean): ReadEntry {
   if (isWhole && username === null && passwordHash !== null)
     faults.push({ field: 'username', reason: 'is missing: a user with a password signs in by it' })
   return { checked, faults: [...ofTypes, ...faults] }
+}
+
+const { properties: fields = {} } = DescribedEntry
+
+/** A parsed JSON value as an entry, with the fields that have the right type. A fault of the whole value has an empty field. */
+function parseEntry(value: unknown): { entry: UserEntry; faults: Fault[] } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { entry: {}, faults: [{ field: '', reason: 'must be a JSON object' }] }
+  const faults: Fault[] = []
+  const sound = Object.entries(value).filter(([field, given]) => {
+    const kind = Object.hasOwn(fields, field) ? fields[field]?.type : undefined
+    if (kind === undefined) faults.push({ field, reason: 'is not a known field' })
+    else if (kind === typeof given || (kind !== 'boolean' && (given === null || typeof given === 'string'))) return true
+    else faults.push({ field, reason: kind === 'boolean' ? 'must be true or false' : 'must be a text or null' })
+    return false
+  })
+  return { entry: Object.fromEntries(sound), faults }
 }
 
 function repetitions(entries: readonly CheckedEntry[]): EntryFault[] {

@@ -1,6 +1,8 @@
-// What a user may say about themselves or an application about its user: display name, locale, e-mail address; and the id of the user in
-// the application.
-import type { Fault } from '../basics/errors.ts'
+// What a user may say about themselves or an application about its user: names, ids, locale, e-mail address. Checked field by field: every
+// fault is found, not only the first.
+import { CarillonError, type Fault, faulting } from '../basics/errors.ts'
+import { readHash } from '../passwords/imported-hash.ts'
+import { prepareUsername } from './username.ts'
 import type { Profile } from './users.store.ts'
 
 /** Code points. */
@@ -106,4 +108,35 @@ export function externalIdFault(id: string): string | undefined {
   if (!id.isWellFormed()) return 'must be valid Unicode: it has half of a surrogate pair'
   if (id === '.' || id === '..') return 'must not be "." or "..", because URL parsers remove these from a path'
   return undefined
+}
+
+/** A user as an application or a file describes them. A null says that the user has none, as in a response. */
+export type UserEntry = GivenProfile & { disabled?: boolean } & Partial<
+    Record<'externalId' | 'username' | 'passwordHash', string | null>
+  >
+
+/** `checked`: with the prepared username. Its profile has the fields that were given. */
+export function readEntry(entry: UserEntry) {
+  const { username = null, externalId = null, passwordHash = null, disabled } = entry
+  const { profile, faults } = readProfile(entry)
+  const reason = externalId === null ? undefined : externalIdFault(externalId)
+  if (reason !== undefined) faults.push({ field: 'externalId', reason })
+  const prepared = username === null ? null : faulting(faults, () => prepareUsername(username))
+  if (passwordHash !== null) faulting(faults, () => readHash(passwordHash))
+  return { checked: { username: prepared ?? null, externalId, passwordHash, disabled, profile }, faults }
+}
+
+/** Throws INVALID_REQUEST if there are faults. Its message has every one, for the command line. */
+export function refuseFaults(faults: readonly Fault[]): void {
+  if (faults.length === 0) return
+  const problem = faults.map(({ field, reason }) => `The ${names[field] ?? field} is not acceptable: ${reason}`)
+  throw new CarillonError('INVALID_REQUEST', problem.join('; '), { details: faults })
+}
+
+const names: Readonly<Record<string, string>> = {
+  externalId: 'external id',
+  displayName: 'display name',
+  email: 'e-mail address',
+  passwordHash: 'password hash',
+  newPassword: 'password',
 }

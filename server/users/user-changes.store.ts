@@ -1,9 +1,6 @@
 // Changes of a user that end proofs: disabling the user, a new password, a reset of the second factors.
-import { get, lockUser, lockUsers, record, run, send, type Write } from '../store/statements.ts'
+import { lockUser, lockUsers, run, send, type Write } from '../store/statements.ts'
 import { type Excepted, endProofs, isExceptionAlive, type UserChange } from '../tokens/tokens.store.ts'
-
-/** A user whose credential generation was raised. */
-type Raised = { generation: number }
 
 /**
  * Disables a user. In one step it raises the credential generation, ends every session, and revokes every token and link.
@@ -12,13 +9,10 @@ type Raised = { generation: number }
 export function* disableUser(change: UserChange): Write<'done' | 'absent'> {
   const { userId, at } = change
   yield* lockUsers()
-  const user = yield* get<Raised>`
-    update "user" set disabled_at = coalesce(disabled_at, ${at}), credential_generation = credential_generation + 1,
-      device_generation = device_generation + 1
-    where id = ${userId} returning credential_generation as generation`
-  if (user === undefined) return 'absent'
-  yield* endLinksAndProofs(change, user)
-  return 'done'
+  yield* send`
+    update "user" set disabled_at = coalesce(disabled_at, ${at}), device_generation = device_generation + 1
+    where id = ${userId}`
+  return (yield* endLinksAndProofs(change)) ? 'done' : 'absent'
 }
 
 type SetPassword = UserChange & Excepted & { passwordHash: string }
@@ -38,18 +32,15 @@ export function* setPassword(change: SetPassword): Write<'done' | 'absent' | 're
 
 /** The caller has locked the user. */
 export function* changePassword(change: SetPassword): Write<void> {
-  const user = yield* get<Raised>`
-    update "user" set password_hash = ${change.passwordHash}, disabled_at = null, password_reported_at = null,
-      credential_generation = credential_generation + 1
-    where id = ${change.userId} returning credential_generation as generation`
-  yield* endLinksAndProofs(change, user as Raised)
+  yield* send`
+    update "user" set password_hash = ${change.passwordHash}, disabled_at = null, password_reported_at = null
+    where id = ${change.userId}`
+  yield* endLinksAndProofs(change)
 }
 
-/** Ends what a user has who was disabled or has a new password; with the entries that say so. */
-function* endLinksAndProofs(change: UserChange | SetPassword, user: Raised): Write<void> {
+function* endLinksAndProofs(change: UserChange & Excepted): Write<boolean> {
   yield* send`delete from one_time_link where user_id = ${change.userId}`
-  yield* endProofs({ ...change, ...user })
-  yield* record(change.audit)
+  return yield* endProofs(change)
 }
 
 /**
@@ -59,14 +50,9 @@ function* endLinksAndProofs(change: UserChange | SetPassword, user: Raised): Wri
 export function* resetFactors(change: UserChange): Write<number | 'absent'> {
   const { userId } = change
   yield* lockUsers()
-  const user = yield* get<Raised>`
-    update "user" set credential_generation = credential_generation + 1
-    where id = ${userId} returning credential_generation as generation`
-  if (user === undefined) return 'absent'
+  if (!(yield* endProofs(change))) return 'absent'
   const removed = yield* run`delete from factor where user_id = ${userId}`
   yield* send`delete from recovery_code where user_id = ${userId}`
   yield* send`delete from challenge where user_id = ${userId}`
-  yield* endProofs({ ...change, ...user })
-  yield* record(change.audit)
   return removed
 }

@@ -1,5 +1,4 @@
 // The shapes of a user: as everyone sees it, as its application does, and what can be changed.
-import { cursor, expiresAt, id, pageOf, time } from '../http/openapi/members.ts'
 import * as t from '../http/openapi/schema.ts'
 import { maxDisplayNameLength, maxEmailLength, maxExternalIdLength, maxLocaleLength } from './profile.ts'
 
@@ -14,11 +13,11 @@ const ownProfile = {
 const profile = { ...ownProfile, email: t.example(t.text(0, maxEmailLength), 'ann@example.org') }
 
 const ofUser = {
-  id,
+  id: t.id,
   externalId: t.example(t.nullable(t.string()), 'customer-42'),
   username: ownUsername,
   ...t.allNullable(profile),
-  createdAt: time,
+  createdAt: t.time,
 }
 export const User = t.component('User', ofUser)
 
@@ -26,7 +25,7 @@ export const proof = t.oneOf(['session', 'access-token'])
 const Me = t.component('Me', {
   user: User,
   proof,
-  expiresAt,
+  expiresAt: t.expiresAt,
   emailVerified: t.boolean('Whether the user has an e-mail address that was verified'),
   passwordChangeRequired: t.boolean('True after a session was disowned, until a new password is set'),
 })
@@ -43,7 +42,7 @@ const UserAccount = t.component('UserAccount', {
   issuer: t.optional(t.string(issuerNote)),
 })
 export const UserAccountResponse = t.dataOf(UserAccount)
-export const UserPageResponse = t.dataOf(pageOf('UserPage', UserAccount))
+export const UserPageResponse = t.dataOf(t.pageOf('UserPage', UserAccount))
 
 const externalIdNote = 'The id of the user in the application, compared byte by byte; not . or ..'
 const externalId = t.example(t.text(1, maxExternalIdLength, externalIdNote), 'customer-42')
@@ -101,5 +100,5 @@ const searchNote = 'Only those whose username, display name, e-mail address or e
 export const UserQuery = t.object({
   search: t.optional(t.text(0, 255, searchNote)),
   externalId: t.optional(t.text(0, 255, 'Only the one with this external id')),
-  ...cursor,
+  ...t.cursor,
 })

@@ -1,13 +1,30 @@
-// The content of one notification of the list.
+// The content of one notification of the list, and the pictures of icons and controls.
 import type { Notification } from 'carillon-client'
 import type * as Library from 'lit'
 import type { TemplateResult } from 'lit'
 import type { Strings } from '../../languages/en/inbox.ts'
 import type { Times } from '../../times.ts'
 import type { Categories } from './categories.ts'
-import { picture } from './icons.ts'
 import { safeLink } from './links.ts'
 import { markdown } from './markdown.ts'
+
+const circle = 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18'
+/** The icons that a notification may name, and those of the controls. */
+const paths: Readonly<Record<string, string>> = {
+  bell: 'M6 10a6 6 0 0 1 12 0c0 5 2 6 2 7H4c0-1 2-2 2-7M10 20a2 2 0 0 0 4 0',
+  check: 'M5 12.5l4.5 4.5L19 7.5',
+  info: `${circle}M12 11v5M12 8v.01`,
+  warning: 'M12 4 2.5 20h19zM12 10v4M12 17v.01',
+  error: `${circle}M9 9l6 6M15 9l-6 6`,
+  message: 'M4 5h16v11H9l-5 4z',
+  user: 'M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8M4 20c0-4 4-6 8-6s8 2 8 6',
+  calendar: 'M4 6h16v14H4zM4 10h16M8 3v4M16 3v4',
+  money: 'M3 6h18v12H3zM12 9.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5M6 12v.01M18 12v.01',
+  link: 'M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1',
+  archive: 'M3 4h18v4H3zM5 8v12h14V8M10 12h4',
+  unarchive: 'M4 13v7h16v-7M12 4v11M8 11l4 4 4-4',
+  more: 'M5 12h.01M12 12h.01M19 12h.01',
+}
 
 export type Lit = Pick<typeof Library, 'html' | 'nothing' | 'render'>
 
@@ -98,4 +115,10 @@ function usual(
       ${category ? html`<span part="item-category" dir="auto">${categories.get(category)?.label ?? category}</span>` : nothing}
       ${snoozedUntil ? html`<span part="item-until">${strings.until} ${times.moment(Date.parse(snoozedUntil), now)}</span>` : nothing}
     </p>`
+}
+
+/** Undefined for a name that has no picture. */
+export function picture(name: string, { html }: Lit): TemplateResult | undefined {
+  if (!Object.hasOwn(paths, name)) return undefined
+  return html`<svg viewBox="0 0 24 24" aria-hidden="true"><path d=${paths[name]}></path></svg>`
 }

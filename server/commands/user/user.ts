@@ -7,7 +7,7 @@ import { createLink } from '../../links/links.ts'
 import { linkSettings } from '../../start/password-settings.ts'
 import { unlock } from '../../users/credentials.ts'
 import { displayAccount } from '../../users/display-user.ts'
-import { exportOf } from '../../users/own-data/export.ts'
+import { exportOf } from '../../users/own-data/export.routes.ts'
 import { listUsers, type User } from '../../users/users.store.ts'
 import {
   addUser,

@@ -4,14 +4,10 @@ import { recordAudit } from '../../audit/audit.store.ts'
 import { auditEntry, type RequestSource, type Source } from '../../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
 import { newId } from '../../basics/ids.ts'
-import type { Sealing } from '../../basics/secrets.ts'
-import type { Guesses } from '../../guessing/guesses.ts'
-import type { Audited } from '../../store/events.ts'
-import type { Store } from '../../store/store.ts'
 import { findUser, type User } from '../../users/users.store.ts'
-import type { ChallengeKey, Factor } from '../factors.store.ts'
+import type { Factor } from '../factors.store.ts'
 import * as stored from '../factors.store.ts'
-import { challengeEnded, maxFactors, newRecoveryCodes, tooManyFactors } from '../factors.ts'
+import { challengeEnded, type FactorNeeds, maxFactors, newRecoveryCodes, tooManyFactors } from '../factors.ts'
 import {
   type Assertion,
   type Credential,
@@ -27,8 +23,6 @@ import {
   verifyRegistration,
 } from './ceremonies.ts'
 
-export type PasskeyNeeds = { store: Store; sealing: Sealing; guesses: Guesses; users: { now: () => number } }
-
 type Addition = { userId: string; label?: string | undefined; relyingParty: RelyingParty; source: Source }
 
 /**
@@ -36,7 +30,7 @@ type Addition = { userId: string; label?: string | undefined; relyingParty: Rely
  * passkey for this user and this service, and CONFLICT if the user has it already or has too many factors.
  */
 export async function addPasskey(
-  dependencies: PasskeyNeeds,
+  dependencies: FactorNeeds,
   response: Registration,
   { userId, label = 'Passkey', relyingParty, source }: Addition,
 ): Promise<{ factor: Factor; outcome: 'done' | 'first'; codes: readonly string[] }> {
@@ -57,25 +51,19 @@ export async function addPasskey(
   return { factor: { ...factor, lastUsedAt: null, sealedSecret: null, lastStep: null }, outcome, codes }
 }
 
-type Use = {
-  relyingParty: RelyingParty
-  /** The user whose passkey it must be. Without it, the passkey says who signs in. */
-  userId?: string | undefined
-  /** The challenge of the sign-in that waits for a second factor. */
-  secondFactor?: ChallengeKey | undefined
-  source: RequestSource
-} & Audited
+/** `userId`: whose passkey it must be; without it, the passkey says who signs in. `challenge`: of the sign-in that waits for it. */
+type Use = Partial<Omit<stored.Use, 'at'>> & { relyingParty: RelyingParty; source: RequestSource }
 
 /**
  * Checks what the browser returned, uses the challenge up, and stores the counter. Returns the user. Throws UNPROCESSABLE for what depends
- * on no account, and for a challenge that was used before; TOO_MANY_REQUESTS after many failures of this address; UNAUTHORIZED if
- * `secondFactor` has ended; and one and the same INVALID_CREDENTIALS for an unknown passkey or user, a passkey of another user, a wrong
+ * on no account, and for a challenge that was used before; TOO_MANY_REQUESTS after many failures of this address; UNAUTHORIZED if the
+ * `challenge` of `use` has ended; and one and the same INVALID_CREDENTIALS for an unknown passkey or user, a passkey of another user, a wrong
  * signature, and a disabled user.
  */
 export async function usePasskey(
-  dependencies: PasskeyNeeds,
+  dependencies: FactorNeeds,
   response: Assertion,
-  { relyingParty, userId: expected, secondFactor, source, audit }: Use,
+  { relyingParty, userId: expected, challenge: secondFactor, source, audit }: Use,
 ): Promise<User> {
   const { store, guesses, users } = dependencies
   const challenge = readClientData(response.response.clientDataJSON, 'get', relyingParty)
@@ -98,17 +86,13 @@ export async function usePasskey(
   if (outcome === 'refused') {
     const detail = { factorId, signCount }
     await store.write(recordAudit, [auditEntry(source, { event: 'passkey-copied', at, userId, detail })])
-    throw copiedPasskey()
+    // Two authenticators have the same key, and one of them is a copy (WebAuthn Level 3, section 6.1.1).
+    const problem = 'The counter of this passkey did not rise, so there may be a copy of it'
+    throw new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in another way and remove the passkey.' })
   }
   await guess.succeed()
   if (outcome === 'no-challenge') throw challengeEnded()
   return user
-}
-
-/** Two authenticators have the same key, and one of them is a copy (WebAuthn Level 3, section 6.1.1). */
-function copiedPasskey(): CarillonError {
-  const problem = 'The counter of this passkey did not rise, so there may be a copy of it'
-  return new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in another way and remove the passkey.' })
 }
 
 /** The same error for everything that depends on an account. */
@@ -116,7 +100,7 @@ function wrongPasskey(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The passkey is not one of an active user, or its signature is wrong')
 }
 
-function refuseStrange({ sealing, users }: PasskeyNeeds, challenge: string, purpose: Purpose): SpentChallenge {
+function refuseStrange({ sealing, users }: FactorNeeds, challenge: string, purpose: Purpose): SpentChallenge {
   const given = readChallenge(sealing, purpose, { challenge, at: users.now() })
   if (given === undefined)
     throw refusal('The challenge is not one of this service, or older than 5 minutes', 'Request new options.')
@@ -124,7 +108,7 @@ function refuseStrange({ sealing, users }: PasskeyNeeds, challenge: string, purp
 }
 
 /** After everything else is known to be right, so that only a user with a passkey can write to the store. */
-async function spend({ store }: PasskeyNeeds, userId: string, challenge: SpentChallenge): Promise<void> {
+async function spend({ store }: FactorNeeds, userId: string, challenge: SpentChallenge): Promise<void> {
   if (!(await store.write(stored.spendChallenge, { userId, ...challenge })))
     throw refusal('The challenge was used already', 'Request new options.')
 }

@@ -1,17 +1,16 @@
 // Makes the OpenAPI 3.1 document from the route table, so that the published description cannot differ from what is served.
-import { type ErrorCode, statusOf } from '../../basics/errors.ts'
+import { type ErrorCode, passwordFaults, secondFactorKinds, statusOf } from '../../basics/errors.ts'
 import { type ResponseBody, type Route, type Tag, tags } from '../operation.ts'
-import { errorSchemas } from './error-schemas.ts'
-import { componentName, exampleOf, refTo, type Schema, string } from './schema.ts'
+import * as t from './schema.ts'
 
 const json = 'application/json'
 const form = 'application/x-www-form-urlencoded'
 
 export type Document = ReturnType<typeof openApi>
 export type Described = ReturnType<Description['operation']>
-type Media = { schema: Schema; example?: unknown }
+type Media = { schema: t.Schema; example?: unknown }
 type Response = { description: string; content?: Record<string, Media> }
-export type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema }
+export type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: t.Schema }
 
 /** What depends on the deployment. `url` is the public URL of the service. */
 export type Deployment = { version: string; url: string; cookieName: string }
@@ -74,15 +73,15 @@ const meanings: Readonly<Record<string, string>> = {
 }
 
 /** Path parameters that are not a UUID. */
-const pathParameters: Readonly<Record<string, Schema>> = {
-  externalId: string(),
-  category: string({ minLength: 1, maxLength: 64, description: 'The name of a category' }),
-  provider: string({ description: 'The name of a provider in CARILLON_PROVIDERS' }),
-  name: string({ maxLength: 200 }),
-  key: string({ maxLength: 255 }),
+const pathParameters: Readonly<Record<string, t.Schema>> = {
+  externalId: t.string(),
+  category: t.string({ minLength: 1, maxLength: 64, description: 'The name of a category' }),
+  provider: t.string({ description: 'The name of a provider in CARILLON_PROVIDERS' }),
+  name: t.string({ maxLength: 200 }),
+  key: t.string({ maxLength: 255 }),
 }
 
-const text = { schema: string() }
+const text = { schema: t.string() }
 const documents = {
   json: { [json]: { schema: { type: 'object' } } },
   lines: { 'application/x-ndjson': text },
@@ -94,20 +93,75 @@ const documents = {
   asset: { 'text/javascript': text, 'text/css': text, 'image/svg+xml': text },
 } as const
 
-/** Describes operations, and collects the components that they name. */
-class Description {
-  readonly #components = new Components()
-  readonly #errors = errorSchemas()
+// The shapes of error responses: one component for each code, so that generated code knows which codes a route sends.
 
-  get schemas(): Record<string, Schema> {
-    return this.#components.schemas
+const Fault = t.component('Fault', {
+  field: t.string(),
+  reason: t.string(),
+  code: t.optional(t.oneOf(passwordFaults, 'Why a password is refused')),
+})
+
+/** Fields that one code alone has. */
+const fieldsOf: Partial<Record<ErrorCode, Parameters<typeof t.object>[0]>> = {
+  SECOND_FACTOR_REQUIRED: {
+    challenge: t.string('Send it with the factor, within 5 minutes'),
+    factors: t.array(t.oneOf(secondFactorKinds), 'What completes the sign-in'),
+    deviceToken: t.optional(t.string('From POST /password/reset with the variant `stateless` alone')),
+  },
+}
+
+/** The spec's code of the restricted route differs from UNAUTHORIZED only in case, and names have no such difference. */
+function nameOf(code: string): string {
+  if (code === 'Unauthorized') return 'Restricted'
+  return code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function envelope(name: string, own: Parameters<typeof t.object>[0]): t.Schema {
+  const message = t.example(t.string(), 'The service failed; its log has the reason under this request id')
+  const shared = { message, requestId: t.example(t.string(), '1c7e4f0a-2n'), details: t.optional(t.array(Fault)) }
+  const error = t.component(`${name}Problem`, { ...own, ...shared })
+  return t.component(`${name}Error`, { success: t.constant(false), error })
+}
+
+const errorOf = Object.fromEntries(
+  Object.entries(statusOf).map(([code, status]) => [
+    code,
+    envelope(nameOf(code), { code: t.constant(code), status: t.constant(status), ...fieldsOf[code as ErrorCode] }),
+  ]),
+) as Record<ErrorCode, t.Schema>
+
+/** Refusals by the request checks, before the route decides anything, and failures of the service. */
+const codesOfAnyRoute = [
+  'INTERNAL',
+  'INVALID_REQUEST',
+  'TIMEOUT',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'HEADERS_TOO_LARGE',
+] as const satisfies readonly ErrorCode[]
+const errorOfAnyRoute = envelope('General', {
+  code: t.oneOf(codesOfAnyRoute),
+  status: t.example(t.integer(), 500),
+})
+
+/** Describes operations, and collects the components that they name: each once, with a reference to it wherever a schema contains it. */
+class Description {
+  readonly #named = new Map<string, { schema: t.Schema; published: t.Schema }>()
+
+  /** By name, so that a new route does not reorder the others. */
+  get schemas(): Record<string, t.Schema> {
+    const entries = [...this.#named].map(([name, { published }]) => [name, published] as const)
+    return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)))
   }
 
   operation(route: Route) {
     const { id, tag, guard, operation } = route
-    const { summary, body, acceptsForm } = operation
+    const { summary, body, acceptsForm, responses = { 204: 'none' } } = operation
     const parameters = this.#parameters(route)
-    const media = body && this.#media(body)
+    const successes = Object.entries(responses).map(
+      ([status, shape]) => [status, this.#success(status, shape)] as const,
+    )
+    const refusals = [...Map.groupBy(refusalsOf(route), (code) => statusOf[code])]
     return {
       operationId: id,
       tags: [tag],
@@ -115,105 +169,86 @@ class Description {
       security: security[guard.name],
       ...(parameters.length > 0 && { parameters }),
       // As a second content type, the form would make openapi-python-client write code that does not run.
-      ...(media && {
+      ...(body && {
         requestBody: {
           required: true,
           ...(acceptsForm && { description: `Also accepted as a form (${form})` }),
-          content: { [json]: media },
+          content: this.#content(body),
         },
       }),
-      responses: { ...this.#successes(route), ...this.#refusals(route), default: this.#anyRefusal() },
+      responses: {
+        ...Object.fromEntries(successes),
+        ...Object.fromEntries(refusals.map(([status, codes]) => [status, this.#refusal(codes)])),
+        default: {
+          description: 'A refusal that any route can send, in the same envelope',
+          content: this.#content(errorOfAnyRoute),
+        },
+      } as Record<string, Response>,
     }
   }
 
   #parameters({ path, operation }: Route): Parameter[] {
     const { query, headers = {} } = operation
     const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
-      const schema = pathParameters[name] ?? string({ format: 'uuid' })
+      const schema = pathParameters[name] ?? t.string({ format: 'uuid' })
       return { name, in: 'path', required: true, schema }
     })
     const fromQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => {
       const required = query?.required?.includes(name) && { required: true }
-      return { name, in: 'query', ...required, schema: this.#components.publish(schema) }
+      return { name, in: 'query', ...required, schema: this.#publish(schema) }
     })
     const fromHeaders = Object.entries(headers).map(([name, description]) => {
-      return { name, in: 'header', description, schema: string() }
+      return { name, in: 'header', description, schema: t.string() }
     })
     return [...fromPath, ...fromQuery, ...fromHeaders]
   }
 
-  #successes({ operation }: Route): Record<string, Response> {
-    const entries = Object.entries(operation.responses ?? { 204: 'none' as const }).map(([status, body]) => {
-      return [status, this.#success(body, meanings[status] ?? 'Done')] as const
-    })
-    return Object.fromEntries(entries)
-  }
-
-  #success(body: ResponseBody, description: string): Response {
+  #success(status: string, body: ResponseBody): Response {
+    const description = meanings[status] ?? 'Done'
     if (body === 'none') return { description: `${description}; no body` }
-    if (typeof body === 'string') return { description, content: documents[body] }
-    return { description, content: { [body.contentMediaType ?? json]: this.#media(body) } }
+    return { description, content: typeof body === 'string' ? documents[body] : this.#content(body) }
   }
 
-  #refusals(route: Route): Record<string, Response> {
-    const byStatus = Map.groupBy(refusalsOf(route), (code) => statusOf[code])
-    const entries = [...byStatus].map(([status, codes]) => {
-      const schemas = codes.map((code) => this.#components.publish(this.#errors.ofCode[code]))
-      const schema = schemas.length > 1 ? { anyOf: schemas } : (schemas[0] as Schema)
-      return [status, { description: codes.join(' or '), content: { [json]: { schema } } }] as const
-    })
-    return Object.fromEntries(entries)
+  #refusal(codes: readonly ErrorCode[]): Response {
+    const schemas = codes.map((code) => this.#publish(errorOf[code]))
+    const schema = schemas.length > 1 ? { anyOf: schemas } : (schemas[0] as t.Schema)
+    return { description: codes.join(' or '), content: { [json]: { schema } } }
   }
 
-  #anyRefusal(): Response {
-    const content = { [json]: this.#media(this.#errors.ofAnyRoute) }
-    return { description: 'A refusal that any route can send, in the same envelope', content }
+  #content(schema: t.Schema): Record<string, Media> {
+    return { [schema.contentMediaType ?? json]: { schema: this.#publish(schema), example: t.exampleOf(schema) } }
   }
 
-  #media(schema: Schema): Media {
-    return { schema: this.#components.publish(schema), example: exampleOf(schema) }
+  /** The schema as it is published. Throws if two different schemas have one name. */
+  #publish(schema: t.Schema): t.Schema {
+    const name = schema[t.componentName]
+    if (name === undefined) return this.#copy(schema)
+    const known = this.#named.get(name)
+    if (known === undefined) this.#named.set(name, { schema, published: this.#copy(schema) })
+    else if (known.schema !== schema) throw new Error(`two schemas have the name ${name}`)
+    return { $ref: t.refTo(name) }
+  }
+
+  #copy(schema: t.Schema): t.Schema {
+    const copyPart = (key: string, part: t.Schema | null) =>
+      key !== '' && part?.[t.componentName] !== undefined ? this.#publish(part) : part
+    return JSON.parse(JSON.stringify(schema, copyPart))
   }
 }
 
 function refusalsOf({ path, method, guard, operation }: Route): ErrorCode[] {
   const takesBody = operation.body !== undefined
-  const applies: Partial<Record<ErrorCode, boolean>> = {
-    INVALID_REQUEST: takesBody || operation.query !== undefined,
-    FORBIDDEN: method !== 'GET',
-    NOT_FOUND: path.includes(':'),
-    PAYLOAD_TOO_LARGE: takesBody,
-    UNSUPPORTED_MEDIA_TYPE: takesBody,
-    MISDIRECTED_REQUEST: operation.anyHost !== true,
+  const codes: (ErrorCode | false)[] = [
+    ...guard.refusals,
+    ...(operation.refusals ?? []),
+    (takesBody || operation.query !== undefined) && 'INVALID_REQUEST',
+    method !== 'GET' && 'FORBIDDEN',
+    path.includes(':') && 'NOT_FOUND',
+    takesBody && 'PAYLOAD_TOO_LARGE',
+    takesBody && 'UNSUPPORTED_MEDIA_TYPE',
+    operation.anyHost !== true && 'MISDIRECTED_REQUEST',
     // The guard of every other route reads the store.
-    UNAVAILABLE: guard.name !== 'open',
-  }
-  const ofChecks = Object.entries(applies).flatMap(([code, isSent]) => (isSent ? [code as ErrorCode] : []))
-  return [...new Set([...guard.refusals, ...(operation.refusals ?? []), ...ofChecks])]
-}
-
-/** Every named schema once, and a reference to it wherever another schema contains it. */
-class Components {
-  readonly #named = new Map<string, { schema: Schema; published: Schema }>()
-
-  /** The schema as it is published. Throws if two different schemas have one name. */
-  publish(schema: Schema): Schema {
-    const name = schema[componentName]
-    if (name === undefined) return this.#copy(schema)
-    const known = this.#named.get(name)
-    if (known === undefined) this.#named.set(name, { schema, published: this.#copy(schema) })
-    else if (known.schema !== schema) throw new Error(`two schemas have the name ${name}`)
-    return { $ref: refTo(name) }
-  }
-
-  /** By name, so that a new route does not reorder the others. */
-  get schemas(): Record<string, Schema> {
-    const entries = [...this.#named].map(([name, { published }]) => [name, published] as const)
-    return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)))
-  }
-
-  #copy(schema: Schema): Schema {
-    const copyPart = (key: string, part: Schema | null) =>
-      key !== '' && part?.[componentName] !== undefined ? this.publish(part) : part
-    return JSON.parse(JSON.stringify(schema, copyPart))
-  }
+    guard.name !== 'open' && 'UNAVAILABLE',
+  ]
+  return [...new Set(codes.filter((code) => code !== false))]
 }

@@ -27,7 +27,7 @@ export type Schema<Value = unknown> = {
 export type TypeOf<S> = S extends Schema<infer Value> ? Value : never
 
 /** Keywords, or the description alone. */
-export type Notes = Readonly<Record<string, unknown>> | string
+type Notes = Readonly<Record<string, unknown>> | string
 type Optional<S extends Schema> = { readonly optional: S }
 type Members = Readonly<Record<string, Schema>>
 type Fields = Readonly<Record<string, Schema | Optional<Schema>>>
@@ -38,7 +38,7 @@ type Others<F extends Fields> = {
 }
 type ObjectOf<F extends Fields> = Schema<Required<F> & Others<F>>
 
-export const keywords = (notes: Notes) => (typeof notes === 'string' ? { description: notes } : notes)
+const keywords = (notes: Notes) => (typeof notes === 'string' ? { description: notes } : notes)
 
 export const string = (notes: Notes = {}): Schema<string> => ({ type: 'string', ...keywords(notes) })
 export const text = (minLength: number, maxLength: number, notes: Notes = {}): Schema<string> =>
@@ -145,3 +145,22 @@ export function exampleOf(schema: Schema): unknown {
   const displayed = Object.entries(properties).filter(([name, one]) => required.includes(name) || ownExample in one)
   return Object.fromEntries(displayed.map(([name, member]) => [name, exampleOf(member)]))
 }
+
+// Members that objects of several rooms have, and the members of a list in pages.
+
+export const uuid = (notes: Notes = {}) =>
+  example(string({ format: 'uuid', ...keywords(notes) }), '019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70')
+export const id = uuid('UUIDv7')
+export const timeOf = (description: string) =>
+  example(string({ format: 'date-time', description }), '2026-11-02T09:14:05.120Z')
+export const time = timeOf('ISO 8601 UTC with milliseconds')
+export const expiresAt = example(time, '2026-12-02T09:14:05.120Z')
+
+/** What the next request sends as `field`, or null on the last page. */
+export const nextAs = (field: string) =>
+  example(nullable(string(`Send it as \`${field}\` for the page that follows`)), null)
+export const pageOf = <S extends Schema>(name: string, item: S, notes: Notes = {}) =>
+  component(name, { items: array(item, notes), next: nextAs('after') })
+export const limit = (maximum: number, initial: number) => optional(integer({ minimum: 1, maximum, default: initial }))
+/** The query of a list in pages. */
+export const cursor = { after: optional(text(0, 64, '`next` of an earlier page')), limit: limit(100, 20) }

@@ -2,8 +2,8 @@
 // peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md), except that
 // sign-in/verify.routes.ts reads a URL from a trusted proxy.
 import type { IncomingMessage } from 'node:http'
-import { stripBlanks } from '../../basics/blanks.ts'
 import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/ip-addresses.ts'
+import { stripBlanks } from './credentials.ts'
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 
@@ -13,15 +13,13 @@ export const forwardingFields = ['forwarded', 'x-forwarded-for'] as const
 /** The peer, or the client that a trusted proxy names, in the one spelling of its address; `unknown` if the connection is closed. */
 export function addressOf(request: Request, trustedProxies: AddressRanges): string {
   const peer = peerOf(request.socket)
-  const { forwarded, 'x-forwarded-for': forwardedFor } = request.headers
-  if (forwarded === undefined && forwardedFor === undefined) return peer
   if (!comesFromTrustedProxy(request, trustedProxies)) return peer
+  const { forwarded, 'x-forwarded-for': forwardedFor } = request.headers
   const chains = [
-    forwarded === undefined ? undefined : forwardedChain(forwarded),
-    forwardedFor === undefined ? undefined : forwardedForChain(String(forwardedFor)),
-  ].filter((chain) => chain !== undefined)
-  const isTrusted = (hop: string) => isInRanges(hop, trustedProxies)
-  const [address = peer, other = address] = chains.map((chain) => walk(peer, chain, isTrusted))
+    ...(forwarded === undefined ? [] : [forwardedChain(forwarded)]),
+    ...(forwardedFor === undefined ? [] : [forwardedForChain(String(forwardedFor))]),
+  ]
+  const [address = peer, other = address] = chains.map((chain) => walk(peer, chain, trustedProxies))
   // A proxy that sets one of the two forwards the other as the client sent it, and here is no way to know which one that is.
   return other === address ? address : peer
 }
@@ -42,12 +40,12 @@ type Chain = readonly (string | undefined)[]
 const maxHops = 32
 
 /** From the right, past trusted proxies, to the first address that is not one: the client can invent every entry left of it. */
-function walk(peer: string, chain: Chain, isTrusted: (address: string) => boolean): string {
+function walk(peer: string, chain: Chain, trustedProxies: AddressRanges): string {
   let last = peer
   for (const address of chain.toReversed()) {
     if (address === undefined) break
     last = address
-    if (!isTrusted(address)) break
+    if (!isInRanges(address, trustedProxies)) break
   }
   return last
 }

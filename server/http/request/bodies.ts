@@ -122,35 +122,30 @@ const maxUnknownFields = 8
 
 /** Each field up to its first fault: to find all in 500,000 recipients or 10,000 unknown fields takes up to 3 s. */
 function faultsIn(schema: Schema, value: unknown, part: Part['httpPart']): Fault[] {
-  const first = firstFault(schema, value, part)
-  if (schema.properties === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
-    return first
-  const ofValues = faultsOfValues(schema, value)
-  // A query has no inner fields: the entry of a list is reported under the name of the list.
-  if (part !== 'body') for (const fault of ofValues) fault.field = fault.field.replace(/\.\d+$/, '')
-  const faults = [...faultsOfNames(schema, value, part), ...ofValues]
-  return faults.length === 0 ? first : faults
+  const hasFields = schema.properties !== undefined && typeof value === 'object' && value !== null
+  const faults = hasFields && !Array.isArray(value) ? faultsOfFields(schema, value as Fields, part) : []
+  return faults.length > 0 ? faults : firstFault(schema, value, part)
 }
 
-/** A field with an empty name is reported as `whole`: the body or the query. */
-function faultsOfNames({ properties = {}, required = [] }: Schema, value: object, whole: string): Fault[] {
+type Fields = Readonly<Record<string, unknown>>
+
+/** A field with an empty name is reported as `part`. */
+function faultsOfFields({ properties = {}, required = [] }: Schema, value: Fields, part: Part['httpPart']): Fault[] {
   const missing = required.filter((name) => !Object.hasOwn(value, name))
   const unknown: string[] = []
   for (const name in value) {
     if (!Object.hasOwn(properties, name)) unknown.push(name)
     if (unknown.length === maxUnknownFields) break
   }
+  const present = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name))
+  const ofValues = present.flatMap(([name, schema]) => firstFault(schema, value[name], name, [name]))
+  // A query has no inner fields: the entry of a list is reported under the name of the list.
+  if (part !== 'body') for (const fault of ofValues) fault.field = fault.field.replace(/\.\d+$/, '')
   return [
     ...missing.map((field) => ({ field, reason: 'is missing' })),
-    ...unknown.map((name) => ({ field: name === '' ? whole : name, reason: 'is not a known field' })),
+    ...unknown.map((name) => ({ field: name || part, reason: 'is not a known field' })),
+    ...ofValues,
   ]
-}
-
-function faultsOfValues({ properties = {} }: Schema, value: object): Fault[] {
-  return Object.entries(properties).flatMap(([name, schema]) => {
-    if (!Object.hasOwn(value, name)) return []
-    return firstFault(schema, (value as Record<string, unknown>)[name], name, [name])
-  })
 }
 
 /** At most one fault. `whole`: the field of a fault that is in no field of the value. */

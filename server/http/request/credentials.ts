@@ -2,7 +2,6 @@
 // package cookie, which Fastify loads, keeps only the first of two equal names, and decodes.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import { stripBlanks } from '../../basics/blanks.ts'
 import type { Cookie } from '../site.ts'
 
 /** Compiling a pattern costs ten times as much as a search with it, and nearly every request needs the same one. */
@@ -74,4 +73,9 @@ export function bearerToken(authorization: readonly string[]): string | null {
   // The usual spelling, without the regular expression; the token's own form is checked when it is verified.
   if (only.startsWith('Bearer ') && only.charCodeAt(7) !== space) return only.slice(7)
   return bearer.exec(only)?.[1] ?? null
+}
+
+/** Strips SP and HTAB, the only blanks around a field value (RFC 9110, section 5.6.3). To a proxy or a browser, U+00A0 is part of a value. */
+export function stripBlanks(text: string): string {
+  return /^[ \t]*((?:.*[^ \t])?)/s.exec(text)?.[1] ?? ''
 }

@@ -2,27 +2,14 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
-import { watchAsStream } from '../connections.ts'
+import { streams } from '../connections.ts'
 import { onGone } from './send.ts'
 
 /** The response of a stream, without HTTP. */
-export interface Sink {
-  begin(): void
-  send(bytes: Buffer): void
-  /** Bytes that were sent and that the client has not taken. */
-  readonly unread: number
-  /** Resolves when the client has taken enough for more to be sent, or is gone. */
-  untilTaken(): Promise<void>
-  /** Ends the response after everything that was sent. */
-  end(): void
-  /** Closes the connection at once. A client that takes too little for too long is disconnected by the sink. */
-  disconnect(): void
-  /** Calls back when the response is over, whichever side ended it. */
-  onClose(listener: () => void): void
-}
+export type Sink = Pick<EventStream, keyof EventStream>
 
 /** There are thousands of these. Each keeps only the response and its connection: all of a request takes 2 KiB more. */
-export class EventStream implements Sink {
+export class EventStream {
   readonly #response: ServerResponse
   readonly #socket: Socket
   /** Until the stream begins. */
@@ -41,7 +28,7 @@ export class EventStream implements Sink {
     reply.hijack()
     // A stream without events is not idle; connections.ts disconnects a client that does not read.
     this.#socket.setTimeout(0)
-    watchAsStream(this.#socket)
+    streams.add(this.#socket)
     // The response may be written to after its connection is gone; the opener learns of the end from `close`.
     response.on('error', ignore)
     response.useChunkedEncodingByDefault = false
@@ -62,10 +49,12 @@ export class EventStream implements Sink {
     this.#socket.uncork()
   }
 
+  /** Bytes that were sent and that the client has not taken. */
   get unread(): number {
     return this.#response.writableLength
   }
 
+  /** Resolves when the client has taken enough for more to be sent, or is gone. */
   async untilTaken(): Promise<void> {
     const response = this.#response
     if (!response.writableNeedDrain) return
@@ -76,14 +65,17 @@ export class EventStream implements Sink {
     response.off('drain', resolve).off('close', resolve)
   }
 
+  /** Ends the response after everything that was sent. */
   end(): void {
     this.#response.end()
   }
 
+  /** Closes the connection at once. */
   disconnect(): void {
     this.#socket.destroy()
   }
 
+  /** Calls back when the response is over, whichever side ended it. */
   onClose(listener: () => void): void {
     onGone(this.#response, listener)
   }

@@ -1,6 +1,9 @@
-// How a handler sends JSON (a finished text, an object, or the data of a success) or a style sheet; whether it has to, and whether the
-// client still waits.
+// How a handler sends JSON (a finished text, an object, or the data of a success), a style sheet, or a file in the encoding that the client
+// accepts; whether it has to, and whether the client still waits.
+import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 export const jsonType = 'application/json; charset=utf-8'
@@ -56,4 +59,54 @@ export function goneSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController()
   onGone(raw, () => gone.abort())
   return gone.signal
+}
+
+export type EncodedFile = { bytes: Buffer; etag: string; encoding: Encoding }
+export type Encoding = 'br' | 'gzip' | 'identity'
+
+const compress = promisify(gzip)
+
+/** Sends the first file that the client accepts, or 304 if it has that one. The last is `identity`. The caller sets the type, caching and `Vary`. */
+export function sendEncoded(request: FastifyRequest, reply: FastifyReply, files: readonly EncodedFile[]) {
+  const accepted = files.find((file) => accepts(request.headers['accept-encoding'], file.encoding))
+  const { bytes, etag, encoding } = accepted ?? (files.at(-1) as EncodedFile)
+  reply.header('etag', etag)
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  if (encoding !== 'identity') reply.header('content-encoding', encoding)
+  return reply.send(bytes)
+}
+
+/** A text of this response alone. The caller sets `Vary`. */
+export async function sendCompressed(reply: FastifyReply, text: string) {
+  if (!accepts(reply.request.headers['accept-encoding'], 'gzip')) return reply.send(text)
+  return reply.header('content-encoding', 'gzip').send(await compress(text))
+}
+
+/** Texts that are the same for every reader. Each is made and compressed at its first request, and kept. */
+export class KeptTexts {
+  readonly #kept = new Map<string, readonly EncodedFile[]>()
+
+  /** Nothing is kept if `make` throws. */
+  async get(name: string, make: () => string | Promise<string>): Promise<readonly EncodedFile[]> {
+    const kept = this.#kept.get(name)
+    if (kept !== undefined) return kept
+    const plain = Buffer.from(await make())
+    const digest = hash('sha256', plain, 'base64url').slice(0, 22)
+    const files: EncodedFile[] = [
+      { bytes: await compress(plain, { level: 9 }), etag: `"${digest}.gz"`, encoding: 'gzip' },
+      { bytes: plain, etag: `"${digest}"`, encoding: 'identity' },
+    ]
+    this.#kept.set(name, files)
+    return files
+  }
+}
+
+/** Accept-Encoding (RFC 9110, section 12.5.3), for codings that the field names; without the field, only `identity`. */
+function accepts(acceptEncoding = '', encoding: Encoding): boolean {
+  if (encoding === 'identity') return true
+  const offers = acceptEncoding.toLowerCase().split(',')
+  return offers.some((offer) => {
+    const [coding, weight = ''] = offer.trim().split(/\s*;\s*/)
+    return coding === encoding && !/^q=0(?:\.0*)?$/.test(weight)
+  })
 }

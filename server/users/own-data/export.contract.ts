@@ -11,7 +11,7 @@ import { linkProviderAccount } from '../../providers/provider-accounts.store.ts'
 import { noteDevice } from '../../sessions/sign-ins.store.ts'
 import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../../store/contract/world.ts'
 import { findUser, type User } from '../users.store.ts'
-import { exportOf } from './export.ts'
+import { exportOf } from './export.routes.ts'
 
 type Line = { type: string } & Record<string, unknown>
 

@@ -1,4 +1,4 @@
-// What the service keeps of one user, for the export (export.ts). No hash, key or sealed text is read.
+// What the service keeps of one user, for the export (export.routes.ts). No hash, key or sealed text is read.
 import { factorsOf } from '../../factors/factors.store.ts'
 import { notificationText } from '../../inbox/notification-json.ts'
 import { providerAccounts } from '../../providers/provider-accounts.store.ts'

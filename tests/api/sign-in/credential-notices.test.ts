@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { resetFactors } from '../../../server/factors/reset.ts'
+import { resetFactors } from '../../../server/factors/factors.ts'
 import { openStore } from '../../../server/open-store.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
 import { findUser, type User } from '../../../server/users/users.store.ts'

@@ -9,8 +9,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { build as buildClient } from '../../../client/build.js'
-import { buildPackage as buildElement } from '../../../element/build-package.js'
+import { build as buildClient, buildElement } from '../../../client/build.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const place = mkdtempSync(join(tmpdir(), 'carillon-examples-'))
