@@ -23,7 +23,7 @@ const layout = css`
 h2, p { margin: 0; font: inherit; }
 [part~='header'] { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0 0.5em; padding: 0.75em 1em 0.25em; }
 [part~='title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
-[part~='header-acts'] { display: flex; flex: 1 1 8em; justify-content: end; align-items: center; gap: 0.25em; margin-inline: -0.625em; }
+[part~='header-acts'] { display: flex; flex: 1 1 10em; justify-content: end; align-items: center; gap: 0.25em; margin-inline: -0.625em; }
 /* In two lines if it is beside a wide title. */
 [part~='mark-all'] { padding-inline-start: 0.25em; line-height: 1.25; text-align: end; }
 [part~='tabs'], [part~='bar'] { display: flex; gap: 1.25em; min-inline-size: 0; }

@@ -19,7 +19,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/commands': 2070,
   'server/config': 1220,
   'server/delivery': 1100,
-  'server/demonstration': 160,
+  'server/demonstration': 150,
   'server/doctor': 780,
   'server/factors': 1570,
   'server/guards': 160,
