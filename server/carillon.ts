@@ -38,6 +38,10 @@ program.on('option:version', () => {
 for (const command of [...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
   command.copyInheritedSettings(program).exitOverride().helpCommand(false)
 
+// A program that closes the pipe, as `head` does, is no failure. A command with a listener of its own handles the others.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE' && process.stdout.listenerCount('error') === 1) throw error
+})
 try {
   await program.parseAsync()
 } catch (error) {

@@ -24,8 +24,7 @@ import * as health from './http/health.routes.ts'
 import { type NeedsOf, type Route, route, routesAt, type Tag } from './http/operation.ts'
 import * as notifications from './inbox/inbox.routes.ts'
 import * as inboxPage from './inbox/inbox-page.routes.ts'
-import * as forgotPages from './links/forgot-page.routes.ts'
-import * as passwordPages from './links/password-page.routes.ts'
+import * as passwordPages from './links/password-pages.routes.ts'
 import * as passwords from './links/passwords.routes.ts'
 import * as live from './live/live.routes.ts'
 import * as docsPage from './pages/docs/docs.routes.ts'
@@ -172,8 +171,8 @@ const pages = {
   getInboxPage: route('GET', '/inbox', unscopedVisitor, inboxPage.inbox),
   getResetPage: route('GET', '/reset', unscopedVisitor, passwordPages.resetPage),
   getInvitePage: route('GET', '/invite', unscopedVisitor, passwordPages.invitePage),
-  getForgotPage: route('GET', '/forgot', unscopedVisitor, forgotPages.forgotPage),
-  postForgot: route('POST', '/forgot', open, forgotPages.forgot),
+  getForgotPage: route('GET', '/forgot', unscopedVisitor, passwordPages.forgotPage),
+  postForgot: route('POST', '/forgot', open, passwordPages.forgot),
 }
 
 /** The parts of the service that the routes need. */

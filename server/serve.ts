@@ -68,25 +68,29 @@ async function openLogged({ database, databasePartitions: partitions }: Config, 
 
 type Running = { log: Log; clock: Clock; hashCost: HashCost | undefined }
 
-async function serve(store: Store, config: Config, { clock, ...given }: Running): Promise<Service> {
+async function serve(store: Store, config: Config, running: Running): Promise<Service> {
   let url = config.publicUrl ?? ''
-  const { log } = given
-  const environment = { ...given, random: Math.random, url: () => url }
+  const { log, clock } = running
+  const environment = { ...running, random: Math.random, url: () => url }
   const demonstration = demonstrationOf(config, environment)
-  const composition = await compose(store, config, { ...environment, clock, demonstration })
+  const composition = await compose(store, config, { ...environment, demonstration })
   const { app, readiness } = composition
   const listensOn = reachable(await listen(app, config))
   if (config.publicUrl === undefined) url = listensOn
   warnOfUrl(config, url, log)
   // After it listens: the first sign-in is displayed once, so the service must be able to accept it.
-  const firstSignIn = config.firstStart ? await composition.firstStart().catch(closing(app)) : undefined
+  const closeAndThrow = async (error: unknown) => {
+    await app.close()
+    throw error
+  }
+  const firstSignIn = config.firstStart ? await composition.firstStart().catch(closeAndThrow) : undefined
   // A service whose database refuses writes for now starts all the same.
   await recordSettings(store, config, clock.now).catch((error: unknown) => {
     const reason = messageOf(error)
     log.warn({ event: 'audit-not-stored', reason }, 'the settings could not be compared with those of the last start')
   })
   readiness.isReady = true
-  const cleanup = tidyHourly(composition, { store, log, now: clock.now })
+  const cleanup = tidyHourly(store, composition, running)
   composition.upkeep.start()
   return {
     listensOn,
@@ -116,22 +120,13 @@ function demonstrationOf(config: Config, { log, url }: { log: Log; url: () => st
   return new Demonstration(() => ({ url: url(), prefix, hosts: [host, ...allowedHosts], hstsSubdomains }), log)
 }
 
-const closing = (app: Composition['app']) => async (error: unknown) => {
-  await app.close()
-  throw error
-}
-
-type Tidying = { store: Store; log: Log; now: () => number }
-
 /** A failure is recorded, for doctor. */
-function tidyHourly({ tidy }: Composition, { store, log, now }: Tidying): NodeJS.Timeout {
+function tidyHourly(store: Store, { tidy }: Composition, { log, clock }: Running): NodeJS.Timeout {
+  const event = 'tidying-failed'
   const run = () => {
-    tidy().catch((error: unknown) => {
-      log.warn(
-        { event: 'tidying-failed', err: error },
-        'old rows or signing keys could not be replaced; retrying in an hour',
-      )
-      store.write(recordLogged, [auditEntry(serviceSource, { event: 'tidying-failed', at: now() })]).catch(() => {})
+    tidy().catch((err: unknown) => {
+      log.warn({ event, err }, 'old rows or signing keys could not be replaced; retrying in an hour')
+      store.write(recordLogged, [auditEntry(serviceSource, { event, at: clock.now() })]).catch(() => {})
     })
   }
   run()
@@ -139,24 +134,18 @@ function tidyHourly({ tidy }: Composition, { store, log, now }: Tidying): NodeJS
 }
 
 function warnOfUrl({ publicUrl, database }: Config, url: string, log: Log): void {
+  const warn = (event: string, sentence: string) => log.warn({ event, url }, sentence)
   if (publicUrl === undefined && database.engine === 'postgres')
-    log.warn(
-      { event: 'public-url-missing', url },
-      'CARILLON_PUBLIC_URL is not set: other processes refuse the access tokens of this one',
-    )
+    warn('public-url-missing', 'CARILLON_PUBLIC_URL is not set: other processes refuse the access tokens of this one')
   if (!url.startsWith('https:') && !isLoopback(new URL(url).hostname))
-    log.warn(
-      { event: 'plain-http', url },
-      'plain HTTP: the session cookie is sent without Secure. Use it on this machine only',
-    )
+    warn('plain-http', 'plain HTTP: the session cookie is sent without Secure. Use it on this machine only')
 }
 
 function warnOfSetBack(log: Log, aheadMs: number): void {
-  log.warn(
-    { event: 'clock-set-back', aheadMs },
+  const sentence =
     'The clock was set back. Lifetimes continue from the latest time seen before. If the clock is correct now, restart ' +
-      'every process of the service; if it is wrong, correct it: timedatectl set-ntp true',
-  )
+    'every process of the service; if it is wrong, correct it: timedatectl set-ntp true'
+  log.warn({ event: 'clock-set-back', aheadMs }, sentence)
 }
 
 /** On one address, even if the name has several: for further addresses Fastify would create servers that are not drained. */
@@ -171,17 +160,15 @@ async function listen(app: Composition['app'], config: Config): Promise<string> 
 
 function notListening({ host, port }: Config, error: unknown): unknown {
   const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`
-  const reasons: Record<string, [message: string, remedy: string]> = {
+  const setHost = 'Set CARILLON_HOST to one that is'
+  const reasons: Record<string, [problem: string, remedy: string]> = {
     EADDRINUSE: [`${place} is taken by another program`, 'Stop that one, or set CARILLON_PORT to a free port.'],
     EACCES: [`This user may not listen on ${place}`, 'Set CARILLON_PORT to a port from 1024 on.'],
-    EADDRNOTAVAIL: [`${host} is not an address of this machine`, 'Set CARILLON_HOST to one that is.'],
-    ENOTFOUND: [
-      `${host} is not a name that this machine can resolve`,
-      'Set CARILLON_HOST to one that is, or to an address.',
-    ],
+    EADDRNOTAVAIL: [`${host} is not an address of this machine`, `${setHost}.`],
+    ENOTFOUND: [`${host} is not a name that this machine can resolve`, `${setHost}, or to an address.`],
   }
-  const [message, remedy] = reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? []
-  return message === undefined ? error : new CarillonError('UNAVAILABLE', message, { remedy, cause: error })
+  const [problem, remedy] = reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? []
+  return problem === undefined ? error : new CarillonError('UNAVAILABLE', problem, { remedy, cause: error })
 }
 
 /** The address that means every interface is not reachable itself; this machine uses the loopback address. */

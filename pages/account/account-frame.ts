@@ -1,21 +1,44 @@
-// The script of the account page. <account-frame>: the page around its sections: navigation, the demand for a new password, the dialog that confirms a
-// sign-in, and the part of the page that the address names.
+// The script of the account page: its sections, and what is around them, such as the demand for a new password.
 import type { Me } from 'carillon-client'
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { isCarillonError, networkError, signedOut } from '../../client/transport/errors.ts'
+import { timesOf } from '../../element/times.ts'
 import { type PageLanguage, pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
 import { type Account, faultOf, PageElement } from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
-import { Failure, isFailure, type Sending, send } from './requests.ts'
-import { sectionIds, sections } from './sections.ts'
+import { type Sending, send } from './requests.ts'
+import { ActivitySection } from './security/activity-section.ts'
+import { AddApp } from './security/add-app.ts'
+import { AddPasskey } from './security/add-passkey.ts'
+import { FactorsSection } from './security/factors-section.ts'
+import { ProvidersSection } from './security/providers-section.ts'
+import { RecoveryCodes } from './security/recovery-codes.ts'
+import { SessionsSection } from './security/sessions-section.ts'
+import { DataSection } from './self/data-section.ts'
+import { NotificationsSection } from './self/notifications-section.ts'
+import { PasswordSection } from './self/password-section.ts'
+import { PreferencesSection } from './self/preferences-section.ts'
+import { ProfileSection } from './self/profile-section.ts'
+
+/** By their anchors, such as account#password, under which the texts of the page have their titles. */
+const sections = {
+  profile: (account: Account) => html`<account-profile .account=${account}></account-profile>`,
+  password: (account: Account) => html`<account-password .account=${account}></account-password>`,
+  factors: (account: Account) => html`<account-factors .account=${account}></account-factors>
+<account-providers .account=${account}></account-providers>`,
+  sessions: (account: Account) => html`<account-sessions .account=${account}></account-sessions>`,
+  notifications: (account: Account) => html`<account-notifications .account=${account}></account-notifications>`,
+  preferences: (account: Account) => html`<account-preferences .account=${account}></account-preferences>`,
+  activity: (account: Account) => html`<account-activity .account=${account}></account-activity>`,
+  data: (account: Account) => html`<account-data .account=${account}></account-data>`,
+}
+const sectionIds = Object.keys(sections) as (keyof typeof sections)[]
 
 /** The attributes of the element in which the service starts the page. */
 type Place = Pick<Account, 'root' | 'pages' | 'passwordMinLength' | 'offered'>
 
 class AccountFrame extends PageElement {
-  static override properties: PropertyDeclarations = {
-    account: { state: true },
-    failure: { state: true },
-  }
+  static override properties: PropertyDeclarations = { account: { state: true }, failure: { state: true } }
 
   declare account: Account | undefined
   declare failure: { error: unknown; words: Account['words'] } | undefined
@@ -32,7 +55,7 @@ class AccountFrame extends PageElement {
     super.connectedCallback()
     addEventListener('hashchange', () => this.#findTarget())
     document.addEventListener('visibilitychange', () => this.#checkUser())
-    this.addEventListener('section-loaded', () => this.#showTarget())
+    this.addEventListener('section-updated', () => this.#showTarget())
     this.#findTarget()
     void this.#start()
   }
@@ -50,7 +73,7 @@ class AccountFrame extends PageElement {
         refresh: () => this.#refresh(),
         refreshFrame: () => this.#refreshFrame(),
       }
-      this.account = { ...this.#place, ...acts, ...read, me, language, revision: 0 }
+      this.account = { ...this.#place, ...acts, ...read, me, revision: 0 }
       this.failure = undefined
     } catch (error) {
       this.failure = { error, words: read.words }
@@ -68,7 +91,7 @@ class AccountFrame extends PageElement {
   /** Without a session, this route has no user and is no error, which a browser would display in its console. */
   async #readMe(): Promise<Me> {
     const me = await send<Me | null>(`${this.#place.root}api/session`)
-    if (me === null) throw new Failure('UNAUTHORIZED')
+    if (me === null) throw signedOut()
     return me
   }
 
@@ -77,7 +100,7 @@ class AccountFrame extends PageElement {
     try {
       return await send<Data>(url, sending)
     } catch (error) {
-      if (!isFailure(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
+      if (!isCarillonError(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
     }
     await this.querySelector<ConfirmDialog>('confirm-dialog')?.confirm()
     return send<Data>(url, sending)
@@ -100,12 +123,12 @@ class AccountFrame extends PageElement {
       const renewed = page.querySelector(part)
       if (renewed) document.querySelector(part)?.replaceWith(renewed)
     }
-    if (this.account) this.account = { ...this.account, ...read, me, language, revision: this.account.revision + 1 }
+    if (this.account) this.account = { ...this.account, ...read, me, revision: this.account.revision + 1 }
   }
 
   async #readPage(): Promise<string> {
     const response = await fetch(location.pathname, { headers: { accept: 'text/html' } }).catch(() => undefined)
-    if (!response?.ok) throw new Failure('NETWORK')
+    if (!response?.ok) throw networkError(response)
     return response.text()
   }
 
@@ -114,7 +137,7 @@ class AccountFrame extends PageElement {
     this.#showTarget()
   }
 
-  /** Scrolls to the part that the address names and marks it, also if its section has just loaded it. */
+  /** Scrolls to the part that the address names and marks it, also if its section displays it only now. */
   #showTarget(): void {
     // Not the target of "skip to the content", which is around this element.
     const found = this.#target === '' ? null : this.querySelector<HTMLElement>(`#${CSS.escape(this.#target)}`)
@@ -132,8 +155,10 @@ class AccountFrame extends PageElement {
   }
 
   protected override render(): TemplateResult | typeof nothing {
-    if (this.failure) return this.#failed(this.failure)
-    const { account } = this
+    const { account, failure } = this
+    if (failure)
+      return html`<p class="fault" role="alert">${faultOf(failure.error, { ...this.#place, words: failure.words })}</p>
+<button type="button" @click=${() => this.#start()}>${failure.words.tryAgain}</button>`
     if (!account) return nothing
     const { texts, me } = account
     return html`<nav class="sections" aria-label=${texts.sections}><ul>
@@ -150,20 +175,28 @@ ${sections[id](account)}
 </div>
 <confirm-dialog .account=${account}></confirm-dialog>`
   }
-
-  #failed({ error, words }: NonNullable<AccountFrame['failure']>): TemplateResult {
-    return html`<p class="fault" role="alert">${faultOf(error, { words, pages: this.#place.pages })}</p>
-<button type="button" @click=${() => this.#start()}>${words.tryAgain}</button>`
-  }
 }
 
-async function readTexts(language: PageLanguage): Promise<Pick<Account, 'texts' | 'words'>> {
+async function readTexts(language: PageLanguage) {
   const [texts, words] = await Promise.all([textsOf('account', language), textsOf('requests', language)])
-  return { texts, words }
+  const { format } = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+  return { language, texts, words, times: timesOf(language), exact: (at: string) => format(Date.parse(at)) }
 }
 
 customElements.define('account-frame', AccountFrame)
 customElements.define('confirm-dialog', ConfirmDialog)
+customElements.define('account-profile', ProfileSection)
+customElements.define('account-password', PasswordSection)
+customElements.define('account-notifications', NotificationsSection)
+customElements.define('account-preferences', PreferencesSection)
+customElements.define('account-factors', FactorsSection)
+customElements.define('account-providers', ProvidersSection)
+customElements.define('account-sessions', SessionsSection)
+customElements.define('account-activity', ActivitySection)
+customElements.define('account-data', DataSection)
+customElements.define('add-app', AddApp)
+customElements.define('add-passkey', AddPasskey)
+customElements.define('recovery-codes', RecoveryCodes)
 
 const container = document.getElementById('account')
 const { root = '', pages = '', passwordMin, providers = '[]' } = container?.dataset ?? {}

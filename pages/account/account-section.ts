@@ -1,13 +1,12 @@
 // What the sections of the account page have in common: the account, an act with its outcome, times, a question before an act that cannot
-// be undone, and where the focus goes. A base class, because Lit finds reactive properties by inheritance. The sections are in the
-// document itself and not in shadow roots, so that page.css styles them.
+// be undone, and where the focus goes. A base class, because Lit finds reactive properties by inheritance.
 import type { ErrorCode, Me } from 'carillon-client'
-import { html, LitElement, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
+import { html, LitElement, nothing, type PropertyDeclarations, render, type TemplateResult } from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
-import { type Times, timesOf } from '../../element/times.ts'
+import { isCarillonError } from '../../client/transport/errors.ts'
+import type { Times } from '../../element/times.ts'
 import type { PageLanguage, TextsOf } from '../../server/pages/texts/texts.ts'
-import { ask, Cancelled, type Question } from './question.ts'
-import { isFailure, type Sending } from './requests.ts'
+import type { Sending } from './requests.ts'
 import { sentenceOf } from './sentences.ts'
 
 /** What the page gives each section. The page replaces it if anything in it changes. */
@@ -17,6 +16,9 @@ export type Account = {
   texts: TextsOf<'account'>
   /** Why a request failed. */
   words: TextsOf<'requests'>
+  times: Times
+  /** Date and time, by which the user recognises an act. */
+  exact(at: string): string
   /** Relative prefixes: `${root}docs`, `${pages}sign-in`. */
   root: string
   pages: string
@@ -32,14 +34,18 @@ export type Account = {
   refreshFrame(): Promise<void>
 }
 
-/** Its content is in the document itself, so that labels, anchors and password managers work as usual. */
+/** Its content is in the document itself, so that page.css, labels, anchors and password managers work as usual. */
 export abstract class PageElement extends LitElement {
   protected override createRenderRoot(): HTMLElement {
     return this
   }
 }
 
-type Sentence = (texts: Account['texts']) => string | TemplateResult
+/** The user closed a dialog that the request needed: nothing has happened, and nothing is said. */
+export class Cancelled extends Error {}
+
+type Sentence = (texts: Account['texts']) => string
+type Sentences = Partial<Record<ErrorCode, Sentence>>
 
 /** A failure that the section explains better than the page does. */
 export class Explained extends Error {
@@ -57,7 +63,6 @@ export abstract class AccountSection extends PageElement {
     isBusy: { state: true },
     failure: { state: true },
     done: { state: true },
-    loadFailure: { state: true },
   }
 
   declare account: Account
@@ -65,9 +70,7 @@ export abstract class AccountSection extends PageElement {
   /** The error of the last act. */
   declare failure: unknown
   /** What the last act has done, in the language of the page at this moment. */
-  declare done: ((texts: Account['texts']) => string) | undefined
-  declare loadFailure: unknown
-  #times: { language: string; times: Times; exact: Intl.DateTimeFormat } | undefined
+  declare done: Sentence | undefined
 
   constructor() {
     super()
@@ -78,29 +81,8 @@ export abstract class AccountSection extends PageElement {
     return this.account.texts
   }
 
-  /** Reads what the section displays. A section without data of its own has nothing to read. */
-  protected async load(): Promise<void> {}
-
-  protected override willUpdate(changed: PropertyValues<this>): void {
-    const before = changed.get('account') as Account | undefined
-    if (changed.has('account') && before?.revision !== this.account.revision) void this.reload()
-  }
-
-  async reload(): Promise<void> {
-    try {
-      await this.load()
-      this.loadFailure = undefined
-    } catch (error) {
-      this.loadFailure = error
-    }
-    this.requestUpdate()
-    await this.updateComplete
-    // The page may have been opened for something that is in the document only now.
-    this.dispatchEvent(new CustomEvent('section-loaded', { bubbles: true }))
-  }
-
   /** One act at a time. Its failure, or what it has done, is displayed by `outcome()`. True if it succeeded. */
-  protected async act(work: () => Promise<unknown>, done?: (texts: Account['texts']) => string): Promise<boolean> {
+  protected async act(work: () => Promise<unknown>, done?: Sentence): Promise<boolean> {
     if (this.isBusy) return false
     this.isBusy = true
     this.failure = undefined
@@ -124,46 +106,13 @@ export abstract class AccountSection extends PageElement {
   }
 
   protected faultText(failure: unknown) {
-    return failure instanceof Explained ? html`${failure.sentence(this.texts)}` : faultOf(failure, this.account)
-  }
-
-  /** `content`: undefined before the first load. It stays if a later one fails, with all that is typed in it. */
-  protected whenLoaded(content: TemplateResult | typeof nothing | undefined): TemplateResult {
-    const fault = this.loadFailure === undefined ? undefined : this.#loadFault()
-    if (content === undefined) return fault ?? html`<p class="hint">${this.texts.loading}</p>`
-    return html`${fault ?? nothing}${content}`
-  }
-
-  #loadFault(): TemplateResult {
-    return html`<p class="fault" role="alert">${this.faultText(this.loadFailure)}</p>
-<button type="button" @click=${this.#loadAgain}>${this.account.words.tryAgain}</button>`
-  }
-
-  /** The button with the focus goes away. */
-  async #loadAgain(): Promise<void> {
-    await this.reload()
-    if (this.loadFailure === undefined) await this.focusOn()
-  }
-
-  /** Formatters are slow to make. */
-  #formats() {
-    const { language } = this.account
-    if (this.#times?.language !== language) {
-      const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
-      this.#times = { language, times: timesOf(language), exact }
-    }
-    return this.#times
+    return failure instanceof Explained ? failure.sentence(this.texts) : faultOf(failure, this.account)
   }
 
   /** A text about a moment, such as `3 days ago`. The exact one is displayed when the reader points at it. */
   protected roughly(at: string, text: (time: string) => string): TemplateResult {
-    const { times } = this.#formats()
+    const { times } = this.account
     return html`<span title=${times.absolute(at)}>${text(times.relative(at, Date.now()))}</span>`
-  }
-
-  /** Date and time, by which the user recognises an act. */
-  protected exactly(at: string): string {
-    return this.#formats().exact.format(Date.parse(at))
   }
 
   /** In the order of the language: `Firefox on Linux`, `Firefox auf Linux`. */
@@ -176,20 +125,17 @@ export abstract class AccountSection extends PageElement {
   }
 
   /** Throws Explained if the request fails with one of these codes. */
-  protected async explained<Data>(
-    request: Promise<Data>,
-    sentences: Partial<Record<ErrorCode, Sentence>>,
-  ): Promise<Data> {
+  protected async explained<Data>(request: Promise<Data>, sentences: Sentences): Promise<Data> {
     try {
       return await request
     } catch (error) {
-      const sentence = isFailure(error) ? sentences[error.code] : undefined
+      const sentence = isCarillonError(error) ? sentences[error.code] : undefined
       throw sentence === undefined ? error : new Explained(sentence)
     }
   }
 
   /** Sends a DELETE, and displays the account as it is then. */
-  protected async delete(path: string, sentences: Partial<Record<ErrorCode, Sentence>> = {}): Promise<void> {
+  protected async delete(path: string, sentences: Sentences = {}): Promise<void> {
     await this.explained(this.account.send(path, { method: 'DELETE' }), sentences)
     await this.account.refresh()
   }
@@ -234,9 +180,26 @@ export abstract class AccountSection extends PageElement {
 <button type="button" @click=${close}>${this.texts.cancel}</button></p>`
   }
 
-  /** Throws Cancelled, which displays nothing, unless the user agrees. */
-  protected ask(question: Omit<Question, 'cancel'>): Promise<void> {
-    return ask({ ...question, cancel: this.texts.cancel })
+  /** Asks before an act that cannot be undone. Throws Cancelled unless the user agrees. The button that cancels is first, and so has the focus. */
+  protected ask({ title, text, action }: { title: string; text: string; action: string }): Promise<void> {
+    const dialog = document.createElement('dialog')
+    dialog.setAttribute('role', 'alertdialog')
+    dialog.setAttribute('aria-labelledby', 'question-title')
+    dialog.setAttribute('aria-describedby', 'question-text')
+    const content = html`<h2 id="question-title">${title}</h2>
+<p id="question-text">${text}</p>
+<p class="buttons"><button type="button" @click=${() => dialog.close()}>${this.texts.cancel}</button>
+<button type="button" class="danger" @click=${() => dialog.close('agreed')}>${action}</button></p>`
+    render(content, dialog)
+    document.body.append(dialog)
+    dialog.showModal()
+    return new Promise((resolve, reject) => {
+      dialog.addEventListener('close', () => {
+        dialog.remove()
+        if (dialog.returnValue === 'agreed') resolve()
+        else reject(new Cancelled())
+      })
+    })
   }
 
   /** Call it after an act that removed or replaced the button with the focus. Without `selector`, the heading gets the focus. */
@@ -253,7 +216,7 @@ export abstract class AccountSection extends PageElement {
 /** A sentence, with a link that leads back here if the sign-in has ended. `pages`: the prefix of the pages, relative to this one. */
 export function faultOf(error: unknown, { words, pages }: Pick<Account, 'words' | 'pages'>) {
   if (error === undefined || error instanceof Cancelled) return nothing
-  if (!isFailure(error, 'UNAUTHORIZED')) return sentenceOf(error, words)
+  if (!isCarillonError(error, 'UNAUTHORIZED')) return sentenceOf(error, words)
   const signIn = `${pages}sign-in?return_to=${encodeURIComponent(location.pathname)}`
   return html`${words.failures.UNAUTHORIZED} <a href=${signIn}>${words.signInAgain}</a>`
 }

@@ -1,29 +1,20 @@
 // <confirm-dialog>: what changes how a user signs in needs a sign-in of the last ten minutes. The dialog makes it fresh again, by a second
 // factor, or by the password of a user without one (POST /api/me/confirm).
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { type Account, faultOf, PageElement } from './account-section.ts'
+import { isCarillonError } from '../../client/transport/errors.ts'
+import { AccountSection, Cancelled } from './account-section.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from './passkeys.ts'
-import { Cancelled } from './question.ts'
-import { isFailure, send } from './requests.ts'
+import { send } from './requests.ts'
 
 type Way = 'password' | 'passkey' | 'code' | 'recoveryCode'
 type Factors = { items: { kind: 'totp' | 'passkey'; confirmed: boolean }[]; recoveryCodesLeft: number }
 
-export class ConfirmDialog extends PageElement {
-  static override properties: PropertyDeclarations = {
-    account: { attribute: false },
-    ways: { state: true },
-    way: { state: true },
-    isBusy: { state: true },
-    failure: { state: true },
-  }
+export class ConfirmDialog extends AccountSection {
+  static override properties: PropertyDeclarations = { ways: { state: true }, way: { state: true } }
 
-  declare account: Account
   /** How this user can confirm; the first is offered. */
   declare ways: readonly Way[]
   declare way: Way
-  declare isBusy: boolean
-  declare failure: unknown
   #settle: { resolve: () => void; reject: (error: unknown) => void } | undefined
 
   constructor() {
@@ -32,11 +23,12 @@ export class ConfirmDialog extends PageElement {
     this.way = 'password'
   }
 
-  /** Resolves when the sign-in is fresh. Throws Cancelled if the user closes the dialog, Failure if the factors cannot be read. */
+  /** Resolves when the sign-in is fresh. Throws Cancelled if the user closes the dialog, CarillonError if the factors cannot be read. */
   async confirm(): Promise<void> {
     this.#settle?.reject(new Cancelled())
     this.ways = await this.#readWays()
-    this.#choose(this.ways[0] ?? 'password')
+    this.way = this.ways[0] ?? 'password'
+    this.failure = undefined
     await this.updateComplete
     this.#dialog?.showModal()
     return new Promise((resolve, reject) => {
@@ -45,21 +37,24 @@ export class ConfirmDialog extends PageElement {
   }
 
   async #readWays(): Promise<Way[]> {
-    return waysOf(await send<Factors>(`${this.account.root}api/me/factors`))
+    const { items, recoveryCodesLeft } = await send<Factors>(`${this.account.root}api/me/factors`)
+    const kinds = new Set(items.filter(({ confirmed }) => confirmed).map(({ kind }) => kind))
+    if (kinds.size === 0) return ['password']
+    return [
+      ...(kinds.has('passkey') && hasPasskeys() ? (['passkey'] as const) : []),
+      ...(kinds.has('totp') ? (['code'] as const) : []),
+      ...(recoveryCodesLeft > 0 ? (['recoveryCode'] as const) : []),
+    ]
   }
 
   get #dialog(): HTMLDialogElement | null {
     return this.querySelector('dialog')
   }
 
-  #choose(way: Way): void {
-    this.way = way
-    this.failure = undefined
-  }
-
   /** The button of the way has gone: it is another one's now. */
   async #changeTo(way: Way): Promise<void> {
-    this.#choose(way)
+    this.way = way
+    this.failure = undefined
     await this.updateComplete
     this.#focus()
   }
@@ -71,29 +66,22 @@ export class ConfirmDialog extends PageElement {
 
   async #prove(event: Event): Promise<void> {
     event.preventDefault()
-    if (this.isBusy) return
-    this.isBusy = true
-    this.failure = undefined
-    try {
-      const { root } = this.account
+    const { root } = this.account
+    const isProved = await this.act(async () => {
       const proof = this.way === 'passkey' ? await usePasskey(root) : this.#field?.value
       await send(`${root}api/me/confirm`, { method: 'POST', body: { [this.way]: proof } })
-      this.#settle?.resolve()
-      this.#dialog?.close()
-    } catch (error) {
-      await this.#fail(error)
-    } finally {
-      this.isBusy = false
-    }
+    })
+    if (!isProved) return this.#displayFailure()
+    this.#settle?.resolve()
+    this.#dialog?.close()
   }
 
-  async #fail(error: unknown): Promise<void> {
+  async #displayFailure(): Promise<void> {
     // Another tab has added a factor since: the password alone does not do any more.
-    if (isFailure(error, 'SECOND_FACTOR_REQUIRED')) {
+    if (isCarillonError(this.failure, 'SECOND_FACTOR_REQUIRED')) {
       this.ways = await this.#readWays().catch(() => this.ways)
       this.way = this.ways[0] ?? 'password'
     }
-    this.failure = error
     await this.updateComplete
     this.#focus()
   }
@@ -110,15 +98,15 @@ export class ConfirmDialog extends PageElement {
   }
 
   protected override render(): TemplateResult {
-    const { account, way, ways, isBusy, failure } = this
-    const { confirm, cancel } = account.texts
+    const { texts, way, ways, isBusy, failure } = this
+    const { confirm, cancel } = texts
     const others = ways.filter((one) => one !== way)
     return html`<dialog aria-labelledby="confirm-title" @close=${this.#closed}>
 <form novalidate @submit=${this.#prove}>
 <h2 id="confirm-title">${confirm.title}</h2>
 <p>${confirm.text}</p>
 ${way === 'passkey' ? nothing : this.#proofField(way)}
-<p class="fault" id="confirm-fault" role="alert">${this.#faultText(failure)}</p>
+<p class="fault" id="confirm-fault" role="alert">${this.faultText(failure)}</p>
 <p class="buttons"><button class="primary" aria-disabled=${isBusy ? 'true' : nothing}>${way === 'passkey' ? confirm.ways.passkey : confirm.submit}</button>
 <button type="button" @click=${() => this.#dialog?.close()}>${cancel}</button></p>
 ${others.map((one) => html`<p><button type="button" class="plain" @click=${() => this.#changeTo(one)}>${confirm.ways[one]}</button></p>`)}
@@ -127,27 +115,18 @@ ${others.map((one) => html`<p><button type="button" class="plain" @click=${() =>
   }
 
   #proofField(way: Exclude<Way, 'passkey'>): TemplateResult {
-    const { confirm } = this.account.texts
+    const { confirm, password } = this.texts
+    const labels = { password: password.title, ...confirm.labels }
     const kind = { password: 'current-password', code: 'one-time-code', recoveryCode: 'off' } as const
-    return html`<div class="field"><label for="confirm-proof">${confirm.labels[way]}</label>
+    return html`<div class="field"><label for="confirm-proof">${labels[way]}</label>
 <input id="confirm-proof" type=${way === 'password' ? 'password' : 'text'} autocomplete=${kind[way]} inputmode=${way === 'code' ? 'numeric' : 'text'}
 autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fault" aria-invalid=${this.failure ? 'true' : 'false'}></div>`
   }
 
-  #faultText(failure: unknown) {
-    const { faults } = this.account.texts.confirm
-    if (failure instanceof PasskeyRefused || isFailure(failure, 'UNPROCESSABLE')) return faults.passkey
-    if (isFailure(failure, 'INVALID_CREDENTIALS', 'INVALID_REQUEST')) return faults[this.way]
-    return faultOf(failure, this.account)
+  protected override faultText(failure: unknown) {
+    const { faults } = this.texts.confirm
+    if (failure instanceof PasskeyRefused || isCarillonError(failure, 'UNPROCESSABLE')) return faults.passkey
+    if (isCarillonError(failure, 'INVALID_CREDENTIALS', 'INVALID_REQUEST')) return faults[this.way]
+    return super.faultText(failure)
   }
-}
-
-function waysOf({ items, recoveryCodesLeft }: Factors): Way[] {
-  const kinds = new Set(items.filter(({ confirmed }) => confirmed).map(({ kind }) => kind))
-  if (kinds.size === 0) return ['password']
-  return [
-    ...(kinds.has('passkey') && hasPasskeys() ? (['passkey'] as const) : []),
-    ...(kinds.has('totp') ? (['code'] as const) : []),
-    ...(recoveryCodesLeft > 0 ? (['recoveryCode'] as const) : []),
-  ]
 }

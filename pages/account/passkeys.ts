@@ -9,7 +9,7 @@ export function hasPasskeys(): boolean {
 /** The browser or its user refused: no passkey, cancelled, or too slow. The browser does not say which. */
 export class PasskeyRefused extends Error {}
 
-/** `body` of `POST /login/passkey/options`: with a challenge, only the passkeys of its user. Throws Failure or PasskeyRefused. */
+/** `body` of `POST /login/passkey/options`: with a challenge, only the passkeys of its user. Throws CarillonError or PasskeyRefused. */
 export async function usePasskey(root: string, body: { challenge?: string } = {}): Promise<unknown> {
   const options = await send<PublicKeyCredentialRequestOptionsJSON>(`${root}login/passkey/options`, {
     method: 'POST',

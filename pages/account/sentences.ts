@@ -1,12 +1,11 @@
 // A failed request as a sentence, for the scripts of all pages: also of those that load no Lit.
-import type { PasswordFault } from 'carillon-client'
+import { isCarillonError } from '../../client/transport/errors.ts'
 import type { TextsOf } from '../../server/pages/texts/texts.ts'
-import { isFailure } from './requests.ts'
 
 type Words = TextsOf<'requests'>
 
 export function sentenceOf(error: unknown, words: Words): string {
-  if (!isFailure(error)) return words.failures.other
+  if (!isCarillonError(error)) return words.failures.other
   const { code, retryAfter } = error
   const sentences: Readonly<Record<string, string>> = words.failures
   const sentence = sentences[code] ?? words.failures.other
@@ -21,14 +20,10 @@ function waitOf(seconds: number | undefined, { soon, inSeconds, inMinutes }: Wor
 
 /** Why the service refused a password, in the words of the page; undefined if it failed for another reason. */
 export function passwordFaultOf(error: unknown, { passwordFaults }: Words, minLength: number): string | undefined {
-  if (!isFailure(error)) return undefined
+  if (!isCarillonError(error)) return undefined
   if (error.code === 'PAYLOAD_TOO_LARGE') return passwordFaults.too_long
   const faults = error.details?.filter(({ field }) => field === 'newPassword') ?? []
   if (faults.length === 0) return undefined
-  return faults.map(({ code }) => sentenceOfFault(code)).join(' ')
-
-  function sentenceOfFault(code: PasswordFault | undefined): string {
-    if (code === undefined) return passwordFaults.unusable
-    return code === 'too_short' ? passwordFaults.too_short(minLength) : passwordFaults[code]
-  }
+  const sentences = { ...passwordFaults, too_short: passwordFaults.too_short(minLength) }
+  return faults.map(({ code }) => sentences[code ?? 'unusable']).join(' ')
 }

@@ -1,5 +1,4 @@
-// The script of the inbox page: the list of categories around <carillon-inbox>, which does everything else, the theme of this device, and the
-// first steps of a new service.
+// The script of the inbox page: categories and theme for <carillon-inbox>, which does everything else, and the first steps of a new service.
 import type { CarillonInbox } from 'carillon-inbox'
 import { send } from '../account/requests.ts'
 import { addCopyButtons } from '../docs/copy-buttons.ts'

@@ -1,6 +1,7 @@
 // The script of /reset and /invite: takes the token out of the address, shows whose it is, and signs in by it with the new password.
+import { isCarillonError } from '../../client/transport/errors.ts'
 import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
-import { isFailure, send } from '../account/requests.ts'
+import { send } from '../account/requests.ts'
 import { passwordFaultOf, sentenceOf } from '../account/sentences.ts'
 
 /** 32 bytes as base64url. */
@@ -38,7 +39,7 @@ async function begin(own: string): Promise<void> {
   const facts = send<{ username: string }>(`${root}password/link`, { method: 'POST', body: { token } })
   const link = await facts.catch((error: unknown) => ({ username: '', error }))
   if (token !== own) return
-  if ('error' in link && isFailure(link.error, 'LINK_INVALID')) return end('invalid')
+  if ('error' in link && isCarillonError(link.error, 'LINK_INVALID')) return end('invalid')
   element('named').hidden = link.username === ''
   element('username').textContent = link.username
   ;(element('account') as HTMLInputElement).value = link.username
@@ -56,8 +57,7 @@ function show(part: Part): void {
 
 function showFault(sentence: string, isOfPassword = false): void {
   element('fault').textContent = sentence
-  if (isOfPassword) input.setAttribute('aria-invalid', 'true')
-  else input.removeAttribute('aria-invalid')
+  input.ariaInvalid = isOfPassword ? 'true' : null
 }
 
 function reveal(isVisible: boolean): void {
@@ -79,8 +79,8 @@ async function sendPassword(): Promise<void> {
     // They were made for the reader before.
     for (const old of document.querySelectorAll('.top > :not(.brand)')) old.remove()
   } catch (error) {
-    if (isFailure(error, 'SECOND_FACTOR_REQUIRED')) end('done')
-    else if (isFailure(error, 'LINK_INVALID')) end('invalid')
+    if (isCarillonError(error, 'SECOND_FACTOR_REQUIRED')) end('done')
+    else if (isCarillonError(error, 'LINK_INVALID')) end('invalid')
     else await explain(error)
   } finally {
     isSending = false

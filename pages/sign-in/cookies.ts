@@ -1,4 +1,4 @@
-// Does this browser keep the cookie of a sign-in, and has another tab ended it? It is HttpOnly, so a script sees only what follows from it.
+// Does this browser keep the cookie of a sign-in? It is HttpOnly, so a script sees only what follows from it.
 
 import { attempt } from '../look/preferences.ts'
 
@@ -13,20 +13,6 @@ export function beginWatch(): void {
 /** Just before a sign-out is sent: the browser has kept the cookie. */
 export function endWatch(): void {
   attempt(() => sessionStorage.removeItem(mark))
-}
-
-const signOutMark = 'carillon-signed-out'
-
-/** The page after a sign-out tells the other tabs of this browser. Without a storage, each learns of it with its next request. */
-export function tellSignOut(): void {
-  attempt(() => {
-    localStorage.setItem(signOutMark, '')
-    localStorage.removeItem(signOutMark)
-  })
-}
-
-export function onSignOut(listen: () => void): void {
-  addEventListener('storage', ({ key, newValue }) => key === signOutMark && newValue !== null && listen())
 }
 
 /** `isSignedOut`: the page asks for the password, and nothing was refused. */

@@ -1,7 +1,8 @@
 // The script of the sign-in page, whose forms work without it. It adds passkeys and "show password", keeps what was typed if the service
 // does not respond, and says so if the browser keeps no cookie.
+import { isCarillonError } from '../../client/transport/errors.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from '../account/passkeys.ts'
-import { isFailure, send } from '../account/requests.ts'
+import { send } from '../account/requests.ts'
 import { beginWatch, cookieFault } from './cookies.ts'
 
 const page = document.querySelector('#sign-in') as HTMLElement
@@ -89,7 +90,7 @@ async function signInWithPasskey(button: HTMLButtonElement): Promise<void> {
 
 function sentenceOf(error: unknown): string | undefined {
   if (error instanceof PasskeyRefused) return sentences.passkeyNotUsed
-  if (!isFailure(error)) return sentences.passkeyFailed
+  if (!isCarillonError(error)) return sentences.passkeyFailed
   if (error.code === 'NETWORK') return sentences.noResponse
   if (error.code === 'UNAUTHORIZED') return sentences.tooLate
   return error.code === 'INVALID_CREDENTIALS' ? sentences.passkeyUnknown : sentences.passkeyFailed

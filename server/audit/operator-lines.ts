@@ -1,6 +1,7 @@
 // The log lines of commands. A command is a process of its own and has no log, so every service that runs writes the lines of what
 // operators did, when the store signals it. What happened while none ran is in the table alone.
 import type { AuditEntry } from '../store/events.ts'
+import { reloader } from '../store/reloads.ts'
 import type { Store } from '../store/store.ts'
 import { listAudit } from './audit.store.ts'
 import type { AuditLines } from './audit-lines.ts'
@@ -19,51 +20,38 @@ type Dependencies = {
   note: (entry: AuditEntry) => Promise<void>
 }
 
-export class OperatorLines {
-  readonly #dependencies: Dependencies
+export function writeOperatorLines({ store, lines, now, note }: Dependencies): void {
   /** The entries that are written, by id, with their time; and those from before the start. */
-  readonly #written = new Map<string, number>()
-  #reading: Promise<void>
-  #isDue = false
+  const written = new Map<string, number>()
+  let isStart = true
 
-  constructor(dependencies: Dependencies) {
-    this.#dependencies = dependencies
-    this.#reading = this.#read(() => {}, notedWithinMs)
-    dependencies.store.onChange(() => this.#readSoon(), ['audit'])
-  }
-
-  /** Signals during a read cause one more read. */
-  #readSoon(): void {
-    if (this.#isDue) return
-    this.#isDue = true
-    this.#reading = this.#reading.then(() => {
-      this.#isDue = false
-      return this.#read((entry) => this.#dependencies.lines.write(entry))
-    })
-  }
-
-  async #read(write: (entry: AuditEntry) => void, withinMs = lateMs): Promise<void> {
-    const { store, now } = this.#dependencies
-    const since = now() - withinMs
-    try {
-      const fresh: AuditEntry[] = []
-      let before = {}
-      for (;;) {
-        const found = await store.read(listAudit, { actor: 'operator', since, limit: maxAtOnce, ...before })
-        const unknown = found.filter(({ id }) => !this.#written.has(id))
-        fresh.push(...unknown)
-        // An import has more at once. What happened before the start needs no lines.
-        if (found.length < maxAtOnce || unknown.length === 0 || withinMs > lateMs) break
-        before = { before: found.at(-1)?.id }
-      }
-      for (const entry of fresh.toReversed()) {
-        write(entry)
-        void this.#dependencies.note(entry)
-        this.#written.set(entry.id, entry.at)
-      }
-    } catch {
-      // The next signal reads again; the table has the entries.
+  /** In the order of their ids. An import has more than one page. */
+  async function unwritten(since: number): Promise<AuditEntry[]> {
+    const fresh: AuditEntry[] = []
+    let before: string | undefined
+    for (;;) {
+      const found = await store.read(listAudit, { actor: 'operator', since, limit: maxAtOnce, before })
+      const unknown = found.filter(({ id }) => !written.has(id))
+      fresh.push(...unknown)
+      if (isStart || found.length < maxAtOnce || unknown.length === 0) return fresh.toReversed()
+      before = found.at(-1)?.id
     }
-    for (const [id, at] of this.#written) if (at < since) this.#written.delete(id)
   }
+
+  async function read(): Promise<void> {
+    const since = now() - (isStart ? notedWithinMs : lateMs)
+    for (const entry of await unwritten(since)) {
+      // What happened before the start needs no lines.
+      if (!isStart) lines.write(entry)
+      void note(entry)
+      written.set(entry.id, entry.at)
+    }
+    isStart = false
+    for (const [id, at] of written) if (at < since) written.delete(id)
+  }
+
+  // The table has the entries if it cannot be read now.
+  const readSoon = reloader(read, () => {})
+  void readSoon()
+  store.onChange(readSoon, ['audit'])
 }

@@ -56,18 +56,14 @@ async function audit(options: Options, command: Command): Promise<void> {
 
 /** Oldest first. */
 async function entriesOf({ store, now }: Place, { user, since, last }: Options): Promise<AuditEntry[]> {
-  const filter = {
-    ...(user !== undefined && { userId: (await findUser({ store }, { username: user })).id }),
-    ...(since !== undefined && { since: since(now()) }),
-  }
+  const about = user === undefined ? {} : { userId: (await findUser({ store }, { username: user })).id }
+  const filter = { ...about, since: since?.(now()) ?? 0 }
   const wanted = since === undefined ? last : Number.POSITIVE_INFINITY
   const entries: AuditEntry[] = []
-  while (entries.length < wanted) {
+  for (let page: AuditEntry[] | undefined; page?.length !== 0 && entries.length < wanted; entries.push(...page)) {
+    const oldest = entries.at(-1)
     const limit = Math.min(pageSize, wanted - entries.length)
-    const before = entries.at(-1)?.id
-    const page = await store.read(listAudit, { ...filter, ...(before !== undefined && { before }), limit })
-    entries.push(...page)
-    if (page.length < limit) break
+    page = await store.read(listAudit, { ...filter, ...(oldest && { before: oldest.id }), limit })
   }
   return entries.toReversed()
 }

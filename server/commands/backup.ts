@@ -26,10 +26,8 @@ async function backup(file: string, options: Output, command: Command): Promise<
   const { database } = configOf(command)
   refuseMissingDatabase(database)
   const wanted = { from: database, file, at: iso(Date.now()), report: progress(options) }
-  const tables = await interruptible(
-    () => `Nothing is left of ${file}.`,
-    () => backUp(wanted),
-  )
+  const state = () => `Nothing is left of ${file}.`
+  const tables = await interruptible(state, () => backUp(wanted))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   print(options, { file, rows, tables }, () => `Wrote ${rows} rows to ${file}; counts and checksums agree`)
 }

@@ -2,12 +2,11 @@
 // state and the line to change.
 import { styleText } from 'node:util'
 import { Command } from 'commander'
-import type { CarillonError } from '../basics/errors.ts'
 import { displayVersion } from '../basics/version.ts'
 import type { Database } from '../config/database-url.ts'
 import { databaseTls } from '../config/exposure.ts'
+import { readSettings } from '../config/read.ts'
 import type { Config } from '../config/settings.ts'
-import { maskPasswords } from '../config/url-passwords.ts'
 import { readServiceUrl } from '../config/values.ts'
 import { examineIssuers, examineMachine, examineSettings, settingFaults } from '../doctor/configuration.ts'
 import { type Finding, faultOf } from '../doctor/finding.ts'
@@ -18,10 +17,10 @@ import { type Examined, unread } from '../doctor/store/findings.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from '../start/database-file.ts'
 import { secretsIn } from '../start/sealing-secret.ts'
 import { probeToken } from '../tokens/probe-token.ts'
-import { configAndFaults, directUrl, withSettings } from './settings.ts'
-import { type Output, print, WrongUse } from './terminal/output.ts'
+import { directUrl, flagsOf, withSettings } from './settings.ts'
+import { type Output, print, readOption } from './terminal/output.ts'
 
-type Found = Finding & { area: string }
+type Areas = [area: string, Finding[]][]
 
 const example = `
 Run it on the machine of the service, with the settings of the service. It changes nothing, and tries no password.
@@ -39,31 +38,26 @@ export function doctorCommand(): Command {
 }
 
 async function doctor(url: string | undefined, options: Output, command: Command): Promise<void> {
-  const { config, faults } = configAndFaults(command)
-  const target = url === undefined ? config && (config.publicUrl ?? directUrl(config)) : targetOf(url)
+  const { config, faults } = readSettings(process.env, flagsOf(command))
+  const own = config && (config.publicUrl ?? directUrl(config))
+  const target = url === undefined ? own : readOption('The URL', url, readServiceUrl)
   const machine = examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now })
   // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
   const isValid = config !== undefined && faults.length === 0
   const settings = isValid ? examineSettings(config, databaseTls(config, process.env)) : settingFaults(faults)
   const issuers = await examineIssuers(config?.issuers ?? [])
   const kept = config && (await examineKept(config))
-  const all = [
-    ...inArea('This machine', machine),
-    ...inArea('Settings', settings),
-    ...inArea('Issuers', issuers),
-    ...inArea('Database', kept?.findings ?? []),
+  const areas: Areas = [
+    ['This machine', machine],
+    ['Settings', settings],
+    ['Issuers', issuers],
+    ['Database', kept?.findings ?? []],
     ...(target === undefined ? [] : await examineService({ config, url: target, kept })),
   ]
+  const all = areas.flatMap(([area, findings]) => findings.map((finding) => ({ area, ...finding })))
   const hasFault = all.some(({ state }) => state === 'fault')
-  print(options, { healthy: !hasFault, findings: all }, () => [
-    ...[...Map.groupBy(all, ({ area }) => area)].flatMap(formatArea),
-    verdict(all),
-  ])
+  print(options, { healthy: !hasFault, findings: all }, () => [...areas.flatMap(formatArea), verdict(all)])
   process.exitCode = hasFault ? 1 : 0
-}
-
-function inArea(area: string, findings: readonly Finding[]): Found[] {
-  return findings.map((finding) => ({ area, ...finding }))
 }
 
 /** Does not connect to a database that `serve` refuses as exposed: doctor would send the password over that network. */
@@ -88,7 +82,7 @@ export async function examineDatabase(database: Database, now: () => number): Pr
 
 type Target = { config: Config | undefined; url: string; kept: Examined | undefined }
 
-async function examineService({ config, url, kept }: Target): Promise<Found[]> {
+async function examineService({ config, url, kept }: Target): Promise<Areas> {
   const direct = config && directUrl(config)
   const signingKeys = kept?.signingKeys
   const isMoved = kept?.findings.some(({ check }) => check === 'move')
@@ -96,8 +90,11 @@ async function examineService({ config, url, kept }: Target): Promise<Found[]> {
   const place = { url, now: Date.now, direct, publicUrl: config?.publicUrl, signingKeys, isMoved, isDatabaseAway }
   const findings: Finding[] = await reach(place)
   if (findings[0]?.state === 'fault') {
-    if (direct === undefined || direct === url) return inArea(url, findings)
-    return [...inArea(url, findings), ...inArea(`Without the proxy, ${direct}`, await reach({ ...place, url: direct }))]
+    if (direct === undefined || direct === url) return [[url, findings]]
+    return [
+      [url, findings],
+      [`Without the proxy, ${direct}`, await reach({ ...place, url: direct })],
+    ]
   }
   try {
     findings.push(...(await examineWay(place)))
@@ -105,7 +102,7 @@ async function examineService({ config, url, kept }: Target): Promise<Found[]> {
   } catch (error) {
     findings.push(faultOf('reached', error, 'read the logs: the service answered before, and then stopped answering'))
   }
-  return inArea(url, findings)
+  return [[url, findings]]
 }
 
 /** A token for an inbox of no user, made as the service makes its tokens; undefined without the secret or the signing keys. */
@@ -117,17 +114,10 @@ async function streamToken({ config, url, kept }: Target): Promise<string | unde
   return probeToken({ signingKeys, secrets, issuer: config?.publicUrl ?? url, now: Date.now }).catch(() => undefined)
 }
 
-function targetOf(url: string): string {
-  try {
-    return readServiceUrl(url)
-  } catch (error) {
-    throw new WrongUse(`The URL is ${JSON.stringify(maskPasswords(url))}; ${(error as CarillonError).message}`)
-  }
-}
-
 const symbols = { ok: ['✔', 'green'], warning: ['!', 'yellow'], fault: ['✖', 'red'] } as const
 
-function formatArea([area, findings]: [string, Finding[]]): string[] {
+function formatArea([area, findings]: Areas[number]): string[] {
+  if (findings.length === 0) return []
   const width = Math.max(...findings.map(({ check }) => check.length))
   return [
     styleText('bold', area),

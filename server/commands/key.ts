@@ -1,17 +1,11 @@
 // `carillon key`: add, list, rotate, revoke the keys of producers.
 import { Command } from 'commander'
 import { iso } from '../basics/clock.ts'
+import { day as dayMs, duration } from '../config/values.ts'
 import { ProducerKeys, type Scope, scopes } from '../producers/producer-key.ts'
 import { listProducers } from '../producers/producers.store.ts'
 import { withSettings, withStore } from './settings.ts'
-import { day, type Output, print, readApplication, readDuration, table, WrongUse } from './terminal/output.ts'
-
-const dayMs = 86_400_000
-const maxOverlapMs = 90 * dayMs
-
-const rotateExample = `
-Example:
-  npx carillon key rotate 0123456789abcdef --overlap 48h`
+import { day, type Output, print, readApplication, readOption, table, WrongUse } from './terminal/output.ts'
 
 export function keyCommand(): Command {
   const key = new Command('key').description('Add, list, rotate and revoke the keys of producers')
@@ -28,7 +22,7 @@ export function keyCommand(): Command {
     .command('rotate <id>')
     .description('Give a key a new secret, displayed once; the one before is accepted until the overlap ends')
     .option('--overlap <duration>', 'such as 30m or 7d; 0s refuses the secret before at once', '24h')
-    .addHelpText('after', rotateExample)
+    .addHelpText('after', '\nExample:\n  npx carillon key rotate 0123456789abcdef --overlap 48h')
     .action(rotateOne)
   key.command('revoke <id>').description('Revoke a key; takes effect at once').action(revokeOne)
   return withSettings(key)
@@ -50,7 +44,7 @@ async function addOne(name: string, options: AddOptions, command: Command): Prom
 }
 
 async function rotateOne(id: string, options: Output & { overlap: string }, command: Command): Promise<void> {
-  const overlapMs = readDuration('--overlap', options.overlap, { min: 0, max: maxOverlapMs })
+  const overlapMs = readOption('--overlap', options.overlap, duration(0, 90 * dayMs))
   const { key, previousUntil } = await withStore(command, (place) => new ProducerKeys(place).rotate(id, overlapMs))
   print(options, { id, key, previousUntil }, () => [
     `Rotated ${id}; the secret before is accepted until ${iso(previousUntil)}`,
@@ -66,15 +60,15 @@ async function revokeOne(id: string, options: Output, command: Command): Promise
 
 async function listAll(options: Output, command: Command): Promise<void> {
   const producers = await withStore(command, ({ store }) => store.read(listProducers))
-  const rows = producers.map(({ id, name, application, scopes: allowed, ...at }) => {
-    const days = [at.createdAt, at.expiresAt, at.lastUsedAt, at.revokedAt].map(day)
-    return [id, name, application || '-', allowed.join(','), ...days]
-  })
-  const value = producers.map(({ secretHash: _, previousSecretHash: __, application, ...rest }) => {
+  const items = producers.map(({ secretHash: _, previousSecretHash: __, application, ...rest }) => {
     return { ...rest, application: application || null }
   })
-  print(options, value, () => {
-    if (rows.length === 0) return 'There are no keys yet. Add one with: carillon key add NAME'
+  print(options, items, () => {
+    if (items.length === 0) return 'There are no keys yet. Add one with: carillon key add NAME'
+    const rows = items.map(({ id, name, application, scopes: allowed, ...at }) => {
+      const days = [at.createdAt, at.expiresAt, at.lastUsedAt, at.revokedAt].map(day)
+      return [id, name, application ?? '-', allowed.join(','), ...days]
+    })
     return table(['id', 'name', 'application', 'scopes', 'created', 'expires', 'last used', 'revoked'], rows)
   })
 }

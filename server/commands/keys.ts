@@ -3,20 +3,16 @@ import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
+import { day, duration } from '../config/values.ts'
 import { sealingSecrets } from '../start/sealing-secret.ts'
 import { makeSigningKey, sealingOf } from '../tokens/key-material.ts'
 import { lastOf, publishedAheadMs, type Scheduled, scheduleOf } from '../tokens/key-schedule.ts'
 import { dropSigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
 import { publishKey } from '../tokens/signing-keys.ts'
 import { type Place, withSettings, withStore } from './settings.ts'
-import { type Output, print, readDuration, table } from './terminal/output.ts'
+import { type Output, print, readOption, table } from './terminal/output.ts'
 
-const dayMs = 86_400_000
-
-const examples = {
-  list: `
-Example:
-  npx carillon keys list --json`,
+const help = {
   rotate: `
 The next key is in the key set at once. Nodes sign with it once every cache of the key set has it, and accept tokens of the
 key before until the last of them has expired. No token is refused.
@@ -36,18 +32,18 @@ export function keysCommand(): Command {
   keys
     .command('list')
     .description('List the signing keys, and which of them signs')
-    .addHelpText('after', examples.list)
+    .addHelpText('after', '\nExample:\n  npx carillon keys list --json')
     .action(listAll)
   keys
     .command('rotate')
     .description('Publish the next signing key; no token is refused')
     .option('--after <duration>', 'how long it is published before nodes sign with it', `${publishedAheadMs / 60_000}m`)
-    .addHelpText('after', examples.rotate)
+    .addHelpText('after', help.rotate)
     .action(rotate)
   keys
     .command('drop <kid>')
     .description('Refuse every token of a stolen key at once, and sign with a new one')
-    .addHelpText('after', examples.drop)
+    .addHelpText('after', help.drop)
     .action(drop)
   return withSettings(keys)
 }
@@ -68,7 +64,7 @@ function displayed({ key: { kid, createdAt, startsAt }, state, until }: Schedule
 }
 
 async function rotate(options: Output & { after: string }, command: Command): Promise<void> {
-  const aheadMs = readDuration('--after', options.after, { min: 0, max: 30 * dayMs })
+  const aheadMs = readOption('--after', options.after, duration(0, 30 * day))
   const { kid, startsAt } = await withStore(command, async (place) => {
     const { store, source } = place
     const { keys, sealing } = await openKeys(place)

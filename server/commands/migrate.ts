@@ -11,10 +11,8 @@ export function migrateCommand(): Command {
   return withSettings(command).action(async (options) => {
     const { database, databasePartitions: partitions } = configOf(command)
     refuseLostDatabase(database)
-    const { store, migrations, notice } = await interruptible(
-      () => 'No row is lost, and the next start continues.',
-      () => openStore(database, { partitions }),
-    )
+    const state = () => 'No row is lost, and the next start continues.'
+    const { store, migrations, notice } = await interruptible(state, () => openStore(database, { partitions }))
     if (notice !== undefined) warn(notice)
     await store.close()
     print(options, { applied: migrations }, () =>

@@ -49,10 +49,8 @@ async function move(options: Options, command: Command): Promise<void> {
     state = refusingSentence(from)
   }
   const wanted = { from, to, partitions, id: newId(Date.now()), now: Date.now, onRefusing, report: progress(options) }
-  const tables = await interruptible(
-    () => state,
-    () => moveDatabase(wanted),
-  )
+  const stateNow = () => state
+  const tables = await interruptible(stateNow, () => moveDatabase(wanted))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const beside = secret === undefined && from.engine === 'sqlite' ? secretFileOf(resolve(from.path)) : ''
   const secretFile = existsSync(beside) ? beside : undefined

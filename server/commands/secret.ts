@@ -5,12 +5,12 @@ import { auditEntry } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { conflict } from '../basics/errors.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
+import { day, duration } from '../config/values.ts'
 import { type Counts, countSealedOtherwise, sealAgain } from '../factors/re-sealing.ts'
 import { beginChange, endChange, secretsIn } from '../start/sealing-secret.ts'
 import { configOf, type Place, withSettings, withStore } from './settings.ts'
-import { type Output, print, readDuration, WrongUse } from './terminal/output.ts'
+import { type Output, print, readOption, WrongUse } from './terminal/output.ts'
 
-const dayMs = 24 * 3_600_000
 /** Every node has learned of the new signing keys by then. */
 const pauseMs = 2_000
 
@@ -41,7 +41,7 @@ export function secretCommand(): Command {
 }
 
 async function rotate(options: Output & { keep: string }, command: Command): Promise<void> {
-  const keepMs = readDuration('--keep', `${options.keep}d`, { min: 0, max: 3_650 * dayMs })
+  const keepMs = readOption('--keep', `${options.keep}d`, duration(0, 3_650 * day))
   const { database, secret, previousSecret } = configOf(command)
   if (secret === undefined && (database.engine === 'postgres' || previousSecret !== undefined))
     throw new WrongUse('Set CARILLON_SECRET to the new secret, and CARILLON_SECRET_PREVIOUS to the one before')

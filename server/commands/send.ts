@@ -9,19 +9,9 @@ import { requestService } from './terminal/service-request.ts'
 /** Few, because a user waits at the prompt. Every attempt has the same idempotency key. */
 const attempts = 3
 
-type Options = Output & {
-  to?: string[]
-  externalId?: string[]
-  issuer?: string
-  refuseUnknown?: boolean
-  title: string
-  body?: string
-  link?: string
-  category?: string
-  data?: string
-  key?: string
-  again?: boolean
-}
+type Recipients = { to?: string[]; externalId?: string[]; issuer?: string; refuseUnknown?: boolean }
+type Content = { [Text in 'body' | 'link' | 'category' | 'data' | 'key']?: string } & { title: string; again?: boolean }
+type Options = Output & Recipients & Content
 
 export function sendCommand(): Command {
   const command = new Command('send')

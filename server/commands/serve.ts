@@ -108,10 +108,8 @@ function showOnce(
   }
 }
 
-type SupervisorState = 'READY=1' | 'WATCHDOG=1' | 'STOPPING=1'
-
 /** sd_notify(3). systemd-notify sends it, since Node has no Unix datagram socket. Without systemd nothing is sent. */
-function notifySupervisor(state: SupervisorState): void {
+function notifySupervisor(state: 'READY=1' | 'WATCHDOG=1' | 'STOPPING=1'): void {
   const { NOTIFY_SOCKET, PATH } = process.env
   if (NOTIFY_SOCKET === undefined) return
   // If the program is missing, systemd says that the service did not become ready.

@@ -4,7 +4,7 @@ import { userInfo } from 'node:os'
 import { type Command, Option } from 'commander'
 import type { Source } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
-import { type Flags, readConfig, readSettings } from '../config/read.ts'
+import { type Flags, readConfig } from '../config/read.ts'
 import { type Config, type Setting, settings } from '../config/settings.ts'
 import { hasPassword } from '../config/url-passwords.ts'
 import { openStore } from '../open-store.ts'
@@ -32,14 +32,11 @@ export function withSettings(command: Command, family = command.name()): Command
   return command
 }
 
-/** Options, without `--`, and the setting that each one replaces. */
-type SettingOptions = Readonly<Record<string, Setting['name']>>
-
 /**
  * Option, else environment, else default. `options` is for a command whose options have other names than their settings. Throws
  * WrongUse with every fault.
  */
-export function configOf(command: Command, options = optionsOf(command)): Config {
+export function configOf(command: Command, options?: SettingOptions): Config {
   try {
     return readConfig(process.env, flagsOf(command, options))
   } catch (error) {
@@ -48,10 +45,8 @@ export function configOf(command: Command, options = optionsOf(command)): Config
   }
 }
 
-/** Reads the settings for doctor: the faults are findings, and `config` is absent only if a setting could not be read. */
-export function configAndFaults(command: Command): ReturnType<typeof readSettings> {
-  return readSettings(process.env, flagsOf(command, optionsOf(command)))
-}
+/** Options, without `--`, and the setting that each one replaces. */
+type SettingOptions = Readonly<Record<string, Setting['name']>>
 
 /** The table of settings knows `carillon user factors list` as `user`. */
 function optionsOf(command: Command): SettingOptions {
@@ -59,7 +54,8 @@ function optionsOf(command: Command): SettingOptions {
   return Object.fromEntries(usedBy(command.name()).map(({ name }) => [flagOf(name), name]))
 }
 
-function flagsOf(command: Command, options: SettingOptions): Flags {
+/** The settings that options of the command replace. Throws WrongUse for a password. */
+export function flagsOf(command: Command, options = optionsOf(command)): Flags {
   const flags = Object.entries(options).map(([option, name]) => {
     const value: string | undefined = command.getOptionValue(new Option(`--${option}`).attributeName())
     // Every user of this machine can read the options of every process (L5).

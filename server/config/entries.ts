@@ -50,8 +50,8 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= maxLength && !/\p{C}/u.test(value)
 }
 
-/** The texts that are there more than once. */
-export function repeated(texts: readonly unknown[]): string[] {
-  const given = texts.filter((text) => typeof text === 'string')
-  return [...new Set(given.filter((text, at) => given.indexOf(text) !== at))]
+/** The texts, in quotation marks, that several entries have as the member. */
+export function repeated<Value>(values: readonly Value[], member: keyof Value): string[] {
+  const texts = values.map((value) => value[member]).filter((text) => typeof text === 'string')
+  return [...new Set(texts.filter((text, at) => texts.indexOf(text) !== at))].map((text) => JSON.stringify(text))
 }

@@ -69,28 +69,23 @@ export function databaseTls(
   return insecureDatabase ? 'none' : 'refused'
 }
 
-function conflicts({
-  sessionIdleMs,
-  sessionLifetimeMs,
-  tokenLifetimeMs,
-  tokenChainMs,
-  host,
-  port,
-  publicUrl = `http://${host}:${port}`,
-  issuers = [],
-}: Partial<Config>): SettingFault[] {
+function conflicts(config: Partial<Config>): SettingFault[] {
+  const { host, port, publicUrl = `http://${host}:${port}`, issuers = [] } = config
+  const { sessionIdleMs: idle = 0, sessionLifetimeMs: lifetime = Number.POSITIVE_INFINITY } = config
+  const { tokenChainMs: chain = Number.POSITIVE_INFINITY, tokenLifetimeMs: token = 0 } = config
   const faults: SettingFault[] = []
-  if (sessionIdleMs !== undefined && sessionLifetimeMs !== undefined && sessionIdleMs > sessionLifetimeMs) {
-    const reason = `is ${formatDuration(sessionIdleMs)}, longer than CARILLON_SESSION_LIFETIME (${formatDuration(sessionLifetimeMs)})`
-    faults.push({ field: 'CARILLON_SESSION_IDLE', reason, remedy: 'make it at most that long' })
+  const report = (field: string, reason: string, change: string) => faults.push({ field, reason, remedy: change })
+  if (idle > lifetime) {
+    const reason = `is ${formatDuration(idle)}, longer than CARILLON_SESSION_LIFETIME (${formatDuration(lifetime)})`
+    report('CARILLON_SESSION_IDLE', reason, 'make it at most that long')
   }
-  if (tokenLifetimeMs !== undefined && tokenChainMs !== undefined && tokenChainMs < tokenLifetimeMs) {
-    const reason = `is ${formatDuration(tokenChainMs)}, shorter than CARILLON_TOKEN_LIFETIME (${formatDuration(tokenLifetimeMs)})`
-    faults.push({ field: 'CARILLON_TOKEN_CHAIN', reason, remedy: 'make it at least that long' })
+  if (chain < token) {
+    const reason = `is ${formatDuration(chain)}, shorter than CARILLON_TOKEN_LIFETIME (${formatDuration(token)})`
+    report('CARILLON_TOKEN_CHAIN', reason, 'make it at least that long')
   }
   if (issuers.some(({ issuer }) => issuer === publicUrl)) {
     const reason = `has ${JSON.stringify(publicUrl)}, which is the URL of this service: it accepts its own tokens anyway`
-    faults.push({ field: 'CARILLON_ISSUERS', reason, remedy: 'leave that entry out' })
+    report('CARILLON_ISSUERS', reason, 'leave that entry out')
   }
   return faults
 }

@@ -33,21 +33,15 @@ export function readIssuers(text: string): readonly IssuerSetting[] {
     form: '[{"issuer":"https://id.example.org","audience":"bell","algorithms":["RS256"]}]',
     read: readEntry,
     conflicts: (found) =>
-      repeated(found.map(({ issuer }) => issuer)).map((issuer) => {
-        return `${JSON.stringify(issuer)} is there more than once: write one entry, with a list of audiences if it needs several`
+      repeated(found, 'issuer').map((issuer) => {
+        return `${issuer} is there more than once: write one entry, with a list of audiences if it needs several`
       }),
   })
 }
 
 function readEntry(entry: Entry, report: Report, isOnly: boolean): IssuerSetting {
-  const {
-    issuer,
-    jwks,
-    claim = 'sub',
-    ids = isOnly ? 'plain' : 'issuer',
-    createUsers = false,
-    application = '',
-  } = entry
+  const { issuer, jwks, claim = 'sub', ids = isOnly ? 'plain' : 'issuer' } = entry
+  const { createUsers = false, application = '' } = entry
   if (!isText(issuer)) report('"issuer" is required: write the text of the claim iss, such as "https://id.example.org"')
   if (jwks !== undefined) reportAddress('jwks', jwks, report)
   else if (isText(issuer)) reportAddress('issuer', issuer, report)
@@ -55,24 +49,17 @@ function readEntry(entry: Entry, report: Report, isOnly: boolean): IssuerSetting
   if (ids !== 'plain' && ids !== 'issuer') report('"ids": write "plain" or "issuer"')
   if (entry.application !== undefined && !isApplication(application)) report(`"application": write ${applicationForm}`)
   if (typeof createUsers !== 'boolean') report('"createUsers": write true or false')
-  return Object.freeze({
-    issuer: issuer as string,
-    audiences: readAudiences(entry.audience, report),
-    algorithms: readAlgorithms(entry.algorithms, report),
-    jwks: jwks as string | undefined,
-    claim: claim as string,
-    ownIds: ids === 'issuer',
-    createUsers: createUsers as boolean,
-    application: application as string,
-  })
+  const audiences = readAudiences(entry.audience, report)
+  const supported = readAlgorithms(entry.algorithms, report)
+  const ownIds = ids === 'issuer'
+  const setting = { issuer, audiences, algorithms: supported, jwks, claim, ownIds, createUsers, application }
+  return Object.freeze(setting as IssuerSetting)
 }
 
 function readAudiences(audience: unknown, report: Report): readonly string[] {
   const list = Array.isArray(audience) ? audience : [audience]
-  if (list.length === 0 || !list.every(isText))
-    report(
-      '"audience" is required: write the text that the claim aud has in tokens for this service, or a list of them',
-    )
+  const what = 'the text that the claim aud has in tokens for this service, or a list of them'
+  if (list.length === 0 || !list.every(isText)) report(`"audience" is required: write ${what}`)
   return Object.freeze(list as string[])
 }
 
@@ -93,7 +80,9 @@ function reportAddress(member: 'jwks' | 'issuer', address: unknown, report: Repo
 /** Why keys cannot be read from the address: an attacker on the network could put in other ones. */
 function addressFault(text: string): string | undefined {
   const url = /^https?:\/\/[^\s\\@#]+$/i.test(text) ? URL.parse(text) : null
-  if (url === null) return `is ${JSON.stringify(text.slice(0, 80))}, which is no URL to read keys from`
-  if (!isExposed(url.href)) return undefined
-  return `is ${JSON.stringify(text.slice(0, 80))}: plain http beyond this machine, where others on the network can replace the keys`
+  const is = `is ${JSON.stringify(text.slice(0, 80))}`
+  if (url === null) return `${is}, which is no URL to read keys from`
+  return isExposed(url.href)
+    ? `${is}: plain http beyond this machine, where others on the network can replace the keys`
+    : undefined
 }

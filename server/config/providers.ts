@@ -36,9 +36,7 @@ export function readProviders(text: string): readonly ProviderSetting[] {
     read: readEntry,
     conflicts: (found) =>
       (['name', 'issuer'] as const).flatMap((member) =>
-        repeated(found.map((one) => one[member])).map((twice) => {
-          return `the ${member} ${JSON.stringify(twice)} is there more than once: write one entry`
-        }),
+        repeated(found, member).map((twice) => `the ${member} ${twice} is there more than once: write one entry`),
       ),
   })
 }
@@ -49,20 +47,14 @@ function readEntry(entry: Entry, report: Report): ProviderSetting {
     report('"name" is required: write 1 to 32 small letters, digits and hyphens, such as "staff"; it is in the URL')
   if (!isText(clientId)) report('"clientId" is required: write the id that the provider gave this service')
   if (!isText(displayName)) report('"displayName": write the text of the button, such as "Example Staff"')
-  const signedWith = algorithms.find((one) => one === algorithm)
-  if (signedWith === undefined) report(`"algorithm": write one of ${algorithms.join(', ')}, as ID tokens are signed`)
+  if (!algorithms.some((one) => one === algorithm))
+    report(`"algorithm": write one of ${algorithms.join(', ')}, as ID tokens are signed`)
   if (typeof createUsers !== 'boolean') report('"createUsers": write true or false')
-  return Object.freeze({
-    name: name as string,
-    displayName: displayName as string,
-    issuer: issuer as string,
-    clientId: clientId as string,
-    clientSecret: readClientSecret(entry, report),
-    scopes: readScopes(entry.scopes, report),
-    algorithm: signedWith as IdTokenAlgorithm,
-    origins: readEndpointOrigins(issuer, entry.origins, report),
-    createUsers: createUsers as boolean,
-  })
+  const clientSecret = readClientSecret(entry, report)
+  const scopes = readScopes(entry.scopes, report)
+  const origins = readEndpointOrigins(issuer, entry.origins, report)
+  const setting = { name, displayName, issuer, clientId, clientSecret, scopes, algorithm, origins, createUsers }
+  return Object.freeze(setting as ProviderSetting)
 }
 
 function readClientSecret({ clientSecret, clientSecretFile }: Entry, report: Report): string | undefined {
@@ -102,10 +94,8 @@ function readEndpointOrigins(issuer: unknown, origins: unknown = [], report: Rep
   const own = readIssuer(issuer, report)
   const others = Array.isArray(origins) ? origins : [null]
   const isOrigin = (one: unknown) => typeof one === 'string' && URL.parse(one)?.origin === one && !isExposed(one)
-  if (others.length > 20 || !others.every(isOrigin))
-    report(
-      '"origins": write a list of the https origins that the endpoints have, such as ["https://oauth2.example.org"]',
-    )
+  const form = 'a list of the https origins that the endpoints have, such as ["https://oauth2.example.org"]'
+  if (others.length > 20 || !others.every(isOrigin)) report(`"origins": write ${form}`)
   return Object.freeze(own === undefined ? [] : [own, ...(others as string[])])
 }
 
@@ -113,14 +103,10 @@ function readIssuer(issuer: unknown, report: Report): string | undefined {
   // An issuer has no query and no fragment (Discovery 1.0, section 3).
   const isUrl = isText(issuer) && /^https?:\/\/[^\s\\@#?]+$/.test(issuer)
   const url = isUrl ? URL.parse(issuer) : null
-  if (url === null) {
-    report(
-      '"issuer" is required: write the URL that the discovery document has as issuer, such as "https://id.example.org"',
-    )
-    return undefined
-  }
-  const plain =
-    'plain http beyond this machine, where others on the network can read the client secret; write an https URL'
-  if (isExposed(url.href)) report(`"issuer" is ${JSON.stringify(String(issuer).slice(0, 80))}: ${plain}`)
-  return url.origin
+  const form = 'the URL that the discovery document has as issuer, such as "https://id.example.org"'
+  if (url === null) report(`"issuer" is required: write ${form}`)
+  const plain = 'plain http beyond this machine, where others on the network can read the client secret'
+  if (url !== null && isExposed(url.href))
+    report(`"issuer" is ${JSON.stringify(String(issuer).slice(0, 80))}: ${plain}; write an https URL`)
+  return url?.origin
 }

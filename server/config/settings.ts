@@ -11,7 +11,9 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 type Row = {
   /** Its field in Config, if the name does not say it: CARILLON_PUBLIC_URL is `publicUrl`. */
   key?: string
-  default?: string
+  /** The value is a duration in milliseconds, and its field ends with `Ms`. */
+  isTime?: true
+  default?: string | undefined
   /** For a setting without a default: what happens if it is not set; without it, nothing. */
   absent?: string
   /** One sentence for docs/config.md. */
@@ -26,6 +28,10 @@ type Row = {
 
 const on = { default: 'on', read: values.readSwitch } as const
 const off = { default: 'off', read: values.readSwitch } as const
+const orNone = <Read extends Row['read']>(read: Read) => ({ default: 'none', read }) as const
+const number = (min: number, max: number, usual: string) => ({ default: usual, read: integer(min, max) })
+const time = <Usual extends string | undefined = undefined>(min: number, max: number, usual?: Usual) =>
+  ({ default: usual as Usual, isTime: true, read: duration(min, max) }) as const
 const onHere = {
   absent: '`on` if the service listens on a loopback address and has no other name, otherwise `off`',
   read: values.readSwitch,
@@ -42,10 +48,9 @@ const table = {
     read: values.readHost,
   },
   CARILLON_PORT: {
-    default: '7464',
+    ...number(0, 65535, '7464'),
     meaning: 'The TCP port to listen on; `0` takes any free port.',
     commands: ['serve', 'doctor', 'healthcheck'],
-    read: integer(0, 65535),
   },
   CARILLON_DATABASE_URL: {
     key: 'database',
@@ -55,11 +60,10 @@ const table = {
     read: readDatabaseUrl,
   },
   CARILLON_DATABASE_PARTITIONS: {
-    default: '8',
+    ...number(1, 256, '8'),
     meaning:
       'On PostgreSQL: how many partitions the first migration makes of each table that belongs to users. Later changes have no effect.',
     commands: ['serve', 'migrate', 'restore', 'move'],
-    read: integer(1, 256),
   },
   CARILLON_TARGET_URL: {
     key: 'target',
@@ -108,22 +112,17 @@ const table = {
     read: values.readSecret,
   },
   CARILLON_SESSION_IDLE: {
-    key: 'sessionIdleMs',
-    default: '7d',
+    ...time(second, maxLifetime, '7d'),
     meaning: 'A session ends if it is not used for this long.',
-    read: duration(second, maxLifetime),
   },
   CARILLON_SESSION_LIFETIME: {
-    key: 'sessionLifetimeMs',
-    default: '30d',
+    ...time(second, maxLifetime, '30d'),
     meaning: 'A session ends this long after its sign-in, even if it is used; at most `400d`.',
-    read: duration(second, maxLifetime),
   },
   CARILLON_SESSIONS_PER_USER: {
-    default: '50',
+    ...number(1, 1_000, '50'),
     meaning:
       'How many sessions a user can have at the same time; at a further sign-in the oldest ends. Sign-ins by access token are not counted.',
-    read: integer(1, 1_000),
   },
   CARILLON_NEW_DEVICE_NOTICES: {
     ...on,
@@ -131,49 +130,38 @@ const table = {
       '`on` sends a notification to the inbox of a user who signs in from a device that was not seen before, with a link to `/account#session-<id>` below the public URL.',
   },
   CARILLON_TOKEN_LIFETIME: {
-    key: 'tokenLifetimeMs',
-    default: '15m',
+    ...time(second, 15 * minute, '15m'),
     meaning: 'The lifetime of an access token; at most `15m`.',
-    read: duration(second, 15 * minute),
   },
   CARILLON_TOKEN_CHAIN: {
-    key: 'tokenChainMs',
-    default: '12h',
+    ...time(second, maxLifetime, '12h'),
     meaning: 'How long after the sign-in access tokens can be renewed.',
-    read: duration(second, maxLifetime),
   },
   CARILLON_SIGNING_KEY_LIFETIME: {
-    key: 'signingKeyLifetimeMs',
-    default: '30d',
+    ...time(hour, maxLifetime, '30d'),
     meaning: 'For how long a key signs access tokens before the next one starts; at least `1h`.',
-    read: duration(hour, maxLifetime),
   },
   CARILLON_ISSUERS: {
-    default: 'none',
+    ...orNone(readIssuers),
     meaning:
       'The issuers whose tokens open the inbox of their users, as a JSON array, or `none`; docs/inbox.md, "Users of another issuer", explains its members.',
     commands: ['serve', 'doctor'],
-    read: readIssuers,
   },
   CARILLON_PROVIDERS: {
-    default: 'none',
+    ...orNone(readProviders),
     meaning:
       'The OpenID providers with which users can sign in, as a JSON array, or `none`; docs/sign-in.md, "Sign in with a provider", explains its members.',
     secret: true,
-    read: readProviders,
   },
   CARILLON_PASSWORD_MIN: {
-    default: '15',
+    ...number(8, 64, '15'),
     meaning: 'The minimum length of a password that a user or operator chooses, in characters; from 8 to 64.',
     commands: ['serve', 'user'],
-    read: integer(8, 64),
   },
   CARILLON_LINK_LIFETIME: {
-    key: 'linkLifetimeMs',
-    default: '15m',
+    ...time(second, 7 * day, '15m'),
     meaning: 'How long a link to set a password is valid; at most `7d`.',
     commands: ['serve', 'user'],
-    read: duration(second, 7 * day),
   },
   CARILLON_RESET_PAGE: {
     absent: '`/reset` below the public URL',
@@ -247,39 +235,33 @@ const table = {
     read: values.readBreachUrl,
   },
   CARILLON_STREAMS_PER_USER: {
-    default: '20',
+    ...number(1, 1_000, '20'),
     meaning: 'How many live streams and held polls a user may have open on one process; at most 1,000.',
-    read: integer(1, 1_000),
   },
   CARILLON_STREAMS: {
-    default: '20000',
+    ...number(1, 1_000_000, '20000'),
     meaning: 'How many live streams and held polls one process may have open.',
-    read: integer(1, 1_000_000),
   },
   CARILLON_ALLOWED_ORIGINS: {
-    default: 'none',
+    ...orNone(values.readOrigins),
     meaning: 'Other origins whose pages may call the service: exact origins, separated by commas, or `none`.',
     commands: ['serve', 'doctor'],
-    read: values.readOrigins,
   },
   CARILLON_RETURN_URLS: {
-    default: 'none',
+    ...orNone(values.readReturnUrls),
     meaning:
       "The only URLs to which a sign-in may lead (`return_to`), besides paths of the service's own pages: exact URLs, separated by commas; or `none`, for every URL of the allowed origins.",
-    read: values.readReturnUrls,
   },
   CARILLON_ALLOWED_HOSTS: {
-    default: 'none',
+    ...orNone(values.readHosts),
     meaning:
       'Further host names, separated by commas, that requests without `Authorization` may use to reach the service; or `none`.',
     commands: ['serve', 'doctor'],
-    read: values.readHosts,
   },
   CARILLON_IMAGE_HOSTS: {
-    default: 'none',
+    ...orNone(values.readHosts),
     meaning:
       'The hosts of images in notifications: host names, separated by commas; or `none`, which allows only paths.',
-    read: values.readHosts,
   },
   CARILLON_HSTS_SUBDOMAINS: {
     ...off,
@@ -288,11 +270,10 @@ const table = {
     commands: ['serve', 'doctor'],
   },
   CARILLON_TRUSTED_PROXIES: {
-    default: 'none',
+    ...orNone(values.readProxies),
     meaning:
       'The proxies whose `X-Forwarded-For` or `Forwarded` the service trusts: addresses and CIDR ranges, separated by commas, or `none`.',
     commands: ['serve', 'doctor'],
-    read: values.readProxies,
   },
   CARILLON_SECURITY_CONTACT: {
     meaning:
@@ -300,16 +281,14 @@ const table = {
     read: values.readContact,
   },
   CARILLON_RETENTION: {
-    key: 'retentionMs',
+    ...time(second, 10 * maxLifetime),
     absent: 'for ever',
     meaning: 'How long read and archived notifications are kept after they were last sent, such as `90d`.',
-    read: duration(second, 10 * maxLifetime),
   },
   CARILLON_RETENTION_UNREAD: {
-    key: 'retentionUnreadMs',
+    ...time(second, 10 * maxLifetime),
     absent: 'that of `CARILLON_RETENTION`',
     meaning: 'How long unread and snoozed notifications are kept after they were last sent.',
-    read: duration(second, 10 * maxLifetime),
   },
   CARILLON_INBOX_MAX: {
     absent: 'no maximum',
@@ -318,17 +297,13 @@ const table = {
     read: integer(1, 999_999_999),
   },
   CARILLON_AUDIT_RETENTION: {
-    key: 'auditRetentionMs',
-    default: '400d',
+    ...time(second, 10 * maxLifetime, '400d'),
     meaning: 'How long entries of the audit log are kept.',
-    read: duration(second, 10 * maxLifetime),
   },
   CARILLON_DRAIN_GRACE: {
-    key: 'drainGraceMs',
-    default: '2500ms',
+    ...time(0, 2 * minute, '2500ms'),
     meaning:
       'How long a stopping process still serves requests while `GET /readyz` answers 503, if a load balancer requested that before; make it longer than two intervals of the load balancer’s check.',
-    read: duration(0, 2 * minute),
   },
   CARILLON_FIRST_START: {
     ...on,
@@ -362,22 +337,20 @@ type Camel<Text extends string> = Text extends `${infer First}_${infer Rest}`
 type Key<N extends Name> = Table[N] extends { key: infer K extends string }
   ? K
   : N extends `CARILLON_${infer Rest}`
-    ? Camel<Rest>
+    ? `${Camel<Rest>}${Table[N] extends { isTime: true } ? 'Ms' : ''}`
     : never
 type Values<Names extends Name> = { readonly [N in Names as Key<N>]: ReturnType<Table[N]['read']> }
 type WithDefault = { [N in Name]: Table[N] extends { default: string } ? N : never }[Name]
 
-/** Durations are milliseconds, lengths code points; a URL has no slash at its end, a host name is in lower case. */
+/** Lengths are code points; a URL has no slash at its end, a host name is in lower case. */
 export type Config = Values<WithDefault> & Partial<Values<Exclude<Name, WithDefault>>>
 
 export type Setting = Row & { key: keyof Config; name: Name; commands: readonly string[] }
 
-export const settings = Object.entries(table).map(([name, row]): Setting => {
-  const key = name
-    .slice('CARILLON_'.length)
-    .toLowerCase()
-    .replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
-  return { name: name as Name, key: key as keyof Config, commands: ['serve'], ...row }
+export const settings = Object.entries<Row>(table).map(([name, row]) => {
+  const words = name.slice('CARILLON_'.length).toLowerCase()
+  const key = words.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()) + (row.isTime ? 'Ms' : '')
+  return { commands: ['serve'], key, ...row, name } as Setting
 })
 
 const head = '|---|---|---|---|\n'

@@ -1,15 +1,12 @@
 // A finding: the result of one check, as a state, a sentence and what to change.
 import { CarillonError, messageOf } from '../basics/errors.ts'
 
-export type Finding = {
-  /** What was checked, in one or two words. */
-  check: string
-  state: 'ok' | 'warning' | 'fault'
-  found: string
-  /** What to change: a command, a setting, a line of the proxy's configuration. None if the state is ok. */
-  change?: string
-}
-type Wrong = Required<Pick<Finding, 'found' | 'change'>>
+/**
+ * `check`: what was checked, in one or two words. `change`: a command, a setting, a line of the proxy's configuration; none if the state
+ * is ok.
+ */
+export type Finding = { check: string; state: 'ok' | 'warning' | 'fault'; found: string; change?: string }
+type Wrong = { found: string; change: string }
 
 export function ok(check: string, found: string): Finding {
   return { check, state: 'ok', found }

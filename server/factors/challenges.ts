@@ -51,7 +51,7 @@ export type Bond = { flow?: string; stateHash?: string; challenge?: string | und
 /** How long a user may take at the provider. */
 export const flowLifetimeMs = 10 * 60_000
 
-export type FlowNeeds = { site: Pick<Site, 'cookie'>; sealing: Sealing }
+type FlowNeeds = { site: Pick<Site, 'cookie'>; sealing: Sealing }
 
 export async function isBound(
   dependencies: FlowNeeds,

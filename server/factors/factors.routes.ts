@@ -10,15 +10,8 @@ import { findEnabledUser } from '../users/users.ts'
 import * as shapes from './factors.schemas.ts'
 import type { Factor } from './factors.store.ts'
 import * as stored from './factors.store.ts'
-import {
-  type FactorNeeds,
-  maxFactors,
-  newRecoveryCodes,
-  newTotp,
-  secretOf,
-  stepOfCode,
-  tooManyFactors,
-} from './factors.ts'
+import type { FactorNeeds } from './factors.ts'
+import { maxFactors, newRecoveryCodes, newTotp, secretOf, stepOfCode, tooManyFactors } from './factors.ts'
 
 export const list = forUser({
   summary: 'The second factors of the signed-in user, without their secrets',

@@ -39,7 +39,6 @@ const oneNote = 'Exactly one; the password only if there is no second factor'
 const one = { minProperties: 1, maxProperties: 1, description: oneNote }
 const confirmation = t.component('SignInConfirmation', { password: t.optional(password), ...proofs }, one)
 export const ConfirmationBody = t.example(confirmation, { password: t.exampleOf(password) })
-export type ConfirmationBody = t.TypeOf<typeof ConfirmationBody>
 
 const factor = {
   id: t.id,

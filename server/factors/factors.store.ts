@@ -235,9 +235,7 @@ export function* useChallenge({ userId, hash, at }: ChallengeKey & { at: number 
 
 /**
  * Records the use of a challenge that was not stored when it was given, until it has expired. False, and nothing changed, if its use is
- * recorded already, or for an unknown user. Of calls at the same time, one succeeds.
- *
- * A second use of the same challenge waits for the first one at the insert, and then finds its row.
+ * recorded already, or for an unknown user. Of calls at the same time, one succeeds; the others wait for it at the insert.
  */
 export function* spendChallenge({ userId, hash, expiresAt }: ChallengeKey & { expiresAt: number }): Write<boolean> {
   if (!(yield* lockUser(userId))) return false

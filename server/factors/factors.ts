@@ -77,10 +77,7 @@ export function hashOfRecoveryCode(code: string): string {
   return hashOf(code.toLowerCase().replaceAll(/[\s\p{Pd}]/gu, ''))
 }
 
-/**
- * For an operator: removes every second factor of a user who has lost them, and ends every session and token, because a lost phone may be
- * signed in. Returns how many factors there were. Throws NOT_FOUND.
- */
+/** For an operator. Ends every session and token, too: a lost phone may be signed in. Returns how many factors there were. Throws NOT_FOUND. */
 export async function resetFactors(dependencies: UserDependencies, { id: userId, username }: User): Promise<number> {
   const facts = { event: 'factors-reset', userId, username } as const
   const removed = await endProofs(dependencies, resetStoredFactors, { userId }, facts)

@@ -9,9 +9,7 @@ import { challengeEnded, type FactorNeeds, hashOfRecoveryCode, secretOf, stepOfC
 import { type Assertion, relyingPartyFor } from './passkeys/ceremonies.ts'
 import { usePasskey } from './passkeys/passkeys.ts'
 
-export type PresentedFactor =
-  | { method: 'totp' | 'recovery-code'; code: string }
-  | { method: 'passkey'; passkey: Assertion }
+type PresentedFactor = { method: 'totp' | 'recovery-code'; code: string } | { method: 'passkey'; passkey: Assertion }
 type Proving = Pick<Use, 'userId' | 'challenge' | 'audit'> & {
   source: RequestSource
   /** A known device of this user: the guesses of others do not delay it. It proves no factor. */

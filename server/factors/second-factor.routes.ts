@@ -33,7 +33,7 @@ export async function continueSignIn(dependencies: FactorNeeds, user: User, fact
 }
 
 /** If the user has a factor, throws SECOND_FACTOR_REQUIRED with a challenge that completes the sign-in. `bond` says who may use it. */
-export async function demandSecondFactor(
+async function demandSecondFactor(
   dependencies: ChallengeNeeds,
   user: User,
   { source, method, variant, bond }: Facts,
@@ -146,10 +146,7 @@ export const confirm = forUser({
 
 type Proving = { user: User; caller: Subject; source: RequestSource; signal: AbortSignal; device: string | undefined }
 
-/**
- * If there is a second factor, the password alone does not do: a person who has learned it could remove the factor (OWASP ASVS 5.0, 7.5.1
- * requires a full authentication). Then a right one is SECOND_FACTOR_REQUIRED, as at a sign-in.
- */
+/** With a second factor, a right one is SECOND_FACTOR_REQUIRED: a person who has learned it could remove the factor (OWASP ASVS 5.0, 7.5.1). */
 async function provePassword(dependencies: FactorNeeds, password: string, proving: Proving): Promise<void> {
   const { user, caller, source, signal, device } = proving
   const name = user.username ?? ''

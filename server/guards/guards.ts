@@ -17,12 +17,10 @@ type Proofs = {
 }
 type Producers = { producerKeys: ProducerKeys }
 
-type Admit<Needs, Caller> = Guard<Needs, Caller>['admit']
-
 function guard<Needs, Caller>(
   name: Guard<Needs, Caller>['name'],
   refusals: readonly ErrorCode[],
-  admit: Admit<Needs, Caller>,
+  admit: Guard<Needs, Caller>['admit'],
 ): Guard<Needs, Caller> {
   return { name, refusals, admit }
 }

@@ -28,8 +28,8 @@ const maxCharacter = '\u{10ffff}'
 
 /** `at`: the last guess. Of a rate: the moment at which it had so many, from which on one leaves in each interval. */
 type Count = { failures: number; at: number; expiresAt: number }
-type Counts = ReadonlyMap<string, Count>
 type Row = Count & { key: string }
+type Counts = ReadonlyMap<string, Row>
 const columns = new Part('key, failures, at, expires_at as "expiresAt"')
 
 /** The keys that would refuse a guess now. */
@@ -111,10 +111,8 @@ function byKey(rows: readonly Row[]): Counts {
 }
 
 function refusalsOf({ limits, at }: GuessLimits, counts: Counts): GuessRefusal[] {
-  const refusals = limits.map((limit) => {
-    return { key: limit.key, notBefore: notBeforeOf(limit, counts.get(limit.key), at) }
-  })
-  return refusals.filter(({ notBefore }) => notBefore > at)
+  const moments = limits.map((limit) => ({ key: limit.key, notBefore: notBeforeOf(limit, counts.get(limit.key), at) }))
+  return moments.filter(({ notBefore }) => notBefore > at)
 }
 
 function notBeforeOf(limit: GuessLimit, row: Count | undefined, at: number): number {

@@ -15,8 +15,8 @@ import type { GuessLimit, GuessLimits, GuessRate, GuessRefusal } from './guesses
 import * as stored from './guesses.store.ts'
 
 /**
- * Each kind has counts of its own: a right password must not allow more guesses of the code. The rate of an address is one for all, but
- * not for passkeys: nobody guesses one, so the wrong passwords of a network must not keep its users from theirs.
+ * Each kind has counts of its own: a right password must not allow more guesses of the code. The rate of an address is one for all but
+ * passkeys, which nobody guesses: the wrong passwords of a network must not keep its users from theirs.
  */
 export type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
 
@@ -33,8 +33,7 @@ export type Guesser = {
  * After five failures the next guess waits 1 s, then 2 s, 4 s and so on up to 1,024 s. A count ends 24 hours after its last failure. In
  * any 24 hours that allows 5 + 11 + 82 = 98 failures: at most 100 (NIST SP 800-63B-4, section 3.2.2).
  */
-const free = 5
-const guessDelaysMs = [...Array<number>(free).fill(0), ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
+const guessDelaysMs = [0, 0, 0, 0, 0, ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
 const keptMs = 24 * 3_600_000
 const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
 /**
@@ -62,12 +61,7 @@ const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 const delayRecordedEveryMs = hour
 const maxDelaysRecorded = 10_000
 
-type GuessesOptions = {
-  store: Store
-  /** For keyed hashes of names and addresses: the store keeps neither in clear text. */
-  sealing: Pick<Sealing, 'mac'>
-  now: () => number
-}
+type GuessesOptions = { store: Store; sealing: Pick<Sealing, 'mac'>; now: () => number }
 /** `delaysRecordedAt`: when the audit log got the last entry about a delayed account, by user and kind. */
 type Dependencies = GuessesOptions & { delaysRecordedAt: BoundedCache<number> }
 
@@ -86,17 +80,14 @@ export class Guesses {
     return this.of(guesser, kind).begin()
   }
 
-  /**
-   * Counts a request for a mail, by the address of the client alone: the count must not depend on whether there is such a user. Throws
-   * TOO_MANY_REQUESTS.
-   */
+  /** Counts a request for a mail, by the client alone: no count may show whether there is such a user. Throws TOO_MANY_REQUESTS. */
   beginMailRequest(address: string): Promise<Guess> {
     return this.#beginMail(this.#ratesOf(address, mailRateOfAddress, 'mail '), null)
   }
 
   /** Counts a mail to a user at an e-mail address, which users may share. Throws TOO_MANY_REQUESTS. */
   beginMail({ userId, email, address }: { userId: string; email: string; address: string }): Promise<Guess> {
-    const mailbox = `mailbox ${this.#hash(`mailbox ${email.toLowerCase()}`)}`
+    const mailbox = this.#keyOf('mailbox', email.toLowerCase())
     const ofUser = `${guessPrefixOf(userId)}mail`
     const ofClient = `${ofUser} ${this.#networkKeys(address).at(-1)}`
     const rates = mailLimits.flatMap(({ name, intervalMs, burst, burstOfClient }) => [
@@ -112,7 +103,7 @@ export class Guesses {
 
   /** Counts a mail about changes of a user's account, by user and by address, which users may share. Throws TOO_MANY_REQUESTS. */
   async beginNoticeMail({ userId, to }: { userId: string; to: string }): Promise<void> {
-    const keys = [`${guessPrefixOf(userId)}notice`, `mailbox ${this.#hash(`mailbox ${to.toLowerCase()}`)} notice`]
+    const keys = [`${guessPrefixOf(userId)}notice`, `${this.#keyOf('mailbox', to.toLowerCase())} notice`]
     const rates = keys.map((key) => ({ key, ...noticeLimit }))
     // Not as the user's: this is no guess, which the audit log would show.
     await this.#beginMail(rates, null)
@@ -127,14 +118,12 @@ export class Guesses {
   of({ account, address, device }: Guesser, kind: GuessKind): Guess {
     const rates = this.#ratesOf(address, rateOfAddress, kind === 'passkey' ? 'passkey ' : '')
     if (account === undefined) return new Guess(this.#dependencies, { limits: rates, kind, userId: null })
-    const userId = typeof account === 'string' ? account : null
-    const subject =
-      typeof account === 'string' ? guessPrefixOf(account) : `name ${this.#hash(`name ${account.unknownName}`)} `
-    const all = `${subject}${kind}`
+    const isUser = typeof account === 'string'
+    const all = (isUser ? guessPrefixOf(account) : `${this.#keyOf('name', account.unknownName)} `) + kind
     const [network] = this.#networkKeys(address)
     const ofStranger = [countOf(all), countOf(`${all} ${network}`), ...rates]
     const limits = device === undefined ? ofStranger : [countOf(`${all} device ${device}`)]
-    return new Guess(this.#dependencies, { limits, kind, userId })
+    return new Guess(this.#dependencies, { limits, kind, userId: isUser ? account : null })
   }
 
   /** After a link set the password of the user: guesses of the one before say nothing of it. Those of a second factor still count. */
@@ -150,13 +139,14 @@ export class Guesses {
     for (const count of counts) await store.write(stored.forgetGuesses, { prefix: `${count} address ` })
   }
 
-  #hash(text: string): string {
-    return this.#dependencies.sealing.mac('guesses', text)
+  /** A key with a keyed hash: the store keeps neither names nor addresses in clear text. */
+  #keyOf(what: 'name' | 'mailbox' | 'address', text: string): string {
+    return `${what} ${this.#dependencies.sealing.mac('guesses', `${what} ${text}`)}`
   }
 
   /** The keys of the client's networks, from narrow to wide. */
   #networkKeys(address: string): string[] {
-    return networksOfClient(address).map((network) => `address ${this.#hash(`address ${network}`)}`)
+    return networksOfClient(address).map((network) => this.#keyOf('address', network))
   }
 
   #ratesOf(address: string, { intervalMs, burst }: Omit<GuessRate, 'key'>, prefix: string): GuessRate[] {
@@ -197,10 +187,7 @@ export class Guess {
     return this
   }
 
-  /**
-   * The guess was right, or the mail was not sent: it is no longer counted, and the failures of this account, and of it from this address, are
-   * forgotten.
-   */
+  /** The guess was right, or the mail was not sent: takes it back, and forgets the failures of this account, and of it from this address. */
   async succeed(): Promise<void> {
     await this.#dependencies.store.write(stored.clearGuesses, this.#counted)
   }
@@ -219,8 +206,8 @@ export class Guess {
   }
 
   /**
-   * The first refusal of a delayed account is recorded, and then one an hour on each node: an operator sees the attack, and an attacker does
-   * not fill the log. The refusal does not wait for it: the time of a response must not show that there is such a user.
+   * Records the first refusal of a delayed account, and then one an hour on each node: an attacker does not fill the log. The refusal does not
+   * wait for it: the time of a response must not show that there is such a user.
    */
   #recordDelay({ userId, kind, until }: { userId: string; kind: GuessKind; until: number }, at: number): void {
     const { store, delaysRecordedAt } = this.#dependencies
@@ -236,9 +223,8 @@ export class Guess {
 }
 
 function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
-  const seconds = Math.ceil(waitMs / 1_000)
-  const remedy = `Try again in ${seconds} s.${more}`
-  return new CarillonError('TOO_MANY_REQUESTS', problem, { remedy, retryAfter: seconds })
+  const retryAfter = Math.ceil(waitMs / 1_000)
+  return new CarillonError('TOO_MANY_REQUESTS', problem, { remedy: `Try again in ${retryAfter} s.${more}`, retryAfter })
 }
 
 // How many entries of the audit log can a signed-in user cause (SECURITY.md, L1)? A change is counted in the store before it is made, so that

@@ -1,7 +1,6 @@
-// What each request passes until its handler: the request checks, which refuse, before any route, what Node and Fastify would accept
-// (SECURITY.md, I1 to I8, C1, C3, L6), and then the guard of its route. Its path has one spelling: the router decodes a path before it matches,
-// so `/%6cogin` would be `/login`, and a proxy that limits or forbids `/login` would not notice; any other spelling is 404. Pages of other sites
-// need no CSRF token: browsers say where a request comes from.
+// What each request passes until its handler: the request checks (SECURITY.md, I1 to I8, C1, C3, L6), which refuse what Node and Fastify would
+// accept, and then the guard of its route. A path has one spelling, since the router decodes it before it matches: a proxy that forbids `/login`
+// would not notice `/%6cogin`. No form has a CSRF token: browsers say where a request comes from.
 import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
@@ -207,9 +206,8 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /**
- * True if a browser says that another site sent it, in `Sec-Fetch-Site` (Fetch Metadata, W3C) or, an older one, in `Origin`; compare Go's
- * http.CrossOriginProtection. Without both fields it is no browser, and no cookie was added automatically. `allowed`: origins, exactly as
- * browsers send them.
+ * Whether a browser says that another site sent it, in `Sec-Fetch-Site` (Fetch Metadata, W3C) or, an older one, in `Origin`; compare Go's
+ * http.CrossOriginProtection. Without both fields it is no browser, which adds a cookie by itself. `allowed`: as browsers send them.
  */
 export function comesFromOtherSite({ raw }: { raw: Pick<IncomingMessage, 'headers'> }, allowed: readonly string[]) {
   const { origin, host, 'sec-fetch-site': fetchSite } = raw.headers
@@ -227,10 +225,7 @@ const preflight = {
   'access-control-max-age': '600',
 }
 
-/**
- * Lets pages of allowed origins send requests and read responses (the CORS protocol, Fetch Standard, section 3.2). `allowed` has whole
- * origins, never patterns. Returns true if the request is a preflight whose response is sent here.
- */
+/** The CORS protocol (Fetch Standard, section 3.2) for whole origins, never patterns. True: this was a preflight, and has its response. */
 export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return false
   reply.header('vary', 'Origin')
@@ -247,9 +242,8 @@ export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowe
 }
 
 /**
- * Tells whether a `Host` field is one of `names` (without ports), `localhost`, or an address. A page of another site can make its own name resolve
- * to this machine (DNS rebinding); its scripts then reach the service as their own origin, but `Host` still has the other site's name. Ports
- * are not compared: a port forward changes them, and rebinding cannot use one.
+ * Tells whether a `Host` field is one of `names`, `localhost`, or an address. The scripts of a page whose name resolves to this machine (DNS
+ * rebinding) reach the service as their own origin, but `Host` has that name. Ports are not compared: a port forward changes them.
  */
 export function knownHosts(names: readonly string[]): (host: string) => boolean {
   const known = new Set(['localhost', ...names.map(normalized)])

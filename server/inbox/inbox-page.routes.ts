@@ -15,12 +15,12 @@ export const inbox = forVisitor({
     const { inbox: texts } = await view.textsOf('service')
     const isFirstUser = await dependencies.pages.hasOneUser()
     const page: Page = {
-      title: texts.title,
+      title: view.texts.inbox,
       current: 'inbox',
       needsScript: true,
       scripts: ['carillon-inbox.js', 'page-inbox.js'],
       styles: ['inbox.css'],
-      main: html`<div class="inbox-top"><h1>${texts.title}</h1>
+      main: html`<div class="inbox-top"><h1>${view.texts.inbox}</h1>
   <a class="button" href="${view.pages}account#notifications">${texts.settings}</a></div>
   ${isFirstUser && (await firstSteps(view, dependencies.site.publicUrl()))}<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
   <carillon-inbox data-root="${view.root}" lang="${view.language}" sign-in-url="${signIn}" title-badge>

@@ -31,7 +31,7 @@ type Dependencies = {
   onFailure: (issuer: string, error: unknown) => void
 }
 
-export type ForeignSubject = Subject & SignIn
+type ForeignSubject = Subject & SignIn
 type Verified = { subject: ForeignSubject; checkAgainAt: number }
 type Signed = { token: string; key: CryptoKey; issuer: IssuerSetting }
 /** One queue for each issuer, so that forged tokens of one do not delay the tokens of another. */
@@ -68,10 +68,7 @@ export class ForeignTokens {
     return at < checkAgainAt && at < subject.expiresAt && !revocations.isRevoked(subject) ? subject : undefined
   }
 
-  /**
-   * The token's user, created if the issuer's setting says so; null if the token is not valid, or if the user is unknown or
-   * disabled. Throws UNAVAILABLE if the keys of the issuer cannot be read.
-   */
+  /** The token's user, created if the setting says so; null for an invalid token and without an enabled user. Throws as `IssuerKeys.find`. */
   async verify(token: string): Promise<ForeignSubject | null> {
     const { now } = this.#dependencies
     const read = readForeignToken(token, { issuers: this.#issuers, now: now() })

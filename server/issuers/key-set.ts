@@ -26,8 +26,7 @@ export async function readKeySet({ issuer, jwks, algorithms }: IssuerSetting): P
       `${address} publishes a private or symmetric key, with which everyone can sign tokens`,
       'Have the issuer replace that key and publish public keys only.',
     )
-  const pairs = keys.flatMap((key) => algorithms.map((alg) => ({ key, alg })))
-  const usable = await Promise.all(pairs.map((pair) => isUsable(address, pair)))
+  const usable = await Promise.all(keys.flatMap((key) => algorithms.map((alg) => isUsable(address, { key, alg }))))
   if (!usable.includes(true))
     throw fault(
       `${address} has no key for ${algorithms.join(', ')}`,

@@ -163,10 +163,7 @@ export const change = forUser({
   },
 })
 
-/**
- * Fresh only without a second factor: a person who has learned the password could otherwise remove the factor (second-factor.routes.ts). A token cannot
- * become fresh, only another one can: POST /api/me/confirm.
- */
+/** Fresh only without a second factor, as after POST /api/me/confirm. A token cannot become fresh: that route gives another one. */
 async function renewCookie(dependencies: FactorNeeds, request: GuardedRequest<Subject>, reply: FastifyReply) {
   const { store, sessions } = dependencies
   const secret = await renewOwnCookie(dependencies, { request, reply })

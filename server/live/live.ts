@@ -1,7 +1,7 @@
 // All open streams of this process. Each user has one subscription, however many streams they have: a change signal causes one read
 // of the store and one text for all streams of that user. No stream waits for the slow client of another.
 import { notAuthenticated } from '../basics/errors.ts'
-import { yieldToEventLoop } from '../basics/event-loop.ts'
+import { WorkQueue, yieldToEventLoop } from '../basics/event-loop.ts'
 import type { Sink } from '../http/response/event-stream.ts'
 import { readInbox } from '../inbox/inbox.store.ts'
 import type { Changes, InboxState } from '../inbox/inbox-state.ts'
@@ -13,7 +13,6 @@ import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent 
 import { bytesOf, LiveStream, type Watcher } from './live-stream.ts'
 import { inboxTagOf, maxBehind, reached, versionIn } from './position.ts'
 import { type StreamLimits, stopping } from './stream-limits.ts'
-import { WorkQueue } from './work-queue.ts'
 
 type LiveDependencies = {
   store: Store

@@ -4,7 +4,7 @@ import { CarillonError, overloaded } from '../basics/errors.ts'
 export type MaxStreams = { perUser: number; perProcess: number }
 
 /** Seconds. Random, so that clients that were refused together do not return together. */
-const retryAfter = { min: 5, max: 15 }
+const [minRetryAfter, retryAfterSpread] = [5, 10]
 
 export class StreamLimits {
   readonly #max: MaxStreams
@@ -45,12 +45,9 @@ export class StreamLimits {
     this.#open += difference
   }
 
-  #full(message: string, report?: 'overload'): CarillonError {
-    const { min, max } = retryAfter
-    return new CarillonError('TOO_MANY_REQUESTS', message, {
-      retryAfter: min + Math.floor(this.#random() * (max - min)),
-      ...(report && { report }),
-    })
+  #full(message: string, report: CarillonError['report'] = 'failure'): CarillonError {
+    const retryAfter = minRetryAfter + Math.floor(this.#random() * retryAfterSpread)
+    return new CarillonError('TOO_MANY_REQUESTS', message, { retryAfter, report })
   }
 }
 

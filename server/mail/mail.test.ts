@@ -12,7 +12,7 @@ const mail = { to: 'ann@example.org', subject: 'Hi', text: 'Hello', html: '<p>He
 
 function mailerFor({ port }: MailServer, needsTls: boolean): (mail: Mail) => Promise<void> {
   const server = { host: '127.0.0.1', port, isTls: false, auth: undefined }
-  return mailer({ server, sender: { name: 'Bell', address: 'bell@example.org' }, needsTls })
+  return mailer({ server, sender: () => ({ name: 'Bell', address: 'bell@example.org' }), needsTls })
 }
 
 test('a server without TLS, or with a certificate of nobody known, gets no mail', async () => {

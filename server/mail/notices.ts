@@ -99,10 +99,11 @@ export class Notices {
     await Promise.race([sent, sleep(maxDelayMs, undefined, { ref: false })])
   }
 
-  async #sendDevice({ userId, signInId, device, address, at, from }: NewDevice): Promise<void> {
+  async #sendDevice({ userId, signInId, address, at, from }: NewDevice): Promise<void> {
     const { store, deliver, pagesUrl } = this.#options
     const user = await store.read(findUser, userId)
     const { notices: texts } = await textsOf('service', languageFor(undefined, user?.locale))
+    const device = from.label || null
     const what = deviceIn(texts, device)
     const notice = {
       title: texts.newDevice(what),

@@ -4,10 +4,9 @@ import { readFileSync } from 'node:fs'
 import { CarillonError, noSuchRoute } from '../basics/errors.ts'
 import type { EncodedFile, Encoding } from '../http/response/send.ts'
 
-/** By the name of an entry: the names with hashes of itself and of the chunks that it loads on demand. */
-type Manifest = Readonly<Record<string, readonly string[]>>
 type Built = {
-  manifest: Manifest
+  /** By the name of an entry: the names with hashes of itself and of the chunks that it loads on demand. */
+  manifest: Readonly<Record<string, readonly string[]>>
   files: ReadonlyMap<string, readonly EncodedFile[]>
   /** Maps the name of a script to the names of those that it imports at once. */
   imports: ReadonlyMap<string, readonly string[]>
@@ -54,16 +53,15 @@ export class ServedScripts {
 
   /** Reads all files at the first request and keeps them: a build that replaces them takes effect at the next start. */
   #load(): Built {
-    this.#built ??= this.#read()
-    return this.#built
-  }
-
-  #read(): Built {
+    if (this.#built !== undefined) return this.#built
     try {
-      const manifest = JSON.parse(readFileSync(new URL('manifest.json', this.#folder), 'utf8')) as Manifest
+      const text = readFileSync(new URL('manifest.json', this.#folder), 'utf8')
+      const manifest = JSON.parse(text) as Built['manifest']
       const names = [...new Set(Object.values(manifest).flat())]
       const files = new Map(names.map((name) => [name, this.#encodingsOf(name)]))
-      return { manifest, files, imports: new Map(names.map((name) => [name, importsOf(files.get(name))])) }
+      const imports = new Map(names.map((name) => [name, importsOf(files.get(name))]))
+      this.#built = { manifest, files, imports }
+      return this.#built
     } catch (error) {
       return refuseUnbuilt(error)
     }

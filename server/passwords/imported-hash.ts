@@ -5,10 +5,7 @@ import { promisify } from 'node:util'
 import { CarillonError } from '../basics/errors.ts'
 import { equalSecrets } from '../basics/secrets.ts'
 
-/**
- * Whether a password has the hash. The source system hashed it as the client sent it; `prepared` is the password as we hash it, because an
- * argon2 hash may be one of ours with an earlier cost.
- */
+/** `password`: as the client sent it, which other systems hash. `prepared`: as we hash it, for an argon2 hash of ours with an earlier cost. */
 export type Matches = (password: string, prepared: string) => Promise<boolean>
 
 type Derived = { salt: Buffer; key: Buffer }

@@ -36,17 +36,14 @@ const unknownUserHash = '2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHz
 
 /** For the commands and the first start, which hash without a client. */
 const operator: Attempt = { address: '', account: '' }
-/**
- * The wait is well below the timeouts of clients and proxies. With the delay, 200 connections that retry at once use a fifth of the
- * processor time that they use without it.
- */
+/** The wait is well below the timeouts of proxies. With the delay, 200 connections that retry at once use a fifth of the processor time. */
 const usualLimits = { maxWaiting: 64, maxWaitMs: 10_000, refusalDelayMs: 200 }
 
 /** KiB of memory, and passes over them. */
 export type HashCost = { memoryCost: number; timeCost: number }
 
 /** `replacement`: our hash of the same password with today's cost, if it matched another one. */
-export type Verification = { matches: boolean; replacement: string | null }
+type Verification = { matches: boolean; replacement: string | null }
 
 /** `cost`: lower in tests that are not about it. */
 type Options = { threads: number; cost?: HashCost | undefined }
@@ -186,9 +183,7 @@ function clientLeft(): CarillonError {
   return new CarillonError('TIMEOUT', 'The client closed the connection before its password was checked')
 }
 
-/**
- * What an attempt belongs to: a /64, its /56 and its /48 (three times the same for an IPv4 address), the account, and the pair of /48 and account.
- */
+/** A /64, its /56 and its /48 (three times the same for an IPv4 address), the account of the attempt, and the pair of /48 and account. */
 type Names = readonly [narrow: string, middle: string, wide: string, account: string, pair: string]
 type Waiter = { names: Names; at: number; start: () => void; refuse: (error: Error) => void }
 

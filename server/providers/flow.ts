@@ -2,13 +2,19 @@
 // finish it (RFC 6749, section 10.12), and nothing is stored before the provider has said who signs in.
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CarillonError, invalidField } from '../basics/errors.ts'
 import { equalSecrets, hashOf } from '../basics/secrets.ts'
 import { type Bond, flowCookie, flowLifetimeMs, readFlow } from '../factors/challenges.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
 import { cookiePairs, setCookie } from '../http/request/credentials.ts'
+import type { PageNeeds } from '../pages/page.ts'
+import { acceptedPlace, pagePath } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
 import type { SignIn } from '../tokens/revocations.ts'
 import type { Checks, Provider } from './provider.ts'
+
+/** `providers`: by name, in the order of the setting. */
+export type ProviderNeeds = FactorNeeds & PageNeeds & { providers: ReadonlyMap<string, Provider> }
 
 /** The signed-in user who links an account, instead of a sign-in. */
 export type Linking = Pick<SignIn, 'userId' | 'signInId' | 'generation'> & { proof: 'session' | 'access-token' }
@@ -32,7 +38,7 @@ const maxFlows = 4
 type Begun = Omit<Flow, keyof Checks | 'provider' | 'expiresAt'> & { provider: Provider }
 
 /** Begins a flow, with new random checks of 32 bytes each: sets its cookie, and returns the address at the provider. */
-export async function begin(dependencies: FactorNeeds, { provider, ...begun }: Begun, { request, reply }: Exchange) {
+export async function begin(dependencies: ProviderNeeds, { provider, ...begun }: Begun, { request, reply }: Exchange) {
   const random = () => randomBytes(32).toString('base64url')
   const checks = { state: random(), nonce: random(), verifier: random() }
   const expiresAt = dependencies.users.now() + flowLifetimeMs
@@ -51,6 +57,26 @@ export function redirectUri({ site }: Pick<FactorNeeds, 'site'>, { setting }: Pr
   return `${site.publicUrl()}/login/with/${setting.name}/callback`
 }
 
+/** Throws NOT_FOUND. */
+export function providerOf({ providers }: Pick<ProviderNeeds, 'providers'>, { params }: FastifyRequest): Provider {
+  const provider = providers.get((params as { provider: string }).provider)
+  if (provider === undefined)
+    throw new CarillonError('NOT_FOUND', 'There is no such provider', { remedy: 'GET /login/providers lists them.' })
+  return provider
+}
+
+/** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the inbox. */
+export function readReturnTo(dependencies: ProviderNeeds, field: string, wanted: string | null | undefined): string {
+  if (typeof wanted !== 'string') return pagePath(dependencies, 'inbox')
+  const place = acceptedPlace(dependencies, wanted)
+  if (place !== undefined) return place
+  const reason =
+    dependencies.site.returnUrls.length > 0
+      ? 'must be a URL in CARILLON_RETURN_URLS, byte by byte, or the path of a page of this service'
+      : 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
+  throw invalidField(field, reason)
+}
+
 /** Names the cookie of a flow, so that each tab has its own. Not secret. */
 export function flowId(state: string): string {
   return state.slice(0, 8)
@@ -67,10 +93,7 @@ export async function keepFlow(dependencies: FactorNeeds, reply: FastifyReply, f
   setCookie(reply, flowCookie(dependencies.site, flowId(flow.state)), sealed)
 }
 
-/**
- * The flow that this response of the provider continues. Undefined without its cookie, which another browser may have, or if it is too old
- * or belongs to another provider.
- */
+/** The flow that this response of the provider continues. Undefined without its cookie, or if it is too old, or belongs to another provider. */
 export async function flowOf(
   dependencies: FactorNeeds,
   request: FastifyRequest,

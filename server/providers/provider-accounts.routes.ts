@@ -1,21 +1,78 @@
-import { auditEntry, sourceOf } from '../audit/entry.ts'
+// Whose account at a provider is it? Users are found by issuer and subject and by nothing else: an e-mail address can be given to another
+// person, and not every provider verifies it (decision 0049). And the routes of a user: list, link and unlink.
+import { auditEntry, type Source, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
+import { newId } from '../basics/ids.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { readProfile } from '../users/profile.ts'
 import { findEnabledUser } from '../users/users.ts'
-import { begin } from './flow.ts'
-import { providerAccounts, unlinkProviderAccount } from './provider-accounts.store.ts'
-import { type ProviderNeeds, providerOf, readReturnTo } from './providers.routes.ts'
+import { begin, type Linking, type ProviderNeeds, providerOf, readReturnTo } from './flow.ts'
+import type { Identity, Provider } from './provider.ts'
+import * as stored from './provider-accounts.store.ts'
 import { ProviderAccountsResponse, ProviderLinkBody, ProviderLinkResponse } from './providers.schemas.ts'
+
+type Needs = Pick<ProviderNeeds, 'store' | 'users'>
+type SignedIn = { provider: Provider; identity: Identity; source: Source }
+
+/** The user who signs in, created if the provider's setting says so; may be disabled. Undefined for an unknown account. */
+export async function userOfAccount({ store, users }: Needs, { provider, identity, source }: SignedIn) {
+  const { createUsers, issuer, name } = provider.setting
+  const { subject } = identity
+  const at = users.now()
+  const known = await store.write(stored.useProviderAccount, { issuer, subject, at })
+  if (known !== undefined || !createUsers) return known
+  const id = newId(at)
+  const profile = await newProfile(identity)
+  const audit = [auditEntry(source, { event: 'user-created', at, userId: id, detail: { provider: name } })]
+  return store.write(stored.addProviderUser, { issuer, subject, newId: id, ...profile, at, audit })
+}
+
+/** The same for an unknown and for a disabled user. */
+export function noActiveUser({ setting }: Provider): CarillonError {
+  return new CarillonError('FORBIDDEN', `Your account at ${setting.displayName} belongs to no active user here`, {
+    remedy: 'Sign in in another way, and link the account then; or ask the operator.',
+  })
+}
+
+/** Throws CONFLICT if the account, or another one of this provider, is linked already; FORBIDDEN if the user's sign-in has ended. */
+export async function linkAccount({ store, users }: Needs, { provider, identity, source }: SignedIn, linking: Linking) {
+  const { displayName, issuer, name } = provider.setting
+  const { userId, generation: checkedGeneration, signInId } = linking
+  const { subject } = identity
+  const at = users.now()
+  const { email } = await newProfile(identity)
+  const audit = [auditEntry(source, { event: 'provider-linked', at, userId, signInId, detail: { provider: name } })]
+  const change = { issuer, subject, userId, checkedGeneration, email, at, audit }
+  const outcome = await store.write(stored.linkProviderAccount, change)
+  if (outcome === 'refused') throw signInEnded()
+  if (outcome === 'taken')
+    throw conflict(`This account at ${displayName} is linked to another user`, 'Nothing was changed.')
+  if (outcome === 'has-another')
+    throw conflict(`Another account at ${displayName} is linked to you already`, 'Unlink that one first.')
+}
+
+/** FORBIDDEN, because the proof is not that of the request: it is in the flow that began before. */
+export function signInEnded(): CarillonError {
+  return new CarillonError('FORBIDDEN', 'The sign-in that began to link an account has ended', {
+    remedy: 'Sign in and begin again.',
+  })
+}
+
+/** A name or an address that Carillon would not accept is left out: it must not stop the sign-in. */
+async function newProfile(identity: Identity): Promise<{ displayName: string | null; email: string | null }> {
+  const { displayName = null, email = null } = readProfile(await identity.profile()).profile
+  return { displayName, email }
+}
 
 export const list = forUser({
   summary: 'The accounts at providers with which the signed-in user can sign in',
   responses: { 200: ProviderAccountsResponse },
   async handle({ store, providers }: Pick<ProviderNeeds, 'store' | 'providers'>, { caller }, reply) {
     const settings = new Map([...providers.values()].map(({ setting }) => [setting.issuer, setting]))
-    const accounts = await store.read(providerAccounts, caller.userId)
+    const accounts = await store.read(stored.providerAccounts, caller.userId)
     const items = accounts.map(({ issuer, email, createdAt, lastUsedAt }) => {
       const { name = null, displayName = issuer } = settings.get(issuer) ?? {}
       return { provider: name, displayName, email, createdAt: iso(createdAt), lastUsedAt: iso(lastUsedAt) }
@@ -52,7 +109,7 @@ export const unlink = forUser({
     const facts = { at: dependencies.users.now(), userId, signInId, detail: { provider: name } }
     const audit = [auditEntry(source, { event: 'provider-unlinked', ...facts })]
     const issuers = [...dependencies.providers.values()].map(({ setting }) => setting.issuer)
-    const outcome = await dependencies.store.write(unlinkProviderAccount, { userId, issuer, issuers, audit })
+    const outcome = await dependencies.store.write(stored.unlinkProviderAccount, { userId, issuer, issuers, audit })
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
     if (outcome === 'last')
       throw conflict(

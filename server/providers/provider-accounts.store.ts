@@ -30,9 +30,7 @@ type AddProviderUser = ProviderAccountKey & {
 
 /**
  * Creates a user with this account, in one step, with the e-mail address as a verified one. If the account belongs to a user, creates
- * none. Returns the user of the account. Of calls at the same time, one creates the user.
- *
- * A second call for the same account waits at the insert for the first one, and then finds its user.
+ * none. Returns the user of the account. Of calls at the same time, one creates the user; the others wait for it at the insert.
  */
 export function* addProviderUser(add: AddProviderUser): Write<User> {
   const { newId, displayName, email, at } = add

@@ -1,32 +1,30 @@
 // The routes of a sign-in with a provider (OpenID Connect): which providers there are, the redirect to one, the way back, and the code
-// that a page exchanges for its token. The accounts of a signed-in user are in provider-accounts.routes.ts.
+// that a page exchanges for its token. The accounts of users are in provider-accounts.routes.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import { CarillonError, invalidField } from '../basics/errors.ts'
 import { type Bond, findChallenge, flowLifetimeMs, forgetFlow, isBound, makeChallenge } from '../factors/challenges.ts'
 import { useChallenge } from '../factors/factors.store.ts'
-import type { FactorNeeds } from '../factors/factors.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
 import { visitor } from '../guards/guards.ts'
 import { forAnyone, type GuardedRequest } from '../http/operation.ts'
 import { sendObject } from '../http/response/send.ts'
 import { html } from '../pages/html.ts'
-import { commonSentence, type PageNeeds, viewOf, writePage } from '../pages/page.ts'
-import { acceptedPlace, originOf, pagePath } from '../pages/places.ts'
+import { commonSentence, viewOf, writePage } from '../pages/page.ts'
+import { originOf, pagePath } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import { findUser, type User } from '../users/users.store.ts'
-import { linkAccount, noActiveUser, type Providers, signInEnded, userOfAccount } from './accounts.ts'
-import { begin, bondOf, type Flow, flowId, flowOf, keepFlow, type Linking, redirectUri } from './flow.ts'
+import type { Flow, Linking, ProviderNeeds } from './flow.ts'
+import * as flows from './flow.ts'
 import type { Provider } from './provider.ts'
+import { linkAccount, noActiveUser, signInEnded, userOfAccount } from './provider-accounts.routes.ts'
 import { ProviderCodeBody, ProviderForm, ProviderList, ProviderQuery } from './providers.schemas.ts'
 
 const codeLifetimeMs = 60_000
 const purpose = 'provider'
-
-export type ProviderNeeds = FactorNeeds & PageNeeds & { providers: Providers }
 
 export const list = forAnyone({
   summary: 'The providers with which users can sign in, for the buttons of a page',
@@ -48,8 +46,8 @@ export const start = forAnyone({
   failurePage,
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { variant = dependencies.site.variant, return_to: wanted, challenge } = request.query
-    const provider = providerOf(dependencies, request)
-    const place = readReturnTo(dependencies, 'return_to', wanted)
+    const provider = flows.providerOf(dependencies, request)
+    const place = flows.readReturnTo(dependencies, 'return_to', wanted)
     // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
     const field = challenge !== undefined ? 'challenge' : 'return_to'
     const { name } = provider.setting
@@ -57,7 +55,7 @@ export const start = forAnyone({
     if (challenge !== undefined || (variant === 'stateless' && isElsewhere))
       throw invalidField(field, `needs a form of the page: POST /login/with/${name}/start (docs/sign-in.md)`)
     const begun = { provider, variant, returnTo: place }
-    return reply.redirect(await begin(dependencies, begun, { request, reply }), 302)
+    return reply.redirect(await flows.begin(dependencies, begun, { request, reply }), 302)
   },
 })
 
@@ -76,12 +74,12 @@ export const startByForm = forAnyone({
     if (origin === undefined || !(isOurs || dependencies.site.allowedOrigins.includes(origin)))
       throw unknownPage(origin)
     const { return_to: wanted, challenge } = request.body
-    const provider = providerOf(dependencies, request)
-    const place = readReturnTo(dependencies, 'return_to', wanted)
+    const provider = flows.providerOf(dependencies, request)
+    const place = flows.readReturnTo(dependencies, 'return_to', wanted)
     if (originOf(dependencies, place) !== origin)
       throw invalidField('return_to', `must have the origin of the page that sent the form, ${origin}`)
     const begun = { provider, returnTo: place, challenge, ...(!isOurs && { origin }), variant: 'stateless' as const }
-    return reply.redirect(await begin(dependencies, begun, { request, reply }), 303)
+    return reply.redirect(await flows.begin(dependencies, begun, { request, reply }), 303)
   },
 })
 
@@ -102,7 +100,7 @@ async function failurePage(dependencies: ProviderNeeds, error: CarillonError, { 
   const sentences: Readonly<Record<string, string | ((name: string) => string) | undefined>> = name ? texts : {}
   const found = sentences[error.code]
   const sentence = typeof found === 'function' ? found(name ?? '') : (found ?? commonSentence(view, error))
-  const flow = provider && (await flowOf(dependencies, request, provider))
+  const flow = provider && (await flows.flowOf(dependencies, request, provider))
   const back = flow?.returnTo ?? pagePath(dependencies, 'sign-in')
   const main = html`<div class="card narrow">
 <h1>${title}</h1>
@@ -112,18 +110,6 @@ async function failurePage(dependencies: ProviderNeeds, error: CarillonError, { 
   return writePage(reply, { view, page: { title, styles: ['sign-in.css'], main } })
 }
 
-/** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the inbox. */
-export function readReturnTo(dependencies: ProviderNeeds, field: string, wanted: string | null | undefined): string {
-  if (typeof wanted !== 'string') return pagePath(dependencies, 'inbox')
-  const place = acceptedPlace(dependencies, wanted)
-  if (place !== undefined) return place
-  const reason =
-    dependencies.site.returnUrls.length > 0
-      ? 'must be a URL in CARILLON_RETURN_URLS, byte by byte, or the path of a page of this service'
-      : 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
-  throw invalidField(field, reason)
-}
-
 export const callback = forAnyone({
   summary: 'Where the provider sends the browser back: it goes on to `return_to`',
   responses: { 303: 'none' },
@@ -131,25 +117,25 @@ export const callback = forAnyone({
   failurePage,
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { signInLog } = dependencies
-    const provider = providerOf(dependencies, request)
+    const provider = flows.providerOf(dependencies, request)
     const source = sourceFrom(dependencies, provider, request)
-    const flow = await flowOf(dependencies, request, provider)
+    const flow = await flows.flowOf(dependencies, request, provider)
     if (flow === undefined) {
       const problem = `This sign-in did not begin in this browser in the last ${flowLifetimeMs / 60_000} minutes`
       const remedy = `Begin again at ${dependencies.site.publicUrl()}/login/with/${provider.setting.name}.`
       throw new CarillonError('INVALID_REQUEST', problem, { remedy })
     }
     const { search } = new URL(request.url, 'http://localhost')
-    const response = new URL(redirectUri(dependencies, provider) + search)
-    const forget = () => forgetFlow(dependencies, reply, flowId(flow.state))
+    const response = new URL(flows.redirectUri(dependencies, provider) + search)
+    const forget = () => forgetFlow(dependencies, reply, flows.flowId(flow.state))
     let user: User | undefined
     try {
       const signedIn = { provider, identity: await provider.identify(response, flow), source }
       if (flow.linking === undefined) user = await userOfAccount(dependencies, signedIn)
       const next = await finishFlow(dependencies, { flow, user, signedIn }, { request, reply })
       // The cookie proves later that this browser may use the code or the challenge. The user has five minutes for a second factor.
-      if (next === undefined || bondOf(flow).flow === undefined) forget()
-      else await keepFlow(dependencies, reply, flow)
+      if (next === undefined || flows.bondOf(flow).flow === undefined) forget()
+      else await flows.keepFlow(dependencies, reply, flow)
       // In the fragment, which browsers send to no server.
       const place = next && `${flow.returnTo.replace(/#.*$/, '')}#${new URLSearchParams(next)}`
       return reply.redirect(place ?? flow.returnTo, 303)
@@ -186,13 +172,13 @@ async function finishFlow(
   }
   if (user === undefined || user.disabledAt !== null) throw noActiveUser(signedIn.provider)
   if (flow.variant === 'stateless') {
-    const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...bondOf(flow) }
+    const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...flows.bondOf(flow) }
     const wanted = { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs }
     return { 'sign-in-code': await makeChallenge(dependencies, wanted) }
   }
   const { source } = signedIn
   try {
-    const facts = { variant: 'stateful', method: 'provider', source, bond: bondOf(flow) } as const
+    const facts = { variant: 'stateful', method: 'provider', source, bond: flows.bondOf(flow) } as const
     await continueSignIn(dependencies, user, facts, exchange)
     return undefined
   } catch (error) {
@@ -210,7 +196,7 @@ export const exchangeCode = forAnyone({
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { signInLog } = dependencies
-    const provider = providerOf(dependencies, request)
+    const provider = flows.providerOf(dependencies, request)
     const source = sourceFrom(dependencies, provider, request)
     let user: User | undefined
     try {
@@ -247,14 +233,6 @@ type CodeData = Bond & { provider: string; generation: number }
 function invalidCode(): CarillonError {
   const problem = 'This code is not valid here: it was used, has expired, or belongs to another browser or page'
   return new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in again.' })
-}
-
-/** Throws NOT_FOUND. */
-export function providerOf({ providers }: Pick<ProviderNeeds, 'providers'>, { params }: FastifyRequest): Provider {
-  const provider = providers.get((params as { provider: string }).provider)
-  if (provider === undefined)
-    throw new CarillonError('NOT_FOUND', 'There is no such provider', { remedy: 'GET /login/providers lists them.' })
-  return provider
 }
 
 /** The session that began to link an account; null if it was a token. Throws FORBIDDEN if that sign-in has ended since. */

@@ -1,5 +1,4 @@
-// The last step of every sign-in, whatever the user proved: issues a session or a token, ends the proofs that the request presents,
-// and returns the response. A sign-out ends them, too.
+// The last step of every sign-in: issues a session or a token, ends the proofs that the request presents, and returns the response.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auditEntry, deviceLabel, type RequestSource, type Source } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
@@ -35,8 +34,6 @@ const maxKnownDevices = 50
 export type NewDevice = {
   userId: string
   signInId: string
-  /** Null if the client does not say what it is. */
-  device: string | null
   address: string
   at: number
   from: SeenDevice
@@ -74,15 +71,14 @@ export async function finishSignIn(
   const entry = auditEntry(source, { event: 'sign-in', at, userId, username, signInId, detail })
   // A sign-in whose password was checked before the user disowned another one must not begin after it.
   const from = { ...deviceOf(dependencies, source, isKnownDevice), deviceGeneration: user.deviceGeneration }
-  const device = from.label || null
   const presented = { secrets: sessionSecrets(raw.headers.cookie, site.cookie.name), tokens: presentedTokens(raw) }
   const deviceToken = devices.afterSignIn(deviceTokens, user)
   const issue = variant === 'stateless' ? issueToken : issueSession
-  const signIn = { reply: exchange.reply, entry, signInId, from, device, presented, deviceToken }
+  const signIn = { reply: exchange.reply, entry, signInId, from, presented, deviceToken }
   const { familiarity, ...issued } = await issue(dependencies, user, signIn)
   if (method === 'passkey') await dependencies.guesses.forgetStrangers(userId)
   if (familiarity === 'new')
-    await dependencies.notices.noteDevice({ userId, signInId, device, address: source.address, at, from })
+    await dependencies.notices.noteDevice({ userId, signInId, address: source.address, at, from })
   return { User: displayUser(user), ...issued }
 }
 
@@ -109,7 +105,6 @@ type Issue = {
   entry: AuditEntry
   signInId: string
   from: SeenDevice
-  device: string | null
   /** What the request presents, which ends. */
   presented: { secrets: readonly string[]; tokens: readonly string[] }
   deviceToken: string
@@ -127,8 +122,8 @@ async function issueToken(dependencies: SessionNeeds, user: User, issue: Issue) 
 }
 
 async function issueSession({ sessions, accessTokens, site }: SessionNeeds, user: User, issue: Issue) {
-  const { reply, entry, signInId, from, device, presented, deviceToken } = issue
-  const detail = { signInId, device, address: entry.address, from, audit: [entry] }
+  const { reply, entry, signInId, from, presented, deviceToken } = issue
+  const detail = { signInId, device: from.label || null, address: entry.address, from, audit: [entry] }
   const { secret, expiresAt, familiarity } = await sessions.issue(user, { replaces: presented.secrets, ...detail })
   await endTokens(accessTokens, presented.tokens)
   // A client that reads one cookie only reads the first.
@@ -140,10 +135,7 @@ async function issueSession({ sessions, accessTokens, site }: SessionNeeds, user
 /** Checked in one request. No client sends more than one, and each costs the check of a signature, even without a proof. */
 const maxTokens = 4
 
-/**
- * Ends every session and every token of these that is valid, of either variant. A forged, foreign or expired one ends nothing. With
- * `source`, each end is a sign-out for the audit log.
- */
+/** Ends each one that is valid, of either variant. With `source`, each end is a sign-out for the audit log. */
 export async function endPresented(
   { sessions, accessTokens }: Pick<SessionNeeds, 'sessions' | 'accessTokens'>,
   { secrets, tokens, source }: { secrets: readonly string[]; tokens: readonly string[]; source?: Source },

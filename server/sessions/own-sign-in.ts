@@ -1,5 +1,4 @@
-// The caller's own sign-in: is it recent enough to change how the user signs in; which one is it, so that a change that ends all others
-// spares it; and its cookie, which is replaced whenever the user proves something, or changes what can be proved.
+// The caller's own sign-in: whether it is recent enough for a change, its form for a change that spares it, and its new cookie.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError } from '../basics/errors.ts'
 import type { Subject } from '../http/operation.ts'
@@ -9,10 +8,7 @@ import type { TokenSubject } from '../tokens/access-token.ts'
 import type { Excepted } from '../tokens/tokens.store.ts'
 import type { Sessions } from './sessions.ts'
 
-/**
- * A browser that was left open, or a stolen cookie, must not be enough to add or remove a factor (OWASP ASVS 5.0, 7.5.1).
- * POST /api/me/confirm renews it.
- */
+/** A browser that was left open, or a stolen cookie, must not be enough to change a factor (OWASP ASVS 5.0, 7.5.1). */
 const freshForMs = 10 * 60_000
 
 /** Throws FRESH_SIGN_IN_REQUIRED if the user proved a password or a factor more than ten minutes ago. */

@@ -1,5 +1,4 @@
-// Where is a user signed in? Lists the user's sign-ins of both variants, and ends one, all others, or one that was not the user's. How a proof
-// ends by itself is in sessions.ts and tokens/access-token.ts.
+// Where is a user signed in? Lists the sign-ins of both variants, and ends one, all others, or one that was not the user's.
 import { auditEntry, deviceLabel, type RequestSource, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'

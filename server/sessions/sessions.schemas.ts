@@ -19,13 +19,12 @@ const token = t.example(t.string(), 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.ey
 
 const stateful = { User, expiresAt: t.expiresAt, variant: t.constant('stateful') }
 const StatefulLogin = t.component('StatefulLogin', stateful, 'The session is in the cookie')
-const newDeviceTokenNote = 'After a sign-in: keep it, and send it with the next sign-in on this device'
 export const StatelessLogin = t.component('StatelessLogin', {
   User,
   token,
   expiresAt: t.expiresAt,
   variant: t.constant('stateless'),
-  deviceToken: t.optional(t.string(newDeviceTokenNote)),
+  deviceToken: t.optional(t.string('After a sign-in: keep it, and send it with the next sign-in on this device')),
 })
 export const Login = t.named('Login', t.discriminated('variant', [StatelessLogin, StatefulLogin]))
 

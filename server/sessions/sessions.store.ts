@@ -1,8 +1,6 @@
 // Adds, finds, renews, touches and ends sessions, and keeps the devices that a user has signed in from, by label and network. Each engine finds
 // a session with the version of its user's inbox, in one statement of its own, because every request with a cookie does.
 import type { Audited } from '../store/events.ts'
-import type { Database } from '../store/postgres/connection/connection.ts'
-import type { Reader } from '../store/sqlite/reader.ts'
 import {
   all,
   get,
@@ -49,40 +47,31 @@ function liveSessionOf(userId: string, row: SessionRow): LiveSession {
   return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion }
 }
 
-const columns = `s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
-    coalesce(i.version, 0)`
-
 const sessionText = (inboxUser: string, user: string, hash: string) => `
-  select ${columns}
+  select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
+    coalesce(i.version, 0)
   from session s left join inbox i on i.user_id = ${inboxUser}
   where s.user_id = ${user} and s.secret_hash = ${hash}`
 
 export const sessionWithInbox = sessionText('?', '?', '?')
 
-async function findOnSqlite(reader: Reader, key: SessionKey): Promise<LiveSession | undefined> {
-  const { userId, secretHash } = key
-  const row = reader.kept<SessionRow>(key, sessionWithInbox, () => [userBytes(userId), userId, secretHash])
-  return row && liveSessionOf(userId, row)
-}
-
 const onPostgres = sessionText('$1', '$1', '$2')
-
-async function findOnPostgres(db: Database, { userId, secretHash }: SessionKey): Promise<LiveSession | undefined> {
-  const row = await db.one('session', onPostgres, [userId, secretHash])
-  return row && liveSessionOf(userId, row as unknown as SessionRow)
-}
 
 /** Finds a session whose user is not disabled. The caller checks if it has expired. */
 export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
   name: 'findSession',
-  sqlite: findOnSqlite,
-  postgres: findOnPostgres,
+  async sqlite(reader, key) {
+    const { userId, secretHash } = key
+    const row = reader.kept<SessionRow>(key, sessionWithInbox, () => [userBytes(userId), userId, secretHash])
+    return row && liveSessionOf(userId, row)
+  },
+  async postgres(db, { userId, secretHash }) {
+    const row = await db.one('session', onPostgres, [userId, secretHash])
+    return row && liveSessionOf(userId, row as unknown as SessionRow)
+  },
 }
 
-/**
- * A session that was created or last used outside of these bounds had expired. One that was last used after `lastSeenUntil` is from before the
- * clock was set back.
- */
+/** Outside of these bounds a session had expired, or, after `lastSeenUntil`, is from before the clock was set back. */
 export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
 
 /** The sign-in of a session, whose tokens never outlive the session. */
@@ -168,10 +157,7 @@ export function* confirmSession({ userId, secretHash, at }: SessionKey & { at: n
   return changed === 0 ? 'absent' : 'done'
 }
 
-/**
- * Replaces the secret of a session; the last three before it are kept. The last use becomes `lastSeenAt`. Of calls with the same
- * secret at the same time, one succeeds.
- */
+/** Replaces the secret of a session, and keeps the last three. Of calls with the same secret at the same time, one succeeds. */
 export function* renewSession(renewed: SessionKey & { newHash: string; lastSeenAt: number }): Write<'done' | 'absent'> {
   const { userId, secretHash, newHash, lastSeenAt } = renewed
   const changed = yield* run`
@@ -182,11 +168,8 @@ export function* renewSession(renewed: SessionKey & { newHash: string; lastSeenA
 }
 
 /** Finds a session by one of the three secrets before its present one or, if `signInId` is given, by its sign-in. */
-export function* findRenewedSession({
-  userId,
-  secretHash,
-  signInId = null,
-}: SessionKey & { signInId?: string | null }): Read<RenewedSession | undefined> {
+export function* findRenewedSession(key: SessionKey & { signInId?: string }): Read<RenewedSession | undefined> {
+  const { userId, secretHash, signInId = null } = key
   return yield* get<RenewedSession>`
     select secret_hash as "secretHash", sign_in_id as "signInId", created_at as "createdAt", last_seen_at as "lastSeenAt",
       secret_used_at as "secretUsedAt"
@@ -194,10 +177,7 @@ export function* findRenewedSession({
     where user_id = ${userId} and (${secretHash} in (old_hash_1, old_hash_2, old_hash_3) or sign_in_id = ${signInId})`
 }
 
-/**
- * Records that a session was used, and the first use of its present secret. It only updates an existing row: an ended session is
- * never revived.
- */
+/** Records a use of a session, and the first use of its present secret. An ended session is never revived. */
 export function* touchSession({ userId, secretHash, at }: SessionKey & { at: number }): Write<void> {
   yield* send`
     update session set last_seen_at = case when last_seen_at < ${at} then ${at} else last_seen_at end,

@@ -97,7 +97,7 @@ export class Sessions {
    * When the session ends if it is not used again, in milliseconds; null if it has ended. The check does not count as a use. Of a sign-in
    * whose secret was replaced since, the old secret does as well: what was opened with it stays open.
    */
-  async validUntil(secret: string, signInId: string | null = null): Promise<number | null> {
+  async validUntil(secret: string, signInId: string): Promise<number | null> {
     const key = this.#keys.get(secret) ?? keyOf(secret)
     if (key === null) return null
     const { store, now } = this.#options
@@ -109,10 +109,7 @@ export class Sessions {
     return at >= endsAt ? null : endsAt
   }
 
-  /**
-   * The sign-in of a live session that the guard has verified, for a token of it, and when the session ends if it is not
-   * used again. Undefined if it has ended since.
-   */
+  /** The sign-in of a live session, for a token of it, and when it ends if it is not used again. Undefined if it has ended. */
   async signInOf(secret: string, { expiresAt }: Subject): Promise<(SignIn & { endsAt: number }) | undefined> {
     const key = keyOf(secret)
     if (key === null) return undefined
@@ -136,10 +133,7 @@ export class Sessions {
     return key !== null && (await store.write(stored.confirmSession, { ...key, at: now() })) === 'done'
   }
 
-  /**
-   * Gives a session a new secret; the old one is refused at once, on every node. Null if it has ended. A copy of the cookie thus gains
-   * nothing from what the user proves (ASVS 5.0, 7.2.4).
-   */
+  /** The old secret is refused at once, so a copy of the cookie gains nothing (ASVS 5.0, 7.2.4). Null if the session has ended. */
   async renew(secret: string): Promise<string | null> {
     const key = keyOf(secret)
     if (key === null) return null

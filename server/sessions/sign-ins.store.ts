@@ -43,10 +43,7 @@ export function* endOtherSignIns(
   return (yield* endProofs(change)) ? 'done' : 'refused'
 }
 
-/**
- * Lists the sign-ins of a user that are alive, newest first: sessions, and stateless sign-ins of the audit log that no
- * revocation names, by id or by generation. The user's own comes first.
- */
+/** Lists the sign-ins of a user that are alive: the own one first, then newest first. */
 export function* listSignIns(query: SignInQuery): Read<ListedSignIn[]> {
   const { userId, ownSignInId, alive, after, limit } = query
   const listed = [...(yield* liveSessions(userId, alive.sessions)), ...(yield* tokenSignIns(userId, alive.tokensSince))]

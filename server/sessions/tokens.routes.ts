@@ -1,5 +1,4 @@
-// The routes of access tokens: renewal, a token for the owner of a session, tokens that an application issues for its users, and
-// the public keys. A sign-in by token is in sign-in.ts.
+// The routes of access tokens: renewal, those of a session, those that an application issues for its users, and the public keys.
 import type { FastifyReply } from 'fastify'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'

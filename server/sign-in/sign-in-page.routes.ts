@@ -7,15 +7,8 @@ import { relyingPartyFor } from '../factors/passkeys/ceremonies.ts'
 import { signInByFactor } from '../factors/second-factor.routes.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import { acceptsHtml } from '../http/response/send.ts'
-import {
-  commonSentence,
-  type PageNeeds,
-  type Reader,
-  sendPage,
-  viewOf,
-  type WholePage,
-  writePage,
-} from '../pages/page.ts'
+import type { PageNeeds, Reader, WholePage } from '../pages/page.ts'
+import { commonSentence, sendPage, viewOf, writePage } from '../pages/page.ts'
 import { acceptedPlace, maxReturnToLength, originOf, pagePath } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { endSignIn, signInByPassword } from './sign-in.routes.ts'
@@ -172,17 +165,15 @@ async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Show
   const policy = { formAction: formTargets(dependencies) }
   if (user !== undefined) return { view, page: pages.signedInPage(given, view.user ?? ''), policy }
   if (step !== undefined) return { view, page: pages.secondStepPage(given, step), policy }
-  const hasMail = dependencies.pages.hasMail
+  const { hasMail } = dependencies.pages
   const providers = providerLinks(dependencies, view.root, place)
   return { view, page: pages.passwordPage(given, { username, providers, hasMail }), policy }
 }
 
 type Faulty = Pick<SignInView, 'view' | 'texts'> & { isStep: boolean; hasForm: boolean }
 
-async function faultOf(
-  { code, retryAfter: seconds = 1 }: CarillonError,
-  { view, texts, isStep, hasForm }: Faulty,
-): Promise<string> {
+async function faultOf(error: CarillonError, { view, texts, isStep, hasForm }: Faulty): Promise<string> {
+  const { code, retryAfter: seconds = 1 } = error
   const { second, failures } = texts
   if (isStep && code === 'INVALID_CREDENTIALS') return second.wrong
   if (isStep && code === 'INVALID_REQUEST') return second.empty

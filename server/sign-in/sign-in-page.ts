@@ -42,7 +42,7 @@ export function passwordPage(
 <div class="field"><label for="password">${texts.password}</label>
 <div class="with-button"><input id="password" name="password" type="password" autocomplete="current-password" required maxlength="256"${fault !== undefined && html` aria-invalid="true" aria-describedby="fault"`}${isNamed && html` autofocus`}>
 <button type="button" hidden data-reveal aria-controls="password" aria-label="${texts.showPassword}" data-hide="${texts.hide}" data-hide-label="${texts.hidePassword}">${texts.show}</button></div></div>
-${returnToField(given)}<p><button type="submit" class="primary whole">${texts.submit}</button></p>
+${returnToField(given)}<p><button type="submit" class="primary whole">${view.texts.signIn}</button></p>
 </form>
 ${hasMail && html`<p class="centered"><a href="${view.pages}forgot">${texts.forgot}</a></p>\n`}${
   (hasPasskeys || providers.length > 0) &&
@@ -79,7 +79,7 @@ ${
 <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="64" autofocus aria-describedby="code-hint${described}"${fault !== undefined && html` aria-invalid="true"`}>
 <p class="hint" id="code-hint">${texts.codeHint}</p></div>
 ${hidden}
-<p><button type="submit" class="${usesPasskey ? 'whole' : 'primary whole'}">${texts.submit}</button></p>
+<p><button type="submit" class="${usesPasskey ? 'whole' : 'primary whole'}">${given.texts.continue}</button></p>
 </form>\n`
 }<details${!hasCode && html` open`}><summary>${texts.recovery}</summary>
 <form method="post" action="${view.pages}sign-in">
@@ -87,7 +87,7 @@ ${hidden}
 <input id="recovery-code" name="code" autocomplete="off" autocapitalize="none" spellcheck="false" required maxlength="64" aria-describedby="recovery-hint">
 <p class="hint" id="recovery-hint">${texts.recoveryHint}</p></div>
 ${hidden}
-<p><button type="submit" class="whole">${texts.submit}</button></p>
+<p><button type="submit" class="whole">${given.texts.continue}</button></p>
 </form></details>
 <p class="centered"><a href="${again}">${texts.startAgain}</a></p>`,
   })
@@ -99,7 +99,7 @@ export function signedInPage(given: SignInView, user: string): Page {
   return framed(given, {
     title: texts.title,
     main: html`<p>${texts.as(user)}</p>
-<p><a class="button primary whole" href="${next}">${nextHost === undefined ? texts.continue : texts.continueTo(nextHost)}</a></p>
+<p><a class="button primary whole" href="${next}">${nextHost === undefined ? given.texts.continue : texts.continueTo(nextHost)}</a></p>
 <form class="sign-out leave" method="post" action="${view.pages}sign-out"><button type="submit" class="whole">${view.texts.signOut}</button></form>`,
   })
 }

@@ -4,7 +4,6 @@ import { messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
 import { isLoopback } from '../config/values.ts'
-import { type ForgottenOptions, ForgottenPasswords } from '../links/forgotten.ts'
 import type { LinkSettings } from '../links/links.ts'
 import { mailer } from '../mail/mail.ts'
 import { renderUserMail, type UserMail } from '../mail/user-mail.ts'
@@ -19,28 +18,18 @@ export function linkSettings(config: Config, publicUrl: () => string): LinkSetti
   return { lifetimeMs, pageOf: (purpose) => pages[purpose] ?? `${publicUrl()}${pagesPrefix}/${purpose}` }
 }
 
-type Surroundings = Pick<ForgottenOptions, 'users' | 'guesses' | 'log' | 'signInLog'> & { publicUrl: () => string }
-
-/** `forgotten` and `sendMail` are undefined without a mail server. */
-export function linksAndMails(config: Config, { publicUrl, ...given }: Surroundings) {
-  const links = linkSettings(config, publicUrl)
-  const sendMail = mailerOf(config, publicUrl)
-  const forgotten = sendMail && new ForgottenPasswords({ ...given, links, send: sendMail })
-  return { links, forgotten, sendMail }
-}
-
-/** Sends one mail to one user. */
-function mailerOf(config: Config, publicUrl: () => string): ((mail: UserMail) => Promise<void>) | undefined {
+/** What it returns sends one mail to one user. Undefined without a mail server. */
+export function mailerOf(config: Config, publicUrl: () => string): ((mail: UserMail) => Promise<void>) | undefined {
   const { smtpUrl: server, mailFrom, insecureSmtp, pagesName } = config
   if (server === undefined) return undefined
   const needsTls = !insecureSmtp && !isLoopback(server.host)
-  let send: ReturnType<typeof mailer> | undefined
-  return async (mail) => {
-    // The public URL is known only after the service listens.
+  // The public URL is known only after the service listens.
+  const sender = () => {
     const { name = '', address } = mailFrom ?? { address: addressAt(publicUrl()) }
-    send ??= mailer({ server, sender: { name: name || pagesName, address }, needsTls })
-    await send(await renderUserMail(pagesName, mail))
+    return { name: name || pagesName, address }
   }
+  const send = mailer({ server, sender, needsTls })
+  return async (mail) => send(await renderUserMail(pagesName, mail))
 }
 
 function addressAt(publicUrl: string): string {
@@ -51,10 +40,7 @@ function addressAt(publicUrl: string): string {
 /** Undefined if the check is off. Without a log, a failure is not reported. */
 export function breachesOf({ breachUrl: url }: Config, log?: Log): BreachOptions | undefined {
   if (url === 'off') return undefined
-  const onFailure = (error: unknown) =>
-    log?.warn(
-      { event: 'breach-check-failed', reason: messageOf(error) },
-      'a new password was not compared with the lists of stolen ones',
-    )
+  const sentence = 'a new password was not compared with the lists of stolen ones'
+  const onFailure = (error: unknown) => log?.warn({ event: 'breach-check-failed', reason: messageOf(error) }, sentence)
   return { url, timeoutMs: breachTimeoutMs, onFailure }
 }

@@ -1,11 +1,15 @@
 // Removes and wakes notifications without a request: each second what is due, each minute what is too many, and every hour what is too old.
 // It also continues what senders change by key. Each node does so, in short writes that decide again under the locks of their inboxes: after a
 // kill, the next second finds what is left.
-import { iso } from '../basics/clock.ts'
+import { removeOldAudit } from '../audit/audit.store.ts'
+import { type Clock, iso } from '../basics/clock.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import type { Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
 import { continueKeyChange, findKeyChange } from '../delivery/by-key.store.ts'
+import type { Deliveries } from '../delivery/deliver.ts'
+import { removeExpiredChallenges } from '../factors/factors.store.ts'
+import type { Guesses } from '../guessing/guesses.ts'
 import {
   announce,
   type Candidate,
@@ -20,7 +24,11 @@ import {
   shrink,
   sizesAfter,
 } from '../inbox/retention.store.ts'
+import { removeExpiredLinks } from '../links/links.store.ts'
+import type { Sessions } from '../sessions/sessions.ts'
 import type { Store } from '../store/store.ts'
+import type { SigningKeys } from '../tokens/signing-keys.ts'
+import { removeKeptSecrets } from './sealing-secret.ts'
 
 /** On PostgreSQL they take place at the same time. */
 const writesAtOnce = 4
@@ -139,4 +147,31 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
     })
     return running
   }
+}
+
+type Parts = {
+  store: Store
+  clock: Clock
+  sessions: Sessions
+  keys: SigningKeys
+  guesses: Guesses
+  deliveries: Deliveries
+  upkeep: Upkeep
+}
+
+/**
+ * Deletes ended sessions, old idempotency keys, old counts of guesses, old entries of the audit log and old notifications, and replaces signing
+ * keys.
+ */
+export async function tidy({ database, auditRetentionMs }: Config, parts: Parts): Promise<void> {
+  const { store, clock, sessions, keys, guesses, deliveries, upkeep } = parts
+  const { now, wall } = clock
+  const removeEnded = async () => {
+    await Promise.all([store.write(removeExpiredLinks, now()), store.write(removeExpiredChallenges, now())])
+    // In batches, so that no other write waits long.
+    while ((await store.write(removeOldAudit, now() - auditRetentionMs)) > 0);
+    if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(wall()).slice(0, 10))
+  }
+  const others = [sessions.removeStale(), deliveries.removeOld(), guesses.removeOld(), keys.tend()]
+  await Promise.all([...others, removeEnded(), upkeep.sweep()])
 }

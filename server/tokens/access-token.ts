@@ -13,6 +13,7 @@ import {
   claimsOf,
   clockLeewaySeconds,
   maxTokenLifeMs,
+  type ReadToken,
   readToken,
 } from './read-token.ts'
 import type { SignIn, TokenRevocations } from './revocations.ts'
@@ -31,7 +32,8 @@ type ForeignTokens = {
   verify(token: string): Promise<TokenSubject | null>
 }
 
-type TokenUser = { id: string; credentialGeneration: number }
+type Current = { credentialGeneration: number }
+type TokenUser = Current & { id: string }
 
 type TokenOptions = {
   keys: SigningKeys
@@ -51,8 +53,6 @@ type TokenOptions = {
 export type IssuedToken = { token: string; expiresAt: number }
 /** `isOfSession`: the token came from a session, and is not renewed. `kid`: the key that signed it; absent in a foreign token. */
 export type TokenSubject = Subject & SignIn & { isOfSession?: boolean; kid?: string }
-
-type Signed = { claims: Claims; kid: string }
 
 export class AccessTokens {
   readonly #options: TokenOptions
@@ -130,7 +130,7 @@ export class AccessTokens {
    * another generation and the revocation that raised it did not spare the sign-in: this node may not have received that revocation, or a
    * backup was restored. Throws FORBIDDEN for a token of a session: a renewed one would outlive the session.
    */
-  async renew(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
+  async renew(subject: TokenSubject, user: Current): Promise<IssuedToken> {
     if (subject.isOfSession)
       throw insufficientScope('The token of a session is not renewed', {
         remedy: 'Request another one with the session: POST /api/me/token.',
@@ -139,16 +139,13 @@ export class AccessTokens {
   }
 
   /** A token of the same sign-in after another proof: `auth_time` is now. That of a session ends with the presented one. Throws as `renew`. */
-  async confirm(subject: TokenSubject, user: { credentialGeneration: number }): Promise<IssuedToken> {
+  async confirm(subject: TokenSubject, user: Current): Promise<IssuedToken> {
     const renewable = await this.#renewable(subject, user)
     const endsAt = subject.isOfSession ? subject.expiresAt : this.#endOf(subject)
     return this.#sign({ ...renewable, confirmedAt: this.#options.now() }, endsAt)
   }
 
-  async #renewable(
-    subject: TokenSubject,
-    { credentialGeneration: generation }: { credentialGeneration: number },
-  ): Promise<TokenSubject> {
+  async #renewable(subject: TokenSubject, { credentialGeneration: generation }: Current): Promise<TokenSubject> {
     const { now, chainMs, revocations } = this.#options
     const { generation: known } = subject
     if (!subject.isOfSession && now() >= subject.signedInAt + chainMs) throw notAuthenticated()
@@ -189,7 +186,7 @@ export class AccessTokens {
     })
   }
 
-  #remember(token: string, { claims, kid }: Signed): TokenSubject {
+  #remember(token: string, { claims, kid }: Pick<ReadToken, 'claims' | 'kid'>): TokenSubject {
     const subject = { ...subjectOf(claims), kid }
     this.#verified.set(token, subject, 1)
     return subject

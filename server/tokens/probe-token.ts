@@ -1,5 +1,4 @@
-// The access token with which `carillon doctor` opens a live stream, if it has the signing keys and their secret. The token
-// names a user who does not exist, so it opens no user's inbox and cannot be renewed. It lives for a minute.
+// The token with which `carillon doctor` opens a live stream. It names a user who does not exist, so it opens no inbox.
 import { newId } from '../basics/ids.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
 import { openPrivate, sealedWithAnother, signToken } from './key-material.ts'

@@ -1,8 +1,8 @@
 // Which tokens are revoked before they expire? A small table, all of it in memory, so that a check costs no read. It is loaded
 // at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
 import type { Audited } from '../store/events.ts'
+import { reloader } from '../store/reloads.ts'
 import type { Store } from '../store/store.ts'
-import { reloader } from './reloads.ts'
 import {
   erasedKey,
   isErasedKey,

@@ -17,6 +17,8 @@ export type SigningKey = {
 export type Resealed = { kid: string; from: string; to: string }
 
 export type NewSigningKey = Omit<SigningKey, 'retiredAt'>
+type Addition = { key: NewSigningKey; after: string | null } & Audited
+type Replacement = { kid: string; key: NewSigningKey } & Audited
 
 /** Lists all keys, also retired ones, in the order of their creation. */
 export function* signingKeys(): Read<SigningKey[]> {
@@ -27,11 +29,7 @@ export function* signingKeys(): Read<SigningKey[]> {
 }
 
 /** Adds a key, if `after` still starts last (null: there is none yet); else changes nothing. Of calls that name the same key, one adds. */
-export function* addSigningKey({
-  key,
-  after,
-  audit,
-}: { key: NewSigningKey; after: string | null } & Audited): Write<'added' | 'refused'> {
+export function* addSigningKey({ key, after, audit }: Addition): Write<'added' | 'refused'> {
   yield* takeTurns()
   const last = yield* get<{ kid: string }>`
     select kid from signing_key order by starts_at desc, created_at desc, kid desc limit 1`
@@ -42,11 +40,7 @@ export function* addSigningKey({
 }
 
 /** Removes a key and adds another one in the same step. If the key is absent, it changes nothing. */
-export function* dropSigningKey({
-  kid,
-  key,
-  audit,
-}: { kid: string; key: NewSigningKey } & Audited): Write<'done' | 'absent'> {
+export function* dropSigningKey({ kid, key, audit }: Replacement): Write<'done' | 'absent'> {
   yield* takeTurns()
   const dropped = yield* run`delete from signing_key where kid = ${kid}`
   if (dropped === 0) return 'absent'

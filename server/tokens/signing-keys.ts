@@ -7,6 +7,7 @@ import { auditEntry, type Source, serviceSource } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
 import type { Sealing, Secrets } from '../basics/secrets.ts'
+import { reloader } from '../store/reloads.ts'
 import type { Store } from '../store/store.ts'
 import {
   makeSigningKey,
@@ -17,7 +18,6 @@ import {
   sealedWithAnother,
 } from './key-material.ts'
 import { lastOf, nextKeyOf, reloadEveryMs, scheduleOf } from './key-schedule.ts'
-import { reloader } from './reloads.ts'
 import { addSigningKey, retireSigningKeys, type SigningKey, signingKeys } from './signing-keys.store.ts'
 
 type Dependencies = {

@@ -1,5 +1,4 @@
-// Revocations of access tokens, and the end of what users prove their identity with: all sessions and tokens of a user, or all but those of
-// one sign-in.
+// Revocations of access tokens, and the end of all sessions and tokens of a user, or all but those of one sign-in.
 import { hash } from 'node:crypto'
 import type { Audited } from '../store/events.ts'
 import {
@@ -93,11 +92,7 @@ export function* tokenRevocations(now: number): Read<TokenRevocation[]> {
     from token_cutoff where expires_at > ${now}`
 }
 
-/**
- * The sign-in that a revocation of every sign-in spares: the caller's. `exceptGeneration` is the credential generation that the
- * caller's token names, or undefined for a session. A counter and the stored session decide whether the sign-in is alive; no
- * clock does.
- */
+/** The sign-in that a change spares: the caller's. `exceptGeneration`: that of the caller's token; absent for a session. */
 export type Excepted = { exceptSignInId?: string | undefined; exceptGeneration?: number | undefined }
 
 /**

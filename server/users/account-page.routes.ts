@@ -5,7 +5,7 @@ import { pagePath, signInPath } from '../pages/places.ts'
 
 type Needs = PageNeeds & {
   users: { passwordMinLength: number }
-  providers: ReadonlyMap<string, { setting: { name: string; displayName: string } }>
+  providers: ReadonlyMap<string, { setting: { displayName: string } }>
 }
 
 export const account = forVisitor({
@@ -15,10 +15,9 @@ export const account = forVisitor({
     const user = await dependencies.pages.readerOf(request.caller)
     if (user === undefined) return reply.redirect(signInPath(dependencies, 'account'), 303)
     const view = await viewOf(dependencies, request, user)
-    const offered = [...dependencies.providers.values()].map(({ setting: { name, displayName } }) => ({
-      name,
-      displayName,
-    }))
+    const offered = Array.from(dependencies.providers, ([name, { setting }]) => {
+      return { name, displayName: setting.displayName }
+    })
     return sendPage(reply, view, {
       title: view.texts.account,
       current: 'account',

@@ -59,10 +59,7 @@ export async function checkCredentials(
   return checkCredentials({ users, guesses }, account, presented)
 }
 
-/**
- * Forgets every failure of the user, of every kind, from every address and on every device: no guess is delayed any more. Returns the
- * user, and if there were failures. Throws NOT_FOUND.
- */
+/** Forgets every failure of the user, so that no guess is delayed. `hadFailures`: whether there were any. Throws NOT_FOUND. */
 export async function unlock(
   users: Pick<UserDependencies, 'now' | 'source'> & { store: Store },
   key: UserKey,

@@ -1,5 +1,4 @@
-// Users from a file or a request, by their external ids or names: created if they are new, changed if they exist. Everything is checked before
-// anything is stored, so that one fault leaves no user half imported.
+// Creates or changes many users of a file or a request. Everything is checked before anything is stored: one fault stops all.
 import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
@@ -13,6 +12,7 @@ import {
   disableUser,
   enableUser,
   isInReach,
+  lookUp,
   recordedChange,
   storeChange,
   storePassword,
@@ -20,10 +20,7 @@ import {
   type UserDependencies,
 } from './users.ts'
 
-/**
- * `position` counts the entries from 0. `isTaken`: another user has the name. `sameAs`: the position of an earlier entry
- * with the same name or id.
- */
+/** `position` counts from 0. `isTaken`: another user has the name. `sameAs`: the position of an earlier entry with the same one. */
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
 /** `report` gets the number of entries that are stored. */
 type ImportOptions = { needsExternalId?: boolean; report?: (done: number) => void }
@@ -145,7 +142,7 @@ async function putProfiles(
     const at = now()
     const batch = entries.slice(from, from + putAtOnce)
     const users = await inParallel(batch, (entry) => newUserOf(dependencies, entry, at))
-    imported.push(...(await store.write(putUsers, { application, issuer: '', at, users })))
+    imported.push(...(await store.write(putUsers, { application, at, users })))
     report(imported.length)
   }
   return imported
@@ -153,10 +150,9 @@ async function putProfiles(
 
 /** The entry for `putUsers`, which turns it into one of a change if the user exists. It then says what changed, for the notice of a new address. */
 async function newUserOf(dependencies: UserDependencies, { externalId: id, profile }: CheckedEntry, at: number) {
-  const { store, application, source = serviceSource } = dependencies
+  const { source = serviceSource } = dependencies
   const externalId = id ?? ''
-  const wanted = { application, issuer: '', externalId }
-  const before = profile.email === undefined ? undefined : await store.read(stored.findUserByExternalId, wanted)
+  const before = profile.email === undefined ? undefined : await lookUp(dependencies, { externalId })
   const [change] = (before && recordedChange(dependencies, before, profile).audit) ?? []
   const { detail = null, formerEmail = null } = change ?? {}
   const userId = newId(at)
@@ -171,11 +167,9 @@ type Existing = { user?: User | undefined; isTaken?: boolean }
 async function existingOf(dependencies: UserDependencies, { checked, faults }: ReadEntry): Promise<Existing> {
   if (faults.length > 0) return {}
   const { username, externalId } = checked
-  const { store, application } = dependencies
-  const byName = username === null ? undefined : await store.read(stored.findUserByUsername, username)
+  const byName = username === null ? undefined : await lookUp(dependencies, { username })
   const named = byName && isInReach(dependencies, byName) ? byName : undefined
-  const wanted = externalId === null ? undefined : { application, issuer: '', externalId }
-  const user = wanted === undefined ? named : await store.read(stored.findUserByExternalId, wanted)
+  const user = externalId === null ? named : await lookUp(dependencies, { externalId })
   return { user, isTaken: byName !== undefined && byName.id !== user?.id }
 }
 

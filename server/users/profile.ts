@@ -1,5 +1,4 @@
-// What a user may say about themselves or an application about its user: names, ids, locale, e-mail address. Checked field by field: every
-// fault is found, not only the first.
+// What a user may say about themselves or an application about its user. Every field is checked, so that every fault is found.
 import { CarillonError, type Fault, faulting } from '../basics/errors.ts'
 import { readHash } from '../passwords/imported-hash.ts'
 import { prepareUsername } from './username.ts'
@@ -96,10 +95,7 @@ const address = new RegExp(`^${part}@${part}$`, 'u')
 /** Code points. */
 export const maxExternalIdLength = 255
 
-/**
- * Why the text cannot be an external id (RFC 7643, section 3.1), or undefined if it can. It is compared byte by byte, so that `aB` and `Ab`
- * are two users, and it is never folded or normalized.
- */
+/** Why the text cannot be an external id (RFC 7643, section 3.1). It is compared byte by byte, never folded or normalized. */
 export function externalIdFault(id: string): string | undefined {
   if (id === '') return 'must have at least 1 character'
   if (id.length > maxExternalIdLength && [...id].length > maxExternalIdLength)

@@ -3,6 +3,7 @@ import type { AuditEntry } from '../store/events.ts'
 import { inList, lockAll, lockUsers, record, rowsOf, send, type Write } from '../store/statements.ts'
 import {
   changeLanguage,
+  type Namespace,
   namespaceOf,
   type Profile,
   profileAfter,
@@ -16,9 +17,7 @@ export type PutUser = { user: User; created: boolean }
 
 type Put = PutUsers['users'][number]
 
-export type PutUsers = {
-  application?: string | undefined
-  issuer: string
+export type PutUsers = Namespace & {
   at: number
   users: readonly ({ newId: string; externalId: string; entry?: AuditEntry } & Profile)[]
 }

@@ -43,10 +43,7 @@ function* endLinksAndProofs(change: UserChange & Excepted): Write<boolean> {
   return yield* endProofs(change)
 }
 
-/**
- * Removes all factors, recovery codes and challenges of a user. In the same step it raises the credential generation, ends every session
- * and revokes every token. Returns how many factors there were.
- */
+/** Removes all factors, recovery codes and challenges, and ends all proofs, in one step. Returns how many factors there were. */
 export function* resetFactors(change: UserChange): Write<number | 'absent'> {
   const { userId } = change
   yield* lockUsers()

@@ -32,14 +32,12 @@ const Me = t.component('Me', {
 export const MeResponse = t.dataOf(Me)
 export const SessionResponse = t.dataOf(t.nullable(Me), 'Session')
 
-const applicationNote = 'The application that the user belongs to; absent if it belongs to none'
-const issuerNote = 'The issuer of foreign tokens that the external id belongs to; absent for a plain id'
 const UserAccount = t.component('UserAccount', {
   ...ofUser,
   emailVerified: t.boolean(),
   disabled: t.boolean(),
-  application: t.optional(t.string(applicationNote)),
-  issuer: t.optional(t.string(issuerNote)),
+  application: t.optional(t.string('The application that the user belongs to; absent if it belongs to none')),
+  issuer: t.optional(t.string('The issuer of foreign tokens that the external id belongs to; absent for a plain id')),
 })
 export const UserAccountResponse = t.dataOf(UserAccount)
 export const UserPageResponse = t.dataOf(t.pageOf('UserPage', UserAccount))
@@ -62,7 +60,6 @@ const partial = 'A field that is absent keeps its value; null clears it'
 export const UserProfile = t.component('UserProfile', changes, partial)
 
 export const OwnProfile = t.component('OwnProfile', t.allOptional(ownProfile), partial)
-export type OwnProfile = t.TypeOf<typeof OwnProfile>
 
 const passwordHash = t.text(0, 512, 'Of another system: bcrypt, scrypt, argon2 or PBKDF2; replaced at the next sign-in')
 const newUser = {

@@ -1,5 +1,4 @@
-// Users: how one is read from its row, finding, listing and adding them, and changes of their profiles. What ends their proofs is in
-// user-changes.store.ts.
+// Users: finds, lists and adds them, and changes their profiles. What ends their proofs is in user-changes.store.ts.
 import type { Audited } from '../store/events.ts'
 import {
   all,
@@ -59,9 +58,8 @@ export function toUser<Row extends UserRow>({ namespace, ...row }: Row): Omit<Ro
 
 /** A user of no application if `application` is absent. Without `issuer`, the external id is a plain one. */
 export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
-  Partial<Pick<User, 'application' | 'externalId' | 'issuer' | 'locale' | 'email' | 'emailVerifiedAt'>> & {
-    passwordHash: string | null
-  }
+  Partial<Pick<User, 'externalId' | 'locale' | 'email' | 'emailVerifiedAt'>> &
+  Namespace & { passwordHash: string | null }
 
 export type Credentials = User & { username: string; passwordHash: string }
 
@@ -84,12 +82,10 @@ export function* findUserByUsername(username: string): Read<User | undefined> {
   return row && toUser(row)
 }
 
-type FindUserByExternalId = { application?: string | undefined; issuer: string; externalId: string }
-
-/** Finds a user by external id, compared byte by byte. `issuer` is '' for a plain id; without `application`, the id is one of no application. */
-export function* findUserByExternalId({ externalId, ...of }: FindUserByExternalId): Read<User | undefined> {
+/** Finds a user by external id, compared byte by byte. Without `issuer`, it is a plain id; without `application`, one of no application. */
+export function* findUserByExternalId(key: { externalId: string } & Namespace): Read<User | undefined> {
   const row = yield* get<UserRow>`
-    select ${userColumns} from "user" u where u.external_id = ${externalId} and u.issuer = ${namespaceOf(of)}`
+    select ${userColumns} from "user" u where u.external_id = ${key.externalId} and u.issuer = ${namespaceOf(key)}`
   return row && toUser(row)
 }
 
@@ -188,11 +184,7 @@ function* isUsernameTaken(username: string | null, userId: string): Read<boolean
 
 type UpdateUser = { userId: string; username?: string } & Profile & Audited
 
-/**
- * Changes the fields that are given. A new username applies to the user's sessions in the same step.
- *
- * If another call takes the username at this moment, the update fails, and the write runs again and finds it taken.
- */
+/** Changes the fields that are given. A new username applies to the user's sessions in the same step. */
 export function* updateUser(change: UpdateUser): Write<'done' | 'absent' | 'username-taken'> {
   const { userId, username, audit, ...profile } = change
   yield* lockUsers()
@@ -202,6 +194,7 @@ export function* updateUser(change: UpdateUser): Write<'done' | 'absent' | 'user
   if (before === undefined) return 'absent'
   if (username !== undefined) {
     if (yield* isUsernameTaken(username, userId)) return 'username-taken'
+    // If another call takes the username at this moment, this fails, and the write runs again and finds it taken.
     yield* send`update "user" set username = ${username} where id = ${userId}`
     yield* send`update session set username = ${username} where user_id = ${userId}`
   }
@@ -232,10 +225,7 @@ export function* enableUser({ userId, audit }: { userId: string } & Audited): Wr
 
 type Rehash = { userId: string; checkedPasswordHash: string; passwordHash: string }
 
-/**
- * Replaces a password hash by another one of the same password, and revokes nothing. If the stored hash differs from
- * the one that was checked, it changes nothing and returns 'refused'.
- */
+/** Replaces a hash by another one of the same password. 'refused' if the stored hash is not the one that was checked. */
 export function* rehashPassword(change: Rehash): Write<'done' | 'refused'> {
   yield* lockUsers()
   const changed = yield* run`
@@ -263,7 +253,7 @@ function splitNamespace(namespace: string): { application: string; issuer: strin
   const at = namespace.indexOf(end)
   return { application: namespace.slice(0, Math.max(at, 0)), issuer: namespace.slice(at + 1) }
 }
-type Namespace = { application?: string | undefined; issuer?: string | undefined }
+export type Namespace = { application?: string | undefined; issuer?: string | undefined }
 
 /** The columns of a notification's key: that of a delivery of an application is another than the same key of another application, or of none. */
 export function keyColumns({ application = '', key }: { application?: string | undefined; key: string | null }) {
@@ -272,10 +262,7 @@ export function keyColumns({ application = '', key }: { application?: string | u
 
 export type Profile = Partial<Pick<User, 'displayName' | 'locale' | 'email' | 'emailVerifiedAt'>>
 
-/**
- * An absent field keeps its value; null clears it. A new address has no proof unless one is given with it; the time of the first proof of
- * an address stays.
- */
+/** An absent field stays; null clears it. A new address needs a proof of its own; the time of the first proof stays. */
 export function profileAfter(before: Required<Profile>, given: Profile): Required<Profile> {
   const { displayName = before.displayName, locale = before.locale, email = before.email } = given
   return { displayName, locale, email, emailVerifiedAt: proofAfter(before, email, given.emailVerifiedAt) }

@@ -1,5 +1,4 @@
-// Adds, finds, changes and disables users and sets their passwords, by the rules for names, ids and passwords. Users by their external ids,
-// and many at once, are in import.ts.
+// Adds, finds, changes, disables and erases users, and sets their passwords. Many users at once are in import.ts.
 import { recorded, type Source, sourceOf } from '../audit/entry.ts'
 import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
@@ -42,10 +41,7 @@ export type UserKey = { id: string } | { externalId: string } | { username: stri
 /** `isGenerated`: the password is a passphrase of `makePassphrase`, which needs no check. */
 type Wanted = Omit<NewUserBody, 'username'> & { username?: string; isGenerated?: boolean }
 
-/**
- * Without a password or a hash, the user cannot sign in yet; without a username, the user signs in at the application only. Throws
- * INVALID_REQUEST with every fault, or CONFLICT (name or id taken).
- */
+/** Without a password or a hash, the user cannot sign in yet. Throws INVALID_REQUEST with every fault, or CONFLICT. */
 export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User> {
   const { password, isGenerated, ...entry } = wanted
   const { checked, faults } = readEntry(entry)
@@ -63,19 +59,16 @@ type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string 
 
 /** Throws CONFLICT with the field that is taken. */
 export async function storeUser(dependencies: UserDependencies, wanted: Stored): Promise<User> {
-  const { store, now, application = '' } = dependencies
+  const { store, now, application } = dependencies
+  const { username, externalId } = wanted
+  await refuseAddress(dependencies, username)
   const createdAt = now()
-  const { passwordHash, ...fields } = wanted
-  await refuseAddress(dependencies, fields.username)
-  const none = { displayName: null, application, issuer: '', locale: null, email: null, emailVerifiedAt: null }
-  const user = { id: newId(createdAt), createdAt, ...none, ...profileAt(fields, createdAt) }
-  if (user.email === null) user.emailVerifiedAt = null
-  const entry = { event: 'user-created', userId: user.id, username: user.username } as const
-  const outcome = await store.write(stored.addUser, { ...user, passwordHash, ...recorded(dependencies, entry) })
-  if (outcome === 'username-taken') throw taken('username', user.username)
-  if (outcome === 'external-id-taken') throw taken('externalId', user.externalId)
-  const unchanged = { credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
-  return { ...user, ...unchanged, disabledAt: null, passwordReportedAt: null }
+  const user = { id: newId(createdAt), createdAt, application, displayName: null, ...profileAt(wanted, createdAt) }
+  const entry = { event: 'user-created', userId: user.id, username } as const
+  const outcome = await store.write(stored.addUser, { ...user, ...recorded(dependencies, entry) })
+  if (outcome === 'username-taken') throw taken('username', username)
+  if (outcome === 'external-id-taken') throw taken('externalId', externalId)
+  return findUser(dependencies, { id: user.id })
 }
 
 /** A user signs in by a verified address, too: it must not become the username of another one. Throws CONFLICT. */
@@ -104,14 +97,14 @@ export async function findUser(dependencies: Finding, key: UserKey): Promise<Use
 type Finding = Pick<UserDependencies, 'store' | 'application'>
 
 /** Whether a caller of the application, or of none, sees the user. */
-export function isInReach({ application = '' }: Pick<UserDependencies, 'application'>, user: User): boolean {
-  return application === '' || user.application === application
+export function isInReach({ application }: Finding, user: User): boolean {
+  return !application || user.application === application
 }
 
-async function lookUp({ store, application }: Finding, key: UserKey): Promise<User | undefined> {
+/** Undefined without such a user. One who is found by id or username may be out of reach. */
+export async function lookUp({ store, application }: Finding, key: UserKey): Promise<User | undefined> {
   if ('id' in key) return store.read(stored.findUser, key.id)
-  if ('externalId' in key)
-    return store.read(stored.findUserByExternalId, { application, issuer: '', externalId: key.externalId })
+  if ('externalId' in key) return store.read(stored.findUserByExternalId, { application, externalId: key.externalId })
   const username = findableUsername(key.username)
   return username === undefined ? undefined : store.read(stored.findUserByUsername, username)
 }
@@ -121,7 +114,7 @@ function noSuchUser(key: UserKey): CarillonError {
   return new CarillonError('NOT_FOUND', `There is no user with this ${'id' in key ? 'id' : 'external id'}`)
 }
 
-/** Changes the given fields and returns the user as it is afterwards. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */
+/** Returns the user as it is afterwards. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */
 export async function changeUser(dependencies: UserDependencies, key: UserKey, change: UserChange): Promise<User> {
   const user = await findUser(dependencies, key)
   const { profile, faults } = readProfile(change)
@@ -141,10 +134,10 @@ export async function storeChange(
   signInId: string | null = null,
 ): Promise<'done' | 'absent'> {
   await refuseAddress(dependencies, fields.username, user.id)
-  const change = { userId: user.id, ...profileAt(fields, dependencies.now()) }
-  const audited = recordedChange(dependencies, user, fields, signInId)
-  if (audited.audit === undefined) return 'done'
-  const outcome = await dependencies.store.write(stored.updateUser, { ...change, ...audited })
+  const { audit } = recordedChange(dependencies, user, fields, signInId)
+  if (audit === undefined) return 'done'
+  const change = { userId: user.id, ...profileAt(fields, dependencies.now()), audit }
+  const outcome = await dependencies.store.write(stored.updateUser, change)
   if (outcome === 'username-taken') throw taken('username', fields.username)
   return outcome
 }
@@ -179,7 +172,7 @@ export async function setPassword(
   dependencies: UserDependencies,
   wanted: { username: string; password: string; isGenerated?: boolean },
 ): Promise<void> {
-  const { username, password, isGenerated = false } = wanted
+  const { username, password, isGenerated } = wanted
   const user = await findUser(dependencies, { username })
   if (!isGenerated) refuseFaults(await passwordFaults(dependencies, { username: user.username ?? '', password }))
   await storePassword(dependencies, user, await dependencies.passwords.hash(password))
@@ -218,15 +211,13 @@ export async function disableUser(dependencies: UserDependencies, key: UserKey):
 /** Throws NOT_FOUND. */
 export async function enableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
-  const entry = recorded(dependencies, { event: 'user-enabled', userId: user.id, username: user.username })
-  await dependencies.store.write(stored.enableUser, { userId: user.id, ...entry })
+  const { id: userId, username } = user
+  const entry = recorded(dependencies, { event: 'user-enabled', userId, username })
+  await dependencies.store.write(stored.enableUser, { userId, ...entry })
   return user
 }
 
-/**
- * Erases the user with inbox, sessions and tokens, and ends the user's streams; no data of the user is left. Returns the user
- * as they were. Throws NOT_FOUND.
- */
+/** Erases the user with all data, and ends the user's streams. Returns the user as they were. Throws NOT_FOUND. */
 export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)
   if ((await eraseUser(dependencies, user.id)) === 'absent') throw noSuchUser(key)

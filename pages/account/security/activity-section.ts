@@ -1,6 +1,6 @@
 // <account-activity>: what the audit log says about the user, newest first, in words.
 import { html, nothing, type TemplateResult } from 'lit'
-import { PagedSection } from './paged-section.ts'
+import { type Page, PagedSection } from '../loaded-section.ts'
 
 type Entry = {
   id: string
@@ -13,24 +13,19 @@ type Entry = {
   count: number
   detail: { method?: string }
 }
-type Page = { items: Entry[]; next: string | null }
 
 const pageSize = 10
 
 export class ActivitySection extends PagedSection<Entry> {
-  protected override read(after?: string): Promise<Page> {
-    return this.account.send<Page>(`api/me/activity?limit=${pageSize}${after ? `&after=${after}` : ''}`)
+  protected override read(after?: string): Promise<Page<Entry>> {
+    return this.account.send(`api/me/activity?limit=${pageSize}${after ? `&after=${after}` : ''}`)
   }
 
-  protected override render(): TemplateResult {
-    return this.whenLoaded(this.items && this.#content(this.items))
-  }
-
-  #content(items: readonly Entry[]): TemplateResult {
+  protected override content(page: Page<Entry>): TemplateResult {
     const { texts } = this
     return html`<p class="hint">${texts.activity.intro} <a href="#password">${texts.activity.setPassword}</a></p>
-<ol class="entries">${this.entries(items, (one) => this.#item(one))}</ol>
-<p class="buttons">${this.moreButton()}</p>
+<ol class="entries">${this.entries(page.items, (one) => this.#item(one))}</ol>
+<p class="buttons">${this.moreButton(page)}</p>
 ${this.outcome()}`
   }
 
@@ -39,7 +34,7 @@ ${this.outcome()}`
     const { activity } = this.texts
     const title = wordsFor(activity.events, event) ?? activity.other(event)
     return html`<li id="activity-${id}"><div class="about"><strong>${title}</strong>${count > 1 ? html` <span class="badge">${activity.times(count)}</span>` : nothing}
-<div class="hint facts"><span>${this.exactly(at)}</span>${this.#facts(entry).map((fact) => html` <span>${fact}</span>`)}</div></div>${
+<div class="hint facts"><span>${this.account.exact(at)}</span>${this.#facts(entry).map((fact) => html` <span>${fact}</span>`)}</div></div>${
       event === 'sign-in' && signInId !== null ? html`<a href="#session-${signInId}">${activity.wasNotMe}</a>` : nothing
     }</li>`
   }

@@ -54,7 +54,7 @@ ${this.panelEnd(factors.next)}</form>`
   }
 
   #connect({ secret, uri }: Totp): TemplateResult {
-    const { factors, copy } = this.texts
+    const { confirm, copy, factors } = this.texts
     const isWrong = this.failure !== undefined
     return html`<form class="card panel" novalidate @submit=${this.#confirm}><h3 tabindex="-1">${factors.scanTitle}</h3>
 <div class="connect"><div class="qr" role="img" aria-label=${factors.picture}>${this.picture ?? nothing}</div>
@@ -65,7 +65,7 @@ ${this.panelEnd(factors.next)}</form>`
 <input id="app-code" class="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" spellcheck="false"
 aria-describedby="app-code-hint" aria-invalid=${isWrong ? 'true' : 'false'}>
 <p class="hint" id="app-code-hint">${factors.codeHint}</p></div>
-${this.panelEnd(factors.confirm)}</form>`
+${this.panelEnd(confirm.submit)}</form>`
   }
 }
 

@@ -10,7 +10,7 @@ export class AddPasskey extends AccountSection {
   /** This one, as the list of sign-ins names it: a good name for its passkey. */
   declare device: string | null | undefined
 
-  protected override async load(): Promise<void> {
+  protected override async firstUpdated(): Promise<void> {
     const reading = this.account.send<{ items: { device: string | null }[] }>('api/me/sessions?limit=1')
     // Another name is good enough.
     const own = await reading.catch(() => undefined)
@@ -25,15 +25,19 @@ export class AddPasskey extends AccountSection {
     event.preventDefault()
     const label = this.querySelector('input')?.value.trim() || this.#suggestedName
     await this.act(async () => {
-      const tooMany = { CONFLICT: ({ factors }: typeof this.texts) => factors.tooMany }
-      const refused = { UNPROCESSABLE: ({ factors }: typeof this.texts) => factors.passkeyRefused }
-      const path = 'api/me/factors/passkeys'
-      const options = this.account.send<PublicKeyCredentialCreationOptionsJSON>(`${path}/options`, { method: 'POST' })
-      const response = await this.#create(await this.explained(options, refused))
-      const adding = this.account.send<object>(path, { method: 'POST', body: { label, response } })
-      const detail = await this.explained(adding, { ...tooMany, ...refused })
+      const detail = await this.explained(this.#addNamed(label), {
+        CONFLICT: ({ factors }) => factors.tooMany,
+        UNPROCESSABLE: ({ factors }) => factors.passkeyRefused,
+      })
       this.dispatchEvent(new CustomEvent('added', { bubbles: true, detail }))
     })
+  }
+
+  async #addNamed(label: string): Promise<object> {
+    const { send } = this.account
+    const path = 'api/me/factors/passkeys'
+    const options = await send<PublicKeyCredentialCreationOptionsJSON>(`${path}/options`, { method: 'POST' })
+    return send(path, { method: 'POST', body: { label, response: await this.#create(options) } })
   }
 
   /** `options` of the service in, the body for it out (WebAuthn Level 3). The browser does not say why it cancels. */
@@ -49,24 +53,20 @@ export class AddPasskey extends AccountSection {
 
   protected override render(): TemplateResult {
     const { factors } = this.texts
-    const obstacle = obstacleToPasskeys()
+    const obstacle = this.#obstacle()
     return html`<form class="card panel" novalidate @submit=${this.#add}><h3 tabindex="-1">${factors.addPasskey}</h3>
-${obstacle === undefined ? html`<p>${factors.passkeyText}</p>${this.nameField('passkey-name', this.#suggestedName)}` : this.#obstacle(obstacle)}
+${obstacle === undefined ? html`<p>${factors.passkeyText}</p>${this.nameField('passkey-name', this.#suggestedName)}` : obstacle}
 ${this.panelEnd(obstacle === undefined ? factors.next : undefined)}</form>`
   }
 
-  #obstacle(obstacle: 'address' | 'unsupported'): TemplateResult {
+  /** Browsers have passkeys for host names only, and never for a number such as 127.0.0.1. */
+  #obstacle(): TemplateResult | undefined {
     const { factors } = this.texts
-    if (obstacle === 'unsupported') return html`<p>${factors.passkeyUnsupported}</p>`
+    const isName = !/^\[|^[\d.]+$/.test(location.hostname)
+    if (isName) return hasPasskeys() ? undefined : html`<p>${factors.passkeyUnsupported}</p>`
     const url = pageAtLocalhost()
     return html`<p>${factors.passkeyNeedsName} ${url ? html`<a href=${url.href}>${factors.passkeyOpenAt(url.host)}</a>` : nothing}</p>`
   }
-}
-
-/** `address`: browsers have passkeys for host names only, and never for a number such as 127.0.0.1. `unsupported`: this browser has none. */
-function obstacleToPasskeys(): 'address' | 'unsupported' | undefined {
-  if (/^\[|^[\d.]+$/.test(location.hostname)) return 'address'
-  return hasPasskeys() ? undefined : 'unsupported'
 }
 
 /** This page at `localhost`, if it is on this machine. */

@@ -1,8 +1,7 @@
-// <account-factors>: the passkeys and apps of the user, how many recovery codes are left, and adding, removing and renewing them. How
-// one is added is in add-passkey.ts and add-app.ts.
+// <account-factors>: the passkeys, apps and recovery codes of the user. How one is added is in add-passkey.ts and add-app.ts.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { AccountSection } from '../account-section.ts'
-import { Cancelled } from '../question.ts'
+import { Cancelled } from '../account-section.ts'
+import { LoadedSection } from '../loaded-section.ts'
 
 type Factor = {
   id: string
@@ -18,27 +17,22 @@ type Panel = 'add-passkey' | 'add-app'
 /** If fewer are left, the section says to get new ones. */
 const fewCodes = 4
 
-export class FactorsSection extends AccountSection {
-  static override properties: PropertyDeclarations = {
-    found: { state: true },
-    panel: { state: true },
-    codes: { state: true },
-  }
+export class FactorsSection extends LoadedSection<Factors> {
+  static override properties: PropertyDeclarations = { panel: { state: true }, codes: { state: true } }
 
-  declare found: Factors | undefined
   declare panel: Panel | undefined
   /** New recovery codes, until the user has kept them. */
   declare codes: readonly string[] | undefined
   /** The new codes are those of the first factor. */
   #isFirst = false
 
-  protected override async load(): Promise<void> {
-    this.found = await this.account.send<Factors>('api/me/factors')
+  protected override read(): Promise<Factors> {
+    return this.account.send<Factors>('api/me/factors')
   }
 
   /** An app that waits for its first code does not count, and the next one replaces it. */
   get #confirmed(): readonly Factor[] {
-    return this.found?.items.filter(({ confirmed }) => confirmed) ?? []
+    return this.data?.items.filter(({ confirmed }) => confirmed) ?? []
   }
 
   async #open(panel: Panel): Promise<void> {
@@ -83,7 +77,7 @@ export class FactorsSection extends AccountSection {
   async #renew(): Promise<void> {
     const { renewTitle: title, renewText: text, renew: action } = this.texts.codes
     const work = async () => {
-      if (this.found?.recoveryCodesLeft) await this.ask({ title, text, action })
+      if (this.data?.recoveryCodesLeft) await this.ask({ title, text, action })
       const path = 'api/me/factors/recovery-codes'
       const { recoveryCodes } = await this.account.send<{ recoveryCodes: string[] }>(path, { method: 'POST' })
       this.codes = recoveryCodes
@@ -107,11 +101,7 @@ export class FactorsSection extends AccountSection {
     await this.endOthers(this.texts.factors.endOthersText)
   }
 
-  protected override render(): TemplateResult {
-    return this.whenLoaded(this.found && this.#content(this.found))
-  }
-
-  #content(found: Factors): TemplateResult {
+  protected override content(found: Factors): TemplateResult {
     const { texts, panel, account } = this
     const factors = this.#confirmed
     const hasSome = factors.length > 0

@@ -1,21 +1,17 @@
 // <account-providers>: the accounts at providers with which the user can sign in: link and unlink. Without any, it displays nothing.
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { AccountSection } from '../account-section.ts'
+import { html, nothing, type TemplateResult } from 'lit'
+import { LoadedSection } from '../loaded-section.ts'
 
 type Linked = { provider: string | null; displayName: string; email: string | null; createdAt: string }
 
-export class ProvidersSection extends AccountSection {
-  static override properties: PropertyDeclarations = { linked: { state: true } }
-
-  declare linked: readonly Linked[]
-
+export class ProvidersSection extends LoadedSection<readonly Linked[]> {
   constructor() {
     super()
-    this.linked = []
+    this.data = []
   }
 
-  protected override async load(): Promise<void> {
-    this.linked = (await this.account.send<{ items: Linked[] }>('api/me/providers')).items
+  protected override async read(): Promise<readonly Linked[]> {
+    return (await this.account.send<{ items: Linked[] }>('api/me/providers')).items
   }
 
   /** The provider leads back to this part of the page. */
@@ -29,21 +25,19 @@ export class ProvidersSection extends AccountSection {
   }
 
   async #unlink(provider: string, displayName: string): Promise<void> {
-    const { unlinkTitle, unlinkText: text, unlink: action } = this.texts.providers
+    const { providers, factors } = this.texts
+    const question = { title: providers.unlinkTitle(displayName), text: factors.removeText, action: providers.unlink }
     const work = async () => {
-      await this.ask({ title: unlinkTitle(displayName), text, action })
-      await this.delete(`api/me/providers/${provider}`, { CONFLICT: ({ providers }) => providers.onlyWay })
+      await this.ask(question)
+      await this.delete(`api/me/providers/${provider}`, { CONFLICT: (texts) => texts.providers.onlyWay })
     }
     if (await this.act(work, (texts) => texts.providers.unlinked)) await this.focusOn('h3')
   }
 
-  protected override render(): TemplateResult {
-    return this.whenLoaded(this.linked.length + this.account.offered.length === 0 ? nothing : this.#content())
-  }
-
-  #content(): TemplateResult {
-    const { linked, texts } = this
-    const others = this.account.offered.filter(({ name }) => !linked.some(({ provider }) => provider === name))
+  protected override content(linked: readonly Linked[]): TemplateResult | typeof nothing {
+    const { account, texts } = this
+    if (linked.length + account.offered.length === 0) return nothing
+    const others = account.offered.filter(({ name }) => !linked.some(({ provider }) => provider === name))
     return html`<h3>${texts.providers.title}</h3>
 <p class="hint">${texts.providers.intro}</p>
 <ul class="entries">${linked.map((one) => this.#item(one))}</ul>

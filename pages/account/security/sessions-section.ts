@@ -1,8 +1,9 @@
 // <account-sessions>: where is the user signed in? Ends a sign-in, all others, or one that another person made. The address may name one
 // of them, as a notification about a new device does: account#session-<id>.
-import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
-import { isFailure, send } from '../requests.ts'
-import { PagedSection } from './paged-section.ts'
+import { html, nothing, type TemplateResult } from 'lit'
+import { isCarillonError } from '../../../client/transport/errors.ts'
+import { type Page, PagedSection } from '../loaded-section.ts'
+import { send } from '../requests.ts'
 
 type SignIn = {
   id: string
@@ -12,30 +13,15 @@ type SignIn = {
   createdAt: string
   lastSeenAt: string
 }
-type Page = { items: SignIn[]; next: string | null }
 
 export class SessionsSection extends PagedSection<SignIn> {
-  static override properties: PropertyDeclarations = { named: { state: true } }
-
-  declare named: string | undefined
-
   override connectedCallback(): void {
     super.connectedCallback()
-    addEventListener('hashchange', () => this.#readAddress())
-    this.#readAddress()
+    addEventListener('hashchange', () => this.requestUpdate())
   }
 
-  /** The page looks for the sign-in that its address names when this section displays another one. */
-  protected override updated(changed: PropertyValues<this>): void {
-    if (changed.has('named')) this.dispatchEvent(new CustomEvent('section-loaded', { bubbles: true }))
-  }
-
-  #readAddress(): void {
-    this.named = /^#session-([\da-f-]{36})$/.exec(location.hash)?.[1]
-  }
-
-  protected override read(after?: string): Promise<Page> {
-    return this.account.send<Page>(`api/me/sessions${after ? `?after=${after}` : ''}`)
+  protected override read(after?: string): Promise<Page<SignIn>> {
+    return this.account.send(`api/me/sessions${after ? `?after=${after}` : ''}`)
   }
 
   async #end({ id }: SignIn): Promise<void> {
@@ -68,23 +54,21 @@ export class SessionsSection extends PagedSection<SignIn> {
     try {
       await send(`${this.account.root}${path}/disown`, { method: 'POST' })
     } catch (error) {
-      if (!isFailure(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
+      if (!isCarillonError(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
       await send(this.account.root + path, { method: 'DELETE' }).catch(() => {})
       await this.account.send(`${path}/disown`, { method: 'POST' })
     }
   }
 
-  protected override render(): TemplateResult {
-    return this.whenLoaded(this.items && this.#content(this.items))
-  }
-
-  #content(items: readonly SignIn[]): TemplateResult {
-    const { texts, named } = this
+  protected override content(page: Page<SignIn>): TemplateResult {
+    const { items } = page
+    const { texts } = this
+    const named = /^#session-([\da-f-]{36})$/.exec(location.hash)?.[1]
     const isElsewhere = named !== undefined && !items.some(({ id }) => id === named)
     return html`<p class="hint">${texts.sessions.intro}</p>
 ${isElsewhere ? this.#ended(named) : nothing}
 <ul class="entries">${this.entries(items, (one) => this.#item(one))}</ul>
-<p class="buttons">${this.moreButton()}${
+<p class="buttons">${this.moreButton(page)}${
       items.length < 2
         ? nothing
         : html`<button type="button" aria-disabled=${this.isBusy} @click=${this.#endOthers}>${texts.sessions.endOthers}</button>`
@@ -107,7 +91,7 @@ ${this.outcome()}`
     return html`<li id="session-${id}"><div class="about"><strong>${name}</strong>${
       current ? html` <span class="badge">${sessions.current}</span>` : nothing
     }<div class="hint facts">${address === null ? nothing : html`<span>${address}</span>`}
-<span>${sessions.signedIn(this.exactly(createdAt))}</span>
+<span>${sessions.signedIn(this.account.exact(createdAt))}</span>
 ${this.roughly(lastSeenAt, sessions.lastSeen)}</div></div>${
       current
         ? nothing

@@ -1,7 +1,7 @@
 // <account-notifications>: what the user mutes, of everything or of a category, and until when.
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { live } from 'lit/directives/live.js'
-import { AccountSection } from '../account-section.ts'
+import { LoadedSection } from '../loaded-section.ts'
 
 type Mute = { mutedUntil: string | null }
 type Category = Mute & { label: string; description: string | null; mandatory: boolean }
@@ -18,12 +18,9 @@ const ends = {
   forever: () => 'forever',
 }
 
-export class NotificationsSection extends AccountSection {
-  static override properties: PropertyDeclarations = { preferences: { state: true } }
-  declare preferences: Preferences | undefined
-
-  protected override async load(): Promise<void> {
-    this.preferences = await this.account.send<Preferences>('api/me/preferences')
+export class NotificationsSection extends LoadedSection<Preferences> {
+  protected override read(): Promise<Preferences> {
+    return this.account.send<Preferences>('api/me/preferences')
   }
 
   /** `now`: the choice that the service has. */
@@ -38,11 +35,7 @@ export class NotificationsSection extends AccountSection {
     else select.value = now
   }
 
-  protected override render(): TemplateResult {
-    return this.whenLoaded(this.preferences && this.#content(this.preferences))
-  }
-
-  #content({ mutedUntil, categories }: Preferences): TemplateResult {
+  protected override content({ mutedUntil, categories }: Preferences): TemplateResult {
     const { notifications } = this.texts
     const everything = { id: '', label: notifications.everything, description: null, mandatory: false, mutedUntil }
     const rows = Object.entries(categories).map(([id, category]) => ({ id, ...category }))
@@ -60,7 +53,7 @@ ${this.outcome()}`
       return html`<li><div class="about"><strong>${label}</strong> <span class="badge">${notifications.mandatory}</span>${hint}</div></li>`
     const isTime = mutedUntil !== null && mutedUntil !== 'forever'
     const choices = {
-      ...(isTime && { until: notifications.until(this.exactly(mutedUntil)) }),
+      ...(isTime && { until: notifications.until(this.account.exact(mutedUntil)) }),
       ...notifications.choices,
     }
     const now = isTime ? 'until' : (mutedUntil ?? 'none')

@@ -1,7 +1,7 @@
 // <account-password>: another password, with the current one. Every other sign-in of the user ends.
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { isCarillonError } from '../../../client/transport/errors.ts'
 import { AccountSection } from '../account-section.ts'
-import { isFailure } from '../requests.ts'
 import { passwordFaultOf } from '../sentences.ts'
 
 export class PasswordSection extends AccountSection {
@@ -19,27 +19,19 @@ export class PasswordSection extends AccountSection {
       () => this.account.send('api/me/password', { method: 'PUT', body }),
       (texts) => texts.password.changed,
     )
-    if (!isChanged) return this.#focusRefused(current, next)
+    await this.updateComplete
+    if (!isChanged) return this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
     for (const field of [current, next]) field.value = ''
     // The other sign-ins are gone from the list, and so is the demand for a new password.
     await this.account.refresh().catch(() => {})
   }
 
-  #focusRefused(current: HTMLInputElement, next: HTMLInputElement): void {
-    if (this.#currentFault !== undefined) current.focus()
-    else if (this.#newFault !== undefined) next.focus()
-  }
-
   get #currentFault(): string | undefined {
     const { password } = this.texts
-    if (isFailure(this.failure, 'INVALID_CREDENTIALS')) return password.wrong
-    const isMissing = isFailure(this.failure) && this.failure.details?.some(({ field }) => field === 'currentPassword')
+    if (isCarillonError(this.failure, 'INVALID_CREDENTIALS')) return password.wrong
+    const isMissing =
+      isCarillonError(this.failure) && this.failure.details?.some(({ field }) => field === 'currentPassword')
     return isMissing ? password.missing : undefined
-  }
-
-  get #newFault(): string | undefined {
-    const { words, passwordMinLength } = this.account
-    return passwordFaultOf(this.failure, words, passwordMinLength)
   }
 
   #field(id: string): HTMLInputElement {
@@ -47,10 +39,11 @@ export class PasswordSection extends AccountSection {
   }
 
   protected override render(): TemplateResult {
-    const { me, texts, passwordMinLength } = this.account
+    const { me, texts, words, passwordMinLength } = this.account
     const { password } = texts
     if (me.user.username === null) return html`<p>${password.none}</p>`
-    const [currentFault, newFault] = [this.#currentFault, this.#newFault]
+    const currentFault = this.#currentFault
+    const newFault = passwordFaultOf(this.failure, words, passwordMinLength)
     return html`<form novalidate @submit=${this.#send}>
 <input type="text" name="username" autocomplete="username" .value=${me.user.username} hidden readonly>
 ${this.#passwordField('current-password', password.current, currentFault)}

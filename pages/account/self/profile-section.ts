@@ -1,18 +1,19 @@
 // <account-profile>: the name that is displayed to others, and the language of the pages and mails.
 import { html, nothing, type TemplateResult } from 'lit'
+import { isCarillonError } from '../../../client/transport/errors.ts'
 import { pageLanguages } from '../../../server/pages/texts/texts.ts'
 import { AccountSection } from '../account-section.ts'
-import { isFailure } from '../requests.ts'
 
 export class ProfileSection extends AccountSection {
   async #saveName(event: Event): Promise<void> {
     event.preventDefault()
-    const displayName = this.#name?.value.trim() || null
+    const field = this.querySelector('input')
+    const displayName = field?.value.trim() || null
     await this.act(
       () => this.#change({ displayName }),
       (texts) => texts.profile.nameSaved,
     )
-    if (isFailure(this.failure, 'INVALID_REQUEST')) this.#name?.focus()
+    if (isCarillonError(this.failure, 'INVALID_REQUEST')) field?.focus()
   }
 
   async #saveLanguage({ target }: Event): Promise<void> {
@@ -30,15 +31,13 @@ export class ProfileSection extends AccountSection {
     await this.account.refreshFrame()
   }
 
-  get #name(): HTMLInputElement | null {
-    return this.querySelector('input')
-  }
-
   protected override render(): TemplateResult {
     const { me, texts } = this.account
     const { profile } = texts
-    const isRefused = isFailure(this.failure, 'INVALID_REQUEST')
+    const isRefused = isCarillonError(this.failure, 'INVALID_REQUEST')
     const { username, email, displayName, locale } = me.user
+    // An application may have set another one, such as `de-CH`.
+    const languages = [...new Set<string>([...pageLanguages, locale ?? 'en'])]
     return html`<dl>
 ${username === null ? nothing : html`<div><dt>${profile.username}</dt><dd>${username}</dd></div>`}
 ${email === null ? nothing : html`<div><dt>${profile.email}</dt><dd>${email} <span class="hint">${me.emailVerified ? profile.verified : profile.notVerified}</span></dd></div>`}
@@ -52,18 +51,11 @@ ${email === null ? nothing : html`<div><dt>${profile.email}</dt><dd>${email} <sp
 <div class="field"><label for="language">${profile.language}</label>
 <select id="language" aria-describedby="language-hint" @change=${this.#saveLanguage}>
 <option value="" ?selected=${locale === null}>${profile.asTheBrowser}</option>
-${languagesFor(locale).map((tag) => html`<option value=${tag} lang=${tag} ?selected=${tag === locale}>${ownNameOf(tag)}</option>`)}
+${languages.map((tag) => html`<option value=${tag} lang=${tag} ?selected=${tag === locale}>${ownNameOf(tag)}</option>`)}
 </select>
 <p class="hint" id="language-hint">${profile.languageHint}</p></div>
 ${isRefused ? html`<p class="fault" id="profile-fault" role="alert">${profile.nameRefused}</p>` : this.outcome()}`
   }
-}
-
-/** Those of the pages, and the one that the user has: an application may have set `de-CH`. */
-function languagesFor(locale: string | null): readonly string[] {
-  return locale === null || pageLanguages.some((language) => language === locale)
-    ? pageLanguages
-    : [...pageLanguages, locale]
 }
 
 /** A reader finds the own language by its own name. */

@@ -2,7 +2,8 @@
 import { once } from 'node:events'
 import { InvalidArgumentError } from 'commander'
 import { jsonLine } from '../../basics/control-characters.ts'
-import { applicationForm, duration, isApplication } from '../../config/values.ts'
+import { maskPasswords } from '../../config/url-passwords.ts'
+import { applicationForm, isApplication } from '../../config/values.ts'
 
 /** Wrong arguments or settings; the command ends with exit status 2. */
 export class WrongUse extends Error {}
@@ -29,12 +30,12 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return [headings, ...rows].map((cells) => lineOf(cells).trimEnd())
 }
 
-/** The value of an option, in milliseconds. Throws WrongUse. */
-export function readDuration(option: string, text: string, { min, max }: { min: number; max: number }): number {
+/** The value of an option, by a reader of config/values.ts. Throws WrongUse. */
+export function readOption<Value>(option: string, text: string, read: (text: string) => Value): Value {
   try {
-    return duration(min, max)(text)
+    return read(text)
   } catch (error) {
-    throw new WrongUse(`${option} is ${JSON.stringify(text)}; ${(error as Error).message}`)
+    throw new WrongUse(`${option} is ${JSON.stringify(maskPasswords(text))}; ${(error as Error).message}`)
   }
 }
 

@@ -28,23 +28,21 @@ export async function importFrom(users: UserDependencies, file: string, options:
   const found = (await read(file)).split('\n').flatMap((text, n) => (text.trim() === '' ? [] : [{ text, line: n + 1 }]))
   const [values, lines] = [found.map(({ text }) => parse(text)), found.map(({ line }) => line)]
   if (values.length === 0) throw new CarillonError('INVALID_REQUEST', `${file === '-' ? 'stdin' : file} has no users`)
+  const total = values.length
   let done = 0
   let advance: ((count: number) => void) | undefined
   const report = (count: number) => {
-    advance ??= progress(options)('import', { total: values.length })
+    advance ??= progress(options)('import', { total })
     advance(count - done)
     done = count
   }
-  const outcome = await interruptible(
-    () => `${done} of ${values.length} users are imported; import the file again for the rest.`,
-    () => importUsers(users, values, { report }),
-  )
+  const state = () => `${done} of ${total} users are imported; import the file again for the rest.`
+  const outcome = await interruptible(state, () => importUsers(users, values, { report }))
   if ('faults' in outcome) return refuse(outcome.faults, lines, options)
   const created = outcome.imported.filter((one) => one.created).length
-  const updated = outcome.imported.length - created
-  print(options, { imported: values.length, created, updated }, () => {
-    return `Imported ${values.length} users: ${created} created, ${updated} updated`
-  })
+  const updated = total - created
+  const summary = `Imported ${total} users: ${created} created, ${updated} updated`
+  print(options, { imported: total, created, updated }, () => summary)
 }
 
 async function read(file: string): Promise<string> {
@@ -64,19 +62,15 @@ function parse(line: string): unknown {
 }
 
 function refuse(faults: readonly EntryFault[], lines: readonly number[], options: Output): void {
-  const listed = faults.map(({ position, field, reason, sameAs }) => {
-    return {
-      line: lines[position],
-      field,
-      reason: sameAs === undefined ? reason : `is the same as in line ${lines[sameAs]}`,
-    }
+  const listed = faults.map(({ position, field, reason: own, sameAs }) => {
+    const reason = sameAs === undefined ? own : `is the same as in line ${lines[sameAs]}`
+    return { line: lines[position], field, reason }
   })
   process.exitCode = 1
   if (options.json) return void print(options, { imported: 0, faults: listed }, () => [])
-  const text = listed.map(
-    ({ line, field, reason }) =>
-      `line ${line}: ${field === '' ? '' : `${withoutControls(field.slice(0, 64))}: `}${reason}\n`,
-  )
+  const text = listed.map(({ line, field, reason }) => {
+    return `line ${line}: ${field === '' ? '' : `${withoutControls(field.slice(0, 64))}: `}${reason}\n`
+  })
   const wrong = new Set(listed.map(({ line }) => line)).size
   const summary = `carillon: Nothing was imported: ${wrong} of ${lines.length} lines ${wrong === 1 ? 'has a fault' : 'have faults'}\n`
   process.stderr.write(`${text.join('')}${summary}`)

@@ -47,7 +47,17 @@ export function userCommand(): Command {
   const user = new Command('user').description(
     'Add, import, export, list, rename, disable, enable and delete users, set passwords',
   )
-  addCommand(user)
+  user
+    .command('add [name]')
+    .description('Add a user: with a name and a password to sign in here, or with an external id alone')
+    .option('--external-id <id>', 'the id of the user in your application')
+    .option(...ofApplication)
+    .option('--display-name <text>', 'the name to show')
+    .option('--locale <tag>', 'a language tag, such as de-CH')
+    .option('--email <address>', 'the e-mail address')
+    .option(...fromStdin)
+    .addHelpText('after', addHelp)
+    .action(addOne)
   user
     .command('import <file>')
     .description('Import users and the hashes of their passwords from a file with one JSON object per line; - is stdin')
@@ -92,20 +102,6 @@ export function userCommand(): Command {
     .description('Forget the wrong passwords and codes of a user: the next sign-in is not delayed')
     .addHelpText('after', unlockHelp)
   return withSettings(user.addCommand(factorsCommand()))
-}
-
-function addCommand(user: Command): void {
-  user
-    .command('add [name]')
-    .description('Add a user: with a name and a password to sign in here, or with an external id alone')
-    .option('--external-id <id>', 'the id of the user in your application')
-    .option(...ofApplication)
-    .option('--display-name <text>', 'the name to show')
-    .option('--locale <tag>', 'a language tag, such as de-CH')
-    .option('--email <address>', 'the e-mail address')
-    .option(...fromStdin)
-    .addHelpText('after', addHelp)
-    .action(addOne)
 }
 
 const addHelp = `

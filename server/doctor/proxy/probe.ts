@@ -3,10 +3,8 @@
 /** `url`: of the service, perhaps with a path; without a slash at its end. */
 export type Target = { url: string; now: () => number }
 
-export type ProbeResponse = Parsed & {
-  /** The moment halfway between the request and the response, by this machine's clock. */
-  at: number
-}
+/** `at`: the moment halfway between the request and the response, by this machine's clock. */
+export type ProbeResponse = Parsed & { at: number }
 /** `json` is undefined if the body is something else. */
 type Parsed = { status: number; headers: Headers; json: Envelope | undefined }
 type Envelope = {

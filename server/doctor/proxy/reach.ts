@@ -39,22 +39,20 @@ function notCarillon(response: ProbeResponse, { url, publicUrl, direct = 'http:/
     return fault(check, { found: `it redirects to ${to}`, change })
   }
   const { pathname } = new URL(url)
-  const location = `location / { proxy_pass ${direct}; }`
-  if (isRefusal(response, 404))
-    return pathname === '/'
-      ? fault(check, {
-          found: 'Carillon responds, but receives another path than was sent',
-          change: `nginx: ${location}  (no path behind the port; Caddy: no handle_path)`,
-        })
-      : fault(check, {
-          found: `Carillon responds, but the proxy does not strip ${pathname}`,
-          change: `Caddy: handle_path ${pathname}/* { reverse_proxy ${direct} }  (nginx: docs/proxies/with-a-path/nginx.conf)`,
-        })
-  const found =
-    status >= 502 && status <= 504
-      ? `the proxy responds ${status}: it does not reach Carillon`
-      : `another program responds, with ${described(response)}`
-  return fault(check, { found, change: `nginx: ${location}  (Caddy: reverse_proxy ${direct})` })
+  const toDirect = `reverse_proxy ${direct}`
+  const location = `nginx: location / { proxy_pass ${direct}; }`
+  if (isRefusal(response, 404) && pathname === '/') {
+    const change = `${location}  (no path behind the port; Caddy: no handle_path)`
+    return fault(check, { found: 'Carillon responds, but receives another path than was sent', change })
+  }
+  if (isRefusal(response, 404)) {
+    const change = `Caddy: handle_path ${pathname}/* { ${toDirect} }  (nginx: docs/proxies/with-a-path/nginx.conf)`
+    return fault(check, { found: `Carillon responds, but the proxy does not strip ${pathname}`, change })
+  }
+  const isGateway = status >= 502 && status <= 504
+  const gateway = `the proxy responds ${status}: it does not reach Carillon`
+  const found = isGateway ? gateway : `another program responds, with ${described(response)}`
+  return fault(check, { found, change: `${location}  (Caddy: ${toDirect})` })
 }
 
 const reasons: Record<string, [string, string]> = {

@@ -33,9 +33,8 @@ export async function examineContent(read: Read, { schema, applied, now, tables,
   const findings = [schema, ...(move ? [moveFinding(move)] : [])]
   if (applied.length === 0) return { findings, signingKeys: [] }
   // A service records each failure of its hourly work, and repeats the work after an hour.
-  const [failed] = await read(
-    `select max(at) as at from audit where event = 'tidying-failed' and id >= '${firstIdAt(now - 65 * 60_000)}'`,
-  )
+  const since = firstIdAt(now - 65 * 60_000)
+  const [failed] = await read(`select max(at) as at from audit where event = 'tidying-failed' and id >= '${since}'`)
   if (failed?.at) {
     const found = `it failed at ${iso(Number(failed.at))}, so rows that have ended stay`
     const change = 'read the line tidying-failed in the log of the service'
@@ -56,11 +55,10 @@ const signingKeysQuery = `
 export function schemaFinding({ applied, known }: { applied: readonly string[]; known: readonly string[] }): Finding {
   const newer = applied.find((name) => !known.includes(name))
   const missing = known.filter((name) => !applied.includes(name))
-  if (newer !== undefined)
-    return fault('schema', {
-      found: `${newer} was applied by a newer Carillon; this program knows ${known.at(-1)}`,
-      change: 'run the version that applied it, or a later one',
-    })
+  if (newer !== undefined) {
+    const found = `${newer} was applied by a newer Carillon; this program knows ${known.at(-1)}`
+    return fault('schema', { found, change: 'run the version that applied it, or a later one' })
+  }
   if (missing.length === 0) return ok('schema', `${applied.at(-1)}, the newest of this program`)
   const found = applied.length === 0 ? 'the database has no tables yet' : `${missing.join(', ')} not applied yet`
   return warning('schema', { found, change: 'npx carillon migrate' })

@@ -9,10 +9,10 @@ import { clockFinding, type Finding, fault, faultOf, ok, warning } from '../find
 import { type Examined, examineContent, schemaFinding, unread } from './findings.ts'
 
 export async function examinePostgres(url: string, now: () => number): Promise<Examined> {
-  let pool: pg.Pool | undefined
+  let opened: pg.Pool | undefined
   try {
-    const opened = openPool(url)
-    pool = opened
+    const pool = openPool(url)
+    opened = pool
     await refuseOld(pool)
     const facts = await factsOf(pool, now)
     const findings = [
@@ -23,7 +23,7 @@ export async function examinePostgres(url: string, now: () => number): Promise<E
       rights(facts),
     ]
     const applied = await appliedMigrations(pool)
-    const content = await examineContent(async (sql) => (await opened.query(sql)).rows, {
+    const content = await examineContent(async (sql) => (await pool.query(sql)).rows, {
       schema: await schema(pool, applied),
       applied,
       now: now(),
@@ -34,7 +34,7 @@ export async function examinePostgres(url: string, now: () => number): Promise<E
   } catch (error) {
     return unread(faultOf('database', openingFailure(error), 'correct CARILLON_DATABASE_URL'))
   } finally {
-    await pool?.end()
+    await opened?.end()
   }
 }
 
@@ -43,10 +43,8 @@ async function pooler(pool: pg.Pool): Promise<Finding[]> {
   const pooling = await poolingOf(pool)
   if (pooling === 'none') return []
   if (pooling === 'session') return [ok('pooler', 'it is in session mode')]
-  const found =
-    pooling === 'transaction'
-      ? 'it lends a connection for one transaction or statement'
-      : 'it has no second connection for a process'
+  const lends = 'it lends a connection for one transaction or statement'
+  const found = pooling === 'transaction' ? lends : 'it has no second connection for a process'
   return [fault('pooler', { found, change: poolingRemedy })]
 }
 
@@ -77,10 +75,11 @@ function ground({ replica, readonly, fsync, commit, encoding }: Facts): Finding[
     wrong('it accepts no writes from this role', 'alter role ROLE reset default_transaction_read_only;')
   if (encoding !== 'UTF8')
     wrong(`its encoding is ${encoding}`, 'createdb --encoding=UTF8 --template=template0 carillon')
-  const lossy = 'acknowledged writes are lost if the machine loses power'
-  if (fsync !== 'on') findings.push(warning('disk', { found: `fsync is off: ${lossy}`, change: 'fsync = on' }))
-  if (commit === 'off')
-    findings.push(warning('disk', { found: `synchronous_commit is off: ${lossy}`, change: 'synchronous_commit = on' }))
+  const isOff = { fsync: fsync !== 'on', synchronous_commit: commit === 'off' }
+  for (const [name, isLossy] of Object.entries(isOff)) {
+    const found = `${name} is off: acknowledged writes are lost if the machine loses power`
+    if (isLossy) findings.push(warning('disk', { found, change: `${name} = on` }))
+  }
   return findings
 }
 

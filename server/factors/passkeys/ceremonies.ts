@@ -3,19 +3,15 @@
 // however similar, gets nothing that the service accepts.
 import { hash, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
-import type {
-  AuthenticationResponseJSON as Assertion,
-  PublicKeyCredentialCreationOptionsJSON as CreationOptions,
-  RegistrationResponseJSON as Registration,
-  PublicKeyCredentialRequestOptionsJSON as RequestOptions,
-} from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { FastifyRequest } from 'fastify'
 import { CarillonError } from '../../basics/errors.ts'
 import { hashOf, type Sealing } from '../../basics/secrets.ts'
 import { isLoopback } from '../../config/values.ts'
 import type { Site } from '../../http/site.ts'
 
-export type { Assertion, Registration }
+export type Assertion = AuthenticationResponseJSON
+export type Registration = RegistrationResponseJSON
 
 /** `origins`: pages that may use a passkey, exactly as browsers send them. */
 export type RelyingParty = { id: string; origins: readonly string[] }
@@ -100,12 +96,10 @@ type Wish = { relyingParty: RelyingParty; challenge: string }
 type NewPasskey = Wish & { user: { id: string; name: string; displayName: string }; existing: Known }
 
 /**
- * `existing`: the passkeys that the user has; an authenticator with one of them creates no second one.
- * The passkey can be found without a username, and the authenticator verifies its user (by a PIN or a fingerprint): otherwise it could
- * not take the place of a password. No attestation: which product created it decides nothing here.
+ * An authenticator with one of the passkeys in `existing` creates no second one. The new one can be found without a username, and its
+ * user is verified: otherwise it could not take the place of a password. No attestation: which product created it decides nothing.
  */
-export async function creationOptions(wish: NewPasskey): Promise<CreationOptions> {
-  const { relyingParty, challenge, user, existing } = wish
+export async function creationOptions({ relyingParty, challenge, user, existing }: NewPasskey) {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server')
   return generateRegistrationOptions({
     rpID: relyingParty.id,
@@ -136,10 +130,7 @@ export async function verifyRegistration(response: Registration, wish: Wish): Pr
   return { credentialId: id, publicKey: Buffer.from(publicKey).toString('base64url'), signCount: counter, transports }
 }
 
-/**
- * Refuses certificates, which nobody requested: to check them, the library would fetch the addresses that they name, which a client
- * could choose (SSRF). What is left is no attestation, and a signature by the new key itself.
- */
+/** Refuses certificates, which nobody requested: to check them, the library would fetch addresses that a client could choose (SSRF). */
 async function refuseAttestation(encoded: string): Promise<void> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
   const isBare = await Promise.try(() => {
@@ -163,8 +154,7 @@ function refuseWithReason(error: unknown): never {
 }
 
 /** `allowed`: the passkeys of a user who is known; empty if the browser offers every one that it has for this service. */
-export async function requestOptions(wish: Wish & { allowed: Known }): Promise<RequestOptions> {
-  const { relyingParty, challenge, allowed } = wish
+export async function requestOptions({ relyingParty, challenge, allowed }: Wish & { allowed: Known }) {
   const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
   return generateAuthenticationOptions({
     rpID: relyingParty.id,

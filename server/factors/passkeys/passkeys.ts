@@ -8,20 +8,8 @@ import { findUser, type User } from '../../users/users.store.ts'
 import type { Factor } from '../factors.store.ts'
 import * as stored from '../factors.store.ts'
 import { challengeEnded, type FactorNeeds, maxFactors, newRecoveryCodes, tooManyFactors } from '../factors.ts'
-import {
-  type Assertion,
-  type Credential,
-  type Purpose,
-  type Registration,
-  type RelyingParty,
-  readChallenge,
-  readClientData,
-  refusal,
-  refuseUnverified,
-  type SpentChallenge,
-  verifyAssertion,
-  verifyRegistration,
-} from './ceremonies.ts'
+import type { Assertion, Credential, Purpose, Registration, RelyingParty, SpentChallenge } from './ceremonies.ts'
+import * as ceremonies from './ceremonies.ts'
 
 type Addition = { userId: string; label?: string | undefined; relyingParty: RelyingParty; source: Source }
 
@@ -34,9 +22,9 @@ export async function addPasskey(
   response: Registration,
   { userId, label = 'Passkey', relyingParty, source }: Addition,
 ): Promise<{ factor: Factor; outcome: 'done' | 'first'; codes: readonly string[] }> {
-  const challenge = readClientData(response.response.clientDataJSON, 'create', relyingParty)
+  const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'create', relyingParty)
   const given = refuseStrange(dependencies, challenge, { ceremony: 'create', userId })
-  const credential = await verifyRegistration(response, { relyingParty, challenge })
+  const credential = await ceremonies.verifyRegistration(response, { relyingParty, challenge })
   await spend(dependencies, userId, given)
   const at = dependencies.users.now()
   const factor = { id: newId(at), kind: 'passkey', label, createdAt: at, confirmedAt: at, ...credential } as const
@@ -57,8 +45,7 @@ type Use = Partial<Omit<stored.Use, 'at'>> & { relyingParty: RelyingParty; sourc
 /**
  * Checks what the browser returned, uses the challenge up, and stores the counter. Returns the user. Throws UNPROCESSABLE for what depends
  * on no account, and for a challenge that was used before; TOO_MANY_REQUESTS after many failures of this address; UNAUTHORIZED if the
- * `challenge` of `use` has ended; and one and the same INVALID_CREDENTIALS for an unknown passkey or user, a passkey of another user, a wrong
- * signature, and a disabled user.
+ * `challenge` of `Use` has ended; and one and the same INVALID_CREDENTIALS for everything that depends on an account.
  */
 export async function usePasskey(
   dependencies: FactorNeeds,
@@ -66,9 +53,9 @@ export async function usePasskey(
   { relyingParty, userId: expected, challenge: secondFactor, source, audit }: Use,
 ): Promise<User> {
   const { store, guesses, users } = dependencies
-  const challenge = readClientData(response.response.clientDataJSON, 'get', relyingParty)
+  const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'get', relyingParty)
   const unspent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
-  await refuseUnverified(response, relyingParty)
+  await ceremonies.refuseUnverified(response, relyingParty)
   const guess = await guesses.begin({ address: source.address }, 'passkey')
   const userId = expected ?? namedUser(response)
   // A passkey of another user must not complete the sign-in of this one.
@@ -76,7 +63,7 @@ export async function usePasskey(
   const [user, factors] = await Promise.all([store.read(findUser, userId), store.read(stored.factorsOf, userId)])
   const credential = passkeysIn(factors).find(({ credentialId }) => credentialId === response.id)
   if (user === undefined || user.disabledAt !== null || credential === undefined) throw wrongPasskey()
-  const signCount = await verifyAssertion(response, { relyingParty, challenge, credential })
+  const signCount = await ceremonies.verifyAssertion(response, { relyingParty, challenge, credential })
   if (signCount === undefined) throw wrongPasskey()
   await spend(dependencies, userId, unspent)
   const { factorId } = credential
@@ -101,16 +88,19 @@ function wrongPasskey(): CarillonError {
 }
 
 function refuseStrange({ sealing, users }: FactorNeeds, challenge: string, purpose: Purpose): SpentChallenge {
-  const given = readChallenge(sealing, purpose, { challenge, at: users.now() })
+  const given = ceremonies.readChallenge(sealing, purpose, { challenge, at: users.now() })
   if (given === undefined)
-    throw refusal('The challenge is not one of this service, or older than 5 minutes', 'Request new options.')
+    throw ceremonies.refusal(
+      'The challenge is not one of this service, or older than 5 minutes',
+      'Request new options.',
+    )
   return given
 }
 
 /** After everything else is known to be right, so that only a user with a passkey can write to the store. */
 async function spend({ store }: FactorNeeds, userId: string, challenge: SpentChallenge): Promise<void> {
   if (!(await store.write(stored.spendChallenge, { userId, ...challenge })))
-    throw refusal('The challenge was used already', 'Request new options.')
+    throw ceremonies.refusal('The challenge was used already', 'Request new options.')
 }
 
 /** The user whom a passkey names; undefined if it names nobody, as a browser may do if it knew the user. */

@@ -1,5 +1,4 @@
-// Everything that the service keeps of a user, for the user: one JSON object per line, each with a `type`, and no secrets. The page, the API and
-// the command line have the same lines.
+// Everything that the service keeps of a user, without secrets. The page, the API and the command line have the same lines.
 import { Readable } from 'node:stream'
 import { displayActivity } from '../../audit/activity.routes.ts'
 import { listAudit } from '../../audit/audit.store.ts'

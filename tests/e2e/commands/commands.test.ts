@@ -2,11 +2,16 @@
 // use, errors on stderr, and no secret among the arguments. Commands beside a running service are in
 // commands-on-a-service.soak.test.ts.
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { text as textOf } from 'node:stream/consumers'
 import { after, suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { Folder, carillon as ownProcess } from '../../support/processes/carillon-process.ts'
 import { CommandLine, type Run } from '../../support/processes/command-line.ts'
 
+const launcher = fileURLToPath(new URL('../../../server/bin/launch.js', import.meta.url))
 const commandLine = new CommandLine()
 after(() => commandLine[Symbol.asyncDispose]())
 const carillon: CommandLine['run'] = (...args) => commandLine.run(...args)
@@ -166,6 +171,13 @@ suite('wrong use', () => {
       assert.match(isRefused(run, 2), /CARILLON_DATABSE_URL is not a setting; correct or remove the name/)
       assert.deepEqual(readdirSync(folder.path), [])
     })
+})
+
+test('a program that closes the pipe, as head does, causes no error', async () => {
+  const command = spawn(process.execPath, [launcher, 'user', '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  command.stdout.destroy()
+  const [stderr, [status]] = await Promise.all([textOf(command.stderr), once(command, 'close')])
+  assert.deepEqual([status, stderr], [0, ''])
 })
 
 test('carillon migrate creates the database once and prints the applied migrations, as text or JSON', async () => {

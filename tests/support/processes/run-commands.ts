@@ -19,6 +19,7 @@ async function runCommand({ cwd, env, args, stdin }: Order): Promise<Run> {
   const [stdout, stderr] = [outputOf(process.stdout), outputOf(process.stderr)]
   // The query makes Node run the module again; what it imports is loaded once.
   await import(`../../../server/carillon.ts?run=${++runs}`)
+  process.stdout.removeAllListeners('error')
   return { status: Number(process.exitCode ?? 0), stdout: stdout(), stderr: stderr() }
 }
 

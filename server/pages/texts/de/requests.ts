@@ -31,7 +31,7 @@ export const texts: Texts = (plurals) => ({
   tryAgain: 'Noch einmal versuchen',
   signInAgain: 'Neu anmelden',
   passwordFaults: {
-    too_short: plurals({ one: 'Geben Sie mindestens # Zeichen ein.', other: 'Geben Sie mindestens # Zeichen ein.' }),
+    too_short: (minLength) => `Geben Sie mindestens ${minLength} Zeichen ein.`,
     too_long: 'Geben Sie höchstens 256 Zeichen ein.',
     too_common: 'Wählen Sie ein anderes: Viele Menschen verwenden dieses Passwort, es ist leicht zu erraten.',
     contains_name:

@@ -29,7 +29,7 @@ export const texts = (plurals: Plurals) => ({
   /** The link after the sentence of UNAUTHORIZED. */
   signInAgain: 'Sign in again',
   passwordFaults: {
-    too_short: plurals({ one: 'Enter at least # character.', other: 'Enter at least # characters.' }),
+    too_short: (minLength: number) => `Enter at least ${minLength} characters.`,
     too_long: 'Enter at most 256 characters.',
     too_common: 'Choose another one: many people use this password, so it is easy to guess.',
     contains_name: 'Choose another one: this is little more than your username or the name of this service.',

@@ -1,127 +1,122 @@
 // The texts that the server alone displays or sends: some pages, the notices and the mails.
 import type { Plurals } from '../plurals.ts'
 
-export type Texts = ReturnType<typeof texts>
+export type Texts = typeof texts
 /** `count`: how many changes of the account. `title`: that of the first notice. `lines`: the titles and bodies of the notices in the inbox. */
 type Changes = { count: number; title: string; lines: readonly string[]; service: string }
 /** `until`: a time in UTC. `service`: the name of the service. */
 type Reset = { username: string; until: string; service: string }
 
-/** What every page has: navigation, sign-out, and the sentences for failures. */
-const frame = {
-  /** For search engines and link previews. */
-  description: (service: string) => `${service}: sign in, read your notifications and manage your account.`,
-  skipToContent: 'Skip to the content',
-  navigation: 'Pages',
-  inbox: 'Inbox',
-  account: 'Account',
-  demonstration: 'Demonstration',
-  documentation: 'Documentation',
-  signIn: 'Sign in',
-  signOut: 'Sign out',
-  /** Precedes the name of the user. */
-  signedInAs: 'Signed in as',
-  needsScript: 'This page needs JavaScript. Allow it in your browser, then load the page again.',
-  unsupportedBrowser:
-    'This page did not start. Load it again. If that does not help, your browser may be too old, or an extension may block it.',
-  failureTitle: 'Something went wrong',
-  notFoundTitle: 'Page not found',
-  failures: {
-    FORBIDDEN: 'The form was sent from another site, so it was refused. Open this page again and send it from here.',
-    NOT_FOUND: 'There is no page at this address. Check it for a typing error.',
-    TOO_MANY_REQUESTS: 'There were too many attempts. Wait a moment, then try again.',
-    UNAVAILABLE: 'The service is busy or stopping. Nothing is lost. Try again in a moment.',
-    INVALID_REQUEST: 'The form was incomplete. Open this page again.',
-    INTERNAL: 'The service failed. Try again later.',
-    other: 'The service refused this. Open the page again.',
-  },
-  /** The link of a failure page. */
-  back: 'Back',
-}
-
-/** The sign-in page with its second step, the page for a forgotten password, and what a failed sign-in with a provider says. */
-const signIn = {
-  title: 'Sign in',
-  /** Below the title, if an application sent the user here. */
-  continueTo: (host: string) => `to continue to ${host}`,
-  username: 'Username or e-mail address',
-  password: 'Password',
-  show: 'Show',
-  showPassword: 'Show password',
-  hide: 'Hide',
-  hidePassword: 'Hide password',
-  submit: 'Sign in',
-  forgot: 'Forgot your password?',
-  or: 'or',
-  withPasskey: 'Sign in with a passkey',
-  withProvider: (name: string) => `Sign in with ${name}`,
-  failures: {
-    INVALID_REQUEST: 'Enter your username and password.',
-    INVALID_CREDENTIALS: 'The username or the password is wrong. Check both, then try again.',
-    UNAUTHORIZED: 'This took longer than 5 minutes, or it was completed in another window. Enter your password again.',
-    FORBIDDEN: 'Someone else may know this password, so it does not work on new devices. Set a new one first.',
-  },
-  second: {
-    title: 'Second step',
-    intro: (username: string) => `Your password is correct, ${username}. One more step to sign in.`,
-    introWithoutName: 'One more step to sign in.',
-    code: 'Code',
-    codeHint: 'Six digits, from your authenticator app.',
-    submit: 'Continue',
-    withPasskey: 'Use your passkey',
-    passkeyNeedsScript:
-      'Your passkey needs JavaScript and a browser that supports passkeys. A recovery code always works.',
-    recovery: 'Use a recovery code',
-    recoveryCode: 'Recovery code',
-    recoveryHint: 'One of the codes that you saved when you set up the second step. Each works once.',
-    wrong: 'This code is wrong, or it was used before. Wait for the next one, or use another recovery code.',
-    empty: 'Enter a code.',
-    startAgain: 'Start again',
-  },
-  signedIn: {
-    title: 'You are signed in',
-    as: (name: string) => `As ${name}. If that is not you, sign out and use your own account.`,
-    continue: 'Continue',
-    continueTo: (host: string) => `Continue to ${host}`,
-  },
-  /** After a sign-out, on this page. */
-  signedOut: 'You are signed out.',
-  erased: 'Your account is deleted.',
-  cookiesBlocked:
-    'Your browser blocks cookies for this site, and without a cookie it cannot stay signed in. Allow cookies, then load the page again.',
-  stillSignedOut:
-    'You signed in a moment ago, but your browser did not keep the cookie. Allow cookies for this site, then sign in again.',
-  noResponse: 'There was no response. What you typed is still here. Check your connection, then try again.',
-  passkeyNotUsed: 'No passkey was used. Try again, or sign in in another way.',
-  passkeyUnknown: 'This passkey does not belong to an account here. Sign in in another way.',
-  passkeyFailed: 'Signing in with the passkey failed. Try again in a moment, or sign in in another way.',
-  forgotten: {
-    intro: 'We send a link to the e-mail address of your account. With it, you choose a new password.',
-    submit: 'Send the link',
-    empty: 'Enter your username or e-mail address.',
-    sentTitle: 'Check your e-mail',
-    sent: 'If this account exists and has an e-mail address, the link is on its way. It arrives within a few minutes; look in the spam folder too.',
-    notSent: 'No e-mail? Ask the person who gave you your account.',
-    noMail:
-      'This service sends no e-mail. Ask the person who gave you your account for a link with which you choose a new password.',
-    back: 'Back to sign-in',
-  },
-  provider: {
-    title: (name: string) => `Signing in with ${name} failed`,
-    INVALID_REQUEST:
-      'It was not started in this browser, took longer than 10 minutes, or is already complete. Start again.',
-    FORBIDDEN: (name: string) =>
-      `It was cancelled or refused, or your account at ${name} does not belong to an active user here. Try again, or sign in in another way.`,
-    CONFLICT: (name: string) =>
-      `This account at ${name} belongs to another user here, or another one is already linked to you. Nothing was changed.`,
-    UNAVAILABLE: (name: string) =>
-      `${name} cannot be reached at the moment. Try again in a moment, or sign in in another way.`,
-  },
-}
-
 export const texts = (plurals: Plurals) => ({
-  frame,
-  signIn,
+  /** What every page has: navigation, sign-out, and the sentences for failures. */
+  frame: {
+    /** For search engines and link previews. */
+    description: (service: string) => `${service}: sign in, read your notifications and manage your account.`,
+    skipToContent: 'Skip to the content',
+    navigation: 'Pages',
+    inbox: 'Inbox',
+    account: 'Account',
+    demonstration: 'Demonstration',
+    documentation: 'Documentation',
+    signIn: 'Sign in',
+    signOut: 'Sign out',
+    /** Precedes the name of the user. */
+    signedInAs: 'Signed in as',
+    needsScript: 'This page needs JavaScript. Allow it in your browser, then load the page again.',
+    unsupportedBrowser:
+      'This page did not start. Load it again. If that does not help, your browser may be too old, or an extension may block it.',
+    failureTitle: 'Something went wrong',
+    notFoundTitle: 'Page not found',
+    failures: {
+      FORBIDDEN: 'The form was sent from another site, so it was refused. Open this page again and send it from here.',
+      NOT_FOUND: 'There is no page at this address. Check it for a typing error.',
+      TOO_MANY_REQUESTS: 'There were too many attempts. Wait a moment, then try again.',
+      UNAVAILABLE: 'The service is busy or stopping. Nothing is lost. Try again in a moment.',
+      INVALID_REQUEST: 'The form was incomplete. Open this page again.',
+      INTERNAL: 'The service failed. Try again later.',
+      other: 'The service refused this. Open the page again.',
+    },
+    /** The link of a failure page. */
+    back: 'Back',
+  },
+  /** The sign-in page with its second step, the page for a forgotten password, and what a failed sign-in with a provider says. */
+  signIn: {
+    title: 'Sign in',
+    /** Below the title, if an application sent the user here. */
+    continueTo: (host: string) => `to continue to ${host}`,
+    username: 'Username or e-mail address',
+    password: 'Password',
+    show: 'Show',
+    showPassword: 'Show password',
+    hide: 'Hide',
+    hidePassword: 'Hide password',
+    continue: 'Continue',
+    forgot: 'Forgot your password?',
+    or: 'or',
+    withPasskey: 'Sign in with a passkey',
+    withProvider: (name: string) => `Sign in with ${name}`,
+    failures: {
+      INVALID_REQUEST: 'Enter your username and password.',
+      INVALID_CREDENTIALS: 'The username or the password is wrong. Check both, then try again.',
+      UNAUTHORIZED:
+        'This took longer than 5 minutes, or it was completed in another window. Enter your password again.',
+      FORBIDDEN: 'Someone else may know this password, so it does not work on new devices. Set a new one first.',
+    },
+    second: {
+      title: 'Second step',
+      intro: (username: string) => `Your password is correct, ${username}. One more step to sign in.`,
+      introWithoutName: 'One more step to sign in.',
+      code: 'Code',
+      codeHint: 'Six digits, from your authenticator app.',
+      withPasskey: 'Use your passkey',
+      passkeyNeedsScript:
+        'Your passkey needs JavaScript and a browser that supports passkeys. A recovery code always works.',
+      recovery: 'Use a recovery code',
+      recoveryCode: 'Recovery code',
+      recoveryHint: 'One of the codes that you saved when you set up the second step. Each works once.',
+      wrong: 'This code is wrong, or it was used before. Wait for the next one, or use another recovery code.',
+      empty: 'Enter a code.',
+      startAgain: 'Start again',
+    },
+    signedIn: {
+      title: 'You are signed in',
+      as: (name: string) => `As ${name}. If that is not you, sign out and use your own account.`,
+      continueTo: (host: string) => `Continue to ${host}`,
+    },
+    /** After a sign-out, on this page. */
+    signedOut: 'You are signed out.',
+    erased: 'Your account is deleted.',
+    cookiesBlocked:
+      'Your browser blocks cookies for this site, and without a cookie it cannot stay signed in. Allow cookies, then load the page again.',
+    stillSignedOut:
+      'You signed in a moment ago, but your browser did not keep the cookie. Allow cookies for this site, then sign in again.',
+    noResponse: 'There was no response. What you typed is still here. Check your connection, then try again.',
+    passkeyNotUsed: 'No passkey was used. Try again, or sign in in another way.',
+    passkeyUnknown: 'This passkey does not belong to an account here. Sign in in another way.',
+    passkeyFailed: 'Signing in with the passkey failed. Try again in a moment, or sign in in another way.',
+    forgotten: {
+      intro: 'We send a link to the e-mail address of your account. With it, you choose a new password.',
+      submit: 'Send the link',
+      empty: 'Enter your username or e-mail address.',
+      sentTitle: 'Check your e-mail',
+      sent: 'If this account exists and has an e-mail address, the link is on its way. It arrives within a few minutes; look in the spam folder too.',
+      notSent: 'No e-mail? Ask the person who gave you your account.',
+      noMail:
+        'This service sends no e-mail. Ask the person who gave you your account for a link with which you choose a new password.',
+      back: 'Back to sign-in',
+    },
+    provider: {
+      title: (name: string) => `Signing in with ${name} failed`,
+      INVALID_REQUEST:
+        'It was not started in this browser, took longer than 10 minutes, or is already complete. Start again.',
+      FORBIDDEN: (name: string) =>
+        `It was cancelled or refused, or your account at ${name} does not belong to an active user here. Try again, or sign in in another way.`,
+      CONFLICT: (name: string) =>
+        `This account at ${name} belongs to another user here, or another one is already linked to you. Nothing was changed.`,
+      UNAVAILABLE: (name: string) =>
+        `${name} cannot be reached at the moment. Try again in a moment, or sign in in another way.`,
+    },
+  },
   demonstrationPage: {
     title: 'Session or token: watch both at work',
     lead: 'You sign in once. At your next click, how does the server know that it is still you? Try both answers.',
@@ -145,12 +140,7 @@ export const texts = (plurals: Plurals) => ({
     noUsers: 'Add one on the command line, then sign in:',
   },
   /** The inbox page, around the element with the list. */
-  inbox: {
-    title: 'Inbox',
-    category: 'Category',
-    allCategories: 'All categories',
-    settings: 'Preferences',
-  },
+  inbox: { category: 'Category', allCategories: 'All categories', settings: 'Preferences' },
   /** On the inbox page, while there is one user. */
   firstSteps: {
     title: 'First steps',
@@ -178,12 +168,10 @@ export const texts = (plurals: Plurals) => ({
   password: {
     reset: {
       title: 'Choose a new password',
-      label: 'New password',
       newLink: 'To get a new link, request it where you requested this one.',
     },
     invite: {
       title: 'Choose a password',
-      label: 'Password',
       newLink: 'To get a new link, ask the person who invited you.',
     },
     username: 'Your username:',
@@ -199,7 +187,6 @@ export const texts = (plurals: Plurals) => ({
     missingTitle: 'The link is incomplete',
     missing:
       'Open the link from the e-mail again, or copy all of it into the address bar. It ends with # and 43 characters.',
-    /** Leads on from there. */
     requestLink: 'Request a new link',
   },
   /** The notices about changes of an account, in the inbox and in mails. */

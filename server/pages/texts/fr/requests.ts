@@ -25,7 +25,7 @@ export const texts: Texts = (plurals) => ({
   tryAgain: 'Réessayer',
   signInAgain: 'Se reconnecter',
   passwordFaults: {
-    too_short: plurals({ one: 'Saisissez au moins # caractère.', other: 'Saisissez au moins # caractères.' }),
+    too_short: (minLength) => `Saisissez au moins ${minLength} caractères.`,
     too_long: 'Saisissez au plus 256 caractères.',
     too_common: 'Choisissez-en un autre : beaucoup de gens utilisent ce mot de passe, il est facile à deviner.',
     contains_name:

@@ -1,120 +1,113 @@
 import type { Texts } from '../en/service.ts'
-import type { Plurals } from '../plurals.ts'
 
-const frame: Texts['frame'] = {
-  description: (service) => `${service} : se connecter, lire ses notifications et gérer son compte.`,
-  skipToContent: 'Aller au contenu',
-  navigation: 'Pages',
-  inbox: 'Boîte de réception',
-  account: 'Compte',
-  demonstration: 'Démonstration',
-  documentation: 'Documentation',
-  signIn: 'Se connecter',
-  signOut: 'Se déconnecter',
-  signedInAs: 'Connecté en tant que',
-  needsScript: 'Cette page a besoin de JavaScript. Autorisez-le dans votre navigateur, puis rechargez la page.',
-  unsupportedBrowser:
-    'Cette page n’a pas démarré. Rechargez-la. Si cela n’aide pas, votre navigateur est peut-être trop ancien, ou une extension la bloque.',
-  failureTitle: 'Une erreur est survenue',
-  notFoundTitle: 'Page introuvable',
-  failures: {
-    FORBIDDEN:
-      'Le formulaire venait d’un autre site et a donc été refusé. Rouvrez cette page et envoyez-le depuis celle-ci.',
-    NOT_FOUND: 'Il n’y a pas de page à cette adresse. Vérifiez que vous l’avez bien saisie.',
-    TOO_MANY_REQUESTS: 'Il y a eu trop de tentatives. Attendez un instant, puis réessayez.',
-    UNAVAILABLE: 'Le service est occupé ou s’arrête. Rien n’est perdu. Réessayez dans un instant.',
-    INVALID_REQUEST: 'Le formulaire était incomplet. Rouvrez cette page.',
-    INTERNAL: 'Une erreur s’est produite dans le service. Réessayez plus tard.',
-    other: 'Le service a refusé cette demande. Rouvrez la page.',
+export const texts: Texts = (plurals) => ({
+  frame: {
+    description: (service) => `${service} : se connecter, lire ses notifications et gérer son compte.`,
+    skipToContent: 'Aller au contenu',
+    navigation: 'Pages',
+    inbox: 'Boîte de réception',
+    account: 'Compte',
+    demonstration: 'Démonstration',
+    documentation: 'Documentation',
+    signIn: 'Se connecter',
+    signOut: 'Se déconnecter',
+    signedInAs: 'Connecté en tant que',
+    needsScript: 'Cette page a besoin de JavaScript. Autorisez-le dans votre navigateur, puis rechargez la page.',
+    unsupportedBrowser:
+      'Cette page n’a pas démarré. Rechargez-la. Si cela n’aide pas, votre navigateur est peut-être trop ancien, ou une extension la bloque.',
+    failureTitle: 'Une erreur est survenue',
+    notFoundTitle: 'Page introuvable',
+    failures: {
+      FORBIDDEN:
+        'Le formulaire venait d’un autre site et a donc été refusé. Rouvrez cette page et envoyez-le depuis celle-ci.',
+      NOT_FOUND: 'Il n’y a pas de page à cette adresse. Vérifiez que vous l’avez bien saisie.',
+      TOO_MANY_REQUESTS: 'Il y a eu trop de tentatives. Attendez un instant, puis réessayez.',
+      UNAVAILABLE: 'Le service est occupé ou s’arrête. Rien n’est perdu. Réessayez dans un instant.',
+      INVALID_REQUEST: 'Le formulaire était incomplet. Rouvrez cette page.',
+      INTERNAL: 'Une erreur s’est produite dans le service. Réessayez plus tard.',
+      other: 'Le service a refusé cette demande. Rouvrez la page.',
+    },
+    back: 'Retour',
   },
-  back: 'Retour',
-}
-
-const signIn: Texts['signIn'] = {
-  title: 'Connexion',
-  continueTo: (host) => `pour continuer vers ${host}`,
-  username: 'Nom d’utilisateur ou adresse e-mail',
-  password: 'Mot de passe',
-  show: 'Afficher',
-  showPassword: 'Afficher le mot de passe',
-  hide: 'Masquer',
-  hidePassword: 'Masquer le mot de passe',
-  submit: 'Se connecter',
-  forgot: 'Mot de passe oublié ?',
-  or: 'ou',
-  withPasskey: 'Se connecter avec une clé d’accès',
-  withProvider: (name) => `Se connecter avec ${name}`,
-  failures: {
-    INVALID_REQUEST: 'Saisissez votre nom d’utilisateur et votre mot de passe.',
-    INVALID_CREDENTIALS: 'Le nom d’utilisateur ou le mot de passe est incorrect. Vérifiez les deux, puis réessayez.',
-    UNAUTHORIZED:
-      'Cela a duré plus de 5 minutes, ou a été terminé dans une autre fenêtre. Saisissez de nouveau votre mot de passe.',
-    FORBIDDEN:
-      'Quelqu’un d’autre connaît peut-être ce mot de passe : il ne fonctionne donc plus sur un nouvel appareil. Choisissez-en d’abord un nouveau.',
-  },
-  second: {
-    title: 'Deuxième étape',
-    intro: (username) => `Votre mot de passe est correct, ${username}. Encore une étape pour vous connecter.`,
-    introWithoutName: 'Encore une étape pour vous connecter.',
-    code: 'Code',
-    codeHint: 'Six chiffres, donnés par votre application d’authentification.',
-    submit: 'Continuer',
-    withPasskey: 'Utiliser votre clé d’accès',
-    passkeyNeedsScript:
-      'Votre clé d’accès a besoin de JavaScript et d’un navigateur qui prend en charge les clés d’accès. Un code de secours fonctionne toujours.',
-    recovery: 'Utiliser un code de secours',
-    recoveryCode: 'Code de secours',
-    recoveryHint: 'L’un des codes que vous avez gardés en configurant la deuxième étape. Chacun ne sert qu’une fois.',
-    wrong: 'Ce code est incorrect ou a déjà servi. Attendez le suivant, ou utilisez un autre code de secours.',
-    empty: 'Saisissez un code.',
-    startAgain: 'Recommencer',
-  },
-  signedIn: {
-    title: 'Vous êtes connecté',
-    as: (name) => `En tant que ${name}. Si ce n’est pas vous, déconnectez-vous et utilisez votre propre compte.`,
+  signIn: {
+    title: 'Connexion',
+    continueTo: (host) => `pour continuer vers ${host}`,
+    username: 'Nom d’utilisateur ou adresse e-mail',
+    password: 'Mot de passe',
+    show: 'Afficher',
+    showPassword: 'Afficher le mot de passe',
+    hide: 'Masquer',
+    hidePassword: 'Masquer le mot de passe',
     continue: 'Continuer',
-    continueTo: (host) => `Continuer vers ${host}`,
+    forgot: 'Mot de passe oublié ?',
+    or: 'ou',
+    withPasskey: 'Se connecter avec une clé d’accès',
+    withProvider: (name) => `Se connecter avec ${name}`,
+    failures: {
+      INVALID_REQUEST: 'Saisissez votre nom d’utilisateur et votre mot de passe.',
+      INVALID_CREDENTIALS: 'Le nom d’utilisateur ou le mot de passe est incorrect. Vérifiez les deux, puis réessayez.',
+      UNAUTHORIZED:
+        'Cela a duré plus de 5 minutes, ou a été terminé dans une autre fenêtre. Saisissez de nouveau votre mot de passe.',
+      FORBIDDEN:
+        'Quelqu’un d’autre connaît peut-être ce mot de passe : il ne fonctionne donc plus sur un nouvel appareil. Choisissez-en d’abord un nouveau.',
+    },
+    second: {
+      title: 'Deuxième étape',
+      intro: (username) => `Votre mot de passe est correct, ${username}. Encore une étape pour vous connecter.`,
+      introWithoutName: 'Encore une étape pour vous connecter.',
+      code: 'Code',
+      codeHint: 'Six chiffres, donnés par votre application d’authentification.',
+      withPasskey: 'Utiliser votre clé d’accès',
+      passkeyNeedsScript:
+        'Votre clé d’accès a besoin de JavaScript et d’un navigateur qui prend en charge les clés d’accès. Un code de secours fonctionne toujours.',
+      recovery: 'Utiliser un code de secours',
+      recoveryCode: 'Code de secours',
+      recoveryHint: 'L’un des codes que vous avez gardés en configurant la deuxième étape. Chacun ne sert qu’une fois.',
+      wrong: 'Ce code est incorrect ou a déjà servi. Attendez le suivant, ou utilisez un autre code de secours.',
+      empty: 'Saisissez un code.',
+      startAgain: 'Recommencer',
+    },
+    signedIn: {
+      title: 'Vous êtes connecté',
+      as: (name) => `En tant que ${name}. Si ce n’est pas vous, déconnectez-vous et utilisez votre propre compte.`,
+      continueTo: (host) => `Continuer vers ${host}`,
+    },
+    signedOut: 'Vous êtes déconnecté.',
+    erased: 'Votre compte est supprimé.',
+    cookiesBlocked:
+      'Votre navigateur bloque les cookies de ce site, et sans cookie il ne peut pas rester connecté. Autorisez les cookies, puis rechargez la page.',
+    stillSignedOut:
+      'Vous venez de vous connecter, mais votre navigateur n’a pas gardé le cookie. Autorisez les cookies de ce site, puis reconnectez-vous.',
+    noResponse:
+      'Le service ne répond pas. Ce que vous avez saisi est toujours là. Vérifiez votre connexion, puis réessayez.',
+    passkeyNotUsed: 'Aucune clé d’accès n’a été utilisée. Réessayez, ou connectez-vous d’une autre manière.',
+    passkeyUnknown: 'Cette clé d’accès n’appartient à aucun compte ici. Connectez-vous d’une autre manière.',
+    passkeyFailed:
+      'La connexion avec la clé d’accès a échoué. Réessayez dans un instant, ou connectez-vous d’une autre manière.',
+    forgotten: {
+      intro:
+        'Nous envoyons un lien à l’adresse e-mail de votre compte. Il vous permet de choisir un nouveau mot de passe.',
+      submit: 'Envoyer le lien',
+      empty: 'Saisissez votre nom d’utilisateur ou votre adresse e-mail.',
+      sentTitle: 'Consultez votre messagerie',
+      sent: 'Si ce compte existe et a une adresse e-mail, le lien est en route. Il arrive en quelques minutes ; regardez aussi dans les indésirables.',
+      notSent: 'Pas d’e-mail ? Adressez-vous à la personne qui vous a donné votre compte.',
+      noMail:
+        'Ce service n’envoie pas d’e-mails. Demandez à la personne qui vous a donné votre compte un lien pour choisir un nouveau mot de passe.',
+      back: 'Retour à la connexion',
+    },
+    provider: {
+      title: (name) => `La connexion avec ${name} a échoué`,
+      INVALID_REQUEST:
+        'Elle n’a pas commencé dans ce navigateur, a duré plus de 10 minutes ou était déjà terminée. Recommencez.',
+      FORBIDDEN: (name) =>
+        `Elle a été annulée ou refusée, ou votre compte chez ${name} n’appartient à aucun utilisateur actif ici. Réessayez, ou connectez-vous d’une autre manière.`,
+      CONFLICT: (name) =>
+        `Ce compte chez ${name} appartient ici à un autre utilisateur, ou un autre est déjà associé au vôtre. Rien n’a été modifié.`,
+      UNAVAILABLE: (name) =>
+        `${name} est injoignable pour le moment. Réessayez dans un instant, ou connectez-vous d’une autre manière.`,
+    },
   },
-  signedOut: 'Vous êtes déconnecté.',
-  erased: 'Votre compte est supprimé.',
-  cookiesBlocked:
-    'Votre navigateur bloque les cookies de ce site, et sans cookie il ne peut pas rester connecté. Autorisez les cookies, puis rechargez la page.',
-  stillSignedOut:
-    'Vous venez de vous connecter, mais votre navigateur n’a pas gardé le cookie. Autorisez les cookies de ce site, puis reconnectez-vous.',
-  noResponse:
-    'Le service ne répond pas. Ce que vous avez saisi est toujours là. Vérifiez votre connexion, puis réessayez.',
-  passkeyNotUsed: 'Aucune clé d’accès n’a été utilisée. Réessayez, ou connectez-vous d’une autre manière.',
-  passkeyUnknown: 'Cette clé d’accès n’appartient à aucun compte ici. Connectez-vous d’une autre manière.',
-  passkeyFailed:
-    'La connexion avec la clé d’accès a échoué. Réessayez dans un instant, ou connectez-vous d’une autre manière.',
-  forgotten: {
-    intro:
-      'Nous envoyons un lien à l’adresse e-mail de votre compte. Il vous permet de choisir un nouveau mot de passe.',
-    submit: 'Envoyer le lien',
-    empty: 'Saisissez votre nom d’utilisateur ou votre adresse e-mail.',
-    sentTitle: 'Consultez votre messagerie',
-    sent: 'Si ce compte existe et a une adresse e-mail, le lien est en route. Il arrive en quelques minutes ; regardez aussi dans les indésirables.',
-    notSent: 'Pas d’e-mail ? Adressez-vous à la personne qui vous a donné votre compte.',
-    noMail:
-      'Ce service n’envoie pas d’e-mails. Demandez à la personne qui vous a donné votre compte un lien pour choisir un nouveau mot de passe.',
-    back: 'Retour à la connexion',
-  },
-  provider: {
-    title: (name) => `La connexion avec ${name} a échoué`,
-    INVALID_REQUEST:
-      'Elle n’a pas commencé dans ce navigateur, a duré plus de 10 minutes ou était déjà terminée. Recommencez.',
-    FORBIDDEN: (name) =>
-      `Elle a été annulée ou refusée, ou votre compte chez ${name} n’appartient à aucun utilisateur actif ici. Réessayez, ou connectez-vous d’une autre manière.`,
-    CONFLICT: (name) =>
-      `Ce compte chez ${name} appartient ici à un autre utilisateur, ou un autre est déjà associé au vôtre. Rien n’a été modifié.`,
-    UNAVAILABLE: (name) =>
-      `${name} est injoignable pour le moment. Réessayez dans un instant, ou connectez-vous d’une autre manière.`,
-  },
-}
-
-export const texts = (plurals: Plurals): Texts => ({
-  frame,
-  signIn,
   demonstrationPage: {
     title: 'Session ou jeton : regardez-les travailler',
     lead: 'Vous vous connectez une fois. Au clic suivant, comment le serveur sait-il que c’est encore vous ? Essayez les deux réponses.',
@@ -135,12 +128,7 @@ export const texts = (plurals: Plurals): Texts => ({
     noUsersTitle: 'Il n’y a pas encore d’utilisateur',
     noUsers: 'Ajoutez-en un en ligne de commande, puis connectez-vous :',
   },
-  inbox: {
-    title: 'Boîte de réception',
-    category: 'Catégorie',
-    allCategories: 'Toutes les catégories',
-    settings: 'Préférences',
-  },
+  inbox: { category: 'Catégorie', allCategories: 'Toutes les catégories', settings: 'Préférences' },
   firstSteps: {
     title: 'Premiers pas',
     send: 'M’envoyer une notification',
@@ -165,12 +153,10 @@ export const texts = (plurals: Plurals): Texts => ({
   password: {
     reset: {
       title: 'Choisir un nouveau mot de passe',
-      label: 'Nouveau mot de passe',
       newLink: 'Pour obtenir un nouveau lien, demandez-le là où vous avez demandé celui-ci.',
     },
     invite: {
       title: 'Choisir un mot de passe',
-      label: 'Mot de passe',
       newLink: 'Pour obtenir un nouveau lien, adressez-vous à la personne qui vous a invité.',
     },
     username: 'Votre nom d’utilisateur :',

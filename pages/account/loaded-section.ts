@@ -1,0 +1,71 @@
+// The sections of the account page that display what they read from the service, whole or in pages.
+import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
+import { type Account, AccountSection } from './account-section.ts'
+
+export abstract class LoadedSection<Data> extends AccountSection {
+  static override properties: PropertyDeclarations = { data: { state: true }, loadFailure: { state: true } }
+
+  /** Undefined before the first load. It stays if a later one fails, with all that is typed in its fields. */
+  declare data: Data | undefined
+  declare loadFailure: unknown
+
+  protected abstract read(): Promise<Data>
+  protected abstract content(data: Data): TemplateResult | typeof nothing
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const before = changed.get('account') as Account | undefined
+    if (changed.has('account') && before?.revision !== this.account.revision) void this.reload()
+  }
+
+  async reload(): Promise<void> {
+    try {
+      this.data = await this.read()
+      this.loadFailure = undefined
+    } catch (error) {
+      this.loadFailure = error
+    }
+  }
+
+  /** The page may have been opened for something that is in the document only now. */
+  protected override updated(): void {
+    this.dispatchEvent(new CustomEvent('section-updated', { bubbles: true }))
+  }
+
+  protected override render(): TemplateResult {
+    const fault = this.loadFailure === undefined ? undefined : this.#loadFault()
+    if (this.data === undefined) return fault ?? html`<p class="hint">${this.texts.loading}</p>`
+    return html`${fault}${this.content(this.data)}`
+  }
+
+  #loadFault(): TemplateResult {
+    return html`<p class="fault" role="alert">${this.faultText(this.loadFailure)}</p>
+<button type="button" @click=${this.#loadAgain}>${this.account.words.tryAgain}</button>`
+  }
+
+  /** The button with the focus goes away. */
+  async #loadAgain(): Promise<void> {
+    await this.reload()
+    if (this.loadFailure === undefined) await this.focusOn()
+  }
+}
+
+export type Page<Item> = { items: readonly Item[]; next: string | null }
+
+/** A section with a list that the service sends in pages. */
+export abstract class PagedSection<Item> extends LoadedSection<Page<Item>> {
+  /** The first page, or the one after `after`. */
+  protected abstract override read(after?: string): Promise<Page<Item>>
+
+  async #loadMore({ items, next }: Page<Item>): Promise<void> {
+    const work = async () => {
+      const more = await this.read(next ?? '')
+      this.data = { ...more, items: [...items, ...more.items] }
+    }
+    if (await this.act(work)) await this.focusOn(`.entries li:nth-child(${items.length + 1})`)
+  }
+
+  protected moreButton(page: Page<Item>): TemplateResult | typeof nothing {
+    if (page.next === null) return nothing
+    return html`<button type="button" aria-disabled=${this.isBusy} @click=${() => this.#loadMore(page)}>${this.texts.more}</button>`
+  }
+}

@@ -1,0 +1,140 @@
+// The pages of passwords: for a forgotten one, a form, which works without a script, that requests the mail with the link; and the two to
+// which a one-time link leads.
+import type { FastifyRequest } from 'fastify'
+import { type CarillonError, invalidField } from '../basics/errors.ts'
+import { forAnyone, forVisitor } from '../http/operation.ts'
+import type { View } from '../pages/frame.ts'
+import { type Html, html } from '../pages/html.ts'
+import type { PageNeeds, Reader, WholePage } from '../pages/page.ts'
+import { commonSentence, sendPage, viewOf, writePage } from '../pages/page.ts'
+import { pagePath } from '../pages/places.ts'
+import type { TextsOf } from '../pages/texts/texts.ts'
+import type { Exchange } from '../sessions/finish-sign-in.ts'
+import { type ForgotNeeds, requestReset } from './passwords.routes.ts'
+import { ForgotForm } from './passwords.schemas.ts'
+
+export const forgotPage = forVisitor({
+  summary: 'The page for a forgotten password; if the service sends no mail, it says whom to ask',
+  responses: { 200: 'html' },
+  async handle(dependencies: PageNeeds, request, reply) {
+    const user = await dependencies.pages.readerOf(request.caller)
+    const { view, page } = await pageFor(dependencies, request, { user, isSent: 'sent' in (request.query as object) })
+    return sendPage(reply, view, page)
+  },
+})
+
+export const forgot = forAnyone({
+  summary: 'The form of that page: the response is the same whether there is such an account or not',
+  body: ForgotForm,
+  acceptsForm: true,
+  // Otherwise other sites could make the browsers of their visitors request mails, each from an address of its own.
+  signsIn: true,
+  responses: { 303: 'none' },
+  refusals: ['NOT_FOUND'],
+  failurePage: failedPage,
+  /** A username may look like an e-mail address, so a text with `@` is looked up as both. */
+  async handle(dependencies: PageNeeds & ForgotNeeds, request, reply) {
+    const account = request.body.account.trim()
+    if (account === '') throw invalidField('account', 'is missing')
+    if (account.includes('@')) requestReset(dependencies, { email: account }, request)
+    requestReset(dependencies, { username: account }, request)
+    return reply.redirect(`${pagePath(dependencies, 'forgot')}?sent`, 303)
+  },
+})
+
+async function failedPage(dependencies: PageNeeds, error: CarillonError, { request, reply }: Exchange) {
+  return writePage(reply, await pageFor(dependencies, request, { error }))
+}
+
+type Shown = { user?: Reader | undefined; isSent?: boolean; error?: CarillonError }
+
+async function pageFor(
+  dependencies: PageNeeds,
+  request: FastifyRequest,
+  { user, isSent, error }: Shown,
+): Promise<WholePage> {
+  const view = await viewOf(dependencies, request, user)
+  const { signIn: texts } = await view.textsOf('service')
+  const { noMail, sentTitle, sent, notSent, empty, back } = texts.forgotten
+  const isEmpty = error?.code === 'INVALID_REQUEST' && request.body != null
+  let title = texts.forgot
+  let content = form(view, texts, error && (isEmpty ? empty : commonSentence(view, error)))
+  if (!dependencies.pages.hasMail) content = html`<p>${noMail}</p>`
+  else if (isSent) {
+    title = sentTitle
+    content = html`<p role="status">${sent}</p>\n<p class="hint">${notSent}</p>`
+  }
+  const main = html`<div class="card narrow">
+<h1>${title}</h1>
+${content}
+<p class="centered"><a href="${view.pages}sign-in">${back}</a></p>
+</div>`
+  return { view, page: { title, styles: ['sign-in.css'], main } }
+}
+
+function form(view: View, texts: TextsOf<'service'>['signIn'], fault = ''): Html {
+  return html`<p>${texts.forgotten.intro}</p>
+<form method="post" action="${view.pages}forgot">
+<p id="fault" class="fault" role="alert">${fault}</p>
+<div class="field"><label for="account">${texts.username}</label>
+<input id="account" name="account" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="254" autofocus${fault !== '' && html` aria-invalid="true" aria-describedby="fault"`}></div>
+<p><button type="submit" class="primary whole">${texts.forgotten.submit}</button></p>
+</form>`
+}
+
+// The two pages to which a one-time link leads. The token is in the fragment of the address, which no request has: the script
+// (pages/password/) sends it to `POST /password/link` and `POST /password/reset` (passwords.routes.ts).
+
+type Needs = PageNeeds & { users: { passwordMinLength: number } }
+
+const passwordPage = (purpose: 'reset' | 'invite', summary: string) =>
+  forVisitor({
+    summary,
+    responses: { 200: 'html' },
+    /** No cache keeps it (the default): a browser would otherwise show it again by "back", with a typed password. */
+    async handle(dependencies: Needs, request, reply) {
+      const view = await viewOf(dependencies, request, await dependencies.pages.readerOf(request.caller))
+      const [{ front, signIn: words, password: texts }, { password: shared }, requests] = await Promise.all([
+        view.textsOf('service'),
+        view.textsOf('account'),
+        view.textsOf('requests'),
+      ])
+      const { title, newLink } = texts[purpose]
+      const minLength = dependencies.users.passwordMinLength
+      const signIn = html`<p><a class="button primary" href="${view.pages}sign-in">${view.texts.signIn}</a></p>`
+      const isFirst = purpose === 'invite'
+      const requestLink = html`<p><a class="button primary" href="${view.pages}forgot">${texts.requestLink}</a></p>`
+      const missing = !isFirst && dependencies.pages.hasMail ? requestLink : signIn
+      const elsewhere = !isFirst && html`<p>${texts.doneElsewhere}</p>`
+      const signedIn = html`<section id="signed-in" hidden data-title="${isFirst ? front.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}account">${view.texts.account}</a></p></section>`
+      const main = html`<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
+<div class="narrow card" id="password-page" data-root="${view.root}" data-min="${minLength}" data-show="${words.showPassword}" data-hide="${words.hidePassword}" data-progress="${texts.progress}" data-failed="${requests.failures.NETWORK}">
+<h1 id="heading" tabindex="-1">${title}</h1>
+<form id="form" novalidate hidden>
+${isFirst && html`<p>${front.welcome(view.name)}.</p>`}
+<p id="named" hidden>${texts.username} <strong id="username"></strong></p>
+<input id="account" autocomplete="username" hidden readonly>
+<label for="password">${isFirst ? words.password : shared.next}</label>
+<p class="hint" id="hint">${shared.rules(minLength)}</p>
+<div class="field with-button">
+<input id="password" type="password" autocomplete="new-password" autocapitalize="none" autocorrect="off" spellcheck="false" aria-describedby="hint fault">
+<button id="reveal" type="button">${words.showPassword}</button>
+</div>
+<p class="fault" id="fault" role="alert"></p>
+<button class="primary whole" type="submit">${texts.submit}</button>
+<p class="hint" id="progress" role="status"></p>
+</form>
+<section id="done" hidden data-title="${texts.doneTitle}"><p>${texts.done}</p>${elsewhere}${signIn}</section>
+${signedIn}
+<section id="invalid" hidden data-title="${texts.invalidTitle}"><p>${texts.invalid}</p><p>${newLink}</p>${signIn}</section>
+<section id="missing" hidden data-title="${texts.missingTitle}"><p>${texts.missing}</p>${missing}</section>
+</div>`
+      const page = { title, main, needsScript: true, scripts: ['page-password.js'] } as const
+      return sendPage(reply, view, page, { referrer: 'no-referrer' })
+    },
+  })
+
+const newSummary = 'The page of a link to set a new password, unless `CARILLON_RESET_PAGE` names another one'
+export const resetPage = passwordPage('reset', newSummary)
+const firstSummary = 'The page of a link to set a first password, unless `CARILLON_INVITE_PAGE` names another one'
+export const invitePage = passwordPage('invite', firstSummary)
