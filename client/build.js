@@ -9,8 +9,7 @@ const client = fileURLToPath(new URL('.', import.meta.url))
 const root = join(client, '..')
 
 /**
- * Replaces the content of a folder by a package: what the manifest in `source` exports. `paths`: where the compiler finds the
- * declarations of imports.
+ * Replaces the content of a folder by a package: what the manifest in `source` exports. `paths`: of the declarations of imports.
  * @param {string} folder @param {string} source @param {Record<string, string[]>} paths
  */
 export function build(folder, source = client, paths = {}) {
@@ -21,7 +20,11 @@ export function build(folder, source = client, paths = {}) {
   const project = { extends: join(source, 'tsconfig.build.json'), compilerOptions: { paths }, files }
   compile(folder, project, '--removeComments')
   compile(folder, project, '--declaration', '--emitDeclarationOnly')
-  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([path, file]) => [path, published(file)]))
+  const built = (/** @type {string} */ file) => ({
+    types: file.replace(/ts$/, 'd.ts'),
+    default: file.replace(/ts$/, 'js'),
+  })
+  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([path, file]) => [path, built(file)]))
   // The bundler is a dependency of the checkout only.
   const dependencies = manifest.dependencies && { ...manifest.dependencies, rolldown: undefined }
   const content = { ...manifest, scripts: undefined, devDependencies: undefined, dependencies, exports }
@@ -36,11 +39,6 @@ export function build(folder, source = client, paths = {}) {
  */
 export function buildElement(folder, built) {
   build(folder, join(root, 'element'), { 'carillon-client': [join(built, 'carillon-client.d.ts')] })
-}
-
-/** @param {string} source */
-function published(source) {
-  return { types: source.replace(/ts$/, 'd.ts'), default: source.replace(/ts$/, 'js') }
 }
 
 /** @param {string} folder @param {object} project the configuration of the compiler @param {string[]} options */

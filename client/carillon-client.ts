@@ -10,21 +10,18 @@ export type Carillon = SignIn & {
   inbox: Inbox & {
     /**
      * A list that stays right by itself: its pages, the live stream, and what the user does. Lists that are opened with equal
-     * options share their requests, and all lists of a client share one stream. `close` each of them. Throws TypeError if the
-     * options are invalid.
+     * options share their requests, and all lists of a client share one stream. `close` each. Throws TypeError for invalid options.
      */
     open(options?: OpenOptions): OpenList
   }
 }
 
 export type CarillonOptions = Connection & {
+  /** Default: `'cookie'`. */
   auth?: Auth | undefined
 }
 
-/**
- * A client for one user: sign-in and inbox. Create one for each user. Throws TypeError if `baseUrl` is not a URL.
- * @param options `auth` defaults to `'cookie'`.
- */
+/** A client for one user: sign-in and inbox. Create one for each user. Throws TypeError if `baseUrl` is not a URL. */
 export function createCarillon({ auth = 'cookie', ...connection }: CarillonOptions = {}): Carillon {
   const requests = new Requests(connection, auth)
   const inbox = inboxOf(requests)
@@ -33,10 +30,7 @@ export function createCarillon({ auth = 'cookie', ...connection }: CarillonOptio
   return { ...signIn, inbox: { ...inbox, open: (options) => source.open(options) } }
 }
 
-/**
- * A client for an application that sends, or that keeps its users here. `carillon key add` prints the `key`; keep it on a
- * server, never in a page.
- */
+/** For an application that sends, or keeps its users here. `carillon key add` prints the `key`: never put it in a page. */
 export function createProducer({ key, ...connection }: Connection & { key: string }): Producer {
   return producerOf(new Requests(connection, () => key))
 }

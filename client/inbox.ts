@@ -68,10 +68,7 @@ export type Inbox = {
   archive(id: string, options?: CallOptions): Promise<void>
   /** `PATCH /api/notifications/:id/unarchive`: puts one that is archived or snoozed back at its place. A second call changes nothing. Throws NOT_FOUND. */
   unarchive(id: string, options?: CallOptions): Promise<void>
-  /**
-   * `PATCH /api/notifications/:id/snooze`: it leaves the list until then, at most a year away, and comes back as the newest, unread.
-   * Throws NOT_FOUND.
-   */
+  /** `PATCH /api/notifications/:id/snooze`: it leaves the list until then, at most a year, and comes back as the newest, unread. Throws NOT_FOUND. */
   snooze(id: string, until: Time, options?: CallOptions): Promise<void>
   /** `DELETE /api/notifications/:id`, for good. Throws NOT_FOUND. */
   remove(id: string, options?: CallOptions): Promise<void>
@@ -93,10 +90,7 @@ export type Inbox = {
   changes(options: ChangesOptions): Promise<Changes>
   /** `GET /api/me/preferences`: what is muted. */
   preferences(options?: CallOptions): Promise<Preferences>
-  /**
-   * `PUT /api/me/preferences`: mutes what arrives from now on, or ends that. What is not given stays as it is. Throws CONFLICT for a
-   * mandatory category.
-   */
+  /** `PUT /api/me/preferences`: mutes what arrives from now on, or ends that. Throws CONFLICT for a mandatory category. */
   setPreferences(change: PreferencesChange, options?: CallOptions): Promise<void>
   /**
    * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. After a lost

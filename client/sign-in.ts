@@ -33,17 +33,13 @@ export type SignIn = {
   renew(token: string, options?: CallOptions): Promise<StatelessLogin>
   /** `POST /api/me/token`: a token of the signed-in session, by which a backend of your own can know who calls. */
   token(options?: CallOptions): Promise<IssuedToken>
-  /**
-   * `POST /logout`: ends the session, or revokes the tokens of this sign-in, and then does what `signOut` does. No error if no
-   * user is signed in.
-   */
+  /** `POST /logout`: ends the session, or revokes the tokens of this sign-in, and then does what `signOut` does, also without a user. */
   logout(options?: CallOptions): Promise<void>
   /**
    * Ends what the page keeps of the user, without a request: the token, the stream, the open lists, acts that were not sent, and
    * calls that have no response yet, which throw UNAUTHORIZED. With tokens it does the same in other tabs that have lists of this
    * user open. Call it after your application has signed the user out. The next call calls `auth` again, and so does an open
-   * list when the page gets the focus; a token means that a user is signed in. It does not end the session of a cookie: `logout`
-   * does.
+   * list when the page gets the focus; a token means that a user is signed in. Only `logout` ends the session of a cookie.
    */
   signOut(): void
 }

@@ -16,13 +16,10 @@ export class Announcer {
     this.host = host
   }
 
-  say(text: string): void {
-    this.#texts.push(text)
-    if (!this.#timer) this.#next()
-  }
-
-  arrived(title: string): void {
-    this.#arrivals.push(title)
+  /** `isTitle`: of a notification that has arrived. */
+  say(text: string, isTitle = false): void {
+    const texts = isTitle ? this.#arrivals : this.#texts
+    texts.push(text)
     if (!this.#timer) this.#next()
   }
 

@@ -1,6 +1,5 @@
-// Bundles what the service serves to browsers: carillon-inbox.js (both elements, with Lit and the client), carillon-client.js (the client
-// alone), and the scripts and style sheets of its own pages. `npm ci` and `npm run build` write them to server/public. Plain JavaScript, so
-// that any version of Node that can install Carillon can run it.
+// Bundles what the service serves to browsers, into server/public: carillon-inbox.js (both elements, with Lit and the client),
+// carillon-client.js, and what its own pages load. Plain JavaScript, so that any Node that can install Carillon can run it.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -73,10 +72,7 @@ function asset(path) {
   return { name: basename(path).replace('.', `-${hash}.`), code, imports: [] }
 }
 
-/**
- * The entry comes first, then its chunks.
- * @param {Record<string, string>} input names with their files @returns {Promise<Script[]>}
- */
+/** The entry comes first, then its chunks. @param {Record<string, string>} input names with files @returns {Promise<Script[]>} */
 export async function bundle(input) {
   const bundled = await rolldown({
     input,

@@ -2,9 +2,8 @@
 // reactive properties by inheritance.
 import type { Auth, Carillon, Notification } from 'carillon-client'
 import { LitElement, type PropertyDeclarations } from 'lit'
-import { InboxSource } from './inbox-source.ts'
+import { defaultServer, InboxSource } from './inbox-source.ts'
 import type { Strings } from './languages/en/inbox.ts'
-import { defaultServer } from './shared-client.ts'
 
 export class CarillonElement extends LitElement {
   static override properties: PropertyDeclarations = {

@@ -1,13 +1,24 @@
 // Connects an element to the store of the client: opens the lists that it displays, closes them when it leaves the page, and
 // chooses its language. Elements with the same settings share a client, and so one stream and one request.
-import type { Carillon, InboxList, InboxSnapshot } from 'carillon-client'
+import { type Auth, type Carillon, createCarillon, type InboxList, type InboxSnapshot } from 'carillon-client'
 import type { ReactiveController } from 'lit'
 import { Announcer } from './announcer.ts'
 import type { CarillonElement } from './carillon-element.ts'
 import type { Strings } from './languages/en/inbox.ts'
 import { englishStrings, stringsFor } from './languages/languages.ts'
 import { retriedImport } from './retried-import.ts'
-import { sharedClient } from './shared-client.ts'
+
+/**
+ * The Carillon that served this script, including the path prefix if it has one. Undefined, which means the origin of the
+ * page, if the script is in an application's own bundle: only Carillon serves it under a name with a hash.
+ */
+export const defaultServer: string | undefined = /^(https?:.*\/)carillon-scripts\/carillon-inbox-[0-9a-f]+\.js$/i.exec(
+  import.meta.url,
+)?.[1]
+
+/** By the proof and by the server. */
+const clients = new WeakMap<object, Map<string | undefined, Carillon>>()
+const cookie = {}
 
 let badge: Promise<typeof import('./title-badge.ts')> | undefined
 
@@ -112,7 +123,7 @@ export class InboxSource implements ReactiveController {
     if (before === undefined) return
     for (const { seq, read, title } of [...newer, ...items]) {
       if (seq <= before) return
-      if (!read) this.announcer.arrived(title)
+      if (!read) this.announcer.say(title, true)
     }
   }
 
@@ -146,6 +157,15 @@ export class InboxSource implements ReactiveController {
     this.client = undefined
     this.#unread = undefined
   }
+}
+
+function sharedClient(server = defaultServer, auth?: Auth): Carillon {
+  const proof = typeof auth === 'function' ? auth : cookie
+  const byServer = clients.get(proof) ?? new Map<string | undefined, Carillon>()
+  clients.set(proof, byServer)
+  const client = byServer.get(server) ?? createCarillon({ baseUrl: server, auth })
+  byServer.set(server, client)
+  return client
 }
 
 /** The nearest `lang` of the element and what is around it, also outside of a shadow root. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { snoozeTimes } from './inbox/view/entries.ts'
+import { snoozeTimes } from './inbox/view/menu.ts'
 import { timesOf } from './times.ts'
 
 const { TZ } = process.env

@@ -3,18 +3,10 @@ const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-export type Times = {
-  /** `now` in milliseconds since 1970. A time in the future, as a clock that is slow sees it, reads as now. */
-  relative(at: string, now: number): string
-  absolute(at: string): string
-  /** The day as a heading: "Today", "Yesterday", "Friday, 20 November". `at` and `now` in milliseconds since 1970. */
-  day(at: number, now: number): string
-  /** A time in the future: with the day of the week if it is near, otherwise with the date. */
-  moment(at: number, now: number): string
-}
+export type Times = ReturnType<typeof timesOf>
 
 /** In the time zone of the reader. Keep the result: making a formatter is slow. A text that is no time reads as ''. */
-export function timesOf(locale: string): Times {
+export function timesOf(locale: string) {
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const dayOfYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
   const dayAndYear = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
@@ -28,7 +20,8 @@ export function timesOf(locale: string): Times {
   const timeOfYear = new Intl.DateTimeFormat(locale, { ...clock, day: 'numeric', month: 'short' })
   const isThisYear = (time: number, now: number) => new Date(time).getFullYear() === new Date(now).getFullYear()
   return {
-    relative(at, now) {
+    /** `now` in milliseconds since 1970. A time in the future, as a clock that is slow sees it, reads as now. */
+    relative(at: string, now: number): string {
       const time = Date.parse(at)
       if (Number.isNaN(time)) return ''
       const elapsed = now - time
@@ -39,17 +32,19 @@ export function timesOf(locale: string): Times {
       if (days < 7) return ago.format(-days, 'day')
       return (isThisYear(time, now) ? dayOfYear : dayAndYear).format(time)
     },
-    absolute(at) {
+    absolute(at: string): string {
       const time = Date.parse(at)
       return Number.isNaN(time) ? '' : complete.format(time)
     },
-    day(at, now) {
+    /** The day as a heading: "Today", "Yesterday", "Friday, 20 November". `at` and `now` in milliseconds since 1970. */
+    day(at: number, now: number): string {
       const days = midnightsBetween(at, now)
       const text =
         days < 2 ? ago.format(-Math.max(days, 0), 'day') : (isThisYear(at, now) ? dayOfWeek : dayOfYears).format(at)
       return text.charAt(0).toLocaleUpperCase(locale) + text.slice(1)
     },
-    moment(at, now) {
+    /** A time in the future: with the day of the week if it is near, otherwise with the date. */
+    moment(at: number, now: number): string {
       const days = midnightsBetween(at, now)
       if (Number.isNaN(days)) return ''
       return (days === 0 ? timeOfDay : days >= -7 ? timeOfWeek : timeOfYear).format(at)

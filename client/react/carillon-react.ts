@@ -3,8 +3,7 @@
 'use client'
 import { createContext, createElement, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react'
 import { type Carillon, createCarillon, type NotificationPage } from '../carillon-client.ts'
-import type { InboxList, InboxSnapshot, OpenOptions } from '../store/inbox-list.ts'
-import { nameOf, viewOf } from './inbox-view.ts'
+import { firstSnapshot, type InboxList, type InboxSnapshot, type OpenOptions } from '../store/inbox-list.ts'
 
 export type CarillonProviderProps = {
   /** Default: one for the origin of the page, which all components without a provider share. Create it outside of components. */
@@ -22,6 +21,11 @@ export type UseInbox = InboxSnapshot &
 
 type Provided = Pick<CarillonProviderProps, 'carillon' | 'initial'>
 
+/** A list that components have open, and how many of them. */
+type Opened = { list: InboxList; subscribers: number }
+
+/** By name. Here, so that another component shows the same from its first render on. */
+const openedOf = new WeakMap<Carillon, Map<string, Opened>>()
 const ProvidedContext = createContext<Provided>({})
 let shared: Carillon | undefined
 
@@ -43,4 +47,66 @@ export function useInbox(options: OpenOptions = {}): UseInbox {
   const view = useMemo(() => viewOf(carillon, options, initial), [carillon, name])
   const snapshot = useSyncExternalStore(view.subscribe, view.getSnapshot, view.getServerSnapshot)
   return useMemo(() => ({ ...snapshot, ...view.acts }), [snapshot, view])
+}
+
+/** Equal for options of the same list. */
+function nameOf({ status, category = [], limit }: OpenOptions): string {
+  return JSON.stringify([status, [category].flat(), limit])
+}
+
+/** `whole` is the first page of the list without a filter. A render must have no effect, so a subscription opens the list. */
+function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPage | undefined) {
+  const name = nameOf(options)
+  const { status, category = [] } = options
+  const initial = options.initial ?? (status || category.length > 0 ? undefined : whole)
+  const first = firstSnapshot(initial)
+  const lists = openedOf.get(carillon) ?? new Map<string, Opened>()
+  openedOf.set(carillon, lists)
+  const open = () => carillon.inbox.open({ ...options, initial })
+
+  /** Opens the list once more: a component that is removed before the server responds must not abort the act. */
+  const act = (send: (list: InboxList) => Promise<void>): Promise<void> => {
+    const list = open()
+    const done = send(list).finally(() => list.close())
+    // The list shows what has failed. A component that ignores the promise causes no unhandled rejection.
+    done.catch(() => {})
+    return done
+  }
+  const acts = {
+    more: () => act((list) => list.more()),
+    hold: (isHeld: boolean) => lists.get(name)?.list.hold(isHeld),
+    showNewer: () => lists.get(name)?.list.showNewer(),
+    read: (id: string) => act((list) => list.read(id)),
+    markUnread: (id: string) => act((list) => list.unread(id)),
+    archive: (id: string) => act((list) => list.archive(id)),
+    unarchive: (id: string) => act((list) => list.unarchive(id)),
+    snooze: (id: string, until: string) => act((list) => list.snooze(id, until)),
+    remove: (id: string) => act((list) => list.remove(id)),
+    readAll: () => act((list) => list.readAll()),
+    archiveRead: () => act((list) => list.archiveRead()),
+    seen: () => act((list) => list.seen()),
+    undo: () => act((list) => list.undo()),
+  }
+
+  return {
+    acts,
+    subscribe(listener: () => void): () => void {
+      const opened = lists.get(name) ?? { list: open(), subscribers: 0 }
+      lists.set(name, opened)
+      opened.subscribers++
+      const unsubscribe = opened.list.subscribe(listener)
+      return () => {
+        unsubscribe()
+        // Later: StrictMode subscribes again at once, and so does a component that moves.
+        queueMicrotask(() => {
+          if (--opened.subscribers > 0) return
+          lists.delete(name)
+          opened.list.close()
+        })
+      }
+    },
+    getSnapshot: (): InboxSnapshot => lists.get(name)?.list.getSnapshot() ?? first,
+    /** While a server renders, and while the browser adopts what it has rendered: both have to render the same. */
+    getServerSnapshot: (): InboxSnapshot => first,
+  }
 }

@@ -28,10 +28,7 @@ export class Connection {
   /** Null if no user is signed in, undefined before the server has said. */
   #user: string | null | undefined
   #open: AbortController | undefined
-  /**
-   * Tells the other tabs of this browser who is signed in. With tokens each tab has its own sign-in, so it tells them only whom the
-   * page signed out.
-   */
+  /** Says to other tabs who is signed in; with tokens, as each tab has its own sign-in, only whom the page signed out. */
   #channel: BroadcastChannel | undefined
   #wake = () => {}
   /** In a row, since the last event. */

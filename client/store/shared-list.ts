@@ -112,10 +112,13 @@ export class SharedList implements Extent {
     return this.status === 'inbox' ? total : this.status === 'unread' ? unread : total - unread
   }
 
-  /** A listener may end subscriptions, and an act of a listener makes a newer snapshot. */
+  /**
+   * A listener may end subscriptions, and an act of a listener makes a newer snapshot. Async: an error of a listener becomes an unhandled
+   * rejection, and ends nothing here.
+   */
   #notify(): void {
     for (const { listeners } of [...this.opened])
-      for (const entry of [...listeners]) if (listeners.has(entry)) void notify(entry.listener, this.snapshot)
+      for (const entry of [...listeners]) if (listeners.has(entry)) void (async () => entry.listener(this.snapshot))()
   }
 }
 
@@ -125,9 +128,4 @@ export function isDue({ isLoaded, isUnclear }: SharedList): boolean {
 
 function sameIfEqual(old: readonly Notification[], items: readonly Notification[]): readonly Notification[] {
   return old.length === items.length && items.every((one, index) => one === old[index]) ? old : items
-}
-
-/** Async: an error of a listener becomes an unhandled rejection, and ends nothing here. */
-async function notify(listener: (snapshot: InboxSnapshot) => void, snapshot: InboxSnapshot): Promise<void> {
-  listener(snapshot)
 }

@@ -14,10 +14,7 @@ export function channelOf(requests: Requests, purpose: string): BroadcastChannel
   }
 }
 
-/**
- * Outside a page, without Web Locks and BroadcastChannel, or if the code of the tabs cannot be loaded, each tab has its own
- * stream. Starts and ends like `openStream`.
- */
+/** Outside a page, without Web Locks and BroadcastChannel, or without the code of the tabs, each tab has its own stream. */
 export function openSharedStream(
   requests: Requests,
   options: StreamOptions = {},

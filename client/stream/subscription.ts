@@ -49,22 +49,10 @@ export function openStream(
   return leavable(signals, (signal) => new Subscription(requests, options.since, timing, watcher).events(signal))
 }
 
+const ofOne = ['created', 'replaced', 'read', 'unread', 'archived', 'unarchived', 'snoozed', 'removed'] as const
+const ofMany = ['read-all', 'archive-read', 'seen'] as const
 /** The types that the loop receives. The client skips events of other types. */
-export const eventTypes = [
-  'hello',
-  'created',
-  'replaced',
-  'read',
-  'unread',
-  'archived',
-  'unarchived',
-  'snoozed',
-  'read-all',
-  'archive-read',
-  'seen',
-  'removed',
-  'resync',
-] satisfies (keyof StreamData)[]
+export const eventTypes = ['hello', ...ofOne, ...ofMany, 'resync'] satisfies (keyof StreamData)[]
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 

@@ -61,10 +61,7 @@ export async function asNetworkError<Result>(
   }
 }
 
-/**
- * The error for a TypeError of fetch: a redirect, which the client does not follow, no response, or an incomplete one. With
- * `url`, there was no response from there.
- */
+/** For a TypeError of fetch: a redirect, which the client does not follow, no response (from `url`), or an incomplete one. */
 export function networkError(cause: unknown, url?: URL): CarillonError<ClientErrorCode> {
   // The error of Node, Deno and Bun, or its cause, names the redirect. The error of a browser does not.
   const isRedirect = cause instanceof TypeError && /redirect/i.test(`${cause.message} ${cause.cause}`)

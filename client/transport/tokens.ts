@@ -39,10 +39,7 @@ export class Tokens {
     this.#timeoutMs = timeoutMs
   }
 
-  /**
-   * The token for the next request. A renewal that fails returns the token that it should have replaced. Throws UNAUTHORIZED
-   * if `auth` returns no token: no user is signed in.
-   */
+  /** For the next request. A renewal that fails returns the token that it should replace. Throws UNAUTHORIZED if there is none. */
   async get(): Promise<string> {
     const now = performance.now()
     if (this.#pending && now < this.#pendingUntil) return this.#pending

@@ -57,10 +57,11 @@ export class CarillonBell extends CarillonElement {
     if (this.source.list('inbox')?.getSnapshot().state === 'live') preloadView()
   }
 
+  /** The bell reports changes itself, so those of the list are not passed on. */
   #inbox(): TemplateResult {
     return html`<carillon-inbox part="inbox" exportparts=${parts} .announcer=${this.source.announcer} .carillon=${this.source.client} .strings=${this.strings}
       .theme=${this.theme} .limit=${this.limit} .category=${this.category} .signInUrl=${this.signInLink} .allUrl=${this.#allLink}
-      .renderItem=${this.renderItem} .itemTemplate=${this.querySelector(':scope>template[slot=item]')} @carillon-change=${stop}
+      .renderItem=${this.renderItem} .itemTemplate=${this.querySelector(':scope>template[slot=item]')} @carillon-change=${(event: Event) => event.stopPropagation()}
       >${['header', 'empty'].map((name) =>
         this.querySelector(`:scope > [slot=${name}]`) ? html`<slot name=${name} slot=${name}></slot>` : nothing,
       )}</carillon-inbox>`
@@ -95,9 +96,4 @@ export class CarillonBell extends CarillonElement {
       inbox?.requestUpdate()
     } else inbox?.reset()
   }
-}
-
-/** The bell reports changes itself. */
-function stop(event: Event): void {
-  event.stopPropagation()
 }

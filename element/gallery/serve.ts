@@ -1,5 +1,5 @@
-// `npm run gallery`: serves the gallery on this machine. The page is bundled for each request, so that a reload shows a change of
-// the source.
+// `npm run gallery`: serves the gallery on this machine. It is bundled for each request, so that a reload shows a change.
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -28,10 +28,7 @@ export async function startGallery(port = 0): Promise<{ url: string; server: Ser
       response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end(String(error))
     })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server }
 }
 

@@ -78,7 +78,7 @@ test('every plural form of Arabic is written out in each of its texts with a num
     written.push(forms)
     return String
   }
-  arabic('ar', plurals, String)
+  arabic(plurals, String)
   assert.ok(written.length > 4)
   for (const forms of written.filter(({ other }) => !other.includes('×')))
     assert.deepEqual(Object.keys(forms), ['zero', 'one', 'two', 'few', 'many', 'other'])

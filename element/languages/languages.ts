@@ -26,8 +26,9 @@ export async function stringsFor(tags: readonly string[]): Promise<Strings> {
 
 /** A language gets its plurals as an argument: if it imported them, they would be a file of their own in the bundle. */
 function stringsOf(texts: Language, locale: string): Strings {
-  const badge = badgeOf(locale)
-  return { ...texts(locale, pluralsOf(locale), badge), badge }
+  const [plurals, badge] = [pluralsOf(locale), badgeOf(locale)]
+  const direction = languageOf(locale) === 'ar' ? 'rtl' : 'ltr'
+  return { ...texts(plurals, badge), locale, direction, badge, count: plurals({ other: '×#' }) }
 }
 
 function languageOf(tag: string): string {

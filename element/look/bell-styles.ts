@@ -66,8 +66,7 @@ button[part~='bell'] {
   @starting-style { [part~='panel']:popover-open { opacity: 0; translate: 0 -0.25rem; } }
 }
 @media (forced-colors: active) {
-  [part~='badge'] { border: 1px solid; }
-  button[part~='bell'] { border: 1px solid; }
+  [part~='badge'], button[part~='bell'] { border: 1px solid; }
 }
 `,
 ]

@@ -1,6 +1,5 @@
-// The design as custom properties. A page sets those that begin with --carillon-, on the element or on any element around it; the
-// styles use only the private ones that begin with --_. The contrast of each pair of defaults is at least 4.5:1 for text and 3:1 for
-// controls, in both themes (WCAG 2.2, 1.4.3 and 1.4.11).
+// The design as custom properties. A page sets those that begin with --carillon-, on the element or around it; the styles use only the
+// private ones, --_. In both themes, defaults have a contrast of 4.5:1 for text and 3:1 for controls (WCAG 2.2, 1.4.3 and 1.4.11).
 import { css } from 'lit'
 
 /** For the host of the list and for the panel of the bell. The button of the bell keeps the colours of the page around it. */

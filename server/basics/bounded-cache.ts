@@ -16,14 +16,20 @@ export class BoundedCache<Value> {
     const young = this.#young.get(key)
     if (young !== undefined) return young.value
     const old = this.#old.get(key)
-    if (old === undefined) return undefined
-    this.#keep(key, old)
-    return old.value
+    if (old !== undefined) this.set(key, old.value, old.weight)
+    return old?.value
   }
 
   /** `weight` is in the unit of the bound: entries, characters or bytes. A heavier entry than the bound is not kept. */
   set(key: string, value: Value, weight: number): void {
-    this.#keep(key, { value, weight })
+    if (weight > this.#maxWeight) return
+    this.#weight += weight - (this.#young.get(key)?.weight ?? 0)
+    this.#young.set(key, { value, weight })
+    this.#old.delete(key)
+    if (this.#weight <= this.#maxWeight) return
+    this.#old = this.#young
+    this.#young = new Map()
+    this.#weight = 0
   }
 
   delete(key: string): void {
@@ -35,17 +41,6 @@ export class BoundedCache<Value> {
   clear(): void {
     this.#young.clear()
     this.#old.clear()
-    this.#weight = 0
-  }
-
-  #keep(key: string, entry: Entry<Value>): void {
-    if (entry.weight > this.#maxWeight) return
-    this.#weight += entry.weight - (this.#young.get(key)?.weight ?? 0)
-    this.#young.set(key, entry)
-    this.#old.delete(key)
-    if (this.#weight <= this.#maxWeight) return
-    this.#old = this.#young
-    this.#young = new Map()
     this.#weight = 0
   }
 }

@@ -1,6 +1,5 @@
-// The clock of everything that has a lifetime. It never goes back: if the wall clock is set back, the time continues with the
-// monotonic clock from the latest time seen before, so nothing lives longer. Times for people (a notification's createdAt)
-// use the wall clock.
+// The clock of everything that has a lifetime. It never goes back: if the wall clock is set back, the time continues with the monotonic clock from
+// the latest time seen before, so nothing lives longer. Times for people (a notification's createdAt) use the wall clock.
 
 export type TimeSources = {
   /** Milliseconds since 1970, of this machine or the database server. It may jump. */
@@ -11,10 +10,7 @@ export type TimeSources = {
 
 /** Smaller corrections are normal, and are not reported. */
 const minReportedMs = 5_000
-/**
- * The two clocks of one machine drift apart by a few millionths; 20 millionths are 52 s in the 30 days of a session. Without
- * this correction the time would slowly run ahead of a correct wall clock.
- */
+/** Two clocks of one machine drift apart by a few millionths. Without this correction the time would slowly run ahead of a correct wall clock. */
 const maxDrift = 20e-6
 /** The wall clock has whole milliseconds; adding and subtracting fractions must not lose one. */
 const rounding = 0.01

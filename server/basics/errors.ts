@@ -1,10 +1,6 @@
-// The one error type of the server and the one table of its codes. Code that fails names a code; http/response/failure.ts
-// turns the error into a response, and the commands print it on stderr.
+// The one error type of the server and the one table of its codes. http/response/failure.ts turns an error into a response.
 
-/**
- * Every code of a response and its HTTP status; docs/inbox.md says when each is sent. The client is published alone, with
- * a copy: `StatusOf` in client/transport/types.ts. client/types.test.ts does not compile if the two differ.
- */
+/** Every code and its HTTP status; docs/inbox.md says when it is sent. The client has a copy, `StatusOf`, with which client/types.test.ts compares it. */
 export const statusOf = {
   Unauthorized: 401,
   UNAUTHORIZED: 401,
@@ -63,10 +59,7 @@ export class CarillonError extends Error {
   /** How the failed request is logged: http/response/request-log.ts. */
   readonly report: 'failure' | 'overload' | 'nothing'
 
-  /**
-   * `problem` has no full stop at the end; `remedy` is one or more whole sentences, or ends with a command to copy. The `message`
-   * of the error has both, so that a log or a response that shows the message never loses the remedy.
-   */
+  /** `problem` has no full stop; `remedy` is whole sentences, or ends with a command to copy. The `message` has both, so that no reader loses one. */
   constructor(code: ErrorCode, problem: string, options: Options = {}) {
     super(options.remedy === undefined ? problem : `${problem}. ${options.remedy}`, { cause: options.cause })
     this.name = 'CarillonError'
@@ -134,10 +127,7 @@ export function wrongSecondFactor(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The second factor is wrong, or was used before')
 }
 
-/**
- * The proof is valid, and limited to less than the route needs (RFC 6750, section 3.1). `scope` is the one that the route
- * needs; undefined if it needs a proof without a limit.
- */
+/** The proof is valid, and limited to less than the route needs (RFC 6750, section 3.1): `scope`, or, if undefined, a proof without a limit. */
 export function insufficientScope(problem: string, { scope, remedy }: { scope?: string; remedy: string }) {
   const challenge = `Bearer error="insufficient_scope"${scope === undefined ? '' : `, scope="${scope}"`}`
   return new CarillonError('FORBIDDEN', problem, { remedy, challenge })

@@ -1,5 +1,4 @@
-// Ids of all stored objects: UUIDv7 (RFC 9562, section 5.7), so that they sort roughly by the time of their creation. The random part is
-// that of a UUIDv4 of Node.
+// Ids of all stored objects: UUIDv7 (RFC 9562, section 5.7), so that they sort roughly by the time of their creation.
 import { randomUUID } from 'node:crypto'
 
 /** A new id whose first 48 bits are `at`, in milliseconds. */

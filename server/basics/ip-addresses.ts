@@ -61,10 +61,7 @@ export function networkOf(address: string, prefix: number): string {
   return (isIPv6(address) ? ipaddr.IPv6 : ipaddr.IPv4).networkAddressFromCIDR(`${address}/${prefix}`).toString()
 }
 
-/**
- * The networks of a client, from narrow to wide: a customer has a /64, a /56 or a /48 of IPv6 (RFC 6177), or an address of IPv4. A host usually
- * has a whole /64, and can take a new address from it at any time.
- */
+/** From narrow to wide: a customer has an address of IPv4, or a /64, /56 or /48 of IPv6 (RFC 6177), of which a host can take a new address at any time. */
 export function networksOfClient(address: string): [string, ...string[]] {
   const within = (prefix: number) => `${networkOf(address, prefix)}/${prefix}`
   return isIPv6(address) ? [within(64), within(56), within(48)] : [address]

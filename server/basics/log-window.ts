@@ -1,6 +1,4 @@
-// A period in which events of one kind are counted, so that the log gets one line per period instead of one per event. It begins
-// with the first event and costs nothing while there is none.
-
+// A period in which events of one kind are counted, from the first one on, so that the log gets one line per period instead of one per event.
 export class LogWindow {
   readonly #ms: number
   readonly #onEnd: () => void

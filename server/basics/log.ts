@@ -1,5 +1,4 @@
-// The log: one JSON object per line, readable lines on a terminal. No code passes secrets to the log; the redaction is a second
-// protection in case one does.
+// The log: one JSON object per line, readable lines on a terminal. No code passes secrets to it; the redaction is a second protection.
 import { Writable } from 'node:stream'
 import { type Logger, pino, stdSerializers } from 'pino'
 import { escapeControls } from './control-characters.ts'

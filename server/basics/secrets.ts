@@ -1,6 +1,5 @@
-// How is a secret stored, and when are two secrets equal? Only the hash of a secret is stored, so that a reader of the database
-// learns no secret. A comparison takes the same time at whichever character two values differ, so its duration reveals nothing about
-// a guess. tools/lint/secrets.grit refuses any other comparison.
+// How is a secret stored, and when are two secrets equal? Only its hash is stored, so that a reader of the database learns no secret. A comparison
+// takes the same time at whichever character two values differ, so that it reveals nothing. tools/lint/secrets.grit refuses any other.
 //
 // Keys are derived from the service's secret, one for each purpose: to seal what the store must not hold in the clear, and to sign what a
 // client keeps. While the secret changes, there are two secrets, and both are accepted (decision 0044). `Sealing` is made once (compose.ts):
@@ -65,10 +64,7 @@ export class Sealing {
     this.#reread = reread
   }
 
-  /**
-   * Chooses the secret that seals and signs. Until `carillon secret rotate`, which every node learns by the signing keys, that is the
-   * previous one: nodes that do not have the current one yet can then read everything.
-   */
+  /** Chooses the secret that seals and signs: until `carillon secret rotate` the previous one, which nodes without the current one can read. */
   use(which: Which): void {
     if (which === this.#inUse) return
     this.#inUse = which
@@ -156,10 +152,7 @@ function macWith({ bytes }: Key, text: string): string {
   return createHmac('sha256', bytes).update(text).digest('base64url')
 }
 
-/**
- * How the log names a username that no user has: the same name has the same hash on every node, so that an operator can count attempts, but
- * a password typed into the username field cannot be guessed from the log. 96 bits: two names practically never have the same hash.
- */
+/** How the log names a username that no user has. Attempts can be counted, and a password in that field cannot be guessed. 96 bits are unique. */
 export function nameHasher(sealing: Sealing): (name: string) => string {
   return (name) => sealing.mac('names', name).slice(0, 16)
 }

@@ -14,7 +14,7 @@ type Options = Output & { to?: string; giveUp?: boolean }
 
 const more = `
 From the start of the move the old database refuses every write (503) and serves only reads. Everything is copied and
-compared row by row. If it is interrupted, run the same command again. After the move the old database
+compared row by row. If it is interrupted, run the same command again, and it continues. After the move the old database
 keeps refusing writes; to use it again, run move --give-up.
 
 A password in an option is visible in the process list, and is refused. Set CARILLON_DATABASE_URL and CARILLON_TARGET_URL

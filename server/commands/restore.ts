@@ -8,8 +8,8 @@ import { type Output, print } from './terminal/output.ts'
 import { progress } from './terminal/progress.ts'
 
 const more = `
-The whole file is checked before the first row is written, and every row is read back before all of them are committed at
-once. Start the service after that. If it is interrupted, the database is still empty: run the same command again.
+The whole file is checked before the first row is written, and every row is read back at the end. Until then no service
+and no command uses the database. If it is interrupted, run the same command again, and it continues.
 
 A password in an option is visible in the process list, and is refused. Set CARILLON_DATABASE_URL to such a URL, or
 CARILLON_DATABASE_URL_FILE to the name of a file with it.
@@ -30,13 +30,12 @@ export function restoreCommand(): Command {
 async function restore(file: string, options: Output, command: Command): Promise<void> {
   // Imported here, so that `carillon --help` does not load it.
   const { restoreBackup } = await import('../store/transfer/backup.ts')
-  const config = configOf(command, { to: 'CARILLON_DATABASE_URL' })
-  const { database: to, databasePartitions: partitions } = config
+  const { database: to, databasePartitions: partitions, secret } = configOf(command, { to: 'CARILLON_DATABASE_URL' })
   const tables = await restoreBackup({ file, to, partitions, report: progress(options) })
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   print(options, { file, to: displayDatabase(to), rows, tables }, () => [
     `Restored ${rows} rows to ${displayDatabase(to)}; counts and checksums agree`,
-    `Its signing keys need the secret that sealed them: ${secretAdvice(to, config.secret)}`,
+    `Its signing keys need the secret that sealed them: ${secretAdvice(to, secret)}`,
   ])
 }
 

@@ -14,10 +14,7 @@ import type { Store } from '../store/store.ts'
 import type { GuessLimit, GuessLimits, GuessRate, GuessRefusal } from './guesses.store.ts'
 import * as stored from './guesses.store.ts'
 
-/**
- * Each kind has counts of its own: a right password must not allow more guesses of the code. The rate of an address is one for all but
- * passkeys, which nobody guesses: the wrong passwords of a network must not keep its users from theirs.
- */
+/** Each kind has counts of its own: a right password allows no more guesses of the code. All but passkeys, which nobody guesses, share a rate. */
 export type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
 
 export type Guesser = {
@@ -36,10 +33,7 @@ export type Guesser = {
 const guessDelaysMs = [0, 0, 0, 0, 0, ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
 const keptMs = 24 * 3_600_000
 const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
-/**
- * The limit of one address: 100 failures at once, and then 100 an hour, whichever accounts they name. A /56 of IPv6 has four times that and a /48
- * sixteen times: a customer has 256 or 65,536 networks of a /64, and a provider many customers.
- */
+/** One address: 100 failures at once, then 100 an hour, whichever accounts they name. A /56 of IPv6 has four times that, a /48 sixteen times. */
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
 const widerBy = 4
 
@@ -205,10 +199,7 @@ export class Guess {
     throw tooMany(kind === 'mail' ? 'Too many messages' : 'Too many wrong attempts', notBefore - at)
   }
 
-  /**
-   * Records the first refusal of a delayed account, and then one an hour on each node: an attacker does not fill the log. The refusal does not
-   * wait for it: the time of a response must not show that there is such a user.
-   */
+  /** Records the first refusal, then one an hour on each node: no attacker fills the log. Not awaited: the time would show that there is such a user. */
   #recordDelay({ userId, kind, until }: { userId: string; kind: GuessKind; until: number }, at: number): void {
     const { store, delaysRecordedAt } = this.#dependencies
     const account = `${userId} ${kind}`

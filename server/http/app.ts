@@ -35,24 +35,19 @@ type AppOptions<Needs> = {
   failurePage?: FailurePage<NoInfer<Needs>>
 }
 
-/**
- * Milliseconds (SECURITY.md, I8). `request` + `checkEvery` < `idleSocket`, at which Node closes without a response. A stream is long-lived, so a
- * slow reader of one has more time.
- */
+/** Milliseconds (SECURITY.md, I8). `request` + `checkEvery` < `idleSocket`, at which Node closes without a response. */
 const timeouts = {
   headers: 5_000,
   request: 8_500,
   reader: 8_000,
+  // A stream is long-lived, so a slow reader of one has more time.
   streamReader: 30_000,
   idleSocket: 10_000,
   keepAlive: 5_000,
   checkEvery: 1_000,
 }
 
-/**
- * Node writes ASCII as `latin1` at once. Text in UTF-8 that may need more than 16 KiB, three bytes for each character, it measures and copies
- * first: 12 us of the 80 us of a page of 20 notifications.
- */
+/** Sends long ASCII as `latin1`: Node measures and copies UTF-8 that may need more than 16 KiB first, 12 us of the 80 us of a page of 20. */
 class Response<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
     const isLong = typeof chunk === 'string' && chunk.length * 3 > 16 * 1024

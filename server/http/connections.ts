@@ -12,9 +12,9 @@ const fromGraceMs = 5_500
 const closeEveryMs = 20
 
 /**
- * Stops a server without failing a request that it accepted (SECURITY.md, R9). From now on every response closes its connection. The server
- * accepts no new connections, finishes the running requests, and only then disconnects what is still open. `graceMs`: for how long new connections and streams are still accepted, so that a load balancer can see that the process is not
- * ready. `endStreams` runs when no new connection is accepted any more, so that a client that reconnects reaches another process.
+ * Stops a server without failing a request that it accepted (SECURITY.md, R9). From now on every response closes its connection. For `graceMs`
+ * new connections and streams are still accepted, so that a load balancer can see that the process is not ready. Then `endStreams` runs, so that
+ * a client that reconnects reaches another process; the running requests finish, and only then what is still open is disconnected.
  */
 export async function drain(
   app: FastifyInstance,
@@ -76,10 +76,7 @@ function dropRest(raw: IncomingMessage, over: (isWhole: boolean) => void): void 
   raw.on('data', count).once('close', end)
 }
 
-/**
- * Sends a whole response at once, and ends it when the rest of the request was dropped, since Node may close the connection at the
- * end. It does not use `reply.send`, which would write a turn later, perhaps after a parse error in the body.
- */
+/** Sends a response at once, before a parse error in the body. It ends, and Node may close the connection, after the rest was dropped. */
 export function sendBeforeBody({ raw }: FastifyRequest, reply: FastifyReply, text: string): void {
   if (Number(raw.headers['content-length']) > maxDroppedBytes) reply.header('connection', 'close')
   reply.header('content-length', String(Buffer.byteLength(text))).hijack()

@@ -169,13 +169,11 @@ export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response
   throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for a response before you send more requests', { retryAfter: 1 })
 }
 
-/**
- * Against DNS rebinding (SECURITY.md, L6). `Authorization`, which no browser adds on its own, lets a backend use an
- * internal name, but not at `/login`, which needs no proof. A request without `Host` (HTTP/1.0) is not from a browser.
- */
+/** Against DNS rebinding (SECURITY.md, L6). A backend may use any name with `Authorization`, which no browser adds on its own, but not to sign in. */
 export function refuseMisdirected(request: FastifyRequest, isKnownHost: ReturnType<typeof knownHosts>): void {
   const { host, authorization } = request.raw.headers
   if (authorization !== undefined && (isSafeMethod(request.method) || !isSignIn(request))) return
+  // Without `Host` (HTTP/1.0) it is not from a browser.
   if (host === undefined || isKnownHost(host) || request.routeOptions.config?.operation?.anyHost) return
   throw new CarillonError('MISDIRECTED_REQUEST', `The host ${host.slice(0, 200)} is not a name of this service`, {
     remedy: 'Use its public URL, or add the name to CARILLON_ALLOWED_HOSTS.',
@@ -317,13 +315,12 @@ const decimalInteger = /^(0|-?[1-9]\d*)$/
 
 /** One value of a list becomes a list, and a decimal integer a number: 1.5, 1e3 and 007 stay text, which is refused. */
 export function readQuery({ properties = {} }: Schema): preValidationHookHandler {
-  const types = new Map(Object.entries(properties).map(([name, { type }]) => [name, type]))
   return (request, _reply, done) => {
     const query = request.query as Record<string, unknown>
     if (query.cause instanceof CarillonError) return done(query.cause)
     for (const name in query) {
       const value = query[name]
-      const type = types.get(name)
+      const type = properties[name]?.type
       if (type === 'array') query[name] = [value].flat()
       else if (typeof value !== 'string') return done(invalidField('query', 'contains a field twice'))
       else if (type === 'integer' && decimalInteger.test(value)) query[name] = Number(value)

@@ -83,10 +83,7 @@ export class Live {
     return this.#subscriptions.values().reduce((sum, { streams }) => sum + streams.length, 0)
   }
 
-  /**
-   * Opens a stream, from now on or from the position `from`. Throws TOO_MANY_REQUESTS, UNAVAILABLE, or UNAUTHORIZED if the proof
-   * has ended since the guard checked it. Once the stream has begun, the sink receives everything and this throws nothing.
-   */
+  /** From now on, or from the position `from`. Before it has begun, it throws TOO_MANY_REQUESTS, UNAVAILABLE, or UNAUTHORIZED if the proof has ended. */
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
     this.#dependencies.streamLimits.take(userId)

@@ -2,6 +2,7 @@
 // database has. The ledger has the name and the columns of Kysely's.
 import { readdirSync, readFileSync } from 'node:fs'
 import { CarillonError } from '../basics/errors.ts'
+import { refuseIncomplete } from './transfer-state.ts'
 
 const folder = new URL('./schema/', import.meta.url)
 
@@ -28,8 +29,9 @@ export function isInChunks(text: string): boolean {
   return /^-- chunks$/m.test(text)
 }
 
-/** Throws UNAVAILABLE if the database has a migration that this program does not know. */
+/** Throws UNAVAILABLE if the database has a migration that this program does not know, or is not filled completely. */
 export function refuseNewer(applied: readonly string[], known: readonly string[]): void {
+  refuseIncomplete(applied)
   const newer = applied.find((name) => !known.includes(name))
   if (newer === undefined) return
   throw new CarillonError(
@@ -39,10 +41,7 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
   )
 }
 
-/**
- * The three numbers of a version as one: prereleases of one version are equal. Not `localeCompare` with `numeric`, which loads the rules of a
- * language: 9 ms of every start.
- */
+/** The numbers of a version as one: prereleases are equal. Not `localeCompare`, which loads the rules of a language: 9 ms of every start. */
 export function comparable(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number)
   return major * 1e6 + minor * 1e3 + patch

@@ -33,10 +33,7 @@ export function* all<Row>(strings: TemplateStringsArray, ...values: Given[]): Re
   return (yield { kind: 'all', strings, values }) as Row[]
 }
 
-/**
- * As `all`. The rows stay locked until the end of the transaction. An operation that reads before it writes locks a row first, so that
- * calls at the same time take turns.
- */
+/** As `all`, and locks the rows until the end. An operation that reads before it writes locks a row first, so that calls take turns. */
 export function* lockAll<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row[]> {
   return (yield { kind: 'all', locks: true, strings, values }) as Row[]
 }
@@ -103,10 +100,7 @@ export function* lockUser(userId: string): Write<boolean> {
   return (yield* lock`select 1 from "user" where id = ${userId}`) !== undefined
 }
 
-/**
- * Citus copies the table of users to every node, and a row lock locks the whole copy on each node: two callers that upgrade such a lock
- * would deadlock. So changes of all users take turns there.
- */
+/** On Citus a row lock locks the whole table of users, and two callers that upgrade it would deadlock: changes of all users take turns. */
 export function* lockUsers(): Write<void> {
   yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon users'))`
 }
@@ -151,10 +145,6 @@ export function userBytes(userId: string): Uint8Array {
   return Buffer.from(digitsOf(userId), 'hex')
 }
 
-export function userIdOf(bytes: Uint8Array): string {
-  return userIdOfDigits(Buffer.from(bytes).toString('hex'))
-}
-
 /** The user of a row, by the digits that both engines store. */
 export const userDigits = new Part('lower(hex(user_id))', "replace(user_id, '-', '')")
 
@@ -196,21 +186,13 @@ export function rowsOf(objects: readonly object[]): List {
 
 type Engine = 'sqlite' | 'postgres'
 
-const inArray = (placeholder: string, type = 'text') =>
-  `= any (array(select cast(jsonb_array_elements_text(cast(${placeholder} as jsonb)) as ${type})))`
-const lists: Record<Engine, Record<ListUse, (placeholder: string) => string>> = {
-  sqlite: {
-    in: (placeholder) => `in (select value from json_each(${placeholder}))`,
-    numbers: (placeholder) => `in (select value from json_each(${placeholder}))`,
-    users: (placeholder) => `in (select unhex(replace(value, '-', '')) from json_each(${placeholder}))`,
-    rows: (placeholder) => `json_each(${placeholder}) as given`,
-  },
-  postgres: {
-    in: inArray,
-    numbers: (placeholder) => inArray(placeholder, 'bigint'),
-    users: inArray,
-    rows: (placeholder) => `jsonb_array_elements(cast(${placeholder} as jsonb)) as given (value)`,
-  },
+const inArray = (type: string) => `= any (array(select cast(jsonb_array_elements_text(cast(? as jsonb)) as ${type})))`
+/** The text of a list; its value is at the question mark. */
+const lists: Record<ListUse, Record<Engine, string>> = {
+  in: { sqlite: 'in (select value from json_each(?))', postgres: inArray('text') },
+  numbers: { sqlite: 'in (select value from json_each(?))', postgres: inArray('bigint') },
+  users: { sqlite: "in (select unhex(replace(value, '-', '')) from json_each(?))", postgres: inArray('text') },
+  rows: { sqlite: 'json_each(?) as given', postgres: 'jsonb_array_elements(cast(? as jsonb)) as given (value)' },
 }
 
 /** The values of a template that are bound, in the order of their placeholders. */
@@ -251,7 +233,7 @@ function textOf({ strings, values }: Template, engine: Engine): string {
     else {
       const placeholder = engine === 'postgres' ? `$${++placeholders}` : '?'
       const isList = typeof value === 'object' && value !== null && 'items' in value
-      text += isList ? lists[engine][value.use](placeholder) : placeholder
+      text += isList ? lists[value.use][engine].replace('?', () => placeholder) : placeholder
     }
     text += strings[index + 1]
   }

@@ -32,7 +32,7 @@ export interface Store {
    */
   onChange(listener: ChangeListener, about?: readonly ChangeSignal['about'][]): () => void
   /** Calls `listener` with the audit entries that a write of this store recorded, after the commit. The write resolves after the listener. */
-  onRecorded(listener: RecordListener): () => void
+  onRecorded(listener: RecordListener): void
   /** Resolves with the reason when the store cannot work any more and the process has to be restarted. */
   readonly failed: Promise<Error>
   /** Throws UNAVAILABLE if the store cannot read or write now. */
@@ -41,8 +41,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-// An operation is a function that is written once for both engines, or the forms of one of the few that the engines run in ways of their own,
-// because they are the most frequent (decision 0074).
+// An operation is a function that is written once for both engines, or has a form for each: the few most frequent ones (decision 0074).
 export type ReadOperation<Input extends unknown[], Result> =
   | ((...input: Input) => Read<Result>)
   | OwnReads<Input, Result>

@@ -1,4 +1,4 @@
-// What a move leaves in a database: a table, and triggers that refuse writes. transfer/ creates and removes them.
+// What transfer/ leaves in a database: a move its table, and triggers that refuse writes; a filling an entry in the ledger of migrations.
 import { CarillonError } from '../basics/errors.ts'
 
 /** Exists while the database refuses every write, during a move and after it. Its column `state` has a `Move`, as JSON. */
@@ -9,6 +9,30 @@ export type Move = { id: string; target: string; startedAt: number; endedAt: num
 /** What the triggers that refuse writes raise. PostgreSQL sends it with this SQLSTATE. */
 export const refusedWrite = 'carillon: this database is being moved'
 export const refusedWriteState = 'CA001'
+
+/** `source` names the rows that fill a database, `run` the one call that writes them, `call` the command. */
+export type Filling = { source: string; run: string; call: string }
+/** Of the name of the entry. No program knows such a migration, so none uses a database that is not filled completely. */
+export const fillingPrefix = 'filling '
+
+export function entryOf(filling: Filling): string {
+  return fillingPrefix + JSON.stringify(filling)
+}
+
+export function fillingIn(ledger: readonly string[]): Filling | undefined {
+  const entry = ledger.find((name) => name.startsWith(fillingPrefix))
+  return entry === undefined ? undefined : JSON.parse(entry.slice(fillingPrefix.length))
+}
+
+/** Throws UNAVAILABLE. */
+export function refuseIncomplete(ledger: readonly string[], name = 'The database'): void {
+  const filling = fillingIn(ledger)
+  if (filling === undefined) return
+  const problem = `${name} has only a part of its rows: a restore or a move into it is not done`
+  throw new CarillonError('UNAVAILABLE', problem, {
+    remedy: `Run the same command again, and it continues: ${filling.call}`,
+  })
+}
 
 export function writeRefusal(cause: unknown): CarillonError {
   const message = 'This database is being moved, and can only be read'

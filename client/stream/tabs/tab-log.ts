@@ -1,5 +1,4 @@
-// The events of one tab: how far it has followed its inbox, what its loop has not read yet, and the last events, which it
-// sends to other tabs when it leads.
+// The events of one tab: how far it has followed its inbox, what its loop has not read, and the last ones, for other tabs.
 import type { Position, StreamEvent } from '../../transport/types.ts'
 import type { ClientFunctions } from '../client-functions.ts'
 

@@ -1,5 +1,4 @@
-// A tab and the others of its inbox: one holds a Web Lock and leads (leader.ts); the others follow (follower.ts) and wait for
-// the lock.
+// A tab and the others of its inbox: one holds a Web Lock and leads (leader.ts); the others wait for it and follow (follower.ts).
 import type { Me, StreamEvent } from '../../transport/types.ts'
 import type { StreamOptions } from '../subscription.ts'
 import { Follower, leaderIsSilent } from './follower.ts'

@@ -9,14 +9,12 @@ import { timesOf } from '../../times.ts'
 import type { CarillonInbox } from '../carillon-inbox.ts'
 import { Acts } from './acts.ts'
 import { Categories } from './categories.ts'
-import { entriesOf } from './entries.ts'
 import { Feed } from './feed.ts'
 import { type ItemContext, type Lit, picture } from './item.ts'
 import { follow, isModified, safeLink } from './links.ts'
-import { Menu } from './menu.ts'
+import { entriesOf, Menu } from './menu.ts'
 import { ScrollWatch } from './scroll-watch.ts'
-import { banner, nothingShown, type Stating, signedOut } from './states.ts'
-import { tabBar } from './tab-bar.ts'
+import { banner, nothingShown, type Stating, signedOut, tabBar } from './states.ts'
 
 /** How often the relative times are made again. */
 const clockMs = 30_000

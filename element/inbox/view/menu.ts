@@ -1,8 +1,13 @@
 // A menu beside its button (https://www.w3.org/WAI/ARIA/apg/patterns/menu-button/): what a reader does seldom, with one notification or
 // with the list. A native popover, which the browser closes with Escape or with a click beside it.
+import type { Notification } from 'carillon-client'
 import type { TemplateResult } from 'lit'
 import type { placeBeside } from '../../bell/placement.ts'
+import type { Strings } from '../../languages/en/inbox.ts'
+import type { Times } from '../../times.ts'
 import type { CarillonInbox } from '../carillon-inbox.ts'
+import type { Acts } from './acts.ts'
+import type { Categories } from './categories.ts'
 import type { Lit } from './item.ts'
 
 /** `detail` is beside the label: a time, or the name of a category. What is final cannot be undone. */
@@ -89,4 +94,33 @@ export class Menu {
     event.preventDefault()
     items.at(next % items.length)?.focus()
   }
+}
+
+type Setting = { acts: Acts; strings: Strings; times: Times; categories: Categories; now: number }
+
+/** Of the menu of one notification: snooze, mute, delete. `onDelete` asks first: a deletion cannot be undone. */
+export function entriesOf(one: Notification, setting: Setting, onDelete: () => void): Entry[] {
+  const { acts, strings, times, categories, now } = setting
+  const category = one.category ?? ''
+  const isMuted = categories.isMuted(category, now)
+  const mute = isMuted ? strings.unmute : strings.mute
+  const label = categories.known.get(category)?.label
+  return [
+    ...snoozeTimes(now).map(([name, until]) => ({
+      label: strings.snooze[name],
+      detail: times.moment(until, now),
+      act: () => acts.move('snooze', one, until),
+    })),
+    ...(isMuted === undefined ? [] : [{ label: mute, detail: label, act: () => acts.mute(category, !isMuted) }]),
+    { label: strings.delete, isFinal: true, act: onDelete },
+  ]
+}
+
+/** In the time zone of the reader: in an hour, and at 8 in the morning of tomorrow and of Monday. On a Sunday, these are the same. */
+export function snoozeTimes(now: number): (readonly ['hour' | 'tomorrow' | 'week', number])[] {
+  const date = new Date(now)
+  const toMonday = (8 - date.getDay()) % 7 || 7
+  const morning = (days: number) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, 8).getTime()
+  const times = [['hour', now + 3_600_000] as const, ['tomorrow', morning(1)] as const]
+  return toMonday === 1 ? times : [...times, ['week', morning(toMonday)]]
 }

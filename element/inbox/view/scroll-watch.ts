@@ -1,8 +1,8 @@
 // Watches both ends of the list by IntersectionObserver: whether the reader has scrolled away from the top, and whether the end
 // comes into view. It works whether the list scrolls, or the page around it.
 
-/** Pixels before the end comes into view. */
-const margin = 400
+/** How far the end is from coming into view. */
+const near = '400px'
 
 export class ScrollWatch {
   /** The top of the list is above what is visible. */
@@ -11,7 +11,7 @@ export class ScrollWatch {
   readonly #onEnd: () => void
   #list: Element | null | undefined
   #atTop: IntersectionObserver | undefined
-  #atEnd: IntersectionObserver[] = []
+  #atEnd: IntersectionObserver | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor({ onTop, onEnd }: { onTop: () => void; onEnd: () => void }) {
@@ -35,41 +35,29 @@ export class ScrollWatch {
       this.#onTop()
     })
     this.#atTop.observe(top)
-    // A margin reaches past the edge of one scrolling box, and not past the element, which clips its content. So one observer has the
-    // window and one has the list.
-    this.#atEnd = [null, list].map(
-      (root) => new IntersectionObserver(() => this.#onMoved(list, end), { root, rootMargin: `${margin}px` }),
-    )
+    // The margin of the window, and that of the list; a browser that lacks the second reports the end when it is in view.
+    const margins = { rootMargin: near, scrollMargin: near }
+    this.#atEnd = new IntersectionObserver((entries) => {
+      clearTimeout(this.#timer)
+      // A moment later, so that a pointer on its way to the button "Load more" finds it.
+      if (entries.at(-1)?.isIntersecting) this.#timer = setTimeout(this.#onEnd, 150)
+    }, margins)
     this.again()
-  }
-
-  #onMoved(list: Element, end: Element): void {
-    clearTimeout(this.#timer)
-    // A moment later, so that a pointer on its way to the button "Load more" finds it.
-    this.#timer = setTimeout(() => isNear(list, end) && this.#onEnd(), 150)
   }
 
   /** Reports the end again if it is still in view. */
   again(): void {
     const end = this.#list?.lastElementChild
     if (!end) return
-    for (const observer of this.#atEnd) {
-      observer.unobserve(end)
-      observer.observe(end)
-    }
+    this.#atEnd?.unobserve(end)
+    this.#atEnd?.observe(end)
   }
 
   disconnect(): void {
     clearTimeout(this.#timer)
     this.#atTop?.disconnect()
-    for (const observer of this.#atEnd) observer.disconnect()
+    this.#atEnd?.disconnect()
     this.#list = undefined
     this.isScrolled = false
   }
-}
-
-/** Without a width, the list is not displayed. */
-function isNear(list: Element, end: Element): boolean {
-  const { top, width } = end.getBoundingClientRect()
-  return width > 0 && top < Math.min(innerHeight, list.getBoundingClientRect().bottom) + margin
 }

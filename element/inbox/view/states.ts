@@ -1,7 +1,8 @@
-// What the list displays in place of notifications, or below them: nothing there, signed out, no connection, an error.
+// What the list displays around its notifications: the tabs above them; and in their place or below them that nothing is there, that no user
+// is signed in, that there is no connection, or an error.
 import type { InboxSnapshot } from 'carillon-client'
 import type { TemplateResult } from 'lit'
-import type { Tab } from '../../inbox-source.ts'
+import type { InboxSource, Tab } from '../../inbox-source.ts'
 import type { Strings } from '../../languages/en/inbox.ts'
 import type { Lit } from './item.ts'
 
@@ -43,4 +44,37 @@ export function nothingShown(tab: Tab, { state, hasMore }: InboxSnapshot, { lit,
 
 export function reasonOf(error: unknown, { errors }: Strings): string {
   return errors[(error as { code?: string }).code ?? ''] ?? errors.other
+}
+
+type Tabs = {
+  lit: Lit
+  source: InboxSource
+  selected: Tab
+  countOf(tab: Tab): number | undefined
+  /** By a key, the tab gets the focus. */
+  select(tab: Tab, isByKey: boolean): void
+}
+
+const usualTabs: readonly Tab[] = ['inbox', 'unread', 'archived']
+
+/** https://www.w3.org/WAI/ARIA/apg/patterns/tabs/, each with the number of its notifications. */
+export function tabBar({ lit: { html, nothing }, source, selected, countOf, select }: Tabs): TemplateResult {
+  const { strings } = source
+  // Snoozed ones are behind the menu of the list until the reader selects them.
+  const tabs = usualTabs.includes(selected) ? usualTabs : [...usualTabs, selected]
+  const onKey = (event: KeyboardEvent) => {
+    const forward = strings.direction === 'rtl' ? 'ArrowLeft' : 'ArrowRight'
+    const step = event.key === forward ? 1 : /^Arrow(Left|Right)$/.test(event.key) ? -1 : 0
+    const place = { Home: 0, End: -1 }[event.key] ?? (tabs.indexOf(selected) + step) % tabs.length
+    if (!step && !/^(Home|End)$/.test(event.key)) return
+    event.preventDefault()
+    select(tabs.at(place) as Tab, true)
+  }
+  return html`<div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${onKey}>${tabs.map((tab) => {
+    const isSelected = tab === selected
+    const count = countOf(tab)
+    return html`<button part=${isSelected ? 'tab tab-selected' : 'tab'} type="button" role="tab" id=${tab} aria-selected=${isSelected}
+      aria-controls="list" tabindex=${isSelected ? 0 : -1} @click=${() => select(tab, false)}
+      >${strings[tab]} ${count ? html`<span part="tab-count">${strings.badge(count)}</span>` : nothing}</button>`
+  })}</div>`
 }

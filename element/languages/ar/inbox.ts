@@ -1,8 +1,6 @@
 import type { Language } from '../en/inbox.ts'
 
-export const texts: Language = (locale, plurals, badge) => ({
-  locale,
-  direction: 'rtl',
+export const texts: Language = (plurals, badge) => ({
   title: 'الإشعارات',
   // Each with the digits, as they are on the bell.
   bell: plurals(
@@ -49,7 +47,6 @@ export const texts: Language = (locale, plurals, badge) => ({
     },
     badge,
   ),
-  count: plurals({ other: '×#' }),
   countLabel: plurals({
     zero: 'لم يُرسل',
     one: 'أُرسل مرة واحدة',

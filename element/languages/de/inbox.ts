@@ -1,8 +1,6 @@
 import type { Language } from '../en/inbox.ts'
 
-export const texts: Language = (locale, plurals, badge) => ({
-  locale,
-  direction: 'ltr',
+export const texts: Language = (plurals, badge) => ({
   title: 'Mitteilungen',
   bell: plurals({ other: 'Mitteilungen, # ungelesen' }, badge),
   filter: 'Anzeigen',
@@ -28,7 +26,6 @@ export const texts: Language = (locale, plurals, badge) => ({
   tryAgain: 'Erneut versuchen',
   signIn: 'Anmelden',
   newer: plurals({ other: '# neu' }, badge),
-  count: plurals({ other: '×#' }),
   countLabel: plurals({ one: 'einmal gesendet', other: '#-mal gesendet' }),
   itemUnread: 'Ungelesen',
   until: 'Bis',

@@ -4,10 +4,7 @@ import type { Plurals } from '../plurals.ts'
 type Errors = { readonly [code: string]: string; readonly other: string }
 
 /** Makes the texts for a locale of the language, such as `en-GB`. */
-export const texts = (locale: string, plurals: Plurals, badge: (count: number) => string) => ({
-  /** The locale of numbers and dates: the one that was requested, if there are texts in its language. Otherwise `en`. */
-  locale,
-  direction: 'ltr' as 'ltr' | 'rtl',
+export const texts = (plurals: Plurals, badge: (count: number) => string) => ({
   /** The heading of the list, and the name of the panel, of the feed and of a bell without unread notifications. */
   title: 'Notifications',
   /** The name of the bell's button if there are unread notifications. It contains the text of `badge` (WCAG 2.2, 2.5.3). */
@@ -38,8 +35,7 @@ export const texts = (locale: string, plurals: Plurals, badge: (count: number) =
   signIn: 'Sign in',
   /** The button that displays notifications which arrived while the list was held, and the name of a bell that counts what is new. */
   newer: plurals({ other: '# new' }, badge),
-  /** How often a notification was sent: the number, and its name for screen readers. */
-  count: plurals({ other: '×#' }),
+  /** For screen readers: how often a notification was sent. */
   countLabel: plurals({ one: 'sent once', two: 'sent twice', other: 'sent # times' }),
   /** For screen readers, in the name of a notification. */
   itemUnread: 'Unread',
@@ -83,5 +79,12 @@ export const texts = (locale: string, plurals: Plurals, badge: (count: number) =
 })
 
 export type Language = typeof texts
-/** `badge`: the number on the bell, `99+` above 99. */
-export type Strings = ReturnType<Language> & { badge(unread: number): string }
+export type Strings = ReturnType<Language> & {
+  /** The locale of numbers and dates: the one that was requested, if there are texts in its language. Otherwise `en`. */
+  locale: string
+  direction: 'ltr' | 'rtl'
+  /** The number on the bell, `99+` above 99. */
+  badge(unread: number): string
+  /** How often a notification was sent. */
+  count(count: number): string
+}

@@ -1,9 +1,7 @@
 import type { Language } from '../en/inbox.ts'
 
 // French has a form `many` for millions ("1 million de ..."); with digits it reads as `other`.
-export const texts: Language = (locale, plurals, badge) => ({
-  locale,
-  direction: 'ltr',
+export const texts: Language = (plurals, badge) => ({
   title: 'Notifications',
   bell: plurals({ one: 'Notifications, # non lue', other: 'Notifications, # non lues' }, badge),
   filter: 'Afficher',
@@ -29,7 +27,6 @@ export const texts: Language = (locale, plurals, badge) => ({
   tryAgain: 'Réessayer',
   signIn: 'Se connecter',
   newer: plurals({ one: '# nouvelle', other: '# nouvelles' }, badge),
-  count: plurals({ other: '×#' }),
   countLabel: plurals({ other: 'envoyée # fois' }),
   itemUnread: 'Non lue',
   until: 'Retour :',

@@ -1,7 +1,7 @@
 // The result of examining a database, and the findings that both engines share.
 import { iso } from '../../basics/clock.ts'
 import { firstIdAt } from '../../basics/ids.ts'
-import { type Move, movingTable } from '../../store/transfer-state.ts'
+import { type Move, movingTable, refuseIncomplete } from '../../store/transfer-state.ts'
 import type { SigningKey } from '../../tokens/signing-keys.store.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 
@@ -25,8 +25,9 @@ type Read = (sql: string) => Promise<Record<string, unknown>[]>
 /** `tables`: the query of the names of all tables. `header`: the SQL of the text before the first dot of `sealed_secret`. */
 type Content = { schema: Finding; applied: readonly string[]; now: number; tables: string; header: string }
 
-/** What both engines read in the same way. */
+/** What both engines read in the same way. Throws as `refuseIncomplete` does. */
 export async function examineContent(read: Read, { schema, applied, now, tables, header }: Content): Promise<Examined> {
+  refuseIncomplete(applied)
   const names = (await read(tables)).map(({ name }) => name)
   const [moving] = names.includes(movingTable) ? await read(`select state from ${movingTable}`) : []
   const move = moving === undefined ? undefined : (JSON.parse(String(moving.state)) as Move)

@@ -40,30 +40,25 @@ type ObjectOf<F extends Fields> = Schema<Required<F> & Others<F>>
 
 const keywords = (notes: Notes) => (typeof notes === 'string' ? { description: notes } : notes)
 
-export const string = (notes: Notes = {}): Schema<string> => ({ type: 'string', ...keywords(notes) })
-export const text = (minLength: number, maxLength: number, notes: Notes = {}): Schema<string> =>
-  string({ ...(minLength > 0 && { minLength }), maxLength, ...keywords(notes) })
-export const integer = (notes: Notes = {}): Schema<number> => ({ type: 'integer', ...keywords(notes) })
-export const boolean = (notes: Notes = {}): Schema<boolean> => ({ type: 'boolean', ...keywords(notes) })
+const typed = <Value>(type: string, notes: Notes, more: object = {}): Schema<Value> => ({
+  type,
+  ...more,
+  ...keywords(notes),
+})
+export const string = (notes: Notes = {}) => typed<string>('string', notes)
+export const text = (minLength: number, maxLength: number, notes: Notes = {}) =>
+  typed<string>('string', notes, { ...(minLength > 0 && { minLength }), maxLength })
+export const integer = (notes: Notes = {}) => typed<number>('integer', notes)
+export const boolean = (notes: Notes = {}) => typed<boolean>('boolean', notes)
 export const constant = <const Value extends string | number | boolean>(value: Value): Schema<Value> => ({
   type: typeof value === 'number' ? 'integer' : typeof value,
   const: value,
 })
-export const oneOf = <const Word extends string>(words: readonly Word[], notes: Notes = {}): Schema<Word> => ({
-  type: 'string',
-  enum: words,
-  ...keywords(notes),
-})
-export const array = <S extends Schema>(items: S, notes: Notes = {}): Schema<TypeOf<S>[]> => ({
-  type: 'array',
-  items,
-  ...keywords(notes),
-})
-export const record = <S extends Schema>(values: S, notes: Notes = {}): Schema<Record<string, TypeOf<S>>> => ({
-  type: 'object',
-  additionalProperties: values,
-  ...keywords(notes),
-})
+export const oneOf = <const Word extends string>(words: readonly Word[], notes: Notes = {}) =>
+  typed<Word>('string', notes, { enum: words })
+export const array = <S extends Schema>(items: S, notes: Notes = {}) => typed<TypeOf<S>[]>('array', notes, { items })
+export const record = <S extends Schema>(values: S, notes: Notes = {}) =>
+  typed<Record<string, TypeOf<S>>>('object', notes, { additionalProperties: values })
 export const optional = <S extends Schema>(schema: S): Optional<S> => ({ optional: schema })
 /** A member of a request that may also be null, which means that it is absent: responses contain such nulls. */
 export const orNull = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> => ({

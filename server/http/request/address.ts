@@ -1,6 +1,5 @@
-// Which client sent this request? The address for the log and for limits comes from here alone; nothing else reads the
-// peer of the connection or a forwarding header (ASVS 4.1.3, row A11; docs/decisions/0021-client-addresses.md), except that
-// sign-in/verify.routes.ts reads a URL from a trusted proxy.
+// Which client sent this request? Nothing else reads the peer of the connection or a forwarding header (ASVS 4.1.3, row A11;
+// docs/decisions/0021-client-addresses.md), except that sign-in/verify.routes.ts reads a URL from a trusted proxy.
 import type { IncomingMessage } from 'node:http'
 import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/ip-addresses.ts'
 import { stripBlanks } from './credentials.ts'

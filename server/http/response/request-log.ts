@@ -54,10 +54,7 @@ export class RequestLog {
     if (!this.#originsMinute.isOpen) this.#reportOrigins()
   }
 
-  /**
-   * Logs the first request with a forwarding header of a peer that is not a trusted proxy, and no more. Behind such a proxy every
-   * client has one address, so that a hundred wrong passwords of one client delay the sign-ins of all others.
-   */
+  /** Logs the first forwarding header of a peer that is not a trusted proxy: all clients behind it have one address, with one limit on guesses. */
   noteForwarded(request: IncomingMessage, trustedProxies: AddressRanges): void {
     if (this.#isProxyReported || comesFromTrustedProxy(request, trustedProxies)) return
     this.#isProxyReported = true

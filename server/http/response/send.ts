@@ -82,23 +82,21 @@ export async function sendCompressed(reply: FastifyReply, text: string) {
   return reply.header('content-encoding', 'gzip').send(await compress(text))
 }
 
-/** Texts that are the same for every reader. Each is made and compressed at its first request, and kept. */
-export class KeptTexts {
-  readonly #kept = new Map<string, readonly EncodedFile[]>()
+/** Texts that are the same for every reader, by name. */
+export type KeptTexts = Map<string, readonly EncodedFile[]>
 
-  /** Nothing is kept if `make` throws. */
-  async get(name: string, make: () => string | Promise<string>): Promise<readonly EncodedFile[]> {
-    const kept = this.#kept.get(name)
-    if (kept !== undefined) return kept
-    const plain = Buffer.from(await make())
-    const digest = hash('sha256', plain, 'base64url').slice(0, 22)
-    const files: EncodedFile[] = [
-      { bytes: await compress(plain, { level: 9 }), etag: `"${digest}.gz"`, encoding: 'gzip' },
-      { bytes: plain, etag: `"${digest}"`, encoding: 'identity' },
-    ]
-    this.#kept.set(name, files)
-    return files
-  }
+/** The text is made and compressed at its first request, and kept if `make` does not throw. */
+export async function keptText(kept: KeptTexts, name: string, make: () => string | Promise<string>) {
+  const known = kept.get(name)
+  if (known !== undefined) return known
+  const plain = Buffer.from(await make())
+  const digest = hash('sha256', plain, 'base64url').slice(0, 22)
+  const files: EncodedFile[] = [
+    { bytes: await compress(plain, { level: 9 }), etag: `"${digest}.gz"`, encoding: 'gzip' },
+    { bytes: plain, etag: `"${digest}"`, encoding: 'identity' },
+  ]
+  kept.set(name, files)
+  return files
 }
 
 /** Accept-Encoding (RFC 9110, section 12.5.3), for codings that the field names; without the field, only `identity`. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { version } from '../../basics/version.ts'
 import { type Document, openApi as openApiOf } from '../../http/openapi/openapi.ts'
 import { forAnyone, forVisitor, type Route } from '../../http/operation.ts'
-import { jsonType, KeptTexts, sendEncoded, sendStyleSheet } from '../../http/response/send.ts'
+import { jsonType, type KeptTexts, keptText, sendEncoded, sendStyleSheet } from '../../http/response/send.ts'
 import type { View } from '../frame.ts'
 import { type PageNeeds, setPageHeaders, viewOf } from '../page.ts'
 
@@ -15,7 +15,7 @@ export function documentationOf(
   routes: readonly Route[],
   { url, cookieName }: { url: () => string; cookieName: string },
 ): Documentation {
-  return { document: () => openApiOf(routes, { version, url: url(), cookieName }), kept: new KeptTexts() }
+  return { document: () => openApiOf(routes, { version, url: url(), cookieName }), kept: new Map() }
 }
 
 const headers = { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' }
@@ -31,7 +31,7 @@ export const docs = forVisitor({
     const view = await viewOf(dependencies, request, user)
     const variant = `${view.language} ${view.canSignOut ? 'signed-in' : 'signed-out'}`
     const { document, kept } = dependencies.documentation
-    const files = await kept.get(variant, () => render(view, document()))
+    const files = await keptText(kept, variant, () => render(view, document()))
     setPageHeaders(reply)
     return sendEncoded(request, reply.header('cache-control', 'no-cache'), files)
   },
@@ -62,7 +62,7 @@ export const openApi = forAnyone({
   responses: { 200: 'json', 304: 'none' },
   async handle({ documentation }: Needs, request, reply) {
     reply.headers({ 'cache-control': 'no-cache', vary: 'Origin, Accept-Encoding' }).type(jsonType)
-    const files = await documentation.kept.get('json', () => JSON.stringify(documentation.document(), null, 2))
+    const files = await keptText(documentation.kept, 'json', () => JSON.stringify(documentation.document(), null, 2))
     return sendEncoded(request, reply, files)
   },
 })

@@ -12,10 +12,7 @@ import { migrate } from './schema/migrate.ts'
 const retryMs = 500
 
 type Opened = { store: Store; migrations: string[] }
-type Options = {
-  partitions: number
-  startTimeout?: StartTimeout | undefined
-}
+type Options = { partitions: number; startTimeout?: StartTimeout | undefined }
 
 /** Throws UNAVAILABLE with a sentence: at once, or after `startTimeout` if the server cannot be reached. */
 export async function openPostgresStore(url: string, { partitions, startTimeout }: Options): Promise<Opened> {

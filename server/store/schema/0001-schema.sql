@@ -1,15 +1,13 @@
 -- The tables of both engines, in the words of SQLite. postgres/schema/dialect.ts says what PostgreSQL has in their place. Lines after
 -- `-- sqlite:` or `-- postgres:` are for one engine, up to the other mark or an empty line. Decision 0073 says how a later change is made.
 --
--- Times are milliseconds since 1970, except those that are sent as they are stored, which are ISO 8601 text: at, read_at, created_at and
--- updated_at of notifications and of what marks them as read.
+-- Times are milliseconds since 1970, except those of notifications and of what marks them as read: ISO 8601 text, sent as it is stored.
 --
 -- On SQLite `without rowid` stores the rows of a user side by side, and in the tables of inboxes user_id is the 16 bytes of the UUID and not
 -- its 36 characters, because it is in each of their indexes (decision 0054).
 
 -- Users. A user of an application may have an external id, and needs no username and no password. external_id is unique for each issuer,
--- compared byte by byte. issuer is '' for an id without an issuer; the user of an application has the application before the issuer, with
--- U+0001 in between (decision 0071).
+-- compared byte by byte. issuer is '' for an id without one; the user of an application has the application, U+0001 and the issuer (decision 0071).
 create table "user" (
   id text primary key,
   username text unique,
@@ -150,8 +148,7 @@ create table inbox_category (
 
 -- Notifications. `version` is the inbox's version when the notification arrived: it rises with seq and never changes. changed_version is that
 -- of the last change, and replaced_version that of the last change that replaced the content. title, body, url and data are JSON text, which is
--- sent as it is stored, the title without its quotes; null if the delivery did not give it. So another member that a delivery may give is
--- another column, and no row changes.
+-- sent as it is stored, the title without its quotes; null if the delivery did not give it. So a further member is a column, and no row changes.
 create table notification (
   user_id blob not null,
   seq integer not null,
@@ -175,15 +172,13 @@ create table notification (
   unread_version integer,
   changed_version integer,
   replaced_version integer,
-  -- 'archived' or 'snoozed', and since when or until when; null in the list, and for what an archive-read covers. If the last change put it
-  -- back into the list, away_at is ''.
+  -- 'archived' or 'snoozed', and since or until when; null in the list (away_at '' if the last change put it back), or if an archive-read covers it.
   away text,
   away_at text,
   -- At or below the high-water mark of archive-reads it is in the list if this is the inbox's archive_version.
   kept_version integer,
   expires_at text,
-  -- Members of JSON text without braces: actor, icon, actions, format, expiresAt, and texts, which are the title and the body in each language.
-  -- Null for the defaults.
+  -- Members of JSON text without braces: actor, icon, actions, format, expiresAt, and texts (title and body in each language). Null for the defaults.
   look text,
   -- The number of the producer who sent it last; null for the service itself.
   producer integer,
@@ -301,8 +296,7 @@ create table category (
   primary key (application, name)
 ) without rowid, strict;
 
--- Changes of all notifications with a key that are not done yet (by-key). kind: 'update', 'delete' or 'resolve'. after_user: the last user whose
--- notification was changed; '' before the first.
+-- Changes of all notifications with a key that are not done yet. kind: 'update', 'delete' or 'resolve'. after_user: the last user who is done, or ''.
 create table key_change (
   id text primary key,
   application text not null,
@@ -352,8 +346,7 @@ create table known_device (
   primary key (user_id, label, network)
 ) without rowid, strict;
 
--- Failed guesses. `key` is a keyed hash of what is counted: an account, an address, both, or a device. `at` is the last failure, or
--- the moment at which a limit by rate is empty again.
+-- Failed guesses. `key` is a keyed hash of an account, an address, both, or a device. `at`: the last failure, or when a limit by rate is empty again.
 create table guess_count (
   key text primary key,
   failures integer not null,
@@ -376,8 +369,7 @@ create table one_time_link (
 ) without rowid, strict;
 create index one_time_link_by_hash on one_time_link (token_hash);
 
--- Second factors: kind 'totp' has a sealed secret and the last time step that was used; kind 'passkey' has a credential. A factor
--- counts from confirmed_at on.
+-- Second factors, from confirmed_at on: kind 'totp' has a sealed secret and the last time step that was used; kind 'passkey' has a credential.
 create table factor (
   user_id text not null,
   id text not null,
@@ -415,8 +407,7 @@ create table challenge (
 ) without rowid, strict;
 create index challenge_by_expiry on challenge (expires_at);
 
--- The audit log: rows are only added, until they are too old or their user is erased. user_id is '' if it concerns no known user. `count`
--- is more than 1 for refusals that were counted together.
+-- The audit log: rows are only added, until they are too old or their user is erased. user_id is '' for no known user. count: refusals together.
 create table audit (
   user_id text not null,
   id text not null,

@@ -38,10 +38,3 @@ export function appliedMigrations(database: Database): string[] {
     .all()
     .map((row) => String(row.name))
 }
-
-/** The statement of the schema that creates an index. */
-export function creationOfIndex(name: string): string {
-  const statement = new RegExp(`^create (?:unique )?index ${name} on [^;]*`, 'm').exec(textOf('0001-schema', 'sqlite'))
-  if (statement === null) throw new Error(`The schema has no index ${name}`)
-  return statement[0].replace(' index ', ' index if not exists ')
-}

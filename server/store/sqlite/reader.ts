@@ -10,10 +10,7 @@ const maxKept = 10_000
 /** Kept until the process ends: a connection that is garbage-collected is closed. */
 const abandoned: Database[] = []
 
-/**
- * The reads in one turn of the event loop share one read transaction (a transaction for a single read costs 2.5 us). It ends
- * early when a commit is reported, so that a caller reads what it wrote.
- */
+/** Reads of one turn share a read transaction (one for a single read costs 2.5 us). It ends at a commit: a caller reads what it wrote. */
 export class Reader {
   readonly #database: Database
   readonly #statements = new Map<string, Statement>()

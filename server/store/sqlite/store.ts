@@ -73,10 +73,7 @@ function storeAt(place: WriterPlace, { writes, writerEntry: entry }: Code): Stor
       listeners.set(listener, about)
       return () => listeners.delete(listener)
     },
-    onRecorded(listener) {
-      recordListeners.add(listener)
-      return () => recordListeners.delete(listener)
-    },
+    onRecorded: (listener) => void recordListeners.add(listener),
     async check() {
       await writer.probe()
       reader.one('select 1 from inbox limit 1')

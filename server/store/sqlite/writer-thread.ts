@@ -1,6 +1,5 @@
-// The writer thread: commits all waiting writes in one transaction (group commit), so that one fsync serves many callers. A
-// write that fails is rolled back alone. The main thread's side is the Writer in writer.ts. The thread begins in a file that knows all
-// writes (server/writer.ts).
+// The writer thread: commits all waiting writes in one transaction (group commit), so that one fsync serves many callers. A write that fails
+// is rolled back alone. The main thread's side is in writer.ts. The thread begins in server/writer.ts, which knows all writes.
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../basics/errors.ts'
 import type { AuditEntry, ChangeSignal } from '../events.ts'

@@ -19,10 +19,7 @@ const maxSettlingMs = 0.2
 export const changeNothing = ''
 
 export type WriteRequest = readonly [name: string, input: unknown]
-/**
- * The result of one write, with the audit entries that it recorded, if there are any. A failure carries SQLite's result code, if it has one,
- * and whether the commit itself failed.
- */
+/** The result of one write, with the audit entries that it recorded. `sqliteCode`: if it has one. `isOfCommit`: the commit itself failed. */
 export type WriteReply =
   | { ok: true; value: unknown; recorded?: readonly AuditEntry[] }
   | { ok: false; message: string; sqliteCode: number | undefined; isOfCommit: boolean }

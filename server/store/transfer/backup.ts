@@ -2,14 +2,15 @@
 // names its columns, its rows as arrays, and its checksum; and at the end the checksum of all lines before.
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { syncFolder, syncToDisk } from '../../basics/durable-file.ts'
 import { CarillonError, messageOf } from '../../basics/errors.ts'
+import { quoted } from '../../basics/shell-path.ts'
 import type { Database } from '../../config/database-url.ts'
-import { newestMigration, openEndpoint, refuseUnusable, sourceAt } from './endpoint/endpoint.ts'
-import { fill, type Report, refuseFilled, type Target } from './fill.ts'
+import { createTables, newestMigration, openEndpoint, refuseUnusable, sourceAt } from './endpoint/endpoint.ts'
+import { fill, type Report, type Target } from './fill.ts'
 import { type Checksum, lineOf, linesOf, type Row, rowsInBatch, type Source, type Table } from './rows.ts'
 
 const format = 'carillon backup'
@@ -31,39 +32,38 @@ export async function backUp({ from, file, at, report }: Backup): Promise<readon
     const source = await sourceAt(endpoint)
     const contents = contentsOf(source, { takenAt: at, onRows: report('Copying', source) })
     // r+: if the file was removed since it was created, it is not created again.
-    await pipeline(contents, withChecksum, createGzip(), fs.createWriteStream(draft, { flags: 'r+' }))
+    await pipeline(contents, createGzip(), fs.createWriteStream(draft, { flags: 'r+' }))
     return (await openDump(draft, report('Verifying', source))).checksums
   })
 }
 
 type Restore = { file: string; report: Report } & Target
 
-/** Fills an empty database of either engine. Checks the whole file before it writes the first row, and reads every row back. */
+/** Fills an empty database of either engine, or continues to. Checks the whole file before it writes a row, and reads every row back. */
 export async function restoreBackup({ file, to, partitions, report }: Restore): Promise<readonly Checksum[]> {
   const source = await openDump(file)
   await using target = await openEndpoint(to)
-  await refuseFilled(target, partitions)
-  return await fill(target, source, report)
+  await createTables(target, partitions)
+  const by = { source: source.id, call: `carillon restore ${quoted(resolve(file))}` }
+  return await fill(target, source, { by, report })
 }
 
 async function* contentsOf(source: Source, { takenAt, onRows }: { takenAt: string; onRows: (count: number) => void }) {
-  yield lineOf({ format, version, schema: newestMigration, takenAt } satisfies Header)
-  for (const table of source.tables) {
-    yield lineOf(table)
-    yield* linesOf(source, table, onRows)
-  }
-}
-
-async function* withChecksum(lines: AsyncIterable<string>): AsyncGenerator<string> {
   const hash = createHash('sha256')
-  for await (const text of lines) {
+  const hashed = (text: string) => {
     hash.update(text)
-    yield text
+    return text
+  }
+  yield hashed(lineOf({ format, version, schema: newestMigration, takenAt } satisfies Header))
+  for (const table of source.tables) {
+    yield hashed(lineOf(table))
+    for await (const lines of linesOf(source, table, onRows)) yield hashed(lines)
   }
   yield lineOf({ sha256: hash.digest('hex') })
 }
 
-type Dump = Source & { readonly checksums: readonly Checksum[] }
+/** `id`: the same for a copy of the file, and no other. */
+type Dump = Source & { readonly id: string; readonly checksums: readonly Checksum[] }
 
 /** Reads a backup from end to end; its rows can be read once more. Throws UNPROCESSABLE if it is truncated, changed, or of another schema. */
 async function openDump(path: string, onRows: (count: number) => void = () => {}): Promise<Dump> {
@@ -85,21 +85,23 @@ async function openDump(path: string, onRows: (count: number) => void = () => {}
   return {
     tables: others.filter((line) => 'columns' in line),
     total: checksums.reduce((sum, { rows }) => sum + rows, 0),
-    rows: (table) => rowsIn(lines, table),
+    rows: (table, after) => rowsIn(lines, table, after),
     checksums,
+    id: createHash('sha256').update(lineOf(objects)).digest('hex'),
   }
 }
 
-type Lines = AsyncGenerator<string, undefined>
-
-/** Reads on up to the last row of a table. */
-async function* rowsIn(lines: Lines, table: Table): AsyncGenerator<Row[]> {
+/** Reads on up to the last row of a table, and skips the rows up to the key `after`. */
+async function* rowsIn(lines: AsyncGenerator<string, void>, table: Table, after: Row = []): AsyncGenerator<Row[]> {
   const next = async () => (await lines.next()).value
   let line = await next()
   while (line !== undefined && lineOf(table) !== `${line}\n`) line = await next()
   let rows: Row[] = []
+  let isBehind = after.length === 0
   for (line = await next(); line?.startsWith('['); line = await next()) {
-    rows.push(JSON.parse(line))
+    const row: Row = JSON.parse(line)
+    if (isBehind) rows.push(row)
+    else isBehind = lineOf(row.slice(0, table.key)) === lineOf(after)
     if (rows.length < rowsInBatch) continue
     yield rows
     rows = []
@@ -108,7 +110,7 @@ async function* rowsIn(lines: Lines, table: Table): AsyncGenerator<Row[]> {
 }
 
 /** Every line but the last, which has to be the checksum of the others: a line behind it fails, because the hash has ended. */
-async function* checkedLines(path: string): Lines {
+async function* checkedLines(path: string): AsyncGenerator<string, void> {
   const text = createGunzip().setEncoding('utf8')
   // The loop below throws the error.
   pipeline(fs.createReadStream(path), text).catch(() => {})
@@ -154,8 +156,7 @@ function unusable(path: string, why: string, remedy?: string): CarillonError {
 
 /**
  * Writes a file completely or not at all: `write` gets an empty file (mode 0600) with another name in the same folder, which is then synced to the
- * disk and gets the name `path`. Throws CarillonError if the file exists or the system refuses. Leaves nothing behind, not even if the process
- * exits before the end.
+ * disk and renamed. Throws CarillonError if the file exists or the system refuses. Leaves nothing behind, also if the process exits early.
  */
 export async function writeNewFile<Result>(path: string, write: (draft: string) => Promise<Result>): Promise<Result> {
   refuseExisting(path)

@@ -1,37 +1,59 @@
-// Fills an empty database with the rows of a source, in one transaction, and compares the two.
+// Fills an empty database with the rows of a source, in transactions of one batch each, and compares the two. Until they are equal, a mark in the
+// database keeps every program from using it, and the same call goes on behind the last row of each table.
+import { randomUUID } from 'node:crypto'
 import { CarillonError } from '../../basics/errors.ts'
 import type { Database } from '../../config/database-url.ts'
-import { exclusively, hasSchema, sourceAt } from './endpoint/endpoint.ts'
+import { entryOf, type Filling } from '../transfer-state.ts'
+import { exclusively, fillingOf, lastKey, refuseLaterCall, setFilling, sourceAt } from './endpoint/endpoint.ts'
 import { type Checksum, checksumsOf, type Endpoint, lineOf, type Source } from './rows.ts'
 
-/** Called at the beginning of a step; the function that it returns is called with the number of rows of each batch. */
-export type Report = (step: 'Copying' | 'Verifying', rows: { total: number }) => (count: number) => void
+/** Called at the beginning of a step; the function that it returns is called with the number of rows of each batch. `done`: copied earlier. */
+export type Report = (step: 'Copying' | 'Verifying', rows: { total: number; done?: number }) => (count: number) => void
 /** `partitions`: see migrate. */
 export type Target = { to: Database; partitions: number }
+/** `by`: what fills the target. `isAgain`: an earlier call may have filled it completely. */
+type Options = { by: Omit<Filling, 'run'>; isAgain?: boolean; report: Report }
 
-/** Throws CONFLICT if the target has rows. Creates the tables of a new database. */
-export async function refuseFilled(target: Endpoint, partitions: number): Promise<void> {
-  await createTables(target, partitions)
-  if ((await sourceAt(target)).total === 0) return
-  const remedy = 'Name an empty database.'
-  throw new CarillonError('CONFLICT', `${target.name} is not empty, and was left as it is`, { remedy })
-}
-
-export async function createTables(target: Endpoint, partitions: number): Promise<void> {
-  if (!(await hasSchema(target))) await target.migrate(partitions)
+/** Throws CONFLICT if the target has rows, unless an earlier call of the same source began to fill it. */
+export async function refuseFilled(target: Endpoint, { source }: { source: string }): Promise<void> {
+  const filling = await fillingOf(target)
+  if (filling?.source === source || (filling === undefined && (await sourceAt(target)).total === 0)) return
+  const [state, remedy] =
+    filling === undefined
+      ? ['is not empty', 'Name an empty database.']
+      : ['is incomplete', `Finish it with ${filling.call}, or delete it and begin with an empty one.`]
+  throw new CarillonError('CONFLICT', `${target.name} ${state}, and was left as it is`, { remedy })
 }
 
 /**
- * Commits the rows after they were compared in the target; otherwise it stays empty. If it has rows already, they are those of the same
- * source, or it throws UNAVAILABLE. Returns what both hold.
+ * Ends when the rows were compared in the target, and otherwise leaves the mark there. If the target is filled already, it only compares. Throws
+ * UNAVAILABLE if they differ, CONFLICT if the target has other rows or a later call fills it. Returns what both hold.
  */
-export function fill(target: Endpoint, source: Source, report: Report): Promise<readonly Checksum[]> {
-  return exclusively(target, async () => {
-    const stored = await sourceAt(target)
-    const { total, checksums } = source
-    if (JSON.stringify(source.tables) !== JSON.stringify(stored.tables))
-      throw new CarillonError('UNPROCESSABLE', `${target.name} has other tables than what is copied to it`)
-    if (stored.total === 0) await copy(target, source, report('Copying', { total }))
+export async function fill(target: Endpoint, source: Source, { by, isAgain, report }: Options) {
+  const entry = entryOf({ ...by, run: randomUUID() })
+  const stored = await sourceAt(target)
+  const { total, checksums } = source
+  if (JSON.stringify(source.tables) !== JSON.stringify(stored.tables))
+    throw new CarillonError('UNPROCESSABLE', `${target.name} has other tables than what is copied to it`)
+  const isFull = isAgain && stored.total > 0 && (await fillingOf(target)) === undefined
+  if (!isFull) {
+    await exclusively(target, async () => {
+      await refuseFilled(target, by)
+      await setFilling(target, entry)
+    })
+    const onCopied = report('Copying', { total, done: stored.total })
+    for (const table of source.tables)
+      for await (const rows of source.rows(table, await lastKey(target, table))) {
+        await exclusively(target, async () => {
+          await refuseLaterCall(target, entry)
+          if (rows.length > 0) await target.insert(table, rows)
+        })
+        onCopied(rows.length)
+      }
+  }
+  return exclusively(target, async (): Promise<readonly Checksum[]> => {
+    if (!isFull) await refuseLaterCall(target, entry)
+    if (!isFull) await setFilling(target)
     const onRead = report('Verifying', { total: checksums === undefined ? 2 * total : total })
     const expected = checksums ?? (await checksumsOf(source, onRead))
     const found = await checksumsOf(stored, onRead)
@@ -40,14 +62,4 @@ export function fill(target: Endpoint, source: Source, report: Report): Promise<
     const problem = `${target.name} does not hold what was written to it: the rows of ${other.table} differ`
     throw new CarillonError('UNAVAILABLE', problem, { remedy: 'Empty it before you use it or try again.' })
   })
-}
-
-async function copy(target: Endpoint, source: Source, onCopied: (count: number) => void): Promise<void> {
-  for (const text of target.fillingBegins) await target.query(text)
-  for (const table of source.tables)
-    for await (const rows of source.rows(table)) {
-      if (rows.length > 0) await target.insert(table, rows)
-      onCopied(rows.length)
-    }
-  for (const text of target.fillingEnds) await target.query(text)
 }

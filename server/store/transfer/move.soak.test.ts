@@ -1,9 +1,11 @@
 // A move that is killed again and again, and two moves at once into SQLite, where the second waits for the lock of the first.
 import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CarillonError } from '../../basics/errors.ts'
-import { checksumsAt, emptyTables, filledPlace, rowsAt } from './testing/filled.ts'
+import { fillingOf } from './endpoint/endpoint.ts'
+import { checksumsAt, emptyTables, filledPlace, onEndpoint, rowsAt } from './testing/filled.ts'
 import { interrupted } from './testing/interrupted.ts'
 import { acceptsWrites, isFilling, move } from './testing/moves.ts'
 
@@ -12,15 +14,19 @@ test('a move that is killed again and again loses and doubles no row, from SQLit
   const [expected, total] = [await checksumsAt(from), await rowsAt(from)]
   for (const engine of ['postgres', 'sqlite'] as const) {
     const to = await emptyTables(t, engine)
-    let kills = 0
+    let [kills, rows] = [0, 0]
     for (; ; kills++) {
-      const isDue = async () => (await isFilling(to)) && sleep(100 * 2 ** kills, true)
+      const isDue = async () => (await isFilling(to)) && sleep(randomInt(1, 60) * 2 ** kills, true)
       const args = ['move', '--from', from, '--to', to, '--json']
       if ((await interrupted({ args, signal: 'SIGKILL', isDue })) === undefined) break
-      assert.ok([0, total].includes(await rowsAt(to)))
+      const before = rows
+      rows = await rowsAt(to)
+      assert.ok(rows >= before && rows <= total, `${rows} of ${total} rows after ${before}`)
       assert.equal(await acceptsWrites(from), false)
+      assert.ok(rows === total || (await onEndpoint(to, fillingOf)) !== undefined, 'it is marked as incomplete')
     }
     assert.ok(kills > 1, `${kills} kills`)
+    t.diagnostic(`${kills} kills into ${engine}, the last at ${rows} of ${total} rows`)
     assert.deepEqual(await checksumsAt(to), expected)
     from = to
   }

@@ -7,6 +7,7 @@ import { type Database, displayDatabase } from '../../config/database-url.ts'
 import type { Move } from '../transfer-state.ts'
 import {
   allowWrites,
+  createTables,
   endMove,
   moveOf,
   openEndpoint,
@@ -14,7 +15,7 @@ import {
   refuseWrites,
   sourceAt,
 } from './endpoint/endpoint.ts'
-import { createTables, fill, type Report, refuseFilled, type Target } from './fill.ts'
+import { fill, type Report, refuseFilled, type Target } from './fill.ts'
 import type { Checksum } from './rows.ts'
 
 /** `id`: of the move, if it is a new one. `onRefusing` is called just before the source refuses writes, or at once if it already does. */
@@ -32,12 +33,13 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
   try {
     await using target = await openEndpoint(to)
     const move = earlier ?? { id, target: target.name, startedAt: now(), endedAt: null }
-    // If the process of the earlier call was killed after the rows were committed, only their comparison is repeated.
-    await (earlier === null ? refuseFilled : createTables)(target, partitions)
+    const by = { source: move.id, call: `carillon move --from ${urlOf(from)}` }
+    await createTables(target, partitions)
+    if (earlier === null) await refuseFilled(target, by)
     onRefusing()
     if (earlier === null) await refuseWrites(source, move)
     isRefusing = true
-    const checksums = await fill(target, await sourceAt(source), report)
+    const checksums = await fill(target, await sourceAt(source), { by, isAgain: earlier !== null, report })
     isRefusing = await endMove(source, { id: move.id, at: now() })
     const remedy = 'Empty the new database: it cannot be used.'
     if (!isRefusing) throw new CarillonError('CONFLICT', 'Another process has given up this move', { remedy })
@@ -56,10 +58,13 @@ export function refusingSentence(from: Database): string {
   return `${displayDatabase(from)} refuses writes until the move is done: ${choices}`
 }
 
-/** The command contains neither the user nor the password of the URL. */
+/** For a command; without the user and the password. */
+function urlOf(database: Database): string {
+  return quoted(database.engine === 'postgres' ? displayDatabase(database) : `sqlite:${displayDatabase(database)}`)
+}
+
 export function giveUpCommand(from: Database): string {
-  const url = from.engine === 'postgres' ? displayDatabase(from) : `sqlite:${displayDatabase(from)}`
-  return `carillon move --give-up --from ${quoted(url)}`
+  return `carillon move --give-up --from ${urlOf(from)}`
 }
 
 /** An earlier move has another target, or is done. */

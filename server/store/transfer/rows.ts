@@ -21,8 +21,8 @@ export const rowsInBatch = 1_000
 export type Source = {
   tables: readonly Table[]
   total: number
-  /** Batches of all rows. The tables are read in their order. */
-  rows(table: Table): AsyncIterable<readonly Row[]>
+  /** Batches of all rows, or of those behind the key `after`. The tables are read in their order. */
+  rows(table: Table, after?: Row): AsyncIterable<readonly Row[]>
   /** If they are known without reading all rows. */
   checksums?: readonly Checksum[]
 }
@@ -37,9 +37,8 @@ export interface Endpoint extends AsyncDisposable {
   migrate(partitions: number): Promise<unknown>
   /** Reads the name of each table that has a primary key, the JSON array of its columns, and how many of them are in the key. */
   readonly catalogue: string
-  /** Statements before the first row of a filling, and after the last: an index that is cheaper to create at the end. */
-  readonly fillingBegins: readonly string[]
-  readonly fillingEnds: readonly string[]
+  /** Statements that drop an index which is cheaper to create after the last row, and create it. */
+  readonly lateIndex?: { drop: string; create: string }
   /** `text` has the placeholders $1, $2 ... in this order. Throws UNAVAILABLE with the words of the driver, which hold no password. */
   query(text: string, values?: Row): Promise<Row[]>
   /** The expression that has the value of a placeholder in the type of a column. */

@@ -8,10 +8,7 @@ import { Client } from '../connection/pool.ts'
 
 export const channel = 'carillon'
 
-/**
- * What a NOTIFY carries: a signal, which is in the commit and has no sender, or the users whose inboxes a process has changed. A heartbeat has
- * only its sender. A node ignores a signal that it does not know.
- */
+/** In a NOTIFY: a signal of a commit, without sender, or users whose inboxes changed; a heartbeat has its sender only. Others are ignored. */
 export type Notice = { from?: string; signal?: ChangeSignal; users?: string[] }
 
 const heartbeatMs = 1_000

@@ -1,5 +1,4 @@
-// How the store calls PostgreSQL: in one round trip or in a transaction, and each failure as a CarillonError. What can be wrong when the
-// database is opened is in opening.ts.
+// How the store calls PostgreSQL: in one round trip or in a transaction, and each failure as a CarillonError. opening.ts has those of opening.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { BoundedCache } from '../../../basics/bounded-cache.ts'
@@ -93,9 +92,8 @@ export class Database {
     }
   }
 
-  onRecorded(listener: RecordListener): () => void {
+  onRecorded(listener: RecordListener): void {
     this.#recordListeners.add(listener)
-    return () => this.#recordListeners.delete(listener)
   }
 
   /** Runs the call together with others of its kind. With `alone`, nothing of it was done and the caller runs it. */
@@ -140,8 +138,7 @@ export class Database {
     }
   }
 
-  // Waits for a connection, at most as long as the pool allows and with at most `maxWaiting` other calls. If it throws,
-  // nothing was done.
+  // Waits for a connection, at most as long as the pool allows and with at most `maxWaiting` other calls. If it throws, nothing was done.
   async #connect(): Promise<pg.PoolClient> {
     if (this.#pool.waitingCount >= maxWaiting) throw overloaded('Too many calls are waiting for the store')
     try {

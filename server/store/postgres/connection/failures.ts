@@ -1,15 +1,11 @@
-// What a failure of PostgreSQL means: whether anything was stored, whether the write may run again, and its CarillonError. Without a value
-// from `pg`, which a service on SQLite does not load.
+// What a failure of PostgreSQL means: whether anything was stored, whether the write may run again, and its CarillonError. Loads no `pg`.
 import type { DatabaseError } from 'pg'
 import { CarillonError } from '../../../basics/errors.ts'
 import { RunAgain } from '../../statements.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
 
-/**
- * Deadlocks, rows that another write added at the same time, and connections that the server or the network ended. A statement that timed
- * out has taken long enough.
- */
+/** Deadlocks, rows that another write added at the same time, and connections that ended; no timeouts, which have taken long enough. */
 export function mayRunAgain(error: unknown): boolean {
   if (error instanceof RunAgain) return true
   const code = sqlState(error)

@@ -59,8 +59,7 @@ export function openPool(url: string, { timeoutMs = queryTimeoutMs } = {}): pg.P
 // Every statement is prepared and touches one partition, whatever its values: planned once, never compiled, and run by
 // one process of the server. (Citus needs the values to choose the node, so there PostgreSQL decides.) The functions in functions/ rely on read
 // committed, so the database's default is replaced. `options` of the URL may set `plan_cache_mode` and `jit`, but no
-// timeouts: a caller waits only as long as ours. All of it is set once for each connection, after it was made:
-// PgBouncer refuses startup parameters that it does not know.
+// timeouts: a caller waits only as long as ours. All is set after the connection was made: PgBouncer refuses unknown startup parameters.
 function settingsFor(own: string, timeoutMs: number): string {
   const settings = {
     plan_cache_mode:

@@ -29,10 +29,7 @@ export function creationOf({ version, hash, text }: Functions): string {
   return `${text}\ncomment on table kysely_migration is 'carillon functions ${version} ${hash}';`
 }
 
-/**
- * True if the database has none, or other texts that no newer version created. Of two prereleases, the last that starts creates its functions.
- * Only reads.
- */
+/** Whether it has none, or other texts that no newer version created. Of two prereleases, the last that starts creates them. Only reads. */
 export async function needsFunctions(database: Pick<Pool, 'query'>, { version, hash }: Functions): Promise<boolean> {
   const { rows } = await database.query("select obj_description(to_regclass('kysely_migration'), 'pg_class') as label")
   const [, found, foundHash] = label.exec(rows[0]?.label ?? '') ?? []

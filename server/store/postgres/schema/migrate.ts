@@ -9,14 +9,12 @@ import { bringFunctions, creationOf, type Functions, knownFunctions, lockMigrati
 /** The key of the lock of the process that migrates. */
 const turn = 7_160_004_213
 
-// While a migration waits for a table lock, every later statement on that table waits behind it. During a backup, which
-// reads every table in one transaction, sign-ins on other nodes would fail until the backup ends. So a migration waits
-// for a moment, lets the others continue, and tries again.
+// While a migration waits for a table lock, every later statement on that table waits behind it: during a backup, which reads every table in
+// one transaction, sign-ins on other nodes would fail. So a migration waits for a moment, lets the others continue, and tries again.
 const lockTimeoutMs = 500
 const retryMs = 1_000
 const maxRetries = 3_600
-// PostgreSQL ends an autovacuum that holds up a lock, but only after deadlock_timeout, which is 1 s unless it was changed. So every
-// fourth try waits longer than that.
+// PostgreSQL ends an autovacuum that holds up a lock, but only after deadlock_timeout (1 s), so every fourth try waits longer than that.
 const longTry = 4
 const longLockTimeout = "(extract(epoch from current_setting('deadlock_timeout')::interval) * 1000 + 250)::int"
 /** lock_not_available and deadlock_detected (PostgreSQL, appendix A). */
@@ -53,8 +51,7 @@ export async function migrate(
 
 type Plan = { known: string[]; from: URL | undefined; partitions: number; functions: Functions | undefined }
 
-// One process at a time migrates. The others poll: a statement that waits would hold up index builds, which wait for every
-// older snapshot.
+// One process at a time migrates. The others poll: a waiting statement would hold up index builds, which wait for every older snapshot.
 async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
   const client = await pool.connect()
   try {
@@ -99,18 +96,14 @@ async function changeInChunks(client: PoolClient, text: string): Promise<void> {
   while (((await client.query(text)).rowCount ?? 0) > 0);
 }
 
-// Locks the tables that the migration names, before its first statement. One that locks one table, works and then needs another would deadlock
-// with requests at each try.
+// Locks all tables of the migration before its first statement: to lock one, work and then need another would deadlock with requests.
 function lockStatement(text: string): string[] {
   const tables = /^-- locks: (.+)/m.exec(text)?.[1]?.split(', ') ?? []
   const sorted = new Set([...lockOrder.filter((table) => tables.includes(table)), ...tables])
   return tables.length === 0 ? [] : [`lock table ${[...sorted].map((table) => `"${table}"`)}`]
 }
 
-/**
- * Builds the indexes of a migration while requests read and write, before its transaction locks anything. Repeatable: an index that an
- * interrupted build left invalid is dropped and built again.
- */
+/** Builds the indexes while requests read and write, before any lock. An index that an interrupted build left invalid is built again. */
 async function buildIndexes(client: PoolClient, migration: string): Promise<void> {
   const rows = async (text: string, value: string) => (await client.query(text, [value])).rows
   for (const [, unique = '', index = '', table = '', definition] of migration.matchAll(concurrently)) {

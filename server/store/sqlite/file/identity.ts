@@ -3,16 +3,7 @@
 // earlier copy has (decision 0068). While a process runs, a FileGuard checks around every commit and once a second that the file at the path is
 // still the open one: a write to a removed file is lost, and a write to one that replaced it destroys that file.
 import { randomBytes, randomInt } from 'node:crypto'
-import {
-  type BigIntStats,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { replaceDurably, syncFolder } from '../../../basics/durable-file.ts'
@@ -45,13 +36,13 @@ export function logOf(path: string): string {
 }
 
 function resolved(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path
+  return fs.existsSync(path) ? fs.realpathSync(path) : path
 }
 
 /** Undefined if there is no identity file or it cannot be parsed. */
 export function readIdentity(path: string): Identity | undefined {
   try {
-    const identity = JSON.parse(readFileSync(identityFileOf(path), 'utf8')) as Identity
+    const identity = JSON.parse(fs.readFileSync(identityFileOf(path), 'utf8')) as Identity
     const isWhole = Array.isArray(identity.stamps) && typeof identity.history === 'string' && identity.database !== null
     return isWhole ? identity : undefined
   } catch {
@@ -81,12 +72,12 @@ export function hasForeignLog(path: string): boolean {
 /** Moves the log of another file aside, and returns a sentence for the operator. The next open starts a new log. */
 export function setLogAside(path: string): string {
   const log = logOf(path)
-  const writtenAt = statSync(log).mtime.toISOString().replaceAll(':', '-')
+  const writtenAt = fs.statSync(log).mtime.toISOString().replaceAll(':', '-')
   let aside = `${log}.from-another-database-${writtenAt}`
-  for (let n = 2; existsSync(aside); n++) aside = `${log}.from-another-database-${writtenAt}-${n}`
-  renameSync(log, aside)
+  for (let n = 2; fs.existsSync(aside); n++) aside = `${log}.from-another-database-${writtenAt}-${n}`
+  fs.renameSync(log, aside)
   // The index of that log. A process that has it open can still use it.
-  rmSync(`${resolved(path)}-shm`, { force: true })
+  fs.rmSync(`${resolved(path)}-shm`, { force: true })
   syncFolder(dirname(log))
   return (
     `The write-ahead log beside ${path} belongs to another database file, so it was not applied. It was moved to ${aside}. ` +
@@ -94,10 +85,7 @@ export function setLogAside(path: string): string {
   )
 }
 
-/**
- * The history that an open database continues: the recorded one if the database is in the state in which the last process left
- * it. Otherwise a new one, because other changes may reach the same versions again.
- */
+/** The recorded history if the last process left the database as it is, else a new one: other changes may reach the same versions. */
 export function continuedHistory(database: Database, path: string): string {
   return recordedHistory(path, stampIn(database)) ?? randomBytes(16).toString('base64url')
 }
@@ -106,14 +94,11 @@ function recordedHistory(path: string, stamp: number): string | undefined {
   const identity = readIdentity(path)
   const own = statusOf(identityFileOf(path))
   if (identity === undefined || own === undefined || !isFile(identity.own, own)) return undefined
-  if (!isFile(identity.database, statSync(path, { bigint: true }))) return undefined
+  if (!isFile(identity.database, fs.statSync(path, { bigint: true }))) return undefined
   return identity.stamps.slice(-2).includes(stamp) ? identity.history : undefined
 }
 
-/**
- * Gives the database a stamp that no copy of it has, and returns the stamps that its file can have from now on. Records
- * `history` if the database continues no recorded one.
- */
+/** Gives the database a stamp that no copy has, and returns those that its file can have. Records `history` if it continues no other. */
 export function stampDatabase(database: Database, { path, history }: { path: string; history: string }): number[] {
   inWriteLock(database, () => {
     const identity = readIdentity(path)
@@ -129,10 +114,10 @@ export function stampDatabase(database: Database, { path, history }: { path: str
 /** Removes what processes that were killed left of the identity file. It is written under the write lock of the database alone. */
 export function removeDrafts(database: Database, path: string): void {
   const [folder, name] = [dirname(identityFileOf(path)), basename(identityFileOf(path))]
-  const drafts = readdirSync(folder).filter((file) => file.startsWith(`${name}.`) && file.endsWith('.part'))
+  const drafts = fs.readdirSync(folder).filter((file) => file.startsWith(`${name}.`) && file.endsWith('.part'))
   if (drafts.length === 0) return
   inWriteLock(database, () => {
-    for (const file of drafts) rmSync(join(folder, file), { force: true })
+    for (const file of drafts) fs.rmSync(join(folder, file), { force: true })
   })
 }
 
@@ -196,11 +181,11 @@ function stampIn(database: Database): number {
 }
 
 function writeIdentity(path: string, { history, stamps }: Pick<Identity, 'history' | 'stamps'>): void {
-  const database = statSync(path, { bigint: true })
+  const database = fs.statSync(path, { bigint: true })
   const log = statusOf(logOf(path))
   // A file system without creation times returns 0 or the time of the last change.
   const hasBirth = database.birthtimeNs > 0n && database.birthtimeNs !== database.ctimeNs
-  const idOf = ({ ino, birthtimeNs }: BigIntStats): FileId => ({
+  const idOf = ({ ino, birthtimeNs }: fs.BigIntStats): FileId => ({
     inode: String(ino),
     ...(hasBirth && { bornAt: String(birthtimeNs) }),
   })
@@ -211,13 +196,13 @@ function writeIdentity(path: string, { history, stamps }: Pick<Identity, 'histor
 }
 
 /** Does not compare the device number, which can change when the machine restarts. */
-function isFile(id: FileId, { ino, birthtimeNs }: BigIntStats): boolean {
+function isFile(id: FileId, { ino, birthtimeNs }: fs.BigIntStats): boolean {
   return id.inode === String(ino) && (id.bornAt === undefined || id.bornAt === String(birthtimeNs))
 }
 
-function statusOf(path: string): BigIntStats | undefined {
+function statusOf(path: string): fs.BigIntStats | undefined {
   try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false })
+    return fs.statSync(path, { bigint: true, throwIfNoEntry: false })
   } catch {
     return undefined
   }
@@ -241,8 +226,8 @@ export class FileGuard {
   readonly #log: string
   readonly #database: FileNumber
   readonly #schemaNow: () => number
-  #logFile: BigIntStats | undefined
-  #seen: BigIntStats | undefined
+  #logFile: fs.BigIntStats | undefined
+  #seen: fs.BigIntStats | undefined
   #stamps: readonly number[] = []
 
   /** `database` is the file that was at `path` when the store was opened; `schemaNow` reads its schema version, log included. */
@@ -279,7 +264,7 @@ export class FileGuard {
   }
 
   /** Whether the content is this database. A checkpoint of any process changes the file, and so does a copy of another file over it. */
-  #isContentKnown(status: BigIntStats): boolean {
+  #isContentKnown(status: fs.BigIntStats): boolean {
     if (status.mtimeNs === this.#seen?.mtimeNs && status.size === this.#seen.size) return true
     // Before the first write of this process any stamp is allowed.
     if (this.#stamps.length === 0) return true
@@ -294,9 +279,8 @@ export class FileGuard {
     return true
   }
 
-  // A checkpoint in progress makes the file shorter only if another process vacuumed the database just before. So the
-  // file is read again until that checkpoint has completed.
-  #isTruncated({ size }: BigIntStats): boolean {
+  // A checkpoint in progress makes the file shorter if another process vacuumed it just before: it is read again until that is done.
+  #isTruncated({ size }: fs.BigIntStats): boolean {
     if (this.#seen === undefined || size >= this.#seen.size) return false
     for (let waitedMs = 0; waitedMs < checkpointTimeoutMs; waitedMs += 20) {
       const header = headerOnDisk(this.#path)

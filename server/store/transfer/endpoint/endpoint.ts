@@ -4,7 +4,14 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../basics/errors.ts'
 import { type Database, displayDatabase } from '../../../config/database-url.ts'
 import { knownMigrations } from '../../migrations.ts'
-import { type Move, movingTable } from '../../transfer-state.ts'
+import {
+  type Filling,
+  fillingIn,
+  fillingPrefix,
+  type Move,
+  movingTable,
+  refuseIncomplete,
+} from '../../transfer-state.ts'
 import { type Endpoint, type Row, rowsInBatch, type Source, type Table, tableNames } from '../rows.ts'
 
 const currentMigrations = knownMigrations()
@@ -24,7 +31,7 @@ export async function openEndpoint(database: Database): Promise<Endpoint> {
   return openSqlite(resolve(database.path))
 }
 
-/** Throws UNAVAILABLE if the database has no schema, or another one than this program. */
+/** Throws UNAVAILABLE if the database has no schema, or as `hasSchema` does. */
 export async function refuseUnusable(source: Endpoint): Promise<void> {
   if (!(await hasSchema(source)))
     throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${source.name}`)
@@ -34,14 +41,24 @@ async function hasTable(endpoint: Endpoint, name: string): Promise<boolean> {
   return (await endpoint.query(endpoint.catalogue)).some(([table]) => table === name)
 }
 
-/** False if the database has no schema yet. Throws UNAVAILABLE if it is not the one of this program. */
+async function entriesOf(endpoint: Endpoint): Promise<string[]> {
+  if (!(await hasTable(endpoint, ledger))) return []
+  return (await endpoint.query(`select name from ${ledger} order by name`)).map(([name]) => String(name))
+}
+
+/** False if the database has no schema yet. Throws UNAVAILABLE if it is not the one of this program, or is not filled completely. */
 export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
-  if (!(await hasTable(endpoint, ledger))) return false
-  const found = (await endpoint.query(`select name from ${ledger} order by name`)).map(([name]) => String(name))
+  const found = await entriesOf(endpoint)
+  refuseIncomplete(found, endpoint.name)
   if (found.length === 0 || found.join() === currentMigrations.join()) return found.length > 0
   const problem = `${endpoint.name} has the schema ${found.at(-1)}, and this program has ${newestMigration}`
   const remedy = 'Bring an older one up to date with carillon migrate; for a newer one, run the version that wrote it.'
   throw new CarillonError('UNAVAILABLE', problem, { remedy })
+}
+
+/** Creates the tables of a new database. `partitions`: see migrate. */
+export async function createTables(target: Endpoint, partitions: number): Promise<void> {
+  if ((await fillingOf(target)) === undefined && !(await hasSchema(target))) await target.migrate(partitions)
 }
 
 /** Runs `work` in a transaction that no write of another process overlaps. Does not block readers. */
@@ -66,13 +83,13 @@ export async function sourceAt(endpoint: Endpoint): Promise<Source> {
   })
   const counts = tableNames.map((name) => `(select count(*) from "${name}")`)
   const [row] = await endpoint.query(`select ${counts.join(' + ')}`)
-  return { tables, total: Number(row?.[0]), rows: (table) => rowsOf(endpoint, table) }
+  return { tables, total: Number(row?.[0]), rows: (table, after) => rowsOf(endpoint, table, after) }
 }
 
-async function* rowsOf(endpoint: Endpoint, table: Table): AsyncGenerator<Row[]> {
+async function* rowsOf(endpoint: Endpoint, table: Table, after?: Row): AsyncGenerator<Row[]> {
   const keys = table.columns.slice(0, table.key)
   const key = keys.map((name, i) => endpoint.stored(`$${i + 1}`, { table, name })).join(', ')
-  for (let last: Row | undefined; ; ) {
+  for (let last = after; ; ) {
     const where = last === undefined ? '' : `where (${keys.join(', ')}) > (${key})`
     const text = `select ${table.columns.join(', ')} from "${table.name}" ${where} order by ${keys.join(', ')} limit ${rowsInBatch}`
     const rows = await endpoint.query(text, last ?? [])
@@ -84,6 +101,32 @@ async function* rowsOf(endpoint: Endpoint, table: Table): AsyncGenerator<Row[]> 
   }
 }
 
+/** The key of the last row, in the order of the key; undefined without a row. */
+export async function lastKey(endpoint: Endpoint, table: Table): Promise<Row | undefined> {
+  const keys = table.columns.slice(0, table.key)
+  const order = keys.map((name) => `${name} desc`).join(', ')
+  return (await endpoint.query(`select ${keys.join(', ')} from "${table.name}" order by ${order} limit 1`))[0]
+}
+
+/** What fills the database; undefined if it is complete or empty. */
+export async function fillingOf(endpoint: Endpoint): Promise<Filling | undefined> {
+  return fillingIn(await entriesOf(endpoint))
+}
+
+/** Begins a filling, in place of an earlier one, or without `entry` ends it. */
+export async function setFilling(endpoint: Endpoint, entry?: string): Promise<void> {
+  await endpoint.query(`delete from ${ledger} where name like '${fillingPrefix}%'`)
+  if (entry !== undefined) await endpoint.query(`insert into ${ledger} values ($1, '')`, [entry])
+  if (endpoint.lateIndex !== undefined)
+    await endpoint.query(entry === undefined ? endpoint.lateIndex.create : endpoint.lateIndex.drop)
+}
+
+/** Throws CONFLICT if another call has begun to fill the database since this one wrote its entry, or has filled it. */
+export async function refuseLaterCall(endpoint: Endpoint, entry: string): Promise<void> {
+  if ((await endpoint.query(`select name from ${ledger} where name = $1`, [entry])).length > 0) return
+  throw new CarillonError('CONFLICT', `Another call fills ${endpoint.name} now`)
+}
+
 /** Null if the database is not being moved, and was not. */
 export async function moveOf(endpoint: Endpoint): Promise<Move | null> {
   const [row] = (await hasTable(endpoint, movingTable)) ? await endpoint.query(`select state from ${movingTable}`) : []
@@ -92,22 +135,16 @@ export async function moveOf(endpoint: Endpoint): Promise<Move | null> {
 
 /** Waits for the writes in progress. From then on the database refuses every write of every process. */
 export function refuseWrites(endpoint: Endpoint, move: Move): Promise<void> {
-  const state = JSON.stringify(move).replaceAll("'", "''")
-  const entering = [
-    `create table ${movingTable} (state text primary key)`,
-    `insert into ${movingTable} values ('${state}')`,
-  ]
-  return change(endpoint, [...entering, ...endpoint.guards(guarded)])
+  return exclusively(endpoint, async () => {
+    await endpoint.query(`create table ${movingTable} (state text primary key)`)
+    await endpoint.query(`insert into ${movingTable} values ($1)`, [JSON.stringify(move)])
+    for (const text of endpoint.guards(guarded)) await endpoint.query(text)
+  })
 }
 
 export function allowWrites(endpoint: Endpoint): Promise<void> {
-  return change(endpoint, [...endpoint.unguards(guarded), `drop table ${movingTable}`])
-}
-
-/** Runs the statements in one transaction. */
-function change(endpoint: Endpoint, statements: readonly string[]): Promise<void> {
   return exclusively(endpoint, async () => {
-    for (const text of statements) await endpoint.query(text)
+    for (const text of [...endpoint.unguards(guarded), `drop table ${movingTable}`]) await endpoint.query(text)
   })
 }
 

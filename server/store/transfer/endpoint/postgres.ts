@@ -1,5 +1,4 @@
-// A PostgreSQL database as an endpoint of a transfer. Uses one connection, so that all statements of a snapshot or a transaction
-// run on it.
+// A PostgreSQL database as an endpoint of a transfer. All statements of a snapshot or a transaction run on its one connection.
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
 import type { Pool, PoolClient } from '../../postgres/connection/pool.ts'
@@ -20,8 +19,6 @@ class Postgres implements Endpoint {
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     join pg_index i on i.indrelid = c.oid and i.indisprimary
     where c.relnamespace = current_schema()::regnamespace group by c.relname, i.indnkeyatts`
-  readonly fillingBegins = []
-  readonly fillingEnds = []
   readonly #opened: Opened
 
   constructor(name: string, opened: Opened) {

@@ -2,10 +2,11 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
+import { textOf } from '../../migrations.ts'
 import { type Database, openDatabase } from '../../sqlite/database.ts'
 import { hasForeignLog } from '../../sqlite/file/identity.ts'
-import { creationOfIndex, migrate } from '../../sqlite/migrate.ts'
-import { userIdOf } from '../../statements.ts'
+import { migrate } from '../../sqlite/migrate.ts'
+import { userIdOfDigits } from '../../statements.ts'
 import { refusedWrite } from '../../transfer-state.ts'
 import type { Endpoint, Row, Table } from '../rows.ts'
 
@@ -15,8 +16,10 @@ class Sqlite implements Endpoint {
   readonly catalogue = `
     select m.name, json_group_array(c.name order by c.cid), sum(c.pk > 0)
     from sqlite_schema m join pragma_table_info(m.name) c where m.type = 'table' group by m.name`
-  readonly fillingBegins = ['drop index if exists notification_by_id']
-  readonly fillingEnds = [creationOfIndex('notification_by_id')]
+  readonly lateIndex = {
+    drop: 'drop index if exists notification_by_id',
+    create: /^create index notification_by_id on [^;]*/m.exec(textOf('0001-schema', 'sqlite'))?.[0] ?? '',
+  }
   readonly #database: Database
 
   constructor(name: string, database: Database) {
@@ -33,7 +36,8 @@ class Sqlite implements Endpoint {
       const statement = this.#database.prepare(text.replaceAll(/\$\d/g, '?'))
       statement.setReturnArrays(true)
       const rows = statement.all(...values) as unknown as (Row[number] | Uint8Array)[][]
-      return rows.map((row) => row.map((value) => (value instanceof Uint8Array ? userIdOf(value) : value)))
+      const digits = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+      return rows.map((row) => row.map((one) => (one instanceof Uint8Array ? userIdOfDigits(digits(one)) : one)))
     })
   }
 

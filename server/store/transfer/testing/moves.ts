@@ -1,5 +1,6 @@
 // For tests: a move, what it leaves in a database, and whether a database accepts writes.
 import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
 import { queryAt } from '../../../../tests/support/postgres.ts'
 import { CarillonError } from '../../../basics/errors.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
@@ -7,7 +8,9 @@ import { openStore, usualPartitions } from '../../../open-store.ts'
 import { revokeTokens } from '../../../tokens/tokens.store.ts'
 import { connect } from '../../sqlite/database.ts'
 import { moveDatabase } from '../move.ts'
-import { report, sqliteFile } from './filled.ts'
+import { carillon, type Ended } from './command.ts'
+import { report, rowsAt, sqliteFile } from './filled.ts'
+import { interrupted } from './interrupted.ts'
 
 let moves = 0
 
@@ -43,6 +46,57 @@ export async function run(url: string, sql: string): Promise<void> {
   } finally {
     database.close()
   }
+}
+
+/** How many notifications a database that has its tables holds. Reads past the service, which refuses an incomplete one. */
+export async function notificationsAt(url: string): Promise<number> {
+  const counting = 'select cast(count(*) as integer) as count from notification'
+  if (url.startsWith('postgres:')) return (await queryAt(url, counting)).rows[0].count
+  const database = connect(sqliteFile(url))
+  try {
+    return Number(database.prepare(counting).get()?.count)
+  } finally {
+    database.close()
+  }
+}
+
+/**
+ * Runs a command that fills `to` and kills it when it has copied a random number of notifications. Undefined if the command was done before, else
+ * how many rows are there.
+ */
+export async function killedWhileFilling(args: readonly string[], to: string): Promise<number | undefined> {
+  const enough = randomInt(1, 4_000)
+  const isDue = async () => (await notificationsAt(to)) >= enough
+  return (await interrupted({ args, signal: 'SIGKILL', isDue })) && rowsAt(to)
+}
+
+/** The call was the second one: it continued behind the rows that were there, and says so. */
+export function assertContinued(call: Ended, { rows, total }: { rows: number; total: number }): void {
+  assert.equal(call.status, 0, call.stderr)
+  const [, all, there] = /^Copying (\d+) rows, after the (\d+) that are there$/m.exec(call.stderr) ?? []
+  assert.equal(Number(all), total, call.stderr)
+  // The server of PostgreSQL may have committed a batch after its client was killed.
+  assert.ok(Number(there) >= rows && Number(there) <= rows + 1_000, `${there} of ${rows}`)
+}
+
+/** No program works on the database, and each says with which command it is filled. */
+export async function isRefusedAsIncomplete(url: string, call: string): Promise<void> {
+  const expected =
+    `^carillon: (The database|\\S+) has only a part of its rows: a restore or a move into it is not done\\. ` +
+    `Run the same command again, and it continues: ${RegExp.escape(call)}$`
+  for (const args of [['serve'], ['user', 'list'], ['backup', '/nowhere/backup'], ['move']]) {
+    const env = {
+      CARILLON_DATABASE_URL: url,
+      CARILLON_TARGET_URL: `sqlite:${sqliteFile(url)}-2`,
+      CARILLON_LOG: 'silent',
+    }
+    const { status, stdout, stderr } = await carillon(args, env)
+    assert.deepEqual([status, stdout], [1, ''], `${args} ${stdout} ${stderr}`)
+    assert.match(stderr.trim(), new RegExp(expected), args.join(' '))
+  }
+  const { status, stdout } = await carillon(['doctor'], { CARILLON_DATABASE_URL: url })
+  assert.equal(status, 1)
+  assert.ok(stdout.includes(call), stdout)
 }
 
 /** Whether another process is writing to the database, in a transaction. */
