@@ -39,7 +39,8 @@ import { AccessTokens, revocationKeptForMs } from './tokens/access-token.ts'
 import { TokenRevocations } from './tokens/revocations.ts'
 import { isSignedByUs, SignatureChecks } from './tokens/signature-checks.ts'
 import { SigningKeys } from './tokens/signing-keys.ts'
-import { hasOneUser, readerOf } from './users/users.ts'
+import { listUsers } from './users/users.store.ts'
+import { readerOf } from './users/users.ts'
 
 type Environment = {
   log: Log
@@ -52,18 +53,15 @@ type Environment = {
   own?: OwnParts
 }
 
-/**
- * What a world of the demonstration has in place of the parts that a service makes for itself (demonstration/server/world.ts). It has
- * the API alone: scripts of its pages would share the browser's storage with ours.
- */
+/** Of a world of the demonstration. It has the API alone: scripts of its pages would share the browser's storage with ours. */
 type OwnParts = {
   passwords: Passwords
   cookies: Cookies
-  /** Returns the same part, whose calls are noted. */
   observed: Observed
   /** How many verified tokens are remembered. */
   cachedTokens: number
 }
+/** Returns the same part, whose calls are noted. */
 type Observed = <Part extends object>(name: string, part: Part) => Part
 const unobserved: Observed = (_, part) => part
 
@@ -81,7 +79,9 @@ export async function compose(store: Store, config: Config, environment: Environ
   // Marks and deliveries record no change by a user, so their writes have no limit.
   const unlimited: Store = Object.setPrototypeOf({ write: store.write }, store)
   limitChanges(store, now)
-  store.onRecorded(lines.writeAll)
+  store.onRecorded(async (entries) => {
+    for (const entry of entries) lines.write(entry)
+  })
   const secrets = await sealingSecrets(config, store)
   const sealing = new Sealing(secrets, () => secretsIn(config))
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
@@ -114,7 +114,7 @@ export async function compose(store: Store, config: Config, environment: Environ
       ...settings,
       scripts: new ServedScripts(),
       readerOf: (caller) => readerOf({ store }, caller),
-      hasOneUser: () => hasOneUser({ store }),
+      hasOneUser: async () => (await store.read(listUsers, { after: '', limit: 2 })).length === 1,
     },
     documentation: documentationOf(published, { url, cookieName: site.cookie.name }),
   }

@@ -8,9 +8,8 @@ import * as writes from './writes.ts'
 export const usualPartitions = 8
 
 /**
- * Opens the store and brings it to this program's schema; `migrations` names those that were applied. With `startTimeout`
- * it waits for a PostgreSQL server that cannot be reached, is starting or has no connection left, and for nothing else.
- * `notice` is a sentence for the operator.
+ * `migrations`: those that were applied. `notice`: a sentence for the operator. With `startTimeout` it waits for a PostgreSQL server that
+ * cannot be reached, is starting or has no connection left, and for nothing else.
  */
 export async function openStore(
   database: Database,

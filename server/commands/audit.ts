@@ -61,9 +61,8 @@ async function entriesOf({ store, now }: Place, { user, since, last }: Options):
   const wanted = since === undefined ? last : Number.POSITIVE_INFINITY
   const entries: AuditEntry[] = []
   for (let page: AuditEntry[] | undefined; page?.length !== 0 && entries.length < wanted; entries.push(...page)) {
-    const oldest = entries.at(-1)
     const limit = Math.min(pageSize, wanted - entries.length)
-    page = await store.read(listAudit, { ...filter, ...(oldest && { before: oldest.id }), limit })
+    page = await store.read(listAudit, { ...filter, before: entries.at(-1)?.id, limit })
   }
   return entries.toReversed()
 }

@@ -59,10 +59,8 @@ async function rotate(options: Output & { keep: string }, command: Command): Pro
     const counts = await sealAgain(store, secrets, { audit, pause: () => sleep(pauseMs) })
     const keptUntil = keepMs === 0 ? undefined : iso(at + keepMs).slice(0, 10)
     const kept = isGenerated ? endChange(database.path, keptUntil) : undefined
-    print(options, { ...counts, isGenerated, ...(kept !== undefined && { kept }) }, () => [
-      ...report(counts, isGenerated),
-      forBackups(isGenerated, kept),
-    ])
+    const value = { ...counts, isGenerated, ...(kept !== undefined && { kept }) }
+    print(options, value, () => report(counts, isGenerated, kept))
   })
 }
 
@@ -73,17 +71,13 @@ async function refuseUnopened({ store, config }: Place): Promise<void> {
   await countSealedOtherwise(store, new Sealing(secrets))
 }
 
-function report({ signingKeys, factors }: Counts, isGenerated: boolean): string[] {
-  const next = isGenerated
-    ? 'The new secret is in the file beside the database. Back it up.'
-    : 'CARILLON_SECRET_PREVIOUS is no longer needed: remove it, and restart the nodes one after another.'
+function report({ signingKeys, factors }: Counts, isGenerated: boolean, kept: string | undefined): string[] {
   const sealed = `Sealed with the new secret: signing keys ${signingKeys}, second factors ${factors}.`
-  return [signingKeys + factors === 0 ? 'Everything is sealed with the current secret.' : sealed, next]
-}
-
-function forBackups(isGenerated: boolean, kept: string | undefined): string {
+  const done = signingKeys + factors === 0 ? 'Everything is sealed with the current secret.' : sealed
+  const removed = 'CARILLON_SECRET_PREVIOUS is no longer needed: remove it, and restart the nodes one after another.'
   const need = 'Backups from before need the secret before'
-  if (!isGenerated) return `${need}: keep it as long as them.`
-  if (kept === undefined) return `${need}, which was not kept.`
-  return `${need}: it is in ${kept}, which the service deletes after that day. Copy it to where you keep them.`
+  if (!isGenerated) return [done, removed, `${need}: keep it as long as them.`]
+  const place = `it is in ${kept}, which the service deletes after that day. Copy it to where you keep them.`
+  const before = kept === undefined ? `${need}, which was not kept.` : `${need}: ${place}`
+  return [done, 'The new secret is in the file beside the database. Back it up.', before]
 }

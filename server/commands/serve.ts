@@ -70,10 +70,7 @@ async function serve({ json }: Output, command: Command): Promise<void> {
   await stop(1, 'the store failed')
 }
 
-/**
- * Ends at a signal before the service is ready, which a migration of a large database delays by minutes. Every transaction is
- * complete, so the next start continues. Without a listener, process 1 of a container would ignore the signal.
- */
+/** Ends at a signal during the start, which a migration may delay by minutes: process 1 of a container would ignore it. */
 async function stoppable(log: Log, start: () => Promise<Service>): Promise<Service> {
   const end = (reason: NodeJS.Signals) => {
     log.info({ event: 'stopped', reason }, 'stopped before it was ready')
@@ -87,11 +84,10 @@ async function stoppable(log: Log, start: () => Promise<Service>): Promise<Servi
   }
 }
 
+type Shown = { database: Database; isTerminal: boolean; log: Log }
+
 /** Printed on a terminal. Other output may be stored, so there the text goes to a file that only its owner can read. */
-function showOnce(
-  { firstSignIn, url }: Service,
-  { database, isTerminal, log }: { database: Database; isTerminal: boolean; log: Log },
-): void {
+function showOnce({ firstSignIn, url }: Service, { database, isTerminal, log }: Shown): void {
   if (firstSignIn === undefined) return
   const text = firstSignInText(firstSignIn, url)
   if (isTerminal) return void process.stdout.write(text)

@@ -32,10 +32,7 @@ export function withSettings(command: Command, family = command.name()): Command
   return command
 }
 
-/**
- * Option, else environment, else default. `options` is for a command whose options have other names than their settings. Throws
- * WrongUse with every fault.
- */
+/** Option, else environment, else default. `options`: if they have other names than their settings. Throws WrongUse. */
 export function configOf(command: Command, options?: SettingOptions): Config {
   try {
     return readConfig(process.env, flagsOf(command, options))

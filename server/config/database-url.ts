@@ -31,9 +31,8 @@ export type PostgresServer = {
 }
 
 /**
- * The server that pg would connect to (pg-connection-string, and connection-parameters.js in pg; a test compares them).
- * pg reads PGHOST and PGSSLMODE of the environment if the URL names no host or no mode.
- * Undefined if the database is not one of PostgreSQL, or if its URL cannot be parsed.
+ * The server that pg would connect to (pg-connection-string, and connection-parameters.js in pg; a test compares them), also by PGHOST and
+ * PGSSLMODE. Undefined if the database is not one of PostgreSQL, or if its URL cannot be parsed.
  */
 export function postgresServer(database: Database, env: Environment): PostgresServer | undefined {
   if (database.engine !== 'postgres') return undefined

@@ -1,6 +1,6 @@
 // Which settings contradict each other, and which allow others on the network to read passwords, cookies or the database? An
 // exposure is refused without an explicit setting (L3, L4).
-import { isOnThisMachine, postgresServer } from './database-url.ts'
+import { type Database, isOnThisMachine, postgresServer } from './database-url.ts'
 import type { Config } from './settings.ts'
 import { type Environment, formatDuration, isLoopback, type SettingFault } from './values.ts'
 
@@ -47,15 +47,13 @@ function exposedOrigins({ publicUrl, allowedOrigins = [] }: Partial<Config>): Se
 function exposedDatabases(config: Partial<Config>, env: Environment): SettingFault[] {
   const { database, target, insecureDatabase } = config
   if (insecureDatabase !== false) return []
-  const databases = { CARILLON_DATABASE_URL: database, CARILLON_TARGET_URL: target }
-  return Object.entries(databases)
-    .filter(([, named]) => named !== undefined && databaseTls({ database: named, insecureDatabase }, env) === 'refused')
-    .map(([field]) => ({
-      field,
-      reason:
-        'names a PostgreSQL server on another machine and does not require TLS: others on the network can read its data',
-      remedy: 'add sslmode=verify-full to the URL, or set CARILLON_INSECURE_DATABASE=on',
-    }))
+  const isRefused = (named?: Database) => named && databaseTls({ database: named, insecureDatabase }, env) === 'refused'
+  const place = 'a PostgreSQL server on another machine'
+  const reason = `names ${place} and does not require TLS: others on the network can read its data`
+  const change = 'add sslmode=verify-full to the URL, or set CARILLON_INSECURE_DATABASE=on'
+  return Object.entries({ CARILLON_DATABASE_URL: database, CARILLON_TARGET_URL: target })
+    .filter(([, named]) => isRefused(named))
+    .map(([field]) => ({ field, reason, remedy: change }))
 }
 
 /** For doctor: why the connection to the database is not safe; undefined if it is. */

@@ -5,7 +5,6 @@ import { type Entry, isText, maxLength, type Report, readEntries, repeated } fro
 import { isExposed } from './values.ts'
 
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
-export type IdTokenAlgorithm = (typeof algorithms)[number]
 
 export type ProviderSetting = {
   /** In the path of its routes. */
@@ -17,7 +16,7 @@ export type ProviderSetting = {
   /** Undefined for a public client. */
   readonly clientSecret: string | undefined
   readonly scopes: readonly string[]
-  readonly algorithm: IdTokenAlgorithm
+  readonly algorithm: (typeof algorithms)[number]
   /** Where its endpoints may be: the issuer's own origin first. */
   readonly origins: readonly string[]
   readonly createUsers: boolean

@@ -28,14 +28,11 @@ export function readSettings(env: Environment, flags: Flags = {}) {
 /** A misspelt name must not be ignored silently. */
 function unknownNames(env: Environment): SettingFault[] {
   const known: string[] = settings.flatMap(({ name }) => [name, `${name}_FILE`])
-  const unknown = Object.keys(env).filter(
-    (name) => name.startsWith('CARILLON_') && env[name] !== undefined && !known.includes(name),
-  )
-  return unknown.map((field) =>
-    serviceLink.test(field)
-      ? { field, reason: 'is a Kubernetes service link, not a setting', remedy: 'set enableServiceLinks: false' }
-      : { field, reason: 'is not a setting', remedy: 'correct or remove the name; docs/config.md lists all settings' },
-  )
+  const link = { reason: 'is a Kubernetes service link, not a setting', remedy: 'set enableServiceLinks: false' }
+  const other = { reason: 'is not a setting', remedy: 'correct or remove the name; docs/config.md lists all settings' }
+  return Object.keys(env)
+    .filter((name) => name.startsWith('CARILLON_') && env[name] !== undefined && !known.includes(name))
+    .map((field) => ({ field, ...(serviceLink.test(field) ? link : other) }))
 }
 
 /** Kubernetes sets such names in every pod for each Service; a Service called `carillon` uses our prefix. */
@@ -85,7 +82,7 @@ function contentOf(path: string, fileName: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error'
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException
     const why = whyUnreadable[code] ?? `fails: ${code}`
     return invalid(`cannot be read: ${fileName} names ${JSON.stringify(path)}, which ${why}`)
   }

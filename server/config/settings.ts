@@ -4,7 +4,7 @@ import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import { readProviders } from './providers.ts'
 import * as values from './values.ts'
-import { day, duration, hour, integer, maxLifetime, minute, oneOf, second } from './values.ts'
+import { day, duration, hour, integer, maxLifetime, minute, oneOf, readSecret, second } from './values.ts'
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -32,6 +32,8 @@ const orNone = <Read extends Row['read']>(read: Read) => ({ default: 'none', rea
 const number = (min: number, max: number, usual: string) => ({ default: usual, read: integer(min, max) })
 const time = <Usual extends string | undefined = undefined>(min: number, max: number, usual?: Usual) =>
   ({ default: usual as Usual, isTime: true, read: duration(min, max) }) as const
+const sealing = { secret: true, commands: ['serve', 'keys', 'secret', 'user', 'doctor'], read: readSecret } as const
+const ownPage = { commands: ['serve', 'user'], read: values.readPage } as const
 const onHere = {
   absent: '`on` if the service listens on a loopback address and has no other name, otherwise `off`',
   read: values.readSwitch,
@@ -98,18 +100,14 @@ const table = {
   },
   CARILLON_SECRET: {
     absent: 'generated at the first start and stored beside the SQLite file',
+    ...sealing,
     meaning: 'Encrypts the signing keys in the store; at least 32 random characters, and the same on every node.',
-    secret: true,
-    commands: ['serve', 'keys', 'secret', 'user', 'doctor'],
-    read: values.readSecret,
   },
   CARILLON_SECRET_PREVIOUS: {
     key: 'previousSecret',
+    ...sealing,
     meaning:
       'The secret before a change of `CARILLON_SECRET`, accepted until `carillon secret rotate` has sealed everything with the new one.',
-    secret: true,
-    commands: ['serve', 'keys', 'secret', 'user', 'doctor'],
-    read: values.readSecret,
   },
   CARILLON_SESSION_IDLE: {
     ...time(second, maxLifetime, '7d'),
@@ -165,15 +163,13 @@ const table = {
   },
   CARILLON_RESET_PAGE: {
     absent: '`/reset` below the public URL',
+    ...ownPage,
     meaning: 'A page of your application that sets a new password; the token is appended after `#`.',
-    commands: ['serve', 'user'],
-    read: values.readPage,
   },
   CARILLON_INVITE_PAGE: {
     absent: '`/invite` below the public URL',
+    ...ownPage,
     meaning: 'The same for the first password of an invited user.',
-    commands: ['serve', 'user'],
-    read: values.readPage,
   },
   CARILLON_PAGES_PREFIX: {
     default: '/',

@@ -36,9 +36,8 @@ function isHostName(text: string): boolean {
 }
 
 export function readHost(text: string): string {
-  return isIP(text) || isHostName(text)
-    ? text
-    : invalid('write an address or a host name, such as 127.0.0.1, ::1 or localhost')
+  if (isIP(text) || isHostName(text)) return text
+  return invalid('write an address or a host name, such as 127.0.0.1, ::1 or localhost')
 }
 
 export function integer(min: number, max: number): (text: string) => number {
@@ -53,9 +52,8 @@ export function duration(min: number, max: number): (text: string) => number {
     const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? []
     if (!count || !unit) invalid('write a number and its unit, such as 500ms, 30s, 15m, 12h or 30d')
     const value = Number(count) * (units[unit] ?? Number.NaN)
-    return value >= min && value <= max
-      ? value
-      : invalid(`write a duration from ${formatDuration(min)} to ${formatDuration(max)}`)
+    if (value >= min && value <= max) return value
+    return invalid(`write a duration from ${formatDuration(min)} to ${formatDuration(max)}`)
   }
 }
 
@@ -104,9 +102,8 @@ export function readPage(text: string): string {
   const page = readServiceUrl(text)
   if (isExposed(page))
     invalid('write https://: others on the network could put a script into the page and read the token')
-  return longRun.test(page)
-    ? invalid('write a URL without 43 letters, digits, - and _ in a row: the token has so many')
-    : page
+  if (longRun.test(page)) invalid('write a URL without 43 letters, digits, - and _ in a row: the token has so many')
+  return page
 }
 
 /** The five digits of a hash are sent to it, and its answer decides about passwords: nobody on the network may read or change them. */
@@ -138,9 +135,8 @@ export function readMailFrom(text: string): { name: string; address: string } {
   const [, name = '', inBrackets, alone] =
     /^(?:([^<>"\p{Cc}]*?)[ ]*<([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+)>|([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+))$/u.exec(text) ?? []
   const address = inBrackets ?? alone
-  return address === undefined
-    ? invalid('write an address, such as bell@example.org or Bell <bell@example.org>')
-    : { name, address }
+  if (address !== undefined) return { name, address }
+  return invalid('write an address, such as bell@example.org or Bell <bell@example.org>')
 }
 
 /** A contact of security.txt (RFC 9116, section 2.5.3): a URI. An address of e-mail becomes one. */
@@ -197,18 +193,12 @@ function readHostName(text: string): string {
 /** An address, or a CIDR range. IPv4 inside IPv6 becomes IPv4. */
 function readRange(text: string): string {
   const range = parseRange(text)
-  if (range === undefined)
-    return invalid(
-      `${JSON.stringify(text.slice(0, 80))} is not an address`,
-      'write addresses or CIDR ranges, such as 127.0.0.1, ::1 or 10.0.0.0/8',
-    )
+  const form = 'write addresses or CIDR ranges, such as 127.0.0.1, ::1 or 10.0.0.0/8'
+  if (range === undefined) return invalid(`${JSON.stringify(text.slice(0, 80))} is not an address`, form)
   const formatted = formatRange(range)
   // 10.0.0.5/8 may be a mistake for 10.0.0.5, and would trust more machines than the operator meant.
-  if (parseRange(formatted)?.address !== range.address)
-    invalid(
-      `${text} has bits after its prefix`,
-      `write ${formatted} for the range, or ${range.address} for the single address`,
-    )
+  const remedy = `write ${formatted} for the range, or ${range.address} for the single address`
+  if (parseRange(formatted)?.address !== range.address) invalid(`${text} has bits after its prefix`, remedy)
   return formatted
 }
 

@@ -1,10 +1,7 @@
 // A finding: the result of one check, as a state, a sentence and what to change.
 import { CarillonError, messageOf } from '../basics/errors.ts'
 
-/**
- * `check`: what was checked, in one or two words. `change`: a command, a setting, a line of the proxy's configuration; none if the state
- * is ok.
- */
+/** `change`: a command, a setting or a line of the proxy's configuration; none if the state is ok. */
 export type Finding = { check: string; state: 'ok' | 'warning' | 'fault'; found: string; change?: string }
 type Wrong = { found: string; change: string }
 

@@ -77,7 +77,6 @@ export async function readFlow<Flow extends { state: string }>(
   return text === undefined ? undefined : JSON.parse(text)
 }
 
-/** Removes the cookie of the flow, if there is one. */
 export function forgetFlow({ site }: Pick<FlowNeeds, 'site'>, reply: FastifyReply, id: string | undefined): void {
   if (id !== undefined) setCookie(reply, flowCookie(site, id), '')
 }

@@ -110,7 +110,6 @@ export const recoveryCodes = forUser({
   },
 })
 
-/** The recovery codes come with the first factor only. */
 export function displayAdded(factor: Factor, outcome: 'done' | 'first', codes: readonly string[]) {
   return { ...displayFactor(factor), ...(outcome === 'first' && { recoveryCodes: codes }) }
 }

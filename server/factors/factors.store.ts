@@ -1,6 +1,5 @@
 // Second factors, recovery codes and challenges, and what was sealed with another secret. A change of factors locks the user's row, so that
-// one of two calls adds the first factor. A use needs no such lock: it is one conditional update. A reset, which ends the proofs of the user,
-// is with the users.
+// one of two calls adds the first factor. A use needs no such lock: it is one conditional update.
 import type { SecondFactorKind } from '../basics/errors.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'
@@ -9,7 +8,6 @@ export type Factor = {
   /** A UUIDv7, which orders the factors of a user. */
   id: string
   kind: 'totp' | 'passkey'
-  /** How the user calls it. */
   label: string
   createdAt: number
   /** The factor counts from this moment on; null for a TOTP secret of which no code was received yet. */

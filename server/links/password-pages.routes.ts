@@ -1,5 +1,4 @@
-// The pages of passwords: for a forgotten one, a form, which works without a script, that requests the mail with the link; and the two to
-// which a one-time link leads.
+// The pages of passwords: a form, which works without a script, for a forgotten one, and the two pages to which a one-time link leads.
 import type { FastifyRequest } from 'fastify'
 import { type CarillonError, invalidField } from '../basics/errors.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
@@ -82,8 +81,7 @@ function form(view: View, texts: TextsOf<'service'>['signIn'], fault = ''): Html
 </form>`
 }
 
-// The two pages to which a one-time link leads. The token is in the fragment of the address, which no request has: the script
-// (pages/password/) sends it to `POST /password/link` and `POST /password/reset` (passwords.routes.ts).
+// The pages of a link: its token is in the fragment of the address, which no request has, and the script (pages/password/) sends it.
 
 type Needs = PageNeeds & { users: { passwordMinLength: number } }
 

@@ -1,5 +1,5 @@
 // The routes of passwords: a new one by the signed-in user or by a one-time link, and the links that an application requests for its users.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
@@ -7,7 +7,7 @@ import { offeredFactors } from '../factors/factors.store.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
-import { forAnyone, forProducer, forUser, type GuardedRequest, type Subject } from '../http/operation.ts'
+import { forAnyone, forProducer, forUser } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
@@ -147,7 +147,7 @@ export const change = forUser({
   /** The current password is proof enough that the user is there: the sign-in may be older than ten minutes. */
   async handle(dependencies: FactorNeeds, request, reply) {
     const { currentPassword, newPassword } = request.body
-    const { store, devices } = dependencies
+    const { store, devices, sessions } = dependencies
     const source = sourceOf(dependencies, request)
     const signal = goneSignal(reply)
     const { id, username } = await findEnabledUser(dependencies, request.caller)
@@ -159,14 +159,8 @@ export const change = forUser({
     await checkCredentials(dependencies, account, presented)
     const own = ownSignIn(request.caller)
     await changePassword({ ...dependencies.users, source }, { id, username: username as string, newPassword, ...own })
-    await renewCookie(dependencies, request, reply)
+    const secret = await renewOwnCookie(dependencies, { request, reply })
+    // Not fresh with a second factor: a person who has learned the password could remove the factor. Nor can a token become fresh.
+    if (secret !== null && (await store.read(offeredFactors, id)).length === 0) await sessions.confirm(secret)
   },
 })
-
-/** Fresh only without a second factor, as after POST /api/me/confirm. A token cannot become fresh: that route gives another one. */
-async function renewCookie(dependencies: FactorNeeds, request: GuardedRequest<Subject>, reply: FastifyReply) {
-  const { store, sessions } = dependencies
-  const secret = await renewOwnCookie(dependencies, { request, reply })
-  if (secret === null || (await store.read(offeredFactors, request.caller.userId)).length > 0) return
-  await sessions.confirm(secret)
-}

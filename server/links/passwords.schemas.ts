@@ -35,6 +35,5 @@ export const PasswordChangeBody = t.component('PasswordChange', { currentPasswor
 const eitherOne = { minProperties: 1, maxProperties: 1, description: 'One of the two' }
 const forgotten = { username: t.optional(username), email: t.optional(t.text(1, maxEmailLength)) }
 export const ForgotBody = t.component('ForgottenPassword', forgotten, eitherOne)
-/** Of the page. */
 const account = t.example(t.text(0, maxEmailLength, 'A username or an e-mail address'), 'ann@example.org')
 export const ForgotForm = t.component('ForgotForm', { account })

@@ -13,7 +13,9 @@ import { noteDevice } from '../sessions/sign-ins.store.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { findUser } from '../users/users.store.ts'
+import type { UserMail } from './mail.ts'
 
+type Texts = TextsOf<'service'>['notices']
 const noticeKinds = [
   'password-changed',
   'email-changed',
@@ -51,13 +53,7 @@ export type NoticeOptions = {
 
 /** `at`: for a mail, which does not know the reader's time zone. */
 type Change = { title: string; body: string; at: number }
-export type ChangesMail = {
-  kind: 'changes'
-  to: string
-  locale: string | null
-  url: string
-  facts: { count: number; title: string; lines: readonly string[] }
-}
+export type ChangesMail = UserMail & { kind: 'changes' }
 /** `count`: of all changes; `changes` has the last ones. */
 type Mailed = { userId: string; locale: string | null; to: string; count: number; changes: Change[] }
 
@@ -93,9 +89,10 @@ export class Notices {
   }
 
   async #briefly(sending: Promise<unknown>, fields: { event: string } & Record<string, unknown>): Promise<void> {
-    const sent = sending.catch((error: unknown) =>
-      this.#options.log.error({ ...fields, reason: messageOf(error) }, 'a user could not be notified'),
-    )
+    const { log } = this.#options
+    const onFailure = (error: unknown) =>
+      log.error({ ...fields, reason: messageOf(error) }, 'a user could not be notified')
+    const sent = sending.catch(onFailure)
     await Promise.race([sent, sleep(maxDelayMs, undefined, { ref: false })])
   }
 
@@ -156,10 +153,7 @@ export class Notices {
   #wait(mailed: Mailed, seconds: number): void {
     // Another change may have begun to wait since.
     if (this.#append(mailed)) return
-    if (this.#waiting.size >= maxWaiting.users) {
-      this.#logFailed(mailed, 'too many mails wait')
-      return
-    }
+    if (this.#waiting.size >= maxWaiting.users) return void this.#logFailed(mailed, 'too many mails wait')
     const key = keyOf(mailed)
     this.#waiting.set(key, mailed)
     const sendLater = () => {
@@ -211,19 +205,14 @@ function kindsOf({ event, detail }: AuditEntry): NoticeKind[] {
 }
 
 /** A label is `<browser> on <system>`, or the name of a program. */
-function deviceIn({ aBrowser, on, unknownDevice }: TextsOf<'service'>['notices'], label: string | null): string {
+function deviceIn({ aBrowser, on, unknownDevice }: Texts, label: string | null): string {
   return label?.replace('A browser', aBrowser).replace(' on ', ` ${on} `) ?? unknownDevice
 }
 
 /** Who did it, from where, and what to do if it is a surprise. The inbox displays when, in the reader's time. */
-function bodyOf(
-  texts: TextsOf<'service'>['notices'],
-  kind: NoticeKind,
-  { actor, address, userAgent }: AuditEntry,
-): string {
+function bodyOf(texts: Texts, kind: NoticeKind, { actor, address, userAgent }: AuditEntry): string {
+  const [by = ''] = actor.split(':', 1)
+  const others = { operator: texts.byOperator, producer: texts.byApplication, service: texts.byUnknown }
   const byUser = () => texts.byUser(deviceIn(texts, deviceLabel(userAgent)), address ?? '')
-  const done = { operator: texts.byOperator, producer: texts.byApplication, service: texts.byUnknown }[
-    actor.split(':', 1)[0] ?? ''
-  ]
-  return `${done ?? byUser()} ${kind === 'old-session-presented' ? texts.ended : texts.advice}`.trim()
+  return `${others[by as keyof typeof others] ?? byUser()} ${kind === 'old-session-presented' ? texts.ended : texts.advice}`.trim()
 }

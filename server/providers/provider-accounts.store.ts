@@ -1,6 +1,5 @@
-// The accounts that users have at providers of OpenID Connect, found by issuer and subject and by nothing else: an e-mail address may
-// belong to another person tomorrow. The user's row is locked before an account is linked or removed, so that two calls for one user
-// take turns. The column owner_id is not named user_id: an account is found without its user.
+// The accounts that users have at providers of OpenID Connect. The user's row is locked before an account is linked or removed, so that two
+// calls for one user take turns. The column owner_id is not named user_id: an account is found without its user.
 import { hasPasswordOrPasskey } from '../factors/factors.store.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, lockUsers, type Read, record, run, send, type Write } from '../store/statements.ts'

@@ -1,5 +1,4 @@
-// The routes of a sign-in with a provider (OpenID Connect): which providers there are, the redirect to one, the way back, and the code
-// that a page exchanges for its token. The accounts of users are in provider-accounts.routes.ts.
+// The routes of a sign-in with a provider (OpenID Connect). The accounts of users are in provider-accounts.routes.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import { CarillonError, invalidField } from '../basics/errors.ts'

@@ -31,13 +31,7 @@ export type SignInFacts = {
 /** How many devices are remembered for a user, those that were seen last. */
 const maxKnownDevices = 50
 
-export type NewDevice = {
-  userId: string
-  signInId: string
-  address: string
-  at: number
-  from: SeenDevice
-}
+export type NewDevice = { userId: string; signInId: string; address: string; at: number; from: SeenDevice }
 
 /** What a sign-in needs to begin, and a signed-in user to see and to end it. */
 export type SessionNeeds = {

@@ -2,7 +2,6 @@ import { noSuchRoute } from '../basics/errors.ts'
 import { forVisitor } from '../http/operation.ts'
 import { acceptsHtml } from '../http/response/send.ts'
 import type { Inbox } from '../inbox/inbox.ts'
-import type { View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
@@ -18,45 +17,31 @@ export const front = forVisitor({
   refusals: ['NOT_FOUND'],
   async handle(dependencies: Needs, request, reply) {
     if (!acceptsHtml(request)) throw noSuchRoute()
-    const user = await dependencies.pages.readerOf(request.caller)
+    const { caller } = request
+    const user = await dependencies.pages.readerOf(caller)
     const view = await viewOf(dependencies, request, user)
     const { front: texts } = await view.textsOf('service')
-    const main =
-      request.caller !== null && user !== undefined
-        ? signedIn({ view, texts, unread: (await dependencies.inbox.counts(request.caller)).unread })
-        : signedOut({ view, texts, hint: await firstHint(dependencies, texts) })
     const title = view.user === undefined ? texts.welcome(view.name) : texts.hello(view.user)
+    const { root, pages, texts: names } = view
+    const counts = caller === null || user === undefined ? undefined : await dependencies.inbox.counts(caller)
+    const isSignedOut = counts === undefined
+    const { unread = 0 } = counts ?? {}
+    const greeting = unread === 0 ? texts.nothingUnread : texts.unread(unread)
+    const main = html`<div class="hero"><h1>${title}</h1>
+<p class="lead">${isSignedOut ? texts.welcomeText : greeting}</p>
+${isSignedOut && html`<p><a class="button primary" href="${pages}sign-in">${names.signIn}</a></p>`}</div>
+${isSignedOut && (await firstHint(dependencies, texts))}
+<ul class="places">
+${!isSignedOut && place(`${pages}inbox`, names.inbox, texts.inboxText)}
+${!isSignedOut && place(`${pages}account`, names.account, texts.accountText)}
+${view.hasDemonstration && place(`${pages}demonstration`, names.demonstration, texts.demonstrationText)}
+${view.hasDocumentationLink && place(`${root}docs`, names.documentation, texts.documentationText)}
+</ul>`
     return sendPage(reply, view, { title, styles: ['front.css'], main })
   },
 })
 
 type Texts = TextsOf<'service'>['front']
-type Greeting = { view: View; texts: Texts }
-
-function signedIn({ view, texts, unread }: Greeting & { unread: number }): Html {
-  const { pages, user = '' } = view
-  return html`<div class="hero"><h1>${texts.hello(user)}</h1>
-<p class="lead">${unread === 0 ? texts.nothingUnread : texts.unread(unread)}</p></div>
-<ul class="places">
-${place(`${pages}inbox`, view.texts.inbox, texts.inboxText)}
-${place(`${pages}account`, view.texts.account, texts.accountText)}
-${otherPlaces({ view, texts })}</ul>`
-}
-
-function signedOut({ view, texts, hint }: Greeting & { hint: Html | undefined }): Html {
-  return html`<div class="hero"><h1>${texts.welcome(view.name)}</h1>
-<p class="lead">${texts.welcomeText}</p>
-<p><a class="button primary" href="${view.pages}sign-in">${view.texts.signIn}</a></p></div>
-${hint}
-<ul class="places">
-${otherPlaces({ view, texts })}</ul>`
-}
-
-function otherPlaces({ view: { root, pages, hasDemonstration, hasDocumentationLink, texts: names }, texts }: Greeting) {
-  return html`${hasDemonstration && place(`${pages}demonstration`, names.demonstration, texts.demonstrationText)}
-${hasDocumentationLink && place(`${root}docs`, names.documentation, texts.documentationText)}
-`
-}
 
 function place(address: string, name: string, text: string): Html {
   return html`<li class="card"><h2><a href="${address}">${name}</a></h2><p>${text}</p></li>`

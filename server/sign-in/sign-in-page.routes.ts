@@ -1,5 +1,4 @@
-// The sign-in page: signs a user in by a form, which works without a script, and leads back to the application that sent the user here. And
-// the sign-out button of all pages.
+// The sign-in page, which leads back to the application that sent the user here; and the sign-out button of all pages.
 import type { FastifyRequest } from 'fastify'
 import { CarillonError, invalidCredentials, invalidField, invalidRequest, secondFactorKinds } from '../basics/errors.ts'
 import type { FactorNeeds } from '../factors/factors.ts'

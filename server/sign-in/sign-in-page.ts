@@ -1,5 +1,4 @@
-// What the sign-in page displays: the form with the password, the second step, or who is signed in already. Each works without a script;
-// pages/sign-in/ adds passkeys and checks the cookies.
+// What the sign-in page displays. Its forms work without a script; pages/sign-in/ adds passkeys and checks the cookies.
 import type { Page, View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
@@ -13,11 +12,9 @@ export type SignInView = {
   nextHost: string | undefined
   /** The accepted place to return to; it travels with each form. */
   returnTo: string | undefined
-  /** Whether browsers accept passkeys at this address. */
   hasPasskeys: boolean
   /** What the reader has just done. */
   done: string
-  /** Why the last attempt failed. */
   fault?: string | undefined
 }
 

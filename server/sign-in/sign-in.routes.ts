@@ -1,4 +1,4 @@
-// The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in. See also tokens.ts.
+// The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in.
 import type { FastifyReply } from 'fastify'
 import { sourceOf } from '../audit/entry.ts'
 import type { FactorNeeds } from '../factors/factors.ts'

@@ -52,11 +52,8 @@ function signInAddress(dependencies: PageNeeds, original: string | undefined): s
   return goal === undefined ? page : `${page}?return_to=${encodeURIComponent(goal)}`
 }
 
-/** `isAuthRequest`: the proxy is an nginx with `auth_request`, which passes no redirect on. `url`: undefined without a trusted proxy that says it. */
-type OriginalRequest = { isAuthRequest: boolean; url: string | undefined }
-
-/** What the browser requested from the proxy: for the way back after a sign-in, and for nothing else. */
-function originalRequestOf(request: IncomingMessage, trustedProxies: AddressRanges): OriginalRequest {
+/** The `url` is for the way back after a sign-in alone. `isAuthRequest`: the proxy is an nginx with `auth_request`, which passes no redirect on. */
+function originalRequestOf(request: IncomingMessage, trustedProxies: AddressRanges) {
   const { headers } = request
   const isAuthRequest = headers['x-original-url'] !== undefined
   // From any other peer it is the client's own claim (A11).

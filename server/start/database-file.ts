@@ -7,10 +7,7 @@ import { CarillonError } from '../basics/errors.ts'
 import type { Database } from '../config/database-url.ts'
 import { secretFileOf } from './sealing-secret.ts'
 
-/**
- * For commands that may create the database. Throws UNAVAILABLE if it is missing, empty or without a table, but a file that belongs to it is
- * still there.
- */
+/** For commands that may create the database. Throws UNAVAILABLE if it is lost, but a file that belongs to it is there. */
 export function refuseLostDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database
@@ -41,10 +38,7 @@ function lossOf(path: string, log: string): 'is gone' | 'is empty' | 'has no tab
   return !existsSync(log) && hasNoTable(path) ? 'has no table' : undefined
 }
 
-/**
- * The first page is a leaf without a cell: https://sqlite.org/fileformat.html section 1.6. A file that cannot be read is refused when it
- * is opened.
- */
+/** The first page is a leaf without a cell: https://sqlite.org/fileformat.html section 1.6. */
 function hasNoTable(path: string): boolean {
   const start = Buffer.alloc(105)
   let file: number | undefined
@@ -52,6 +46,7 @@ function hasNoTable(path: string): boolean {
     file = openSync(path, 'r')
     readSync(file, start)
   } catch {
+    // It is refused when it is opened.
     return false
   } finally {
     if (file !== undefined) closeSync(file)

@@ -8,14 +8,10 @@ import { addUser, firstUsername, makePassphrase, type UserDependencies } from '.
 
 export type FirstSignIn = { username: string; password: string; key: string }
 
-/** Undefined if the store has a user already. */
-export async function firstStart(dependencies: {
-  users: UserDependencies
-  producerKeys: ProducerKeys
-  deliveries: Deliveries
-  /** The path of the documentation page, as browsers see it. */
-  docsPath: string
-}): Promise<FirstSignIn | undefined> {
+type Dependencies = { users: UserDependencies; producerKeys: ProducerKeys; deliveries: Deliveries; docsPath: string }
+
+/** Undefined if the store has a user already. `docsPath`: of the documentation page, as browsers see it. */
+export async function firstStart(dependencies: Dependencies): Promise<FirstSignIn | undefined> {
   const { users, producerKeys, deliveries, docsPath } = dependencies
   if ((await users.store.read(listUsers, { after: '', limit: 1 })).length > 0) return undefined
   const credentials = { username: firstUsername, password: makePassphrase() }

@@ -5,8 +5,7 @@ import type { Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
 import { isLoopback } from '../config/values.ts'
 import type { LinkSettings } from '../links/links.ts'
-import { mailer } from '../mail/mail.ts'
-import { renderUserMail, type UserMail } from '../mail/user-mail.ts'
+import { mailer, renderUserMail, type UserMail } from '../mail/mail.ts'
 import type { BreachOptions } from '../passwords/policy.ts'
 
 const breachTimeoutMs = 2_000

@@ -93,10 +93,7 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/**
- * Makes a new secret beside the database at `path`, or continues an interrupted change. The one before stays in a second file until nothing
- * needs it, so that an interruption at any moment leaves both secrets on the disk.
- */
+/** Makes a new secret, or continues an interrupted change: at every moment, both secrets are on the disk until `endChange`. */
 export function beginChange(path: string): Secrets {
   const [file, previousFile] = [secretFileOf(path), previousSecretFileOf(path)]
   const before = readSecret(file)

@@ -87,14 +87,13 @@ export class Upkeep {
   async #trim(): Promise<void> {
     const { store, wall, limits } = this.#dependencies
     const { inboxMax: max } = limits
-    let user = max === undefined ? undefined : ''
-    while (max !== undefined && user !== undefined && !this.#isEnding) {
+    if (max === undefined) return
+    for (let user: string | undefined = ''; user !== undefined && !this.#isEnding; await yieldToEventLoop()) {
       const sizes: Size[] = await store.read(sizesAfter, user)
       for (const { userId, size } of sizes)
         for (let isFull = size > max; isFull && !this.#isEnding; )
           isFull = await store.write(shrink, { userId, max, at: wall() })
       user = sizes.at(-1)?.userId
-      await yieldToEventLoop()
     }
   }
 
@@ -159,10 +158,7 @@ type Parts = {
   upkeep: Upkeep
 }
 
-/**
- * Deletes ended sessions, old idempotency keys, old counts of guesses, old entries of the audit log and old notifications, and replaces signing
- * keys.
- */
+/** The work of each start and each hour: deletes everything that has ended or is too old, and replaces signing keys. */
 export async function tidy({ database, auditRetentionMs }: Config, parts: Parts): Promise<void> {
   const { store, clock, sessions, keys, guesses, deliveries, upkeep } = parts
   const { now, wall } = clock

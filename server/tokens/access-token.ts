@@ -65,10 +65,7 @@ export class AccessTokens {
     this.#verified = new BoundedCache(options.maxCached ?? usualCache)
   }
 
-  /**
-   * `signInId`: a new UUIDv7. `credentialGeneration` was read with the password hash, so a password change during the check revokes the token.
-   * Throws INVALID_CREDENTIALS if this node has already received that revocation.
-   */
+  /** The generation was read with the password hash. Throws INVALID_CREDENTIALS if this node knows that it was raised since. */
   async issue(user: TokenUser & { username: string | null }, signInId: string): Promise<IssuedToken> {
     const { id: userId, username, credentialGeneration: generation } = user
     const signIn = { userId, username, signInId, signedInAt: madeAt(signInId), generation }

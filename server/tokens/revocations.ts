@@ -45,10 +45,8 @@ export class TokenRevocations {
   static async load(dependencies: Dependencies, onFailure: (error: unknown) => void): Promise<TokenRevocations> {
     const revocations = new TokenRevocations(dependencies)
     await revocations.refresh()
-    dependencies.store.onChange(
-      reloader(() => revocations.refresh(), onFailure),
-      ['token-revocation'],
-    )
+    const refreshSoon = reloader(() => revocations.refresh(), onFailure)
+    dependencies.store.onChange(refreshSoon, ['token-revocation'])
     return revocations
   }
 

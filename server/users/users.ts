@@ -262,10 +262,6 @@ export async function readerOf({ store }: { store: Store }, subject: Subject | n
   return user?.disabledAt === null ? user : undefined
 }
 
-export async function hasOneUser({ store }: { store: Store }): Promise<boolean> {
-  return (await store.read(stored.listUsers, { after: '', limit: 2 })).length === 1
-}
-
 /** The user whom the path names. Throws NOT_FOUND for an empty external id: `/api/users/external/` is not a route. */
 export function userKey({ params: { id, externalId } }: Pick<GuardedRequest, 'params'>): UserKey {
   if (externalId === '') throw noSuchRoute()

@@ -1,8 +1,6 @@
 // What a long command prints on stderr: its steps, and its state if a signal ends it.
 import type { Output } from './output.ts'
 
-type Progress = { step: string; done: number; total: number }
-
 const width = 30
 const drawEveryMs = 100
 
@@ -24,17 +22,15 @@ export function progress({ json }: Output) {
 }
 
 /** Cut to one line of the terminal: a wrapped one would not be overwritten. `columns` is 0 if the terminal does not know. */
-export function barOf({ step, done, total }: Progress, columns = process.stderr.columns): string {
+export function barOf(state: { step: string; done: number; total: number }, columns = process.stderr.columns): string {
+  const { step, done, total } = state
   const share = total === 0 ? 1 : Math.min(1, done / total)
   const bar = '█'.repeat(Math.floor(share * width)).padEnd(width, '░')
   const percent = String(Math.floor(share * 100)).padStart(3)
   return `${step.padEnd(9)} ${bar} ${percent} %  ${done} of ${total} rows`.slice(0, columns || undefined)
 }
 
-/**
- * At SIGINT and SIGTERM, prints the sentence that `state` returns, if any, and ends with status 1. Without a listener, process 1 of a
- * container would ignore the signal. Code that must clean up listens for the exit of the process.
- */
+/** At SIGINT and SIGTERM, prints what `state` returns, and ends with status 1: process 1 of a container would ignore them. */
 export async function interruptible<Result>(state: () => string, work: () => Promise<Result>): Promise<Result> {
   const end = (signal: NodeJS.Signals) => {
     process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}carillon: Ended by ${signal}. ${state()}`.trimEnd())

@@ -1,10 +1,7 @@
 // Sends a command's requests to the running service, and says in a sentence why they failed.
 import { CarillonError } from '../../basics/errors.ts'
 
-/**
- * Runs `request`, which uses the client, and converts the client's errors into a CarillonError for the operator. `nameOf` returns
- * what the operator calls a field of the request.
- */
+/** Throws the client's errors as a CarillonError. `nameOf` returns what the operator calls a field of the request. */
 export async function requestService<Result>(
   url: string,
   request: () => Promise<Result>,

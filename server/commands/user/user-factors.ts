@@ -49,11 +49,11 @@ async function listAll(users: Users, key: UserKey, options: Output): Promise<voi
   const items = factors.map(({ id, kind, label, createdAt, confirmedAt, lastUsedAt }) => {
     return { id, kind, label, confirmed: confirmedAt !== null, createdAt, lastUsedAt }
   })
-  const rows = items.map(({ id, kind, label, confirmed, createdAt, lastUsedAt }) => {
-    return [id, kind, label, confirmed ? 'yes' : 'no', day(createdAt), day(lastUsedAt)]
-  })
   print(options, { items, recoveryCodesLeft }, () => {
     if (items.length === 0) return `${nameOf(user)} has no second factor`
+    const rows = items.map(({ id, kind, label, confirmed, createdAt, lastUsedAt }) => {
+      return [id, kind, label, confirmed ? 'yes' : 'no', day(createdAt), day(lastUsedAt)]
+    })
     const lines = table(['id', 'kind', 'label', 'confirmed', 'added', 'last used'], rows)
     return [...lines, `recovery codes left: ${recoveryCodesLeft}`]
   })

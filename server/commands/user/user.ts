@@ -75,9 +75,8 @@ export function userCommand(): Command {
     .description('Write everything that the service keeps about a user, one JSON object per line')
     .option('--out <file>', 'a new file, in place of stdout')
     .addHelpText('after', exportHelp)
-  named(
-    user.command('rename').argument('<names...>', 'the username, unless an option names the user; the new username'),
-  )
+  named(user.command('rename'))
+    .argument('<names...>', 'the username, unless an option names the user; the new username')
     .description('Give a user another username; sessions and tokens stay')
     .addHelpText('after', renameHelp)
     .action(renameOne)

@@ -124,7 +124,11 @@ export async function verifyRegistration(response: Registration, wish: Wish): Pr
     response,
     ...expected(wish),
     supportedAlgorithmIDs: algorithms,
-  }).catch(refuseWithReason)
+  }).catch((error: unknown) => {
+    // The library's own sentences say what is wrong. An error of JavaScript, about a value that the library did not expect, does not.
+    const isOfLibrary = error instanceof Error && !(error instanceof TypeError) && !(error instanceof RangeError)
+    throw refusal(`The new passkey is refused: ${isOfLibrary ? error.message : 'it is not that of an authenticator'}`)
+  })
   if (!verified) throw refusal('The signature of the new passkey is wrong')
   const { id, publicKey, counter, transports = [] } = registrationInfo.credential
   return { credentialId: id, publicKey: Buffer.from(publicKey).toString('base64url'), signCount: counter, transports }
@@ -145,12 +149,6 @@ async function refuseAttestation(encoded: string): Promise<void> {
       'The passkey comes with an attestation',
       'Create it with the options as they are: attestation is "none".',
     )
-}
-
-/** The library's own sentences say what is wrong. An error of JavaScript, about a value that the library did not expect, does not. */
-function refuseWithReason(error: unknown): never {
-  const isOfLibrary = error instanceof Error && !(error instanceof TypeError) && !(error instanceof RangeError)
-  throw refusal(`The new passkey is refused: ${isOfLibrary ? error.message : 'it is not that of an authenticator'}`)
 }
 
 /** `allowed`: the passkeys of a user who is known; empty if the browser offers every one that it has for this service. */

@@ -1,5 +1,4 @@
-// The passkeys of a user: adding one, and proving one, as the only proof of a sign-in, as a second factor, or to confirm a sign-in. The
-// cryptography is in ceremonies.ts.
+// The passkeys of a user: adding one, and proving one. The cryptography is in ceremonies.ts.
 import { recordAudit } from '../../audit/audit.store.ts'
 import { auditEntry, type RequestSource, type Source } from '../../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
