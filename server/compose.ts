@@ -35,7 +35,7 @@ import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
 import { type Cookies, pageSettings, siteOf } from './start/site.ts'
 import { tidy, Upkeep } from './start/upkeep.ts'
 import type { Store } from './store/store.ts'
-import { AccessTokens, revocationKeptForMs } from './tokens/access-token.ts'
+import { AccessTokens } from './tokens/access-token.ts'
 import { TokenRevocations } from './tokens/revocations.ts'
 import { isSignedByUs, SignatureChecks } from './tokens/signature-checks.ts'
 import { SigningKeys } from './tokens/signing-keys.ts'
@@ -153,8 +153,7 @@ async function composeProofs(
   const keys = observed('keys', await SigningKeys.open({ store, sealing, ...schedule }))
   const onReadFailure = (error: unknown) =>
     log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying')
-  const reading = { store, now, wall, keepMs: revocationKeptForMs }
-  const revocations = observed('revocations', await TokenRevocations.load(reading, onReadFailure))
+  const revocations = observed('revocations', await TokenRevocations.load({ store, now, wall }, onReadFailure))
   const limits = { idleMs: config.sessionIdleMs, lifetimeMs, maxPerUser: config.sessionsPerUser }
   const sessions = observed('sessions', new Sessions({ store, revocations, now, ...limits }))
   const onFailure = (issuer: string, error: unknown) =>

@@ -7,7 +7,7 @@ import { presentedDevices } from '../guessing/device-tokens.ts'
 import { type Exchange, forUser, type Subject } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
-import { revocationKeptForMs } from '../tokens/access-token.ts'
+import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { endProofs, findEnabledUser } from '../users/users.ts'
 import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
@@ -119,15 +119,15 @@ async function endOne(dependencies: Needs, { request, reply }: Exchange<Subject>
   const signInId = request.params.id.toLowerCase()
   const source = sourceOf(dependencies, request)
   const at = users.now()
-  const revocationExpiresAt = at + revocationKeptForMs
   const isOwn = signInId === caller.signInId && caller.proof === 'access-token'
   const event = disowned === undefined ? 'session-ended' : 'sign-in-disowned'
   const audit = [auditEntry(source, { event, at, userId, signInId })]
-  const change = { userId, signInId, isOwn, at, revocationExpiresAt, audit, ...(disowned && { disowned }) }
-  if ((await store.write(stored.endSignIn, { ...change, alive: aliveNow(dependencies) })) === 'absent')
+  const change = { userId, signInId, isOwn, at, alive: aliveNow(dependencies), audit, ...(disowned && { disowned }) }
+  const revocationExpiresAt = at + revocationKeptForMs
+  if ((await store.write(stored.endSignIn, { ...change, revocationExpiresAt })) === 'absent')
     throw new CarillonError('NOT_FOUND', 'There is no such session', {
       remedy: 'It may have ended; GET /api/me/sessions lists those that are open.',
     })
-  revocations.note({ userId, signInId, expiresAt: revocationExpiresAt })
+  revocations.note({ userId, signInId })
   if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, site.cookie, '')
 }

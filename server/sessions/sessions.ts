@@ -7,8 +7,8 @@ import { hashOf } from '../basics/secrets.ts'
 import type { Subject } from '../http/operation.ts'
 import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { revocationKeptForMs } from '../tokens/access-token.ts'
-import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
+import { revocationKeptForMs, type SignIn } from '../tokens/read-token.ts'
+import type { TokenRevocations } from '../tokens/revocations.ts'
 import type { User } from '../users/users.store.ts'
 import type { EndedSession, Familiarity, LiveBounds, NewSession, SessionKey } from './sessions.store.ts'
 import * as stored from './sessions.store.ts'
@@ -56,7 +56,7 @@ export class Sessions {
     user: Pick<User, 'id' | 'credentialGeneration'>,
     { replaces, ...detail }: NewSignIn,
   ): Promise<{ secret: string; expiresAt: number; familiarity: Familiarity | undefined }> {
-    const { store, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
+    const { store, revocations, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
     const secret = newSecretOf(user.id)
     const at = now()
     const key = { userId: user.id, secretHash: hashOf(secret) }
@@ -64,7 +64,7 @@ export class Sessions {
     const end = { replaces: keysOf(replaces), at, revocationExpiresAt: at + revocationKeptForMs }
     const outcome = await store.write(stored.addSession, { ...key, checkedGeneration, ...detail, ...end, maxSessions })
     if (outcome === 'refused') throw invalidCredentials()
-    for (const signIn of outcome.revoked) this.#note(signIn, at)
+    for (const signIn of outcome.revoked) revocations.note(signIn)
     await this.#endCopied(end.replaces)
     return { secret, expiresAt: at + lifetimeMs, familiarity: outcome.device }
   }
@@ -177,13 +177,9 @@ export class Sessions {
 
   /** Ends sessions with their tokens, which this process refuses from then on. */
   async #end(end: { keys: readonly SessionKey[]; at: number } & Audited): Promise<void> {
+    const { store, revocations } = this.#options
     const change = { ...end, revocationExpiresAt: end.at + revocationKeptForMs, live: this.liveBounds() }
-    const ended = await this.#options.store.write(stored.endSessions, change)
-    for (const { userId, signInId, hadTokens } of ended) if (hadTokens) this.#note({ userId, signInId }, end.at)
-  }
-
-  #note(signIn: { userId: string; signInId: string }, at: number): void {
-    this.#options.revocations.note({ ...signIn, expiresAt: at + revocationKeptForMs })
+    for (const one of await store.write(stored.endSessions, change)) if (one.hadTokens) revocations.note(one)
   }
 
   #endOf({ createdAt, lastSeenAt }: Pick<EndedSession, 'createdAt' | 'lastSeenAt'>, at: number): number {
