@@ -35,11 +35,12 @@ import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
 import { type Cookies, pageSettings, siteOf } from './start/site.ts'
 import { removeEnded, Upkeep } from './start/upkeep.ts'
 import type { Store } from './store/store.ts'
-import { AccessTokens, revocationKeptForMs } from './tokens/access-token.ts'
+import { AccessTokens } from './tokens/access-token.ts'
 import { TokenRevocations } from './tokens/revocations.ts'
 import { isSignedByUs, SignatureChecks } from './tokens/signature-checks.ts'
 import { SigningKeys } from './tokens/signing-keys.ts'
-import { hasOneUser, readerOf } from './users/users.ts'
+import { listUsers } from './users/users.store.ts'
+import { readerOf } from './users/users.ts'
 
 type Environment = {
   log: Log
@@ -78,7 +79,9 @@ export async function compose(store: Store, config: Config, environment: Environ
   // Marks and deliveries record no change by a user, so their writes have no limit.
   const unlimited: Store = Object.setPrototypeOf({ write: store.write }, store)
   limitChanges(store, now)
-  store.onRecorded(lines.writeAll)
+  store.onRecorded(async (entries) => {
+    for (const entry of entries) lines.write(entry)
+  })
   const secrets = await sealingSecrets(config, store)
   const sealing = new Sealing(secrets, () => secretsIn(config))
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
@@ -110,7 +113,7 @@ export async function compose(store: Store, config: Config, environment: Environ
       ...settings,
       scripts: new ServedScripts(),
       readerOf: (caller) => readerOf({ store }, caller),
-      hasOneUser: () => hasOneUser({ store }),
+      hasOneUser: async () => (await store.read(listUsers, { after: '', limit: 2 })).length === 1,
     },
     documentation: documentationOf(published, { url, cookieName: site.cookie.name }),
   }
@@ -153,8 +156,7 @@ async function composeProofs(store: Store, config: Config, parts: ProofParts) {
   const keys = observed('keys', await SigningKeys.open({ store, sealing, ...schedule }))
   const onReadFailure = (error: unknown) =>
     log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying')
-  const reading = { store, now, wall, keepMs: revocationKeptForMs }
-  const revocations = observed('revocations', await TokenRevocations.load(reading, onReadFailure))
+  const revocations = observed('revocations', await TokenRevocations.load({ store, now, wall }, onReadFailure))
   const limits = { idleMs: config.sessionIdleMs, lifetimeMs, maxPerUser: config.sessionsPerUser }
   const sessions = observed('sessions', new Sessions({ store, revocations, now, ...limits }))
   const onFailure = (issuer: string, error: unknown) =>

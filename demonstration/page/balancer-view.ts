@@ -29,7 +29,7 @@ export function balancerView(stage: Stage, hits: Readonly<Record<Way, readonly H
 
 function drawing({ texts: { actors, things } }: Stage, way: Way, hits: readonly Hit[]) {
   const tone = `tone-${ways[way]}`
-  const store = svg`<g class="place"><rect x="75" y=${storeY} width="180" height="38" rx="10"></rect></g>
+  const store = svg`<g class="place"><rect x="45" y=${storeY} width="240" height="38" rx="10"></rect></g>
     <g class="thing ${tone}"><text x="165" y=${storeY + 24} text-anchor="middle">${actors.store}: ${things.row}</text></g>`
   return svg`<svg viewBox="0 0 ${width} 240" width="100%" aria-hidden="true">
     ${servers.map((server) => svg`<g class="arrow tone-plain"><line x1=${width / 2} y1="48" x2=${xOf(server)} y2=${rowY}></line></g>`)}

@@ -9,7 +9,7 @@ const wireHeight = 40
 /** A longer list would take more room than the picture. */
 const maxOpen = 6
 /** The average letter of a label, in pixels. */
-const letterWidth = 6.1
+const letterWidth = 6.4
 const hopMs = 750
 
 type Box = { x: number; y: number; w: number; h: number }

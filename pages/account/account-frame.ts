@@ -34,22 +34,19 @@ const sections = {
 }
 const sectionIds = Object.keys(sections) as (keyof typeof sections)[]
 
-/** The attributes of the element in which the service starts the page. */
-type Place = Pick<Account, 'root' | 'pages' | 'passwordMinLength' | 'offered'>
+/** Where the service starts the page. */
+const container = document.getElementById('account')
+const { root = '', pages = '', passwordMin, providers = '[]' } = container?.dataset ?? {}
+const offered = JSON.parse(providers) as Account['offered']
+const place = { root, pages, passwordMinLength: Number(passwordMin), offered }
 
 class AccountFrame extends PageElement {
   static override properties: PropertyDeclarations = { account: { state: true }, failure: { state: true } }
 
   declare account: Account | undefined
   declare failure: { error: unknown; words: Account['words'] } | undefined
-  readonly #place: Place
   /** The anchor of the address that is not displayed yet. */
   #target = ''
-
-  constructor(place: Place) {
-    super()
-    this.#place = place
-  }
 
   override connectedCallback(): void {
     super.connectedCallback()
@@ -73,7 +70,7 @@ class AccountFrame extends PageElement {
         refresh: () => this.#refresh(),
         refreshFrame: () => this.#refreshFrame(),
       }
-      this.account = { ...this.#place, ...acts, ...read, me, revision: 0 }
+      this.account = { ...place, ...acts, ...read, me, revision: 0 }
       this.failure = undefined
     } catch (error) {
       this.failure = { error, words: read.words }
@@ -90,13 +87,13 @@ class AccountFrame extends PageElement {
 
   /** Without a session, this route has no user and is no error, which a browser would display in its console. */
   async #readMe(): Promise<Me> {
-    const me = await send<Me | null>(`${this.#place.root}api/session`)
+    const me = await send<Me | null>(`${root}api/session`)
     if (me === null) throw signedOut()
     return me
   }
 
   async #send<Data>(path: string, sending?: Sending): Promise<Data> {
-    const url = this.#place.root + path
+    const url = root + path
     try {
       return await send<Data>(url, sending)
     } catch (error) {
@@ -157,7 +154,7 @@ class AccountFrame extends PageElement {
   protected override render(): TemplateResult | typeof nothing {
     const { account, failure } = this
     if (failure)
-      return html`<p class="fault" role="alert">${faultOf(failure.error, { ...this.#place, words: failure.words })}</p>
+      return html`<p class="fault" role="alert">${faultOf(failure.error, { pages, words: failure.words })}</p>
 <button type="button" @click=${() => this.#start()}>${failure.words.tryAgain}</button>`
     if (!account) return nothing
     const { texts, me } = account
@@ -197,8 +194,4 @@ customElements.define('account-data', DataSection)
 customElements.define('add-app', AddApp)
 customElements.define('add-passkey', AddPasskey)
 customElements.define('recovery-codes', RecoveryCodes)
-
-const container = document.getElementById('account')
-const { root = '', pages = '', passwordMin, providers = '[]' } = container?.dataset ?? {}
-const offered = JSON.parse(providers) as Account['offered']
-container?.append(new AccountFrame({ root, pages, passwordMinLength: Number(passwordMin), offered }))
+container?.append(new AccountFrame())

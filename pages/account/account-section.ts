@@ -44,6 +44,16 @@ export abstract class PageElement extends LitElement {
 /** The user closed a dialog that the request needed: nothing has happened, and nothing is said. */
 export class Cancelled extends Error {}
 
+/** Resolves when the dialog is closed with `agreed`. Throws Cancelled if the user closes it otherwise, also with Escape. */
+export function agreement(dialog: HTMLDialogElement): Promise<void> {
+  dialog.returnValue = ''
+  dialog.showModal()
+  return new Promise((resolve, reject) => {
+    const settle = () => (dialog.returnValue === 'agreed' ? resolve() : reject(new Cancelled()))
+    dialog.addEventListener('close', settle, { once: true })
+  })
+}
+
 type Sentence = (texts: Account['texts']) => string
 type Sentences = Partial<Record<ErrorCode, Sentence>>
 
@@ -181,7 +191,7 @@ export abstract class AccountSection extends PageElement {
   }
 
   /** Asks before an act that cannot be undone. Throws Cancelled unless the user agrees. The button that cancels is first, and so has the focus. */
-  protected ask({ title, text, action }: { title: string; text: string; action: string }): Promise<void> {
+  protected async ask({ title, text, action }: { title: string; text: string; action: string }): Promise<void> {
     const dialog = document.createElement('dialog')
     dialog.setAttribute('role', 'alertdialog')
     dialog.setAttribute('aria-labelledby', 'question-title')
@@ -192,14 +202,7 @@ export abstract class AccountSection extends PageElement {
 <button type="button" class="danger" @click=${() => dialog.close('agreed')}>${action}</button></p>`
     render(content, dialog)
     document.body.append(dialog)
-    dialog.showModal()
-    return new Promise((resolve, reject) => {
-      dialog.addEventListener('close', () => {
-        dialog.remove()
-        if (dialog.returnValue === 'agreed') resolve()
-        else reject(new Cancelled())
-      })
-    })
+    await agreement(dialog).finally(() => dialog.remove())
   }
 
   /** Call it after an act that removed or replaced the button with the focus. Without `selector`, the heading gets the focus. */

@@ -2,7 +2,7 @@
 // factor, or by the password of a user without one (POST /api/me/confirm).
 import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { isCarillonError } from '../../client/transport/errors.ts'
-import { AccountSection, Cancelled } from './account-section.ts'
+import { AccountSection, agreement } from './account-section.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from './passkeys.ts'
 import { send } from './requests.ts'
 
@@ -15,7 +15,6 @@ export class ConfirmDialog extends AccountSection {
   /** How this user can confirm; the first is offered. */
   declare ways: readonly Way[]
   declare way: Way
-  #settle: { resolve: () => void; reject: (error: unknown) => void } | undefined
 
   constructor() {
     super()
@@ -25,15 +24,11 @@ export class ConfirmDialog extends AccountSection {
 
   /** Resolves when the sign-in is fresh. Throws Cancelled if the user closes the dialog, CarillonError if the factors cannot be read. */
   async confirm(): Promise<void> {
-    this.#settle?.reject(new Cancelled())
     this.ways = await this.#readWays()
     this.way = this.ways[0] ?? 'password'
     this.failure = undefined
     await this.updateComplete
-    this.#dialog?.showModal()
-    return new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject }
-    })
+    await agreement(this.#dialog)
   }
 
   async #readWays(): Promise<Way[]> {
@@ -47,8 +42,8 @@ export class ConfirmDialog extends AccountSection {
     ]
   }
 
-  get #dialog(): HTMLDialogElement | null {
-    return this.querySelector('dialog')
+  get #dialog(): HTMLDialogElement {
+    return this.querySelector('dialog') as HTMLDialogElement
   }
 
   /** The button of the way has gone: it is another one's now. */
@@ -72,8 +67,7 @@ export class ConfirmDialog extends AccountSection {
       await send(`${root}api/me/confirm`, { method: 'POST', body: { [this.way]: proof } })
     })
     if (!isProved) return this.#displayFailure()
-    this.#settle?.resolve()
-    this.#dialog?.close()
+    this.#dialog.close('agreed')
   }
 
   async #displayFailure(): Promise<void> {
@@ -90,10 +84,7 @@ export class ConfirmDialog extends AccountSection {
     return this.querySelector('input')
   }
 
-  /** Runs after Escape, the button, and a confirmation. */
-  #closed(): void {
-    this.#settle?.reject(new Cancelled())
-    this.#settle = undefined
+  #forgetProof(): void {
     if (this.#field) this.#field.value = ''
   }
 
@@ -101,14 +92,14 @@ export class ConfirmDialog extends AccountSection {
     const { texts, way, ways, isBusy, failure } = this
     const { confirm, cancel } = texts
     const others = ways.filter((one) => one !== way)
-    return html`<dialog aria-labelledby="confirm-title" @close=${this.#closed}>
+    return html`<dialog aria-labelledby="confirm-title" @close=${this.#forgetProof}>
 <form novalidate @submit=${this.#prove}>
 <h2 id="confirm-title">${confirm.title}</h2>
 <p>${confirm.text}</p>
 ${way === 'passkey' ? nothing : this.#proofField(way)}
 <p class="fault" id="confirm-fault" role="alert">${this.faultText(failure)}</p>
 <p class="buttons"><button class="primary" aria-disabled=${isBusy ? 'true' : nothing}>${way === 'passkey' ? confirm.ways.passkey : confirm.submit}</button>
-<button type="button" @click=${() => this.#dialog?.close()}>${cancel}</button></p>
+<button type="button" @click=${() => this.#dialog.close()}>${cancel}</button></p>
 ${others.map((one) => html`<p><button type="button" class="plain" @click=${() => this.#changeTo(one)}>${confirm.ways[one]}</button></p>`)}
 <p class="hint">${confirm.otherwise}</p>
 </form></dialog>`

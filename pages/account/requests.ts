@@ -17,12 +17,13 @@ export async function send<Data = undefined>(url: string, sending: Sending = {})
 
 /** Undefined for a response without a body. Throws CarillonError. `url` is relative to the page, so that it works below any path. */
 async function sendOnce<Data>(url: string, { method = 'GET', body }: Sending): Promise<Data> {
-  const { response, text } = await exchange(url, {
+  const response = await fetch(url, {
     method,
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
     ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  })
+  }).catch(noResponse)
+  const text = await response.text().catch(noResponse)
   if (!response.ok) throw errorOf(response, text)
   if (response.status === 204) return undefined as Data
   try {
@@ -34,11 +35,6 @@ async function sendOnce<Data>(url: string, { method = 'GET', body }: Sending): P
   }
 }
 
-async function exchange(url: string, init: RequestInit) {
-  try {
-    const response = await fetch(url, init)
-    return { response, text: await response.text() }
-  } catch (cause) {
-    throw networkError(cause)
-  }
+function noResponse(cause: unknown): never {
+  throw networkError(cause)
 }

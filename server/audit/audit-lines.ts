@@ -26,11 +26,6 @@ export class AuditLines {
     this.#log = log
   }
 
-  /** One function, for the store to call after a commit. */
-  readonly writeAll = async (entries: readonly AuditEntry[]): Promise<void> => {
-    for (const entry of entries) this.write(entry)
-  }
-
   write(entry: AuditEntry): void {
     const { event, actor, count } = entry
     const isLimited = actor !== 'user' && imported.has(event)

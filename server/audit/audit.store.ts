@@ -23,21 +23,19 @@ type Row = Omit<AuditEntry, 'detail'> & { detail: string | null }
 
 /** Lists entries by id, newest first, at most `limit` of them. */
 export function* listAudit(query: AuditQuery): Read<AuditEntry[]> {
-  return (yield* entriesOf(query)).map(toEntry)
-}
-
-function entriesOf(query: AuditQuery): Read<Row[]> {
   const { userId, actor = null, since = 0, before = 'g', limit } = query
-  if (userId === undefined)
-    return all<Row>`
-      select ${columns} from audit
-      where id >= ${firstIdAt(since)} and id < ${before} and (cast(${actor} as text) is null or actor = ${actor})
-      order by id desc limit ${limit}`
-  return all<Row>`
-    select ${columns} from audit
-    where user_id = ${userId} and id >= ${firstIdAt(since)} and id < ${before}
-      and (cast(${actor} as text) is null or actor = ${actor})
-    order by id desc limit ${limit}`
+  const rows =
+    userId === undefined
+      ? yield* all<Row>`
+          select ${columns} from audit
+          where id >= ${firstIdAt(since)} and id < ${before} and (cast(${actor} as text) is null or actor = ${actor})
+          order by id desc limit ${limit}`
+      : yield* all<Row>`
+          select ${columns} from audit
+          where user_id = ${userId} and id >= ${firstIdAt(since)} and id < ${before}
+            and (cast(${actor} as text) is null or actor = ${actor})
+          order by id desc limit ${limit}`
+  return rows.map(toEntry)
 }
 
 /** The newest entry with the event `settings-changed`. */

@@ -1,5 +1,4 @@
-// The log lines of commands. A command is a process of its own and has no log, so every service that runs writes the lines of what
-// operators did, when the store signals it. What happened while none ran is in the table alone.
+// The log lines of commands, which have no log: every service that runs writes them. What happened while none ran has none.
 import type { AuditEntry } from '../store/events.ts'
 import { reloader } from '../store/reloads.ts'
 import type { Store } from '../store/store.ts'

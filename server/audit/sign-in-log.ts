@@ -23,10 +23,7 @@ type Pair = { account: Named; address: string; event: EventName; inMinute: numbe
 
 const minuteMs = 60_000
 const secondMs = 1_000
-/**
- * Entries with one refusal each: of one account and address in a minute; of all at once, and then one each second. So a node writes at
- * most 12 of them, one more each second, and `maxCounts` + 1 each minute, whatever clients send: 95,000 rows a day.
- */
+/** Of one account and address in a minute; of all at once, and one more each second: at most 95,000 rows a day. */
 const maxLines = { samePerMinute: 10, atOnce: 12 }
 const maxPairs = 1_000
 /** Pairs of account and address that get a line with their count at the end of a minute; the others share one line. */

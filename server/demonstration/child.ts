@@ -41,8 +41,7 @@ export class Demonstration {
     }
     const method = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
     // The form of another site is part of an experiment, and some browsers send cookies with it.
-    const config = { isPassedOn: true } as const
-    app.route({ method, url: `${prefix}/demonstration/*`, config, onRequest, handler: notThere })
+    app.route({ method, url: `${prefix}/demonstration/*`, config: { isPassedOn: true }, onRequest, handler: notThere })
   }
 
   whenRunning(): Promise<Running> {

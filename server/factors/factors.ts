@@ -29,9 +29,6 @@ export function challengeEnded(): CarillonError {
 // Codes of an authenticator app (TOTP, RFC 6238): SHA-1, six digits, 30 seconds, which is what every app supports. The two packages are
 // loaded with the first use, because most users have no factor.
 
-/** The clock of a phone may be this many steps ahead or behind (RFC 6238, section 5.2). */
-const window = 1
-
 /** The secret as base32, the address that an app reads, and its picture (SVG). `issuer` and `account` are what the app displays. */
 export async function newTotp({ issuer, account }: { issuer: string; account: string }) {
   const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
@@ -46,8 +43,8 @@ export async function stepOfCode(secret: string, code: string, at: number): Prom
   const { Secret, TOTP } = await import('otpauth')
   const totp = new TOTP({ secret: Secret.fromBase32(secret) })
   const token = code.replaceAll(' ', '')
-  // Compares in constant time.
-  const delta = /^\d{6}$/.test(token) ? totp.validate({ token, timestamp: at, window }) : null
+  // Compares in constant time. The clock of a phone may be one step ahead or behind (RFC 6238, section 5.2).
+  const delta = /^\d{6}$/.test(token) ? totp.validate({ token, timestamp: at, window: 1 }) : null
   return delta === null ? undefined : totp.counter({ timestamp: at }) + delta
 }
 

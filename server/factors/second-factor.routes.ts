@@ -69,9 +69,6 @@ export const complete = forAnyone({
   },
 })
 
-/** A challenge that is unknown or has ended proves nothing about the user whom it names. */
-const noAccount = { name: '', user: undefined }
-
 /** What the response says. Throws the refusals of `complete`. */
 export async function signInByFactor(
   dependencies: FactorNeeds,
@@ -81,7 +78,8 @@ export async function signInByFactor(
   const { devices, signInLog } = dependencies
   const source = sourceOf(dependencies, request)
   const { user, variant, challenge, bond } = await findWaiting(dependencies, text, request).catch((error: unknown) => {
-    throw signInLog.noted(error, source, { account: noAccount })
+    // A challenge that is unknown or has ended proves nothing about the user whom it names.
+    throw signInLog.noted(error, source, { account: { name: '', user: undefined } })
   })
   const presented = presentedFactor(body)
   const device = devices.knownDevice(presentedDevices(dependencies, request), user)

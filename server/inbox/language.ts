@@ -16,9 +16,12 @@ export async function inLanguageOf(store: Store, userId: string, json: string): 
   return mayHaveTexts(json) ? localize(json, await store.read(readLocale, userId)) : json
 }
 
+/** A client that has missed more changes than this gets a reset: it reads a page faster than this many changes. */
+export const maxBehind = 10_000
+
 /** What `changesSince` reads. */
-export async function readChanges(store: Store, query: ChangesQuery): Promise<Changes | 'reset'> {
-  const found = await store.read(changesSince, query)
+export async function readChanges(store: Store, query: Omit<ChangesQuery, 'maxBehind'>): Promise<Changes | 'reset'> {
+  const found = await store.read(changesSince, { ...query, maxBehind })
   if (found === 'reset') return found
   if (!found.changes.some((change) => 'notification' in change && mayHaveTexts(change.notification))) return found
   const locale = await store.read(readLocale, query.userId)

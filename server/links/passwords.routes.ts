@@ -76,9 +76,8 @@ export const reset = forAnyone({
       const { secondFactor, code } = error as Partial<CarillonError>
       // Another new password has replaced this one since.
       if (code === 'INVALID_CREDENTIALS') throw linkInvalid()
-      if (secondFactor === undefined) throw error
-      if (variant === 'stateless') throw secondFactorRequired({ ...secondFactor, deviceToken })
-      setCookie(reply, site.deviceCookie, deviceToken)
+      if (secondFactor && variant === 'stateless') throw secondFactorRequired({ ...secondFactor, deviceToken })
+      if (secondFactor) setCookie(reply, site.deviceCookie, deviceToken)
       throw error
     }
   },

@@ -4,7 +4,7 @@ import type { Change, Changes } from '../inbox/inbox-state.ts'
 import { readChanges } from '../inbox/language.ts'
 import { archiveReadJson, readAllJson } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
-import { inboxTagOf, maxBehind, positionOf, reached, versionIn } from './position.ts'
+import { inboxTagOf, positionOf, reached, versionIn } from './events.ts'
 import type { StreamLimits } from './stream-limits.ts'
 
 /** `since` is a position or a bare version. */
@@ -29,7 +29,7 @@ export class ChangesSince {
     const inboxTag = inboxTagOf(this.#store.history, userId)
     const version = versionIn(query.since, inboxTag)
     if (version === null) return reset
-    const request = () => readChanges(this.#store, { userId, version, limit: query.limit, maxBehind })
+    const request = () => readChanges(this.#store, { userId, version, limit: query.limit })
     const found = query.waitMs === 0 ? await request() : await this.#held(userId, query, request)
     return found === 'reset' ? reset : render(found, inboxTag)
   }

@@ -1,11 +1,11 @@
 import { invalidField, notAuthenticated } from '../basics/errors.ts'
 import { type LongLivedCaller, operationFor } from '../http/operation.ts'
-import { EventStream } from '../http/response/event-stream.ts'
 import { goneSignal, sendJson } from '../http/response/send.ts'
 import type { ChangesSince } from './changes.ts'
+import { isPosition } from './events.ts'
 import { ChangesQuery, ChangesResponse, EventTexts, StreamQuery } from './live.schemas.ts'
 import type { Live } from './live.ts'
-import { isPosition } from './position.ts'
+import { EventStream } from './live-stream.ts'
 
 export const stream = operationFor<LongLivedCaller>()({
   summary: 'The live stream of what happens in the inbox (Server-Sent Events)',

@@ -2,16 +2,14 @@
 // of the store and one text for all streams of that user. No stream waits for the slow client of another.
 import { notAuthenticated } from '../basics/errors.ts'
 import { WorkQueue, yieldToEventLoop } from '../basics/event-loop.ts'
-import type { Sink } from '../http/response/event-stream.ts'
 import { readInbox } from '../inbox/inbox.store.ts'
-import type { Changes, InboxState } from '../inbox/inbox-state.ts'
-import { readChanges } from '../inbox/language.ts'
+import type { InboxState } from '../inbox/inbox-state.ts'
+import { maxBehind, readChanges } from '../inbox/language.ts'
 import type { ChangeSignal } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { erasedKey, isErasedKey } from '../tokens/tokens.store.ts'
-import { eventOf, heartbeat, helloText, resyncText, retryText, type StreamEvent } from './events.ts'
-import { bytesOf, LiveStream, type Watcher } from './live-stream.ts'
-import { inboxTagOf, maxBehind, reached, versionIn } from './position.ts'
+import { eventsOf, heartbeat, helloText, inboxTagOf, reached, resyncText, retryText, versionIn } from './events.ts'
+import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
 import { type StreamLimits, stopping } from './stream-limits.ts'
 
 type LiveDependencies = {
@@ -71,7 +69,6 @@ export class Live {
   #ticks = 0
   /** Without a stream, no change signal costs anything. */
   #stopListening: (() => void) | undefined
-  #isEnding = false
 
   constructor(dependencies: LiveDependencies) {
     this.#dependencies = dependencies
@@ -97,7 +94,7 @@ export class Live {
       // Checked after the stream was added: if the proof ends from here on, the signal finds the stream.
       await stream.checkProof(this.#dependencies.now)
       const inbox = await this.#dependencies.store.read(readInbox, userId)
-      if (this.#isEnding) throw stopping()
+      if (this.#dependencies.streamLimits.isClosed) throw stopping()
       if (stream.hasEnded) throw notAuthenticated()
       this.#begin(subscription, stream, { from, inbox })
     } catch (error) {
@@ -127,7 +124,6 @@ export class Live {
 
   /** Ends every stream, after sending it when to reconnect, and refuses new ones. */
   async end(): Promise<void> {
-    this.#isEnding = true
     this.#dependencies.streamLimits.close()
     clearInterval(this.#ticking)
     for (const stream of this.#subscriptions.values().flatMap(({ streams }) => streams)) {
@@ -159,8 +155,7 @@ export class Live {
     const since = from === undefined ? inbox.version : versionIn(from, inboxTag)
     const isLost =
       since === null || since > inbox.version || since < inbox.resetVersion || inbox.version - since > maxBehind
-    const hello = helloText(inbox, { from: isLost ? null : since, inboxTag })
-    const text = retryText(this.#reconnectMs()) + hello + (isLost ? resyncText(inbox, inboxTag) : '')
+    const text = retryText(this.#reconnectMs()) + helloText(inbox, { from: isLost ? null : since, inboxTag })
     stream.begin(isLost ? inbox.version : since, text)
     if (subscription.version !== undefined) return
     subscription.version = inbox.version
@@ -173,8 +168,8 @@ export class Live {
     const { userId, inboxTag } = subscription
     try {
       while (!stream.hasEnded && stream.position < (subscription.version ?? 0)) {
-        const query = { userId, version: stream.position, limit: changesAtOnce, maxBehind }
-        const found = await readChanges(this.#dependencies.store, query)
+        const { position: version } = stream
+        const found = await readChanges(this.#dependencies.store, { userId, version, limit: changesAtOnce })
         if (found === 'reset') await this.#resync(stream, inboxTag)
         else await stream.replay(eventsOf(found, inboxTag), reached(found))
         await yieldToEventLoop()
@@ -214,7 +209,7 @@ export class Live {
     const { userId, inboxTag, version, streams } = subscription
     if (version === undefined || streams.length === 0) return
     if (subscription.history !== this.#dependencies.store.history) return this.#restart(subscription, version)
-    const found = await readChanges(this.#dependencies.store, { userId, version, limit: changesAtOnce, maxBehind })
+    const found = await readChanges(this.#dependencies.store, { userId, version, limit: changesAtOnce })
     // A concurrent read of this user was sent first; this one may have found more changes, or fewer, so read again.
     if (subscription.version !== version) return this.#reading.add(subscription)
     if (found === 'reset') return this.#restart(subscription, version)
@@ -270,8 +265,4 @@ export class Live {
     subscription.isProofDue ||= subscription.heartbeats % heartbeatsBetweenProofs === 0
     this.#reading.add(subscription)
   }
-}
-
-function eventsOf({ changes, inbox }: Changes, inboxTag: string): StreamEvent[] {
-  return changes.map((change) => eventOf(change, inbox, inboxTag))
 }

@@ -11,7 +11,7 @@ export class StreamLimits {
   readonly #random: () => number
   readonly #openByUser = new Map<string, number>()
   #open = 0
-  #isClosed = false
+  isClosed = false
 
   constructor(max: MaxStreams, random: () => number) {
     this.#max = max
@@ -20,7 +20,7 @@ export class StreamLimits {
 
   /** Counts one more, until `release` is called, once. Throws TOO_MANY_REQUESTS, or UNAVAILABLE after `close`. */
   take(userId: string): void {
-    if (this.#isClosed) throw stopping()
+    if (this.isClosed) throw stopping()
     const { perUser, perProcess } = this.#max
     const ofUser = this.#openByUser.get(userId) ?? 0
     if (ofUser >= perUser)
@@ -35,7 +35,7 @@ export class StreamLimits {
   }
 
   close(): void {
-    this.#isClosed = true
+    this.isClosed = true
   }
 
   #count(userId: string, difference: 1 | -1): void {

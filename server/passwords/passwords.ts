@@ -42,20 +42,14 @@ const usualLimits = { maxWaiting: 64, maxWaitMs: 10_000, refusalDelayMs: 200 }
 /** KiB of memory, and passes over them. */
 export type HashCost = { memoryCost: number; timeCost: number }
 
-/** `replacement`: our hash of the same password with today's cost, if it matched another one. */
-type Verification = { matches: boolean; replacement: string | null }
-
-/** `cost`: lower in tests that are not about it. */
-type Options = { threads: number; cost?: HashCost | undefined }
-
 export class Passwords {
   readonly #queue: HashQueue
   readonly #cost: HashCost & typeof algorithm
   /** The beginning of our hashes. Every other hash is one of another system, or ours with an earlier cost. */
   readonly #ownPrefix: string
 
-  /** `threads` is the size of libuv's pool; two of them stay free for files and DNS. */
-  constructor({ threads, cost = usualCost }: Options) {
+  /** `threads`: the size of libuv's pool; two of them stay free for files and DNS. `cost`: lower in tests that are not about it. */
+  constructor({ threads, cost = usualCost }: { threads: number; cost?: HashCost | undefined }) {
     this.#cost = { ...algorithm, ...cost }
     this.#ownPrefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${algorithm.parallelism}$`
     this.#queue = new HashQueue({ maxAtOnce: Math.max(1, threads - 2), ...usualLimits })
@@ -67,15 +61,15 @@ export class Passwords {
   }
 
   /**
-   * `passwordHash`: absent for an unknown user. Throws UNAVAILABLE like `hash`, TIMEOUT if
-   * the client disconnects. `begin` is called when it is the attempt's turn; if it throws, nothing is hashed.
+   * `passwordHash`: absent for an unknown user. `replacement`: our hash of the same password with today's cost, if it matched another one.
+   * Throws UNAVAILABLE like `hash`, TIMEOUT if the client disconnects. `begin` is called at the attempt's turn; if it throws, nothing is hashed.
    */
   verify(
     password: string,
     passwordHash: string | undefined,
     attempt: Attempt = operator,
     begin?: () => Promise<unknown>,
-  ): Promise<Verification> {
+  ): Promise<{ matches: boolean; replacement: string | null }> {
     return this.#queue.run(attempt, async () => {
       await begin?.()
       const { hash, verify } = await argon2()

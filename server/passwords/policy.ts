@@ -16,13 +16,13 @@ export type PasswordRules = {
   breaches?: BreachOptions | undefined
 }
 
-/** `username` is prepared; '' for none. `field` is the name of the password in the request. */
-type NewPassword = { username: string; password: string; field?: string }
-
-/** At most one fault. The service itself generates a password at its first start, and must not load the block list for it. */
+/**
+ * At most one fault. `username` is prepared; '' for none. `field` is the name of the password in the request. The service itself generates
+ * a password at its first start, and must not load the block list for it.
+ */
 export async function passwordFaults(
   { passwordMinLength: minLength, breaches }: PasswordRules,
-  { username, password, field = 'password' }: NewPassword,
+  { username, password, field = 'password' }: { username: string; password: string; field?: string },
 ): Promise<Fault[]> {
   const blocked = await loadBlockList()
   const prepared = preparePassword(password)
@@ -32,13 +32,10 @@ export async function passwordFaults(
   return [{ field, reason: 'choose another: this one is in a list of stolen passwords', code: 'too_common' }]
 }
 
-/** `username` is prepared; `minLength` is in code points. */
-type Context = { username: string; minLength: number; blocked: BlockList }
-
-/** `password` is prepared. */
+/** `password` and `username` are prepared; `minLength` is in code points. */
 export function policyFault(
   password: string,
-  { username, minLength, blocked }: Context,
+  { username, minLength, blocked }: { username: string; minLength: number; blocked: BlockList },
 ): Omit<Fault, 'field'> | undefined {
   const length = passwordLength(password)
   if (length < minLength) return { reason: `write at least ${minLength} characters`, code: 'too_short' }

@@ -1,5 +1,4 @@
-// The key of a producer, `crl_<id>_<secret>`: displayed once, stored as a hash, with scopes and an expiry. A producer is not
-// a user: its key opens no route of a user, and a user's proof opens no route of a producer.
+// The key of a producer, `crl_<id>_<secret>`: displayed once, stored as a hash. It opens no route of a user.
 import { randomBytes } from 'node:crypto'
 import { recorded, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
@@ -70,10 +69,7 @@ export class ProducerKeys {
     return producer
   }
 
-  /**
-   * As `verify` would have returned it up to a second ago, without reading the store; null if it is not known. Only for a caller that
-   * passes `secretHash` to the store, which checks in the same transaction that the key was not revoked or rotated since.
-   */
+  /** As `verify` returned it up to a second ago; null if unknown. The caller passes `secretHash` to the store, which checks it. */
   verifyRemembered(key: string): Producer | null {
     const presented = parseKey(key)
     const remembered = presented && this.#remembered.get(presented.id)

@@ -10,7 +10,7 @@ import { cookiePairs, setCookie } from '../http/request/credentials.ts'
 import type { PageNeeds } from '../pages/page.ts'
 import { acceptedPlace, pagePath } from '../pages/places.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
-import type { SignIn } from '../tokens/revocations.ts'
+import type { SignIn } from '../tokens/read-token.ts'
 import type { Checks, Provider } from './provider.ts'
 
 /** `providers`: by name, in the order of the setting. */

@@ -1,6 +1,6 @@
 // Whose account at a provider is it? Users are found by issuer and subject and by nothing else: an e-mail address can be given to another
 // person, and not every provider verifies it (decision 0049). And the routes of a user: list, link and unlink.
-import { auditEntry, type Source, sourceOf } from '../audit/entry.ts'
+import { auditEntry, type RequestSource, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
@@ -15,7 +15,7 @@ import * as stored from './provider-accounts.store.ts'
 import { ProviderAccountsResponse, ProviderLinkBody, ProviderLinkResponse } from './providers.schemas.ts'
 
 type Needs = Pick<ProviderNeeds, 'store' | 'users'>
-type SignedIn = { provider: Provider; identity: Identity; source: Source }
+export type SignedIn = { provider: Provider; identity: Identity; source: RequestSource }
 
 /** The user who signs in, created if the provider's setting says so; may be disabled. Undefined for an unknown account. */
 export async function userOfAccount({ store, users }: Needs, { provider, identity, source }: SignedIn) {

@@ -20,12 +20,8 @@ export function* useProviderAccount(use: ProviderAccountKey & { at: number }): W
   return user
 }
 
-type AddProviderUser = ProviderAccountKey & {
-  newId: string
-  displayName: string | null
-  email: string | null
-  at: number
-} & Audited
+type NewAccount = ProviderAccountKey & { email: string | null; at: number }
+type AddProviderUser = NewAccount & { newId: string; displayName: string | null } & Audited
 
 /**
  * Creates a user with this account, in one step, with the e-mail address as a verified one. If the account belongs to a user, creates
@@ -34,7 +30,7 @@ type AddProviderUser = ProviderAccountKey & {
 export function* addProviderUser(add: AddProviderUser): Write<User> {
   const { newId, displayName, email, at } = add
   yield* lockUsers()
-  if (yield* addAccount({ ...add, ownerId: newId })) {
+  if (yield* addAccount(add, newId)) {
     yield* send`
       insert into "user" (id, created_at, display_name, email, email_verified_at)
       values (${newId}, ${at}, ${displayName}, ${email}, ${email === null ? null : at})`
@@ -43,12 +39,7 @@ export function* addProviderUser(add: AddProviderUser): Write<User> {
   return (yield* userWith(add)) as User
 }
 
-type LinkProviderAccount = ProviderAccountKey & {
-  userId: string
-  checkedGeneration: number
-  email: string | null
-  at: number
-} & Audited
+type LinkProviderAccount = NewAccount & { userId: string; checkedGeneration: number } & Audited
 
 /**
  * Links an account to a user. If the account is linked to this user, changes nothing and returns 'done'. Changes nothing if the account
@@ -65,8 +56,7 @@ export function* linkProviderAccount(link: LinkProviderAccount): Write<'done' | 
   const another = yield* get`
     select 1 from provider_account where owner_id = ${userId} and issuer = ${issuer} and subject <> ${subject}`
   if (another !== undefined) return 'has-another'
-  if (!(yield* addAccount({ ...link, ownerId: userId })))
-    return (yield* userWith(link))?.id === userId ? 'done' : 'taken'
+  if (!(yield* addAccount(link, userId))) return (yield* userWith(link))?.id === userId ? 'done' : 'taken'
   yield* record(link.audit)
   return 'done'
 }
@@ -89,10 +79,8 @@ export function* unlinkProviderAccount(unlink: UnlinkProviderAccount): Write<'do
   return 'done'
 }
 
-type NewAccount = ProviderAccountKey & { email: string | null; at: number; ownerId: string }
-
 /** False if the account belongs to a user. */
-function* addAccount({ issuer, subject, email, at, ownerId }: NewAccount): Write<boolean> {
+function* addAccount({ issuer, subject, email, at }: NewAccount, ownerId: string): Write<boolean> {
   const added = yield* run`
     insert into provider_account (issuer, subject, owner_id, email, created_at, last_used_at)
     values (${issuer}, ${subject}, ${ownerId}, ${email}, ${at}, ${at}) on conflict (issuer, subject) do nothing`

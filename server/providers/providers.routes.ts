@@ -1,6 +1,6 @@
 // The routes of a sign-in with a provider (OpenID Connect). The accounts of users are in provider-accounts.routes.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type RequestSource, sourceOf } from '../audit/entry.ts'
+import { sourceOf } from '../audit/entry.ts'
 import { CarillonError, invalidField } from '../basics/errors.ts'
 import { type Bond, findChallenge, flowLifetimeMs, forgetFlow, isBound, makeChallenge } from '../factors/challenges.ts'
 import { useChallenge } from '../factors/factors.store.ts'
@@ -19,7 +19,7 @@ import { findUser, type User } from '../users/users.store.ts'
 import type { Flow, Linking, ProviderNeeds } from './flow.ts'
 import * as flows from './flow.ts'
 import type { Provider } from './provider.ts'
-import { linkAccount, noActiveUser, signInEnded, userOfAccount } from './provider-accounts.routes.ts'
+import { linkAccount, noActiveUser, type SignedIn, signInEnded, userOfAccount } from './provider-accounts.routes.ts'
 import { ProviderCodeBody, ProviderForm, ProviderList, ProviderQuery } from './providers.schemas.ts'
 
 const codeLifetimeMs = 60_000
@@ -70,8 +70,13 @@ export const startByForm = forAnyone({
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { origin } = request.raw.headers
     const isOurs = origin === originOf(dependencies, '/')
-    if (origin === undefined || !(isOurs || dependencies.site.allowedOrigins.includes(origin)))
-      throw unknownPage(origin)
+    if (origin === undefined || !(isOurs || dependencies.site.allowedOrigins.includes(origin))) {
+      const problem = `This sign-in was begun by a page of ${(origin ?? 'no origin').slice(0, 200)}`
+      throw new CarillonError('FORBIDDEN', problem, {
+        remedy:
+          'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.',
+      })
+    }
     const { return_to: wanted, challenge } = request.body
     const provider = flows.providerOf(dependencies, request)
     const place = flows.readReturnTo(dependencies, 'return_to', wanted)
@@ -81,13 +86,6 @@ export const startByForm = forAnyone({
     return reply.redirect(await flows.begin(dependencies, begun, { request, reply }), 303)
   },
 })
-
-function unknownPage(origin = 'no origin'): CarillonError {
-  return new CarillonError('FORBIDDEN', `This sign-in was begun by a page of ${origin.slice(0, 200)}`, {
-    remedy:
-      'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.',
-  })
-}
 
 /** The tab is at the address of the redirect, where nothing else is: the page leads back to where the sign-in began, if that is known. */
 async function failurePage(dependencies: ProviderNeeds, error: CarillonError, { request, reply }: Exchange) {
@@ -150,11 +148,7 @@ function sourceFrom({ site }: Pick<ProviderNeeds, 'site'>, { setting }: Provider
   return { ...sourceOf({ site }, request), actor: `provider:${setting.name}` }
 }
 
-type Finished = {
-  flow: Flow
-  user: User | undefined
-  signedIn: Parameters<typeof userOfAccount>[1] & { source: RequestSource }
-}
+type Finished = { flow: Flow; user: User | undefined; signedIn: SignedIn }
 
 /** Returns what the page at `returnTo` needs to complete the sign-in; undefined if it is complete. */
 async function finishFlow(

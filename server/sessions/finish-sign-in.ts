@@ -31,13 +31,7 @@ export type SignInFacts = {
 /** How many devices are remembered for a user, those that were seen last. */
 const maxKnownDevices = 50
 
-export type NewDevice = {
-  userId: string
-  signInId: string
-  address: string
-  at: number
-  from: SeenDevice
-}
+export type NewDevice = { userId: string; signInId: string; address: string; at: number; from: SeenDevice }
 
 /** What a sign-in needs to begin, and a signed-in user to see and to end it. */
 export type SessionNeeds = {
@@ -63,7 +57,11 @@ export async function finishSignIn(
   const { raw } = exchange.request
   const deviceTokens = presentedDevices(dependencies, exchange.request)
   const isKnownDevice = devices.knownDevice(deviceTokens, user) !== undefined
-  if (method === 'password' && user.passwordReportedAt !== null && !isKnownDevice) throw passwordReported()
+  // The user said that another person had signed in, who then knows the password.
+  if (method === 'password' && user.passwordReportedAt !== null && !isKnownDevice)
+    throw new CarillonError('FORBIDDEN', 'The password of this account was reported as known to others', {
+      remedy: 'Set a new one in a session that is still open, or by a reset link.',
+    })
   const at = users.now()
   const signInId = newId(at)
   const { id: userId, username, credentialGeneration: generation } = user
@@ -91,13 +89,6 @@ export function deviceOf(
   const label = deviceLabel(source.userAgent) ?? ''
   const [network] = networksOfClient(source.address)
   return { label, network, isKnown: isKnown || !notices.ofNewDevices, keep: maxKnownDevices }
-}
-
-/** After the user said that another person had signed in, who then knows the password. */
-function passwordReported(): CarillonError {
-  return new CarillonError('FORBIDDEN', 'The password of this account was reported as known to others', {
-    remedy: 'Set a new one in a session that is still open, or by a reset link.',
-  })
 }
 
 type Issue = {

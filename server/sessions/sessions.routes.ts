@@ -4,10 +4,10 @@ import { iso } from '../basics/clock.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
 import { presentedDevices } from '../guessing/device-tokens.ts'
-import { forUser, type Subject } from '../http/operation.ts'
+import { type Exchange, forUser, type Subject } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
-import { revocationKeptForMs } from '../tokens/access-token.ts'
+import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { endProofs, findEnabledUser } from '../users/users.ts'
 import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
@@ -74,12 +74,10 @@ export const end = forUser({
   /** A stolen sign-in must not end its owner's, which began before it (S18). The id has the time of the sign-in, whether there is one or not. */
   async handle(dependencies: Needs, request, reply) {
     const { caller } = request
-    const source = sourceOf(dependencies, request)
     const signInId = request.params.id.toLowerCase()
     const isNewer = isIdShaped(signInId) && madeAt(signInId) > madeAt(caller.signInId)
     if (!isNewer && signInId !== caller.signInId) refuseStale(caller, dependencies.users.now())
-    await endOne(dependencies, { caller, source, signInId })
-    if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, dependencies.site.cookie, '')
+    await endOne(dependencies, { request, reply })
   },
 })
 
@@ -103,10 +101,8 @@ export const disown = forUser({
   async handle(dependencies: Needs, request, reply) {
     const { devices, site } = dependencies
     const { caller } = request
-    const source = sourceOf(dependencies, request)
-    const signInId = request.params.id.toLowerCase()
-    await endOne(dependencies, { caller, source, signInId, disowned: deviceOf(dependencies, source, true) })
-    if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, site.cookie, '')
+    const disowned = deviceOf(dependencies, sourceOf(dependencies, request), true)
+    await endOne(dependencies, { request, reply }, disowned)
     // The device tokens from before are void; the caller's device stays known.
     const user = await findEnabledUser(dependencies, caller)
     const deviceToken = devices.afterSignIn(presentedDevices(dependencies, request), user)
@@ -115,24 +111,23 @@ export const disown = forUser({
   },
 })
 
-type End = { caller: Subject; source: RequestSource; signInId: string; disowned?: SeenDevice }
-
-/**
- * Ends a sign-in of the user with its tokens; both are refused on this node when it resolves. With `disowned`, the caller's device, the
- * password alone signs in from that device only. Throws NOT_FOUND.
- */
-async function endOne(dependencies: Needs, { caller, source, signInId, disowned }: End): Promise<void> {
-  const { store, users, revocations } = dependencies
+/** This node refuses the sign-in and its tokens when it resolves. `disowned`: as for the store. Throws NOT_FOUND. */
+async function endOne(dependencies: Needs, { request, reply }: Exchange<Subject>, disowned?: SeenDevice) {
+  const { store, users, revocations, site } = dependencies
+  const { caller } = request
   const { userId } = caller
+  const signInId = request.params.id.toLowerCase()
+  const source = sourceOf(dependencies, request)
   const at = users.now()
-  const revocationExpiresAt = at + revocationKeptForMs
   const isOwn = signInId === caller.signInId && caller.proof === 'access-token'
   const event = disowned === undefined ? 'session-ended' : 'sign-in-disowned'
   const audit = [auditEntry(source, { event, at, userId, signInId })]
-  const change = { userId, signInId, isOwn, at, revocationExpiresAt, audit, ...(disowned && { disowned }) }
-  if ((await store.write(stored.endSignIn, { ...change, alive: aliveNow(dependencies) })) === 'absent')
+  const change = { userId, signInId, isOwn, at, alive: aliveNow(dependencies), audit, ...(disowned && { disowned }) }
+  const revocationExpiresAt = at + revocationKeptForMs
+  if ((await store.write(stored.endSignIn, { ...change, revocationExpiresAt })) === 'absent')
     throw new CarillonError('NOT_FOUND', 'There is no such session', {
       remedy: 'It may have ended; GET /api/me/sessions lists those that are open.',
     })
-  revocations.note({ userId, signInId, expiresAt: revocationExpiresAt })
+  revocations.note({ userId, signInId })
+  if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, site.cookie, '')
 }

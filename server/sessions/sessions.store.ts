@@ -74,22 +74,15 @@ export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
 /** Outside of these bounds a session had expired, or, after `lastSeenUntil`, is from before the clock was set back. */
 export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
 
+type SignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'>
 /** The sign-in of a session, whose tokens never outlive the session. */
-type SessionSignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'> & {
-  credentialGeneration: number
-}
+type SessionSignIn = SignIn & { credentialGeneration: number }
 
-/** A session as it was when it ended. It may have expired before; the caller checks its age. */
-export type EndedSession = Omit<LiveSession, 'inboxVersion' | 'confirmedAt'> & {
-  /** If true, the tokens of its sign-in were revoked with it. */
-  hadTokens: boolean
-}
+/** A session as it was when it ended; it may have expired before. `hadTokens`: they were revoked with it. */
+export type EndedSession = Omit<LiveSession, 'inboxVersion' | 'confirmedAt'> & { hadTokens: boolean }
 
 /** A session that was found by a secret before its present one. `secretUsedAt`: the first use of the present one; null before it. */
-type RenewedSession = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'> & {
-  secretHash: string
-  secretUsedAt: number | null
-}
+type RenewedSession = SignIn & { secretHash: string; secretUsedAt: number | null }
 
 type End = { at: number; revocationExpiresAt: number }
 
@@ -113,12 +106,9 @@ export type NewSession = SessionKey &
 type AddedSession = { revoked: { userId: string; signInId: string }[]; device?: Familiarity }
 
 /**
- * Adds a session and ends those in `replaces` with their tokens, in one step, and then the oldest of the user if there are more than
- * `maxSessions`. Returns the sign-ins of those that had tokens. With `from` it notes the device in the same step.
- * If the user is absent, is disabled or has another credential generation than the one that was checked, it changes nothing
- * and returns 'refused'.
- *
- * Sign-ins of one user take turns: otherwise each of two could count without the other.
+ * Adds a session, ends those in `replaces` and the oldest beyond `maxSessions`, with their tokens, and notes the device `from`, in
+ * one step. Returns 'refused', and changes nothing, if the user is absent or disabled, or has another credential generation than
+ * the one that was checked. Sign-ins of one user take turns: otherwise each of two could count without the other.
  */
 export function* addSession(session: NewSession): Write<AddedSession | 'refused'> {
   const { userId, secretHash, at, revocationExpiresAt, from } = session
@@ -185,10 +175,7 @@ export function* touchSession({ userId, secretHash, at }: SessionKey & { at: num
     where user_id = ${userId} and secret_hash = ${secretHash}`
 }
 
-/**
- * Returns the sign-in of a session and the user's credential generation, as of the same moment, for a token. From then on the
- * session has tokens, which end with it.
- */
+/** The sign-in of a session and the generation of its user, for a token. From then on the session has tokens, which end with it. */
 export function* signInOfSession({ userId, secretHash }: SessionKey): Write<SessionSignIn | undefined> {
   yield* send`
     update session set has_tokens = 1 where user_id = ${userId} and secret_hash = ${secretHash} and has_tokens = 0`
@@ -201,9 +188,8 @@ export function* signInOfSession({ userId, secretHash }: SessionKey): Write<Sess
 type EndSessions = { keys: readonly SessionKey[]; live?: LiveBounds } & End & Audited
 
 /**
- * Ends sessions with their tokens in one step and returns those that it ended, each once. An unknown or already ended
- * session is left out. If there is none to end, nothing is written. The audit entries are in the order of the keys; each is
- * recorded, with the sign-in, if its session was live.
+ * Ends sessions with their tokens in one step and returns those that it ended, each once. If there is none to end, nothing is
+ * written. The audit entries are in the order of the keys; each is recorded, with the sign-in, if its session was live.
  */
 export function* endSessions({ keys, audit, live, ...end }: EndSessions): Write<EndedSession[]> {
   const sessions: EndedSession[] = []
@@ -248,9 +234,8 @@ export function* removeStaleSessions({ createdAfter, lastSeenAfter, lastSeenUnti
 }
 
 /**
- * `isKnown`: the device proved by other means that the user has signed in from it before. `keep`: how many are kept for a user.
- * `deviceGeneration`: that of the user when the proof was checked. If it was raised since, because the user disowned a sign-in,
- * set a password by a link or was disabled, the sign-in is refused.
+ * `isKnown`: the device proved by other means that it is known. `keep`: how many are kept for a user. `deviceGeneration`: of the
+ * user when the proof was checked; if it was raised since, the sign-in is refused.
  */
 export type SeenDevice = { label: string; network: string; isKnown: boolean; keep: number; deviceGeneration?: number }
 

@@ -7,8 +7,8 @@ import { hashOf } from '../basics/secrets.ts'
 import type { Subject } from '../http/operation.ts'
 import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { revocationKeptForMs } from '../tokens/access-token.ts'
-import type { SignIn, TokenRevocations } from '../tokens/revocations.ts'
+import { revocationKeptForMs, type SignIn } from '../tokens/read-token.ts'
+import type { TokenRevocations } from '../tokens/revocations.ts'
 import type { User } from '../users/users.store.ts'
 import type { EndedSession, Familiarity, LiveBounds, NewSession, SessionKey } from './sessions.store.ts'
 import * as stored from './sessions.store.ts'
@@ -17,8 +17,7 @@ import * as stored from './sessions.store.ts'
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
 const maxKeys = 4_096
-// Another node's clock may be this much ahead. If the last use of a session is further in the future, the clock was set
-// back before this process started: the session's age is unknown, and it counts as ended.
+// Another node's clock may be this much ahead. A last use beyond it is from before the clock was set back: the session has ended.
 const clockLeewayMs = 60_000
 /** After the first use of a new secret, a request with the old one may still be on its way. */
 const copyGraceMs = 10_000
@@ -52,15 +51,12 @@ export class Sessions {
     this.#options = options
   }
 
-  /**
-   * Stores a new session with a new secret and ends those in `replaces`. Says how well the device `from` was known, if it is given.
-   * Throws INVALID_CREDENTIALS if the user was disabled or the password was changed since the user was read.
-   */
+  /** Ends the sessions in `replaces`. Throws INVALID_CREDENTIALS if the user was disabled or has a new password since. */
   async issue(
     user: Pick<User, 'id' | 'credentialGeneration'>,
     { replaces, ...detail }: NewSignIn,
   ): Promise<{ secret: string; expiresAt: number; familiarity: Familiarity | undefined }> {
-    const { store, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
+    const { store, revocations, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
     const secret = newSecretOf(user.id)
     const at = now()
     const key = { userId: user.id, secretHash: hashOf(secret) }
@@ -68,7 +64,7 @@ export class Sessions {
     const end = { replaces: keysOf(replaces), at, revocationExpiresAt: at + revocationKeptForMs }
     const outcome = await store.write(stored.addSession, { ...key, checkedGeneration, ...detail, ...end, maxSessions })
     if (outcome === 'refused') throw invalidCredentials()
-    for (const signIn of outcome.revoked) this.#note(signIn, at)
+    for (const signIn of outcome.revoked) revocations.note(signIn)
     await this.#endCopied(end.replaces)
     return { secret, expiresAt: at + lifetimeMs, familiarity: outcome.device }
   }
@@ -93,10 +89,7 @@ export class Sessions {
     return { userId, username, proof: 'session', signInId, confirmedAt, expiresAt, inboxVersion }
   }
 
-  /**
-   * When the session ends if it is not used again, in milliseconds; null if it has ended. The check does not count as a use. Of a sign-in
-   * whose secret was replaced since, the old secret does as well: what was opened with it stays open.
-   */
+  /** When the session ends if it is not used again; null if it has. An old secret of the sign-in counts: its streams stay open. */
   async validUntil(secret: string, signInId: string): Promise<number | null> {
     const key = this.#keys.get(secret) ?? keyOf(secret)
     if (key === null) return null
@@ -168,10 +161,7 @@ export class Sessions {
     return { createdAfter: at - lifetimeMs, lastSeenAfter: at - idleMs, lastSeenUntil: at + clockLeewayMs }
   }
 
-  /**
-   * Ends the sign-ins of which a key is an old secret although the new one has been in use: then two clients have copies of the cookie.
-   * Before the first use of the new one, its response may have been lost.
-   */
+  /** Ends the sign-ins of old secrets whose new one is in use: two clients have copies. Until then its response may be lost. */
   async #endCopied(keys: readonly SessionKey[]): Promise<void> {
     const { store, now } = this.#options
     for (const { userId, secretHash } of keys) {
@@ -187,13 +177,9 @@ export class Sessions {
 
   /** Ends sessions with their tokens, which this process refuses from then on. */
   async #end(end: { keys: readonly SessionKey[]; at: number } & Audited): Promise<void> {
+    const { store, revocations } = this.#options
     const change = { ...end, revocationExpiresAt: end.at + revocationKeptForMs, live: this.liveBounds() }
-    const ended = await this.#options.store.write(stored.endSessions, change)
-    for (const { userId, signInId, hadTokens } of ended) if (hadTokens) this.#note({ userId, signInId }, end.at)
-  }
-
-  #note(signIn: { userId: string; signInId: string }, at: number): void {
-    this.#options.revocations.note({ ...signIn, expiresAt: at + revocationKeptForMs })
+    for (const one of await store.write(stored.endSessions, change)) if (one.hadTokens) revocations.note(one)
   }
 
   #endOf({ createdAt, lastSeenAt }: Pick<EndedSession, 'createdAt' | 'lastSeenAt'>, at: number): number {
@@ -201,8 +187,7 @@ export class Sessions {
     return Math.min(createdAt + this.#options.lifetimeMs, lastSeenAt + this.#options.idleMs)
   }
 
-  // No request waits for it, and after a failure only the idle timeout comes a little early. The next attempt waits ten
-  // seconds, because a store that refuses writes (during a move, for instance) still serves reads.
+  // No request waits for it. After a failure it pauses: a store that refuses writes (during a move) still serves reads.
   #touch(key: SessionKey, at: number): void {
     if (this.#touching.has(key.secretHash)) return
     this.#touching.add(key.secretHash)

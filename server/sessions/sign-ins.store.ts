@@ -31,9 +31,8 @@ export type ListedSignIn = {
 }
 
 /**
- * Ends every sign-in of a user except one: in one step it raises the credential generation, ends the other sessions and
- * revokes the other tokens, issued ones included. If the excepted sign-in has ended, or there is no such user, it changes
- * nothing and returns 'refused'.
+ * Ends every sign-in of a user except one, issued tokens included, and raises the credential generation in the same step. If the
+ * excepted one has ended, it changes nothing and returns 'refused'.
  */
 export function* endOtherSignIns(
   change: UserChange & Excepted & { exceptSignInId: string },

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
-import { forAnyone, forProducer, forUser, type GuardedRequest, operationFor, type Subject } from '../http/operation.ts'
+import { forAnyone, forProducer, forUser, operationFor } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/credentials.ts'
 import { isKnown, sendData, sendJson, sendObject } from '../http/response/send.ts'
 import type { AccessTokens, IssuedToken, TokenSubject } from '../tokens/access-token.ts'
@@ -45,22 +45,17 @@ export const keySet = forAnyone({
 export const create = forUser({
   summary: 'An access token of the same sign-in: it ends with the session, and no later than it',
   responses: { 201: TokenResponse },
-  async handle(dependencies: Needs, request, reply) {
-    const { caller } = request
-    if (caller.proof === 'session') return sendToken(reply, await tokenOfSession(dependencies, request))
-    const user = await findEnabledUser(dependencies, caller)
-    return sendToken(reply, await dependencies.accessTokens.renew(caller as TokenSubject, user))
+  async handle({ store, sessions, accessTokens, site: { cookie } }: Needs, { caller, raw }, reply) {
+    if (caller.proof === 'access-token') {
+      const user = await findEnabledUser({ store }, caller)
+      return sendToken(reply, await accessTokens.renew(caller as TokenSubject, user))
+    }
+    const signIn = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '', caller)
+    if (signIn === undefined) throw notAuthenticated()
+    const { username, confirmedAt } = caller
+    return sendToken(reply, accessTokens.issueForSession({ ...signIn, username, confirmedAt }))
   },
 })
-
-async function tokenOfSession(
-  { sessions, accessTokens, site: { cookie } }: Needs,
-  { caller, raw }: GuardedRequest<Subject>,
-): Promise<IssuedToken> {
-  const signIn = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '', caller)
-  if (signIn === undefined) throw notAuthenticated()
-  return accessTokens.issueForSession({ ...signIn, username: caller.username, confirmedAt: caller.confirmedAt })
-}
 
 export const issue = forProducer({
   summary: 'An access token for a user of your application, with scope `inbox`: it opens the inbox and nothing else',

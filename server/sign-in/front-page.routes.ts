@@ -41,14 +41,12 @@ ${view.hasDocumentationLink && place(`${root}docs`, names.documentation, texts.d
   },
 })
 
-type Texts = TextsOf<'service'>['front']
-
 function place(address: string, name: string, text: string): Html {
   return html`<li class="card"><h2><a href="${address}">${name}</a></h2><p>${text}</p></li>`
 }
 
 /** For the operator who has just started the service, on that machine; other readers learn nothing of its users. */
-async function firstHint({ pages, users }: Needs, texts: Texts): Promise<Html | undefined> {
+async function firstHint({ pages, users }: Needs, texts: TextsOf<'service'>['front']): Promise<Html | undefined> {
   if (!pages.isHere) return undefined
   const [first, ...others] = await users.store.read(listUsers, { after: '', limit: 2 })
   if (first === undefined) return hintOf(texts.noUsersTitle, texts.noUsers, 'npx carillon user add NAME')

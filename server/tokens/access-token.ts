@@ -11,17 +11,15 @@ import {
   type Claimed,
   type Claims,
   claimsOf,
-  clockLeewaySeconds,
   maxTokenLifeMs,
   type ReadToken,
   readToken,
+  type SignIn,
 } from './read-token.ts'
-import type { SignIn, TokenRevocations } from './revocations.ts'
+import type { TokenRevocations } from './revocations.ts'
 import type { SignatureChecks } from './signature-checks.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
-/** A revocation is kept until no token that it revokes is alive, including one that a node renewed before it received the revocation. */
-export const revocationKeptForMs = maxTokenLifeMs + clockLeewaySeconds * 1000
 const usualCache = 20_000
 /** In characters: about 8,000 of our tokens. */
 const maxRefused = 4_000_000
@@ -65,10 +63,7 @@ export class AccessTokens {
     this.#verified = new BoundedCache(options.maxCached ?? usualCache)
   }
 
-  /**
-   * `signInId`: a new UUIDv7. `credentialGeneration` was read with the password hash, so a password change during the check revokes the token.
-   * Throws INVALID_CREDENTIALS if this node has already received that revocation.
-   */
+  /** The generation was read with the password hash. Throws INVALID_CREDENTIALS if this node knows that it was raised since. */
   async issue(user: TokenUser & { username: string | null }, signInId: string): Promise<IssuedToken> {
     const { id: userId, username, credentialGeneration: generation } = user
     const signIn = { userId, username, signInId, signedInAt: madeAt(signInId), generation }
@@ -121,8 +116,7 @@ export class AccessTokens {
     const at = this.#options.now()
     const signOut = { event: 'sign-out', at, userId, username, signInId, detail: { variant: 'stateless' } } as const
     const audit = source && [auditEntry(source, signOut)]
-    const expiresAt = at + revocationKeptForMs
-    await this.#options.revocations.revoke({ userId, signInId, at, expiresAt, audit })
+    await this.#options.revocations.revoke({ userId, signInId, audit })
   }
 
   /**

@@ -1,5 +1,4 @@
-// One signing key: how it is made and sealed, how it is opened, and how it signs. Ed25519 (RFC 8037); stored with the private part
-// encrypted by the service's secret, so that a stolen database cannot sign tokens.
+// One signing key (Ed25519, RFC 8037): made, sealed with the service's secret, so that a stolen database signs nothing, and opened.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { CarillonError } from '../basics/errors.ts'

@@ -1,5 +1,4 @@
-// Which signing key signs now, which keys are accepted, and when is the next one due? It follows from the times in the store alone, so
-// that every node and every command comes to the same result (decision 0044).
+// Which signing key signs now, which are accepted, and when is the next one due? The times in the store alone decide (decision 0044).
 import { clockLeewaySeconds, maxTokenLifeMs } from './read-token.ts'
 import type { SigningKey } from './signing-keys.store.ts'
 

@@ -3,6 +3,7 @@
 import type { Audited } from '../store/events.ts'
 import { reloader } from '../store/reloads.ts'
 import type { Store } from '../store/store.ts'
+import { revocationKeptForMs, type SignIn } from './read-token.ts'
 import {
   erasedKey,
   isErasedKey,
@@ -18,18 +19,9 @@ type Dependencies = {
   /** `now` never goes back; `wall` is the wall clock, which other processes use for their rows. */
   now: () => number
   wall: () => number
-  /** An entry stays at least this long after it arrived: until no token that it revokes is alive by `now`. */
-  keepMs: number
 }
 
-/** The sign-in that a token names. Only an issued token has an `issuedGeneration`. */
-export type SignIn = {
-  userId: string
-  signInId: string
-  signedInAt: number
-  generation: number
-  issuedGeneration?: number
-}
+type Ended = Pick<NewRevocation, 'userId' | 'signInId'>
 
 export class TokenRevocations {
   readonly #dependencies: Dependencies
@@ -45,21 +37,22 @@ export class TokenRevocations {
   static async load(dependencies: Dependencies, onFailure: (error: unknown) => void): Promise<TokenRevocations> {
     const revocations = new TokenRevocations(dependencies)
     await revocations.refresh()
-    dependencies.store.onChange(
-      reloader(() => revocations.refresh(), onFailure),
-      ['token-revocation'],
-    )
+    const refreshSoon = reloader(() => revocations.refresh(), onFailure)
+    dependencies.store.onChange(refreshSoon, ['token-revocation'])
     return revocations
   }
 
   /** When it resolves, the revocation is stored and applies on this node; on other nodes it applies after the change signal. */
-  async revoke({ audit, ...revocation }: NewRevocation & Audited): Promise<void> {
-    await this.#dependencies.store.write(revokeTokens, { ...revocation, audit })
-    this.note(revocation)
+  async revoke({ audit, ...ended }: Ended & Audited): Promise<void> {
+    const { store, now } = this.#dependencies
+    const at = now()
+    await store.write(revokeTokens, { ...ended, at, expiresAt: at + revocationKeptForMs, audit })
+    this.note(ended)
   }
 
   /** For a revocation that is stored: it applies on this node at once. */
-  note({ userId, signInId, expiresAt }: Omit<NewRevocation, 'at'>): void {
+  note({ userId, signInId }: Ended): void {
+    const expiresAt = this.#dependencies.now() + revocationKeptForMs
     this.#add({ userId, signInId, expiresAt, firstGeneration: 0, exceptSignInId: null })
   }
 
@@ -113,7 +106,8 @@ export class TokenRevocations {
     const { exceptSignInId } = isLatest ? revocation : known
     const isSame = known?.exceptSignInId === exceptSignInId && known.firstGeneration === firstGeneration
     if (isSame && revocation.expiresAt <= known.expiresAt) return
-    const expiresAt = Math.max(revocation.expiresAt, this.#dependencies.now() + this.#dependencies.keepMs)
+    // Until no token that it revokes is alive by the clock of this node.
+    const expiresAt = Math.max(revocation.expiresAt, this.#dependencies.now() + revocationKeptForMs)
     this.#revocations.set(key, { ...revocation, firstGeneration, exceptSignInId, expiresAt })
     if (isErasedKey(revocation.userId)) this.#erased.add(revocation.userId)
     for (const listener of this.#listeners) listener(revocation.userId)

@@ -1,5 +1,4 @@
-// Checks signatures of tokens, in the order of arrival, and limits the processor time that forged ones take: a failed
-// check uses up a small allowance, and while that is used up, checks wait. A token verified before needs no check.
+// Checks signatures of tokens in the order of arrival. Failed checks use up a small allowance; while it is used up, checks wait.
 import { type KeyObject, verify } from 'node:crypto'
 import { overloaded } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'

@@ -1,6 +1,5 @@
-// The signing keys of the running service. Every node reads them at start, after a change signal and once a minute. The next key is
-// published before any node signs with it, and the one before is accepted until its last token has expired (decision 0044), so a
-// rotation refuses no token. A dropped key is refused on every node at once.
+// The signing keys of the running service. Every node reads them at start, after a change signal and once a minute: a rotation
+// refuses no token (decision 0044), and a dropped key is refused on every node at once.
 import type { KeyObject } from 'node:crypto'
 import type { JWK } from 'jose'
 import { auditEntry, type Source, serviceSource } from '../audit/entry.ts'

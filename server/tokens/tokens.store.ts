@@ -58,10 +58,7 @@ export function* revokeIssuedTokens(change: UserChange): Write<'done' | 'absent'
 
 type Revocation = NewRevocation & { firstGeneration?: number; exceptSignInId?: string | null }
 
-/**
- * With the tokens of a sign-in, the session that it belongs to ends. The session is locked first, as everywhere. With '' as the sign-in,
- * it revokes those of every sign-in of the user with a generation below `firstGeneration`, but for `exceptSignInId`.
- */
+/** Its session ends first. '' as the sign-in: every one of a generation below `firstGeneration`, but for `exceptSignInId`. */
 export function* revoke(revocation: Revocation): Write<void> {
   const { userId, signInId, at, expiresAt, firstGeneration = 0, exceptSignInId = null } = revocation
   const ended =
@@ -112,10 +109,7 @@ export function* isExceptionAlive({ userId, ...excepted }: { userId: string } & 
   return alive !== undefined
 }
 
-/**
- * Raises the credential generation of a user, ends every session and revokes every token of before, except those of `exceptSignInId`, and
- * records the entries that say so. False without such a user.
- */
+/** Ends every session and token of a user, except those of `exceptSignInId`, by a higher generation. False without such a user. */
 export function* endProofs(change: UserChange & Excepted): Write<boolean> {
   const { userId, at, revocationExpiresAt: expiresAt, exceptSignInId = null } = change
   const user = yield* get<{ firstGeneration: number }>`

@@ -32,10 +32,7 @@ type Presented = { password: string; device: string | undefined; address: string
 
 type CheckNeeds = { users: { store: Store; passwords: Passwords }; guesses: Guesses }
 
-/**
- * Replaces a hash of another system by ours. Throws INVALID_CREDENTIALS; TOO_MANY_REQUESTS, before anything is hashed, after too many
- * failures; or UNAVAILABLE if too many passwords wait. `signal` aborts if the client disconnects.
- */
+/** Replaces a hash of another system by ours. Throws INVALID_CREDENTIALS, TOO_MANY_REQUESTS, or UNAVAILABLE if too many wait. */
 export async function checkCredentials(
   { users, guesses }: CheckNeeds,
   { name, user }: Account,

@@ -13,9 +13,8 @@ import {
 import { erasedKey, revoke, type UserChange } from '../tokens/tokens.store.ts'
 
 /**
- * Erases a user. In one step it removes every row of the user (with sessions, inbox and revocations), and takes the user and the
- * notifications out of the outcomes of deliveries. It revokes every token by one row that names the user by `erasedKey` only. A
- * delivery at the same time is erased with the user, or does not find the user.
+ * In one step it removes every row of a user, and takes the user out of the outcomes of deliveries. It revokes every token by one
+ * row that names the user by `erasedKey` only. A delivery at the same time is erased with the user, or does not find the user.
  */
 export function* deleteUser(change: UserChange): Write<'done' | 'absent'> {
   const { userId, at, revocationExpiresAt } = change

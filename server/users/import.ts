@@ -32,10 +32,9 @@ const atOnce = 32
 const putAtOnce = 1_000
 
 /**
- * `values` are parsed JSON; each should be a `UserEntry`. One names an existing user by its external id, or by its username if it has
- * no external id. A field that is given applies, and one that is absent stays; a password hash applies only to a user without a
- * password. With any fault nothing is stored. Throws CONFLICT if another request takes a name after the check: what was stored by then
- * stays, and a repetition does the rest.
+ * `values` are parsed JSON; each should be a `UserEntry`. One names an existing user by its external id, or by its username if it
+ * has none. An absent field stays; a password hash applies only to a user without a password. With any fault nothing is stored.
+ * Throws CONFLICT if another request takes a name after the check: what was stored by then stays, and a repetition does the rest.
  */
 export async function importUsers(
   dependencies: UserDependencies,

@@ -5,19 +5,16 @@ import { forUser } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
-import type { Store } from '../store/store.ts'
 import { displaySession } from './display-user.ts'
 import { readProfile, refuseFaults } from './profile.ts'
 import { MeResponse, OwnProfile } from './users.schemas.ts'
 import { eraseUser, findEnabledUser, storeChange, type UserNeeds } from './users.ts'
 
-type Needs = UserNeeds & { store: Store }
-
 export const me = forUser({
   summary: 'The signed-in user and the proof in use',
   responses: { 200: MeResponse },
-  async handle(needs: Pick<Needs, 'store'>, { caller }, reply) {
-    const user = await findEnabledUser(needs, caller)
+  async handle({ users }: UserNeeds, { caller }, reply) {
+    const user = await findEnabledUser(users, caller)
     return sendData(reply, displaySession(user, caller))
   },
 })
@@ -31,22 +28,22 @@ export const change = forUser({
   bodyLimit,
   responses: { 200: MeResponse },
   refusals: ['TOO_MANY_REQUESTS'],
-  async handle(dependencies: Needs, request, reply) {
+  async handle(dependencies: UserNeeds, request, reply) {
     const { caller } = request
     const { users } = dependencies
     const source = sourceOf(dependencies, request)
     const { profile, faults } = readProfile(request.body)
     refuseFaults(faults)
-    const user = await findEnabledUser(dependencies, caller)
+    const user = await findEnabledUser(users, caller)
     const outcome = await storeChange({ ...users, source }, user, profile, caller.signInId)
     if (outcome === 'absent') throw notAuthenticated()
-    return sendData(reply, displaySession(await findEnabledUser(dependencies, caller), caller))
+    return sendData(reply, displaySession(await findEnabledUser(users, caller), caller))
   },
 })
 
 export const erase = forUser({
   summary: 'Erase the account of the signed-in user with inbox, sessions and tokens; this cannot be undone',
-  async handle({ users, site }: Needs & { site: Pick<Site, 'cookie'> }, { id: requestId, caller }, reply) {
+  async handle({ users, site }: UserNeeds & { site: Pick<Site, 'cookie'> }, { id: requestId, caller }, reply) {
     // Not sourceOf: the entry stays, and must have no address of the user.
     const source = { actor: 'user', address: null, userAgent: null, requestId }
     if ((await eraseUser({ ...users, source }, caller.userId)) === 'absent') throw notAuthenticated()

@@ -53,10 +53,7 @@ function readDisplayName(name: string): Read {
   return { value: name }
 }
 
-/**
- * Unicode's Default_Ignorable_Code_Point draws nothing: zero-width characters, characters that change the direction of text, tags. Joiners
- * (U+200C, U+200D) and variation selectors stay, because words of Persian, Hindi or Sinhala and Japanese names are spelled with them.
- */
+/** Characters that draw nothing or turn the text. Joiners and variation selectors stay: Persian, Hindi and Japanese names have them. */
 const deceptive =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\p{Join_Control}\p{Variation_Selector}])\p{Default_Ignorable_Code_Point}/u
 

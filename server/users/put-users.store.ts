@@ -23,12 +23,10 @@ export type PutUsers = Namespace & {
 }
 
 /**
- * Creates each user whose external id is new for the application and issuer, and updates the others, all in one step. Returns them in the
- * same order, as they are afterwards. No external id is named twice. Of calls at the same time, one creates the user.
- * Each user may have an audit entry, with the id `newId` and the event of a creation. It is recorded if the user was created; if a
- * field of an existing user changed, it is recorded with that user's id and the event `user-changed`.
- *
- * Locks the users in the order of their external ids, so that two calls cannot deadlock.
+ * Creates each user whose external id is new for the application and issuer, and updates the others, all in one step. Returns them
+ * in the same order, as they are afterwards. No external id is named twice. Of calls at the same time, one creates the user. An
+ * audit entry has the id `newId` and the event of a creation; if a field of an existing user changed, it is recorded with that
+ * user's id and the event `user-changed`. Locks the users in the order of their external ids, so that two calls cannot deadlock.
  */
 export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
   const namespace = namespaceOf(of)

@@ -2,10 +2,7 @@
 import { lockUser, lockUsers, run, send, type Write } from '../store/statements.ts'
 import { type Excepted, endProofs, isExceptionAlive, type UserChange } from '../tokens/tokens.store.ts'
 
-/**
- * Disables a user. In one step it raises the credential generation, ends every session, and revokes every token and link.
- * Repeating the call keeps the first `disabledAt`.
- */
+/** In one step it voids every link and ends all proofs. Repeating the call keeps the first `disabledAt`. */
 export function* disableUser(change: UserChange): Write<'done' | 'absent'> {
   const { userId, at } = change
   yield* lockUsers()
@@ -18,9 +15,8 @@ export function* disableUser(change: UserChange): Write<'done' | 'absent'> {
 type SetPassword = UserChange & Excepted & { passwordHash: string }
 
 /**
- * Sets a password and enables the user. In one step it raises the credential generation, voids every link of the user, clears
- * `passwordReportedAt`, ends every session and revokes every token, except those of the sign-in `exceptSignInId`. If that
- * sign-in has ended, it changes nothing and returns 'refused'.
+ * In one step it sets a password, enables the user, voids every link, clears `passwordReportedAt` and ends all proofs, except those
+ * of `exceptSignInId`. If that sign-in has ended, it changes nothing and returns 'refused'.
  */
 export function* setPassword(change: SetPassword): Write<'done' | 'absent' | 'refused'> {
   const isThere = yield* lockUser(change.userId)

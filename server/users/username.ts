@@ -1,5 +1,4 @@
-// Prepares a username: RFC 8265, section 3.3 (UsernameCaseMapped), over the IdentifierClass of RFC 8264. Every name is
-// prepared before it is stored or looked up, so that two spellings of one name are never two accounts.
+// Prepares a username (RFC 8265, section 3.3: UsernameCaseMapped), so that two spellings of one name are never two accounts.
 import { CarillonError } from '../basics/errors.ts'
 
 /** Code points of a prepared username. */
@@ -33,10 +32,7 @@ const tooLong = `write at most ${maxUsernameLength} characters`
 /** UTF-16 units. NFC makes one code point of at most four, of two units each. */
 const maxInput = maxUsernameLength * 4 * 2
 
-/**
- * RFC 8265, section 3.3.3: width, class, case, normal form, direction; the order is the standard's. RFC 8264, section 7, demands a form that
- * the rules do not change again: without contextual code points, which are refused, one pass reaches it.
- */
+/** RFC 8265, section 3.3.3. Another pass changes nothing (RFC 8264, section 7), because contextual code points are refused. */
 function applyRules(text: string): string {
   const narrowed = text.replace(otherWidths, (character) => character.normalize('NFKC'))
   for (const character of narrowed) refuseOutsideClass(character)

@@ -116,9 +116,8 @@ function lowerCase(text: string): string {
 }
 
 /**
- * Finds the users with a username and an e-mail address, at most `limit` of them: first those of no application, ordered by id, so that
- * no application crowds them out. Upper and lower case of ASCII letters are the same, and no other letters. With `canSignIn`, only those
- * who sign in by it: of no application, and the address is verified.
+ * Finds at most `limit` users with a username and this e-mail address, in upper or lower case of ASCII: those of no application
+ * first, so that no application crowds them out. `canSignIn`: only those who sign in by it, of no application and with a proof.
  */
 export function* findUsersByEmail(query: { email: string; limit: number; canSignIn?: boolean }): Read<User[]> {
   const { email, limit, canSignIn = false } = query

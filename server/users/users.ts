@@ -9,7 +9,7 @@ import type { Passwords } from '../passwords/passwords.ts'
 import { type PasswordRules, passwordFaults } from '../passwords/policy.ts'
 import type { Audited } from '../store/events.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
-import { revocationKeptForMs } from '../tokens/access-token.ts'
+import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { type Excepted, erasedKey, type UserChange as StoredChange } from '../tokens/tokens.store.ts'
 import * as erasure from './erasure.store.ts'
@@ -260,10 +260,6 @@ export async function findEnabledUser(dependencies: { store: Store }, caller: Su
 export async function readerOf({ store }: { store: Store }, subject: Subject | null): Promise<User | undefined> {
   const user = subject === null ? undefined : await store.read(stored.findUser, subject.userId)
   return user?.disabledAt === null ? user : undefined
-}
-
-export async function hasOneUser({ store }: { store: Store }): Promise<boolean> {
-  return (await store.read(stored.listUsers, { after: '', limit: 2 })).length === 1
 }
 
 /** The user whom the path names. Throws NOT_FOUND for an empty external id: `/api/users/external/` is not a route. */

@@ -105,17 +105,15 @@ export class FactorsSection extends LoadedSection<Factors> {
     const { texts, panel, account } = this
     const factors = this.#confirmed
     const hasSome = factors.length > 0
+    const panels = {
+      'add-passkey': html`<add-passkey .account=${account}></add-passkey>`,
+      'add-app': html`<add-app .account=${account}></add-app>`,
+    }
     return html`<p class="hint">${hasSome ? texts.factors.introWith : texts.factors.introWithout}</p>
 <ul class="entries">${this.entries(factors, (one) => this.#item(one))}</ul>
 ${this.outcome()}
 ${this.codes ? html`<recovery-codes .account=${account} .codes=${this.codes} @kept=${this.#kept}></recovery-codes>` : nothing}
-<div @added=${this.#added} @closed=${this.#close}>${
-      panel === 'add-passkey'
-        ? html`<add-passkey .account=${account}></add-passkey>`
-        : panel === 'add-app'
-          ? html`<add-app .account=${account}></add-app>`
-          : this.#choices()
-    }</div>
+<div @added=${this.#added} @closed=${this.#close}>${panel === undefined ? this.#choices() : panels[panel]}</div>
 ${hasSome && this.codes === undefined ? this.#codesLeft(found.recoveryCodesLeft) : nothing}`
   }
 

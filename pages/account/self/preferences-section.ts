@@ -26,14 +26,12 @@ export class PreferencesSection extends AccountSection {
 
   protected override render(): TemplateResult {
     const { preferences } = this.texts
+    const choice = (theme: Theme) =>
+      html`<label class="choice"><input type="radio" name="theme" value=${theme} .checked=${theme === this.theme} @change=${() => this.#chooseTheme(theme)}>
+${preferences.themes[theme]}</label>`
     return html`<p class="hint">${preferences.hint}</p>
 <fieldset><legend>${preferences.theme}</legend>
-${themes.map(
-  (
-    theme,
-  ) => html`<label class="choice"><input type="radio" name="theme" value=${theme} .checked=${theme === this.theme} @change=${() => this.#chooseTheme(theme)}>
-${preferences.themes[theme]}</label>`,
-)}
+${themes.map(choice)}
 </fieldset>
 <p class="fault" role="alert">${this.isKept ? nothing : preferences.notKept}</p>`
   }

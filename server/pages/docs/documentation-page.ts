@@ -67,7 +67,7 @@ function routeSection({ method, path, described }: ShownRoute, schemas: Schemas)
   const needed = parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${name}=…`)
   const target = needed.length === 0 ? path : `${path}?${needed.join('&')}`
   return html`<section id="${operationId}"><h3><b>${method}</b> ${path} <small>${operationId}</small></h3>
-<p>${prose(summary)}</p><p class="who">${whoMayCall(described.security)}</p>${fields.length > 0 && html`<table>${fields}</table>`}
+<p>${prose(summary)}</p><p class="who">${whoMayCall(described.security, proofs)}</p>${fields.length > 0 && html`<table>${fields}</table>`}
 ${body && html`<h4>Body: ${typeOf(body.schema)}</h4>${shape(schemas[nameOf(body.schema) ?? ''] ?? body.schema)}`}<h4>Responses</h4><table>${own}</table>
 <details><summary>Common errors</summary><table>${common}</table></details>
 <pre>${curl(method, target, { proofs, example: body?.example })}</pre></section>`
@@ -78,8 +78,7 @@ function exampleOf(value: unknown): Html | undefined {
   return html`<details><summary>Example</summary><pre>${JSON.stringify(value, null, 2)}</pre></details>`
 }
 
-function whoMayCall(security: readonly object[]): string {
-  const proofs = security.flatMap((scheme) => Object.keys(scheme))
+function whoMayCall(security: readonly object[], proofs: readonly string[]): string {
   if (proofs.length === 0) return 'Open to everyone'
   if (proofs.includes('producer')) return 'A producer with its key'
   const kinds = proofs.includes('session') ? 'session cookie or access token' : 'access token'

@@ -29,10 +29,7 @@ export const exportAll = forUser({
 
 const pageSize = 100
 
-/**
- * Whole lines, a page at a time: the next one is read when the last one was taken. The notifications are in the order of their sequence
- * numbers: none is missed because it is sent again meanwhile, but it may be there twice.
- */
+/** Whole lines, a page at a time. A notification that is sent again meanwhile is not missed, and may be there twice. */
 export async function* exportOf({ store }: { store: Store }, user: User): AsyncGenerator<string> {
   const { id: userId } = user
   yield linesOf('user', [displayAccount(user)])

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inboxTagOf, positionOf } from '../../../server/live/position.ts'
+import { inboxTagOf, positionOf } from '../../../server/live/events.ts'
 import { randomOf } from '../../support/event-source/random.ts'
 import { DescribedApi, type Document } from '../../support/http/described-api.ts'
 import { refusalIn } from '../../support/http/envelope.ts'

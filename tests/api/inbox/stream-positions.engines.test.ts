@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inboxTagOf, positionOf } from '../../../server/live/position.ts'
+import { inboxTagOf, positionOf } from '../../../server/live/events.ts'
 import { InboxCopy } from '../../support/event-source/copy.ts'
 import { arrivals, EventReader, streamPath } from '../../support/event-source/event-source.ts'
 import { type Random, randomOf } from '../../support/event-source/random.ts'

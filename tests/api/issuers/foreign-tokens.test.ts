@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
-import { revocationKeptForMs } from '../../../server/tokens/access-token.ts'
+import { revocationKeptForMs } from '../../../server/tokens/read-token.ts'
 import { deleteUser } from '../../../server/users/erasure.store.ts'
 import { putUsers } from '../../../server/users/put-users.store.ts'
 import { disableUser } from '../../../server/users/user-changes.store.ts'

@@ -94,6 +94,14 @@ soakTest('page and element have the language of the browser, then that of the us
   await opened.heading('Posteingang')
 })
 
+test('on a phone, the button for the preferences stands beside the title, in French too', async () => {
+  await using opened = await pages.open('/inbox', { user: await userWithMail(), language: 'fr', width: 390 })
+  const title = await opened.page.locator('h1').boundingBox()
+  const button = await opened.page.locator('main a.button').boundingBox()
+  assert.ok(title && button && button.x >= title.x + title.width)
+  assert.ok(button.y < title.y + title.height && title.y < button.y + button.height)
+})
+
 soakTest('an empty inbox says so, and has no list of categories', async () => {
   await using opened = await pages.open('/inbox', { user: await service.user() })
   await opened.page.getByText('No notifications yet').waitFor()

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import Fastify from 'fastify'
-import { EventStream } from './event-stream.ts'
+import { EventStream } from './live-stream.ts'
 
 test("an open stream keeps neither Fastify's request and reply nor the header fields of its request", async (t) => {
   setFlagsFromString('--expose-gc')

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { isSoak } from '../../tests/support/soak.ts'
-import { inboxTagOf, isPosition, positionOf, versionIn } from './position.ts'
+import { inboxTagOf, isPosition, positionOf, versionIn } from './events.ts'
 
 const anyVersion = fc.integer({ min: 0, max: 999_999_999_999_999 })
 const anyTag = fc.tuple(fc.uuid(), fc.uuid()).map(([history, userId]) => inboxTagOf(history, userId))
